@@ -1,0 +1,118 @@
+//! The trait that the rewriter, language models and replay share.
+
+use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey, Usage};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a proposer needs to write one plan.
+#[derive(Clone, Debug)]
+pub struct PlanRequest {
+    /// The task.
+    pub key: TaskKey,
+    /// The task's own random stream.
+    pub seed: Seed,
+    /// Iterations of the whole run, for the phase line.
+    pub iterations: u32,
+    /// Source of the parent kernel.
+    pub kernel: String,
+    /// Evaluation of the parent kernel.
+    pub evaluation: Evaluation,
+    /// The menu after dropout; never empty, always with the `other` item.
+    pub menu: Vec<MenuItem>,
+}
+
+/// What a proposer needs to turn a plan into code.
+#[derive(Clone, Debug)]
+pub struct ImplementRequest {
+    /// The task.
+    pub key: TaskKey,
+    /// The task's own random stream.
+    pub seed: Seed,
+    /// Source of the parent kernel.
+    pub kernel: String,
+    /// Evaluation of the parent kernel.
+    pub evaluation: Evaluation,
+    /// The plan to carry out.
+    pub plan: Plan,
+}
+
+/// One request to a model and its reply, exactly as sent and received.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Model string.
+    pub model: String,
+    /// The exact prompt.
+    pub prompt: String,
+    /// The exact reply; empty if the call failed.
+    pub reply: String,
+    /// The error, if the call failed; no secrets.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// What it used.
+    pub usage: Usage,
+    /// Wall time in milliseconds.
+    pub latency_ms: u64,
+}
+
+/// A plan or a draft, with the record of how it came about.
+#[derive(Clone, Debug)]
+pub struct Reply<T> {
+    /// What was made.
+    pub value: T,
+    /// Calls of models that were made for it, failed ones included.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// Why there is no plan or no draft. Never turned into one.
+#[derive(Clone, Debug)]
+pub struct ProposeError {
+    /// The class.
+    pub kind: ProposeErrorKind,
+    /// What happened, without secrets.
+    pub message: String,
+    /// Calls of models that were made all the same.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// The class of a [`ProposeError`]; decides what the runner does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposeErrorKind {
+    /// Nothing to propose here (no transformation applies). The slot stays empty.
+    Nothing,
+    /// This attempt failed (malformed reply, model unavailable). The slot stays empty.
+    Failed,
+    /// No further call can succeed (all models refused, budget spent). The run stops, resumable.
+    Exhausted,
+}
+
+impl fmt::Display for ProposeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ProposeError {}
+
+/// Writes plans and turns them into code.
+///
+/// A proposer must be a function of the request (and, for models, of the
+/// world): it keeps no state that would make a reply depend on the order in
+/// which requests arrive.
+#[async_trait::async_trait]
+pub trait Proposer: Send + Sync {
+    /// Returns the name that plans and drafts carry (`rewriter`).
+    fn name(&self) -> &str;
+
+    /// Writes one plan.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is none; see its kinds.
+    async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError>;
+
+    /// Turns a plan into a draft.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is none; see its kinds.
+    async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError>;
+}

@@ -1,0 +1,2 @@
+//! The `autocomp` command.
+fn main() {}

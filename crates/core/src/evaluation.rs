@@ -1,0 +1,216 @@
+//! What happened to a draft: outcome, diagnostics, measurement, feedback.
+
+use crate::hash::ContentHash;
+use crate::quantity::{Cycles, Nanos};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How an evaluation ended. A failed candidate is data, never an error.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Right on every input set, and timed.
+    Ok,
+    /// Refused before building: too large, no entry function, banned construct.
+    Rejected,
+    /// The compiler or linker refused it, or exceeded its limits.
+    BuildFailed,
+    /// The program trapped: illegal instruction, wild jump, access to unmapped memory.
+    Crashed,
+    /// It did not return within the instruction or cycle limit.
+    TimedOut,
+    /// It broke a rule of the accelerator or left its buffers.
+    Illegal,
+    /// It returned, and an output is wrong or an input was changed.
+    Wrong,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of the cascade.
+    pub const ALL: [Self; 7] = [
+        Self::Ok,
+        Self::Rejected,
+        Self::BuildFailed,
+        Self::Crashed,
+        Self::TimedOut,
+        Self::Illegal,
+        Self::Wrong,
+    ];
+
+    /// Returns the serialised name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Rejected => "rejected",
+            Self::BuildFailed => "build_failed",
+            Self::Crashed => "crashed",
+            Self::TimedOut => "timed_out",
+            Self::Illegal => "illegal",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A step of the evaluation cascade.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Static checks of the source.
+    Check,
+    /// Compile and link.
+    Build,
+    /// Run on the input sets and compare.
+    Test,
+    /// Measure cycles.
+    Time,
+}
+
+/// How bad a diagnostic is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Decides the outcome.
+    Error,
+    /// Worth knowing, does not decide.
+    Warning,
+}
+
+/// A place in the kernel source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SourceLocation {
+    /// File name as the user knows it (`kernel.c`).
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+}
+
+impl fmt::Display for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.column {
+            Some(column) => write!(f, ":{column}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One finding that a person or a model can act on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Where in the cascade it was found.
+    pub stage: Stage,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Stable machine-readable kind, kebab-case (`output-mismatch`, `out-of-bounds-write`).
+    pub code: String,
+    /// What is wrong, with the numbers: one sentence or a few.
+    pub message: String,
+    /// The kernel line at fault, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<SourceLocation>,
+    /// Supporting facts, one line each (the source line, further elements, other lines involved).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What to do about it, if that can be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// The cost of a correct kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The ranking figure, from call to drained accelerator.
+    pub cycles: Cycles,
+    /// The same for the first call on cold caches.
+    pub cold_cycles: Cycles,
+    /// Instructions retired by the scalar core in the ranked call.
+    pub instructions: u64,
+    /// Cycles that peak compute would need; the floor below which a result is a fault.
+    pub ideal_cycles: Cycles,
+    /// `100 * ideal_cycles / cycles`.
+    pub percent_of_peak: f64,
+    /// What measured it (`sim gemmini-int8-16 machine=fpga model=3`).
+    pub engine: String,
+    /// Compiler name and version.
+    pub compiler: String,
+}
+
+/// Cycles attributed to one source line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LineCost {
+    /// Where.
+    pub location: SourceLocation,
+    /// Cycles attributed.
+    pub cycles: Cycles,
+    /// Main cause (`mesh`, `wait-load`, `cpu-issue`, …).
+    pub cause: String,
+}
+
+/// Hardware feedback for people and prompts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Feedback {
+    /// What limits the kernel, in a sentence or a paragraph generated from the counters.
+    pub bottleneck: String,
+    /// Named figures (`scratchpad_rows_used`, `mesh_busy_cycles`, `bytes_read`, …).
+    #[serde(default)]
+    pub counters: BTreeMap<String, f64>,
+    /// The most expensive lines, dearest first.
+    #[serde(default)]
+    pub lines: Vec<LineCost>,
+}
+
+/// Wall time one tier of the cascade took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TierCost {
+    /// `check`, `build`, `test`, `time`.
+    pub tier: String,
+    /// Wall time.
+    pub wall_ns: Nanos,
+}
+
+/// What happened to a draft.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Hash of (kernel, problem, target, evaluator version, compiler).
+    pub key: ContentHash,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Findings, deciding ones first.
+    #[serde(default)]
+    pub diagnostics: Vec<Diagnostic>,
+    /// The cost, present exactly when the outcome is `ok`.
+    #[serde(default)]
+    pub measurement: Option<Measurement>,
+    /// Hardware feedback, if the kernel ran far enough.
+    #[serde(default)]
+    pub feedback: Option<Feedback>,
+    /// What each tier cost on the host. Not part of the result: two evaluations
+    /// with equal keys may differ here.
+    #[serde(default)]
+    pub tiers: Vec<TierCost>,
+}
+
+impl Evaluation {
+    /// Returns the ranking figure of a correct kernel.
+    #[must_use]
+    pub fn cycles(&self) -> Option<Cycles> {
+        self.measurement.as_ref().map(|measurement| measurement.cycles)
+    }
+}

@@ -1,0 +1,66 @@
+//! Identities inside one run.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A kernel that was evaluated correct, numbered within its run; 0 is the baseline.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct CandidateId(pub u32);
+
+impl fmt::Display for CandidateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.0)
+    }
+}
+
+/// What a task is for.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Evaluate the baseline.
+    Baseline,
+    /// Write a plan.
+    Plan,
+    /// Turn a plan into code.
+    Draft,
+    /// Check, build, test and time a draft.
+    Evaluate,
+}
+
+/// The key of one task: the same in every replay of a run, so it names the
+/// task's random stream and fixes the order in which results are considered.
+///
+/// Keys order by iteration, then parent, plan, draft, then purpose.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct TaskKey {
+    /// Iteration, from 1; 0 holds the baseline alone.
+    pub iteration: u32,
+    /// Position of the parent in the beam of the iteration.
+    pub parent: u32,
+    /// Index of the plan for that parent.
+    pub plan: u32,
+    /// Index of the draft for that plan; 0 for plans themselves.
+    pub draft: u32,
+    /// What the task is for.
+    pub purpose: Purpose,
+}
+
+impl fmt::Display for TaskKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { iteration, parent, plan, draft, purpose } = self;
+        match purpose {
+            Purpose::Baseline => write!(f, "baseline"),
+            Purpose::Plan => write!(f, "i{iteration}.b{parent}.p{plan}"),
+            Purpose::Draft => write!(f, "i{iteration}.b{parent}.p{plan}.d{draft}"),
+            Purpose::Evaluate => write!(f, "i{iteration}.b{parent}.p{plan}.d{draft}.eval"),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Words shared by every crate: ids, plans, candidates, evaluations, events.
+//!
+//! This crate knows no other crate of the workspace, reads no clock, no file
+//! and no environment. Everything here is plain data with a stable
+//! serialised form; the glossary (`docs/glossary.md`) defines each noun.
+
+mod evaluation;
+mod hash;
+mod ids;
+mod menu;
+mod plan;
+mod quantity;
+
+pub use evaluation::{
+    Diagnostic, Evaluation, Feedback, LineCost, Measurement, Outcome, Severity, SourceLocation,
+    Stage, TierCost,
+};
+pub use hash::{ContentHash, ContentHasher, ParseHashError};
+pub use ids::{CandidateId, Purpose, TaskKey};
+pub use menu::MenuItem;
+pub use plan::{Draft, Plan, Usage};
+pub use quantity::{Cycles, Nanos, Seed, UsdMicros};

@@ -1,0 +1,35 @@
+//! The trait that every kind of evaluator implements.
+
+use autocomp_core::{ContentHash, Evaluation};
+
+/// autocomp or its environment failed; says nothing about the candidate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// The environment does not allow to evaluate (no compiler, disk full).
+    #[error("{message}")]
+    Environment {
+        /// What failed.
+        message: String,
+        /// What the user can do, one line each.
+        remedies: Vec<String>,
+    },
+    /// The evaluator contradicts itself (reference disagrees with itself,
+    /// result below the physical floor). Always reported loudly.
+    #[error("evaluator fault: {0}")]
+    Fault(String),
+}
+
+/// Evaluates kernels for one problem on one target.
+///
+/// Synchronous and callable from many threads at once.
+pub trait Evaluator: Send + Sync {
+    /// Returns the key under which the evaluation of `source` is cached.
+    fn key(&self, source: &str) -> ContentHash;
+
+    /// Evaluates a kernel. A failed kernel is an [`Evaluation`], not an error.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError>;
+}

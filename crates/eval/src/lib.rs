@@ -1,0 +1,5 @@
+//! The evaluation cascade: check, build, test, time.
+
+mod evaluator;
+
+pub use evaluator::{EvalError, Evaluator};

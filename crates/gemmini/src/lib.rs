@@ -1,0 +1,1 @@
+//! The Gemmini accelerator: bit-exact function and cycle model.

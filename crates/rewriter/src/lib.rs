@@ -1,0 +1,1 @@
+//! Schedule rewriter: source transformations that need no model.

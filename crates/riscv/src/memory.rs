@@ -1,0 +1,302 @@
+//! Flat physical memory with named regions that restrict access.
+//!
+//! Every 4 KiB page carries an attribute byte. An access to an open page costs
+//! one comparison; pages with a restriction take the slow path, which knows
+//! the regions byte by byte.
+
+use crate::fault::{AccessKind, Fault, FaultKind};
+use std::ops::Range;
+
+const PAGE_SHIFT: u32 = 12;
+const RESTRICTED: u8 = 1;
+const WATCHED: u8 = 2;
+
+/// What may be done with a [`Region`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionAccess {
+    /// Nothing: a guard zone.
+    None,
+    /// Reads only; a write is a fault.
+    Read,
+    /// Reads and writes.
+    ReadWrite,
+    /// Reads and writes; the first write is remembered ([`Memory::first_write`]).
+    NoteWrites,
+}
+
+/// A named byte range with its own access rule.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// Name for diagnostics (`A`, `guard after C`).
+    pub name: String,
+    /// Addresses.
+    pub range: Range<u64>,
+    /// Rule.
+    pub access: RegionAccess,
+}
+
+/// Simulated physical memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    base: u64,
+    bytes: Vec<u8>,
+    pages: Vec<u8>,
+    regions: Vec<Region>,
+    first_writes: Vec<Option<(u64, u64)>>,
+}
+
+impl Memory {
+    /// Makes `size` zeroed bytes from address `base`; both multiples of 4096.
+    ///
+    /// # Panics
+    /// Panics if they are not.
+    #[must_use]
+    pub fn new(base: u64, size: usize) -> Self {
+        assert!(base.is_multiple_of(4096) && size.is_multiple_of(4096), "whole pages");
+        Self {
+            base,
+            bytes: vec![0; size],
+            pages: vec![0; size >> PAGE_SHIFT],
+            regions: Vec::new(),
+            first_writes: Vec::new(),
+        }
+    }
+
+    /// Returns the first address.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Returns the number of bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds a region. Bytes outside every region are open; where regions
+    /// overlap, the one added last decides.
+    ///
+    /// # Panics
+    /// Panics if the range lies outside memory.
+    pub fn add_region(&mut self, region: Region) {
+        let start = (region.range.start - self.base) as usize;
+        let end = (region.range.end - self.base) as usize;
+        assert!(start <= end && end <= self.bytes.len(), "region outside memory");
+        if start < end {
+            for page in &mut self.pages[start >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT] {
+                *page |= RESTRICTED;
+            }
+        }
+        self.regions.push(region);
+        self.first_writes.push(None);
+    }
+
+    /// Returns the regions in the order in which they were added.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// Returns program counter and address of the first write into the region
+    /// with index `region_idx`, if it notes writes.
+    #[must_use]
+    pub fn first_write(&self, region_idx: usize) -> Option<(u64, u64)> {
+        self.first_writes[region_idx]
+    }
+
+    /// Marks the pages of `range` so that CPU accesses to them are reported to
+    /// [`Coprocessor::cpu_access`](crate::Coprocessor::cpu_access).
+    pub fn watch(&mut self, range: Range<u64>) {
+        let start = range.start.saturating_sub(self.base) as usize >> PAGE_SHIFT;
+        let end = (range.end.saturating_sub(self.base) as usize).div_ceil(1 << PAGE_SHIFT);
+        for page in &mut self.pages[start..end] {
+            *page |= WATCHED;
+        }
+    }
+
+    /// Removes every watch mark in `range`.
+    pub fn unwatch(&mut self, range: Range<u64>) {
+        let start = range.start.saturating_sub(self.base) as usize >> PAGE_SHIFT;
+        let end = (range.end.saturating_sub(self.base) as usize).div_ceil(1 << PAGE_SHIFT);
+        for page in &mut self.pages[start..end] {
+            *page &= !WATCHED;
+        }
+    }
+
+    /// Returns whether a page of the access is watched. The access must have
+    /// been checked before.
+    #[must_use]
+    pub fn is_watched(&self, address: u64, len: usize) -> bool {
+        let start = (address - self.base) as usize;
+        (self.pages[start >> PAGE_SHIFT] | self.pages[(start + len.max(1) - 1) >> PAGE_SHIFT])
+            & WATCHED
+            != 0
+    }
+
+    /// Checks an access and returns the offset of `address`.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the bytes are not memory or a region forbids the access.
+    #[inline]
+    pub fn check(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<usize, Fault> {
+        let offset = address.wrapping_sub(self.base) as usize;
+        let Some(end) = offset.checked_add(len).filter(|end| *end <= self.bytes.len()) else {
+            return Err(self.unmapped(address, len, kind, pc));
+        };
+        if len == 0 {
+            return Ok(offset);
+        }
+        let (first, last) = (offset >> PAGE_SHIFT, (end - 1) >> PAGE_SHIFT);
+        let attributes = if last <= first + 1 {
+            self.pages[first] | self.pages[last]
+        } else {
+            self.pages[first..=last].iter().fold(0, |all, page| all | page)
+        };
+        if attributes & RESTRICTED != 0 {
+            self.check_regions(address, len, kind, pc)?;
+        }
+        Ok(offset)
+    }
+
+    /// Returns the bytes of a checked read.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    #[inline]
+    pub fn read(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<&[u8], Fault> {
+        let offset = self.check(address, len, kind, pc)?;
+        Ok(&self.bytes[offset..offset + len])
+    }
+
+    /// Returns the bytes of a checked write, to be filled.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    #[inline]
+    pub fn write(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<&mut [u8], Fault> {
+        let offset = self.check(address, len, kind, pc)?;
+        Ok(&mut self.bytes[offset..offset + len])
+    }
+
+    /// Returns bytes without any check of regions: the host's own access.
+    /// `None` if the range is not memory.
+    #[must_use]
+    pub fn host(&self, address: u64, len: usize) -> Option<&[u8]> {
+        let offset = usize::try_from(address.checked_sub(self.base)?).ok()?;
+        self.bytes.get(offset..offset.checked_add(len)?)
+    }
+
+    /// Returns bytes for writing without any check of regions: the host's own
+    /// access. `None` if the range is not memory.
+    #[must_use]
+    pub fn host_mut(&mut self, address: u64, len: usize) -> Option<&mut [u8]> {
+        let offset = usize::try_from(address.checked_sub(self.base)?).ok()?;
+        self.bytes.get_mut(offset..offset.checked_add(len)?)
+    }
+
+    #[cold]
+    fn unmapped(&self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Fault {
+        Fault {
+            kind: FaultKind::Trap,
+            rule: "unmapped",
+            pc,
+            other_pc: None,
+            address: Some(address),
+            message: format!(
+                "{} of {len} bytes at {address:#x} is outside memory ({:#x} to {:#x})",
+                describe(kind),
+                self.base,
+                self.base + self.bytes.len() as u64 - 1,
+            ),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn check_regions(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<(), Fault> {
+        let end = address + len as u64;
+        let write = matches!(kind, AccessKind::Store | AccessKind::DmaWrite);
+        // The last region added that covers a byte decides about that byte.
+        let mut at = address;
+        while at < end {
+            let mut next = end;
+            let mut decided = None;
+            for (idx, region) in self.regions.iter().enumerate().rev() {
+                if region.range.contains(&at) {
+                    decided = Some(idx);
+                    next = next.min(region.range.end);
+                    break;
+                } else if at < region.range.start {
+                    next = next.min(region.range.start);
+                }
+            }
+            if let Some(idx) = decided {
+                match self.regions[idx].access {
+                    RegionAccess::None => return Err(self.forbidden(idx, address, len, at, kind, pc)),
+                    RegionAccess::Read if write => {
+                        return Err(self.forbidden(idx, address, len, at, kind, pc));
+                    }
+                    RegionAccess::NoteWrites if write => {
+                        self.first_writes[idx].get_or_insert((pc, at));
+                    }
+                    RegionAccess::Read | RegionAccess::ReadWrite | RegionAccess::NoteWrites => {}
+                }
+            }
+            at = next;
+        }
+        Ok(())
+    }
+
+    fn forbidden(&self, idx: usize, address: u64, len: usize, at: u64, kind: AccessKind, pc: u64) -> Fault {
+        let region = &self.regions[idx];
+        let guard = region.access == RegionAccess::None;
+        Fault {
+            kind: if guard { FaultKind::OutOfBounds } else { FaultKind::ReadOnly },
+            rule: if guard { "out-of-bounds" } else { "read-only" },
+            pc,
+            other_pc: None,
+            address: Some(at),
+            message: format!(
+                "{} of {len} bytes at {address:#x} touches {} ({:#x} to {:#x}), {} bytes into it",
+                describe(kind),
+                region.name,
+                region.range.start,
+                region.range.end - 1,
+                at - region.range.start,
+            ),
+        }
+    }
+}
+
+fn describe(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Fetch => "instruction fetch",
+        AccessKind::Load => "load",
+        AccessKind::Store => "store",
+        AccessKind::DmaRead => "DMA read",
+        AccessKind::DmaWrite => "DMA write",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Memory, Region, RegionAccess};
+    use crate::fault::{AccessKind, FaultKind};
+
+    #[test]
+    fn regions_decide_byte_by_byte_and_the_last_one_wins() {
+        let mut memory = Memory::new(0x8000_0000, 0x4000);
+        let guard = 0x8000_1000..0x8000_3000;
+        memory.add_region(Region { name: "guard".into(), range: guard, access: RegionAccess::None });
+        let c = 0x8000_1800..0x8000_1900;
+        memory.add_region(Region { name: "C".into(), range: c, access: RegionAccess::NoteWrites });
+        let mut check = |address, len| memory.check(address, len, AccessKind::Store, 4);
+        assert!(check(0x8000_0000, 0x1000).is_ok());
+        assert!(check(0x8000_1800, 0x100).is_ok());
+        let fault = check(0x8000_18f8, 16).unwrap_err();
+        assert_eq!((fault.kind, fault.address), (FaultKind::OutOfBounds, Some(0x8000_1900)));
+        assert_eq!(check(0x8000_3ff8, 16).unwrap_err().kind, FaultKind::Trap);
+        assert_eq!(memory.first_write(1), Some((4, 0x8000_1800)));
+    }
+}

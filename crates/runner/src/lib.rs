@@ -1,0 +1,1 @@
+//! Executes search tasks concurrently and journals their outcomes.

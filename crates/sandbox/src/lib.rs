@@ -1,0 +1,1 @@
+//! Child processes under limits; reports what was enforced.

@@ -1,0 +1,1 @@
+//! Beam search as a pure state machine: events in, tasks out.

@@ -1,0 +1,1 @@
+//! Whole simulated machines: ELF loading, HTIF programs, kernel calls, calibration.

@@ -1,0 +1,1 @@
+//! Run folders: an SQLite journal of events and content-addressed blobs.
