@@ -1,1 +1,110 @@
 //! The Gemmini accelerator: bit-exact function and cycle model.
+//!
+//! Each command takes effect at once and in program order; if there is a
+//! timing engine, it is then told of the command and works out the cycles.
+//! Pure: reads no clock, file, environment or randomness.
+
+mod address;
+mod config;
+mod configured;
+mod functional;
+mod isa;
+mod loop_conv;
+mod loop_isa;
+mod loop_ws;
+pub mod timing;
+
+pub use address::{LocalAddress, NormCommand, Tile};
+pub use config::{ConfigError, Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
+pub use configured::{Configured, NormState, StoreState};
+pub use functional::{ExecContext, Functional};
+pub use isa::{
+    Activation, ConfigEx, ConfigLd, ConfigNorm, ConfigSt, CounterAccess, Dataflow, Instruction,
+    PoolFields, UnknownFunction, decode,
+};
+pub use loop_conv::ConvLoop;
+pub use loop_isa::{
+    ConvConfig, ConvParameters, ConvRun, MatmulConfig, MatmulParameters, MatmulRun,
+};
+pub use loop_ws::MatmulLoop;
+
+use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
+use timing::{Engine, TimingConfig};
+
+/// Gemmini on a core's RoCC port, with or without a sense of time.
+pub struct Gemmini {
+    functional: Functional,
+    timing: Option<Engine>,
+}
+
+impl Gemmini {
+    /// Makes an accelerator; without `timing` every cycle is 0.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] if the configuration is impossible.
+    pub fn new(config: GemminiConfig, timing: Option<&TimingConfig>) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let timing = timing.map(|timing| Engine::new(&config, timing));
+        Ok(Self {
+            functional: Functional::new(config),
+            timing,
+        })
+    }
+
+    /// Returns the functional state.
+    #[must_use]
+    pub fn functional(&self) -> &Functional {
+        &self.functional
+    }
+
+    /// Returns the functional state for changes.
+    pub fn functional_mut(&mut self) -> &mut Functional {
+        &mut self.functional
+    }
+
+    /// Returns the timing engine, if there is one.
+    #[must_use]
+    pub fn timing(&self) -> Option<&Engine> {
+        self.timing.as_ref()
+    }
+
+    /// Returns the timing engine for changes, if there is one.
+    pub fn timing_mut(&mut self) -> Option<&mut Engine> {
+        self.timing.as_mut()
+    }
+}
+
+impl Coprocessor for Gemmini {
+    fn execute(&mut self, command: RoccCommand, memory: &mut Memory) -> Result<RoccReply, Fault> {
+        let (instruction, value) = self.functional.execute(&command, memory)?;
+        match &mut self.timing {
+            None => Ok(RoccReply {
+                value,
+                accepted: 0,
+                value_ready: 0,
+            }),
+            Some(engine) => Ok(engine.push(&command, &instruction, &self.functional.context())),
+        }
+    }
+
+    fn fence(&mut self, pc: u64, cycle: u64, memory: &mut Memory) -> Result<u64, Fault> {
+        self.functional.fence(pc, memory)?;
+        Ok(self.timing.as_mut().map_or(0, |engine| engine.fence(cycle)))
+    }
+
+    fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
+        self.timing
+            .as_mut()
+            .map_or(0, |engine| engine.line_access(address, access, cycle))
+    }
+
+    fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
+        if let Some(engine) = &mut self.timing {
+            engine.take_probes(probes);
+        }
+    }
+
+    fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault> {
+        self.functional.cpu_access(address, bytes, store, pc)
+    }
+}

@@ -1,0 +1,197 @@
+//! Addresses of rows in the scratchpad and the accumulator.
+
+use crate::config::GemminiConfig;
+use std::fmt;
+
+/// Bits 28:26 of the address of a store: what the normalisation unit does with
+/// the rows instead of storing them ([`Reset`](Self::Reset): store).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the hardware's commands"
+)]
+pub enum NormCommand {
+    Reset,
+    Sum,
+    Mean,
+    Variance,
+    InvStdDev,
+    Max,
+    SumExp,
+    InvSumExp,
+}
+
+/// A local address: 32 bits of flags and a row.
+///
+/// Bit 31 selects the accumulator, bit 30 adds to the row on a write, bit 29
+/// reads the row at full width, bits 28:26 are a normalisation command. The
+/// row is in the low bits. All of 31, 30, 29, the row bits and the one bit
+/// above them set mean "no operand".
+///
+/// Source: Gemmini `LocalAddr`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalAddress {
+    raw: u32,
+    row: u32,
+    garbage: bool,
+}
+
+impl LocalAddress {
+    /// Decodes the 32 bits of `raw`.
+    ///
+    /// Bits between the row field and the flags are taken as part of the row,
+    /// so that a row beyond the memory is seen as such and does not wrap.
+    #[must_use]
+    pub fn new(raw: u32, config: &GemminiConfig) -> Self {
+        let named = 0xe000_0000 | ((2u32 << config.row_bits()) - 1);
+        Self {
+            raw,
+            row: raw & 0x03ff_ffff,
+            garbage: raw & named == named,
+        }
+    }
+
+    /// Returns an accumulator address.
+    #[must_use]
+    pub fn accumulator(row: u32, accumulate: bool, full_width: bool) -> Self {
+        let raw = 0x8000_0000 | (u32::from(accumulate) << 30) | (u32::from(full_width) << 29) | row;
+        Self {
+            raw,
+            row,
+            garbage: false,
+        }
+    }
+
+    /// Returns a scratchpad address.
+    #[must_use]
+    pub fn scratchpad(row: u32) -> Self {
+        Self {
+            raw: row,
+            row,
+            garbage: false,
+        }
+    }
+
+    /// Returns the address that means "no operand".
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            raw: u32::MAX,
+            row: 0x03ff_ffff,
+            garbage: true,
+        }
+    }
+
+    /// Returns all 32 bits.
+    #[must_use]
+    pub fn raw(self) -> u32 {
+        self.raw
+    }
+
+    /// Returns the row; meaningless if [`is_garbage`](Self::is_garbage).
+    #[must_use]
+    pub fn row(self) -> u32 {
+        self.row
+    }
+
+    /// Returns the address `rows` further on, with the same flags.
+    #[must_use]
+    pub fn offset(self, rows: u32) -> Self {
+        Self {
+            raw: self.raw.wrapping_add(rows),
+            row: self.row + rows,
+            ..self
+        }
+    }
+
+    /// Returns whether the address means "no operand".
+    #[must_use]
+    pub fn is_garbage(self) -> bool {
+        self.garbage
+    }
+
+    /// Returns whether the row is in the accumulator.
+    #[must_use]
+    pub fn is_accumulator(self) -> bool {
+        self.raw >> 31 != 0
+    }
+
+    /// Returns whether a write adds to the accumulator row.
+    #[must_use]
+    pub fn accumulates(self) -> bool {
+        self.raw >> 30 & 1 != 0
+    }
+
+    /// Returns whether a read takes the accumulator row as it is.
+    #[must_use]
+    pub fn is_full_width(self) -> bool {
+        self.raw >> 29 & 1 != 0
+    }
+
+    /// Returns the normalisation command.
+    #[must_use]
+    pub fn norm(self) -> NormCommand {
+        match self.raw >> 26 & 7 {
+            0 => NormCommand::Reset,
+            1 => NormCommand::Sum,
+            2 => NormCommand::Mean,
+            3 => NormCommand::Variance,
+            4 => NormCommand::InvStdDev,
+            5 => NormCommand::Max,
+            6 => NormCommand::SumExp,
+            _ => NormCommand::InvSumExp,
+        }
+    }
+}
+
+impl fmt::Display for LocalAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.garbage {
+            return f.write_str("none");
+        }
+        if !self.is_accumulator() {
+            return write!(f, "spad[{}]", self.row);
+        }
+        write!(f, "acc[{}]", self.row)?;
+        if self.accumulates() {
+            f.write_str("+")?;
+        }
+        if self.is_full_width() {
+            f.write_str(".full")?;
+        }
+        if self.norm() != NormCommand::Reset {
+            write!(f, ".{:?}", self.norm())?;
+        }
+        Ok(())
+    }
+}
+
+/// A rectangle of local memory: `rows` rows from `address`, `cols` columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// First row.
+    pub address: LocalAddress,
+    /// Columns, as written in the command.
+    pub cols: u16,
+    /// Rows, as written in the command.
+    pub rows: u16,
+}
+
+impl Tile {
+    /// Decodes an operand: address in bits 31:0, columns in 47:32, rows in
+    /// 63:48.
+    #[must_use]
+    pub fn new(operand: u64, config: &GemminiConfig) -> Self {
+        Self {
+            address: LocalAddress::new(operand as u32, config),
+            cols: (operand >> 32) as u16,
+            rows: (operand >> 48) as u16,
+        }
+    }
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}x{}", self.address, self.rows, self.cols)
+    }
+}
