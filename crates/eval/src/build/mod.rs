@@ -1,0 +1,8 @@
+//! Compiling and linking kernels: sandboxed, and never twice.
+
+mod builder;
+mod compiler_output;
+mod tools;
+
+pub use builder::{Build, Builder, Program, Source};
+pub(crate) use tools::try_toolchain;
