@@ -4,7 +4,9 @@
 //! templates plus data; no prompt text stands in Rust code.
 
 mod proposer;
+mod replay;
 
 pub use proposer::{
     Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };
+pub use replay::{Recording, Replay};

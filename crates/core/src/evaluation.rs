@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// How an evaluation ended. A failed candidate is data, never an error.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Right on every input set, and timed.
@@ -62,9 +60,7 @@ impl fmt::Display for Outcome {
 }
 
 /// A step of the evaluation cascade.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Static checks of the source.
@@ -78,9 +74,7 @@ pub enum Stage {
 }
 
 /// How bad a diagnostic is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Decides the outcome.
@@ -211,6 +205,8 @@ impl Evaluation {
     /// Returns the ranking figure of a correct kernel.
     #[must_use]
     pub fn cycles(&self) -> Option<Cycles> {
-        self.measurement.as_ref().map(|measurement| measurement.cycles)
+        self.measurement
+            .as_ref()
+            .map(|measurement| measurement.cycles)
     }
 }

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A kernel that was evaluated correct, numbered within its run; 0 is the baseline.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CandidateId(pub u32);
 
@@ -17,9 +15,7 @@ impl fmt::Display for CandidateId {
 }
 
 /// What a task is for.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Purpose {
@@ -37,9 +33,7 @@ pub enum Purpose {
 /// task's random stream and fixes the order in which results are considered.
 ///
 /// Keys order by iteration, then parent, plan, draft, then purpose.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskKey {
     /// Iteration, from 1; 0 holds the baseline alone.
     pub iteration: u32,
@@ -53,9 +47,42 @@ pub struct TaskKey {
     pub purpose: Purpose,
 }
 
+impl TaskKey {
+    /// The key of the baseline's evaluation.
+    pub const BASELINE: Self = Self {
+        iteration: 0,
+        parent: 0,
+        plan: 0,
+        draft: 0,
+        purpose: Purpose::Baseline,
+    };
+
+    /// Returns the key of the plan that this task belongs to.
+    #[must_use]
+    pub fn to_plan(self) -> Self {
+        Self {
+            draft: 0,
+            purpose: Purpose::Plan,
+            ..self
+        }
+    }
+
+    /// Returns the key of the same slot for another purpose.
+    #[must_use]
+    pub fn with_purpose(self, purpose: Purpose) -> Self {
+        Self { purpose, ..self }
+    }
+}
+
 impl fmt::Display for TaskKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { iteration, parent, plan, draft, purpose } = self;
+        let Self {
+            iteration,
+            parent,
+            plan,
+            draft,
+            purpose,
+        } = self;
         match purpose {
             Purpose::Baseline => write!(f, "baseline"),
             Purpose::Plan => write!(f, "i{iteration}.b{parent}.p{plan}"),

@@ -5,18 +5,26 @@
 //! serialised form; the glossary (`docs/glossary.md`) defines each noun.
 
 mod evaluation;
+mod event;
 mod hash;
 mod ids;
 mod menu;
 mod plan;
 mod quantity;
+mod settings;
 
 pub use evaluation::{
     Diagnostic, Evaluation, Feedback, LineCost, Measurement, Outcome, Severity, SourceLocation,
     Stage, TierCost,
+};
+pub use event::{
+    DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
+    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Resumed,
+    RunStarted, StopReason, Stopped, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};
 pub use menu::MenuItem;
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Cycles, Nanos, Seed, UsdMicros};
+pub use settings::{SearchSettings, SettingError};

@@ -1,1 +1,27 @@
 //! Executes search tasks concurrently and journals their outcomes.
+//!
+//! A [`RunSession`] is one process working on one run: it holds the run folder
+//! and the folded state. [`RunSession::execute`] asks the search for tasks,
+//! runs plans, drafts and evaluations side by side, appends each outcome to the
+//! journal as soon as it is there, and feeds it back. Nothing that decides the
+//! course of the run happens here.
+//!
+//! [`RunView`] reads a run, finished or live, with the same fold.
+
+mod end;
+mod error;
+mod execute;
+mod observer;
+mod options;
+mod proposal;
+mod recording;
+mod session;
+mod view;
+
+pub use end::{RunEnd, Stop};
+pub use error::RunError;
+pub use observer::{Notice, Observer, Running};
+pub use options::{Limits, RunOptions};
+pub use recording::RecordedRun;
+pub use session::{NewRun, RunSession};
+pub use view::{LineageEntry, RunReport, RunState, RunView};

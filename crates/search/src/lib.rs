@@ -1,1 +1,28 @@
 //! Beam search as a pure state machine: events in, tasks out.
+//!
+//! [`Search`] folds the events of a run. From its state follow the tasks that
+//! may run now ([`Search::ready`]) and the events that follow from what is
+//! known and need no task ([`Search::due`]: an iteration opens or closes, a
+//! draft repeats a known kernel, the run is finished). Whoever executes tasks
+//! appends each event to the journal and applies it here; so resuming a run
+//! is applying its journal.
+//!
+//! Deliberately absent: clocks, files, threads, and every source of randomness
+//! but the seeds of tasks. Selection looks at complete iterations in key
+//! order, so the course of a run does not depend on timing.
+
+mod dropout;
+mod iteration;
+mod lineage;
+mod progress;
+mod search;
+mod strategy;
+mod task;
+
+pub use dropout::menu_after_dropout;
+pub use iteration::allot_slots;
+pub use lineage::LineageStep;
+pub use progress::{BestKernel, Progress, ProposalCounts};
+pub use search::{ApplyError, Candidate, Search, SearchError};
+pub use strategy::{Pool, REGISTRY, Strategy, strategy};
+pub use task::Task;

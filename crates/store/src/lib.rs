@@ -1,1 +1,32 @@
 //! Run folders: an SQLite journal of events and content-addressed blobs.
+//!
+//! One folder holds one run:
+//!
+//! | path | what |
+//! |---|---|
+//! | `run.sqlite` | the journal: one row per event, in the order in which they happened |
+//! | `blobs/ab/abcd…` | texts by content hash, zstd-compressed |
+//! | `lock` | locked while a process writes the run; names that process |
+//!
+//! The journal is an SQLite database in WAL mode, `synchronous=NORMAL`: the
+//! death of the process loses no event, a power cut at most those since the
+//! last border ([`RunWriter::border`]). Each row carries the hash of itself and
+//! of all rows before it, so damage is found and named. Blobs are verified on
+//! every read.
+//!
+//! Only this crate knows SQLite.
+
+mod blobs;
+mod error;
+mod history;
+mod journal;
+mod lock;
+mod reader;
+mod writer;
+
+pub use blobs::Blobs;
+pub use error::StoreError;
+pub use history::{history_hash, history_lines};
+pub use journal::{FORMAT, Stored};
+pub use reader::{RunReader, list_runs};
+pub use writer::{Opened, RunWriter};

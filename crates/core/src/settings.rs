@@ -1,0 +1,167 @@
+//! How to search.
+
+use serde::{Deserialize, Serialize};
+
+/// How to search: everything that decides the course of a run besides its
+/// seed, its menu and its baseline. Part of the run's first event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchSettings {
+    /// Name of the strategy (`beam`, `random`).
+    pub strategy: String,
+    /// Places in the beam, B: parents of each iteration. 1 to 256.
+    pub beam: u32,
+    /// Plans for each place, N. 1 to 256.
+    pub plans: u32,
+    /// Drafts for each plan, K. 1 to 64.
+    pub drafts: u32,
+    /// Iterations at most, T. 1 to 10,000.
+    pub iterations: u32,
+    /// Share of the menu's regular items that each plan does not see, from 0
+    /// to below 1. The number left is the same for every plan, at least one,
+    /// and the `other` item always stays.
+    pub menu_dropout: f64,
+    /// A correct child may survive if its cycles are below its parent's times
+    /// this factor, 1 to 100: 1 asks for a faster child, 1.05 admits one that is
+    /// up to 5 % slower. Parents stay in the pool, so the best is never lost.
+    pub slack: f64,
+    /// Survivors with the same parent at most, as long as others could take
+    /// the places; 0 for no limit.
+    pub siblings: u32,
+    /// Iterations without a better kernel after which the run ends; 0 for never.
+    pub patience: u32,
+    /// Percent of peak at which the run ends, above 0 to 100.
+    pub stop_at_percent_of_peak: Option<f64>,
+    /// Distinct kernels evaluated at most, the baseline included; at least 1.
+    pub max_evaluations: Option<u32>,
+}
+
+impl Default for SearchSettings {
+    /// Returns settings for a run of about two minutes with the rewriter on
+    /// two cores (about 500 evaluations at four per second).
+    fn default() -> Self {
+        Self {
+            strategy: "beam".to_owned(),
+            beam: 6,
+            plans: 6,
+            drafts: 1,
+            iterations: 15,
+            menu_dropout: 0.5,
+            slack: 1.05,
+            siblings: 3,
+            patience: 6,
+            stop_at_percent_of_peak: None,
+            max_evaluations: Some(500),
+        }
+    }
+}
+
+/// A setting is out of its range.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("setting `{name}` is {value}, but must be {expected}")]
+pub struct SettingError {
+    /// Name of the setting, as serialised.
+    pub name: &'static str,
+    /// The value given.
+    pub value: String,
+    /// What is allowed.
+    pub expected: String,
+}
+
+impl SearchSettings {
+    /// Checks that every number is within its range.
+    ///
+    /// # Errors
+    /// The first setting that is not.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_count("beam", self.beam, 1, 256)?;
+        check_count("plans", self.plans, 1, 256)?;
+        check_count("drafts", self.drafts, 1, 64)?;
+        check_count("iterations", self.iterations, 1, 10_000)?;
+        let checks = [
+            (
+                "menu_dropout",
+                self.menu_dropout,
+                (0.0..1.0).contains(&self.menu_dropout),
+                "at least 0 and below 1",
+            ),
+            (
+                "slack",
+                self.slack,
+                (1.0..=100.0).contains(&self.slack),
+                "from 1 to 100",
+            ),
+        ];
+        for (name, value, is_fine, expected) in checks {
+            if !is_fine {
+                return Err(SettingError {
+                    name,
+                    value: value.to_string(),
+                    expected: expected.to_owned(),
+                });
+            }
+        }
+        if let Some(percent) = self.stop_at_percent_of_peak
+            && !(0.0 < percent && percent <= 100.0)
+        {
+            return Err(SettingError {
+                name: "stop_at_percent_of_peak",
+                value: percent.to_string(),
+                expected: "above 0 and at most 100".to_owned(),
+            });
+        }
+        if let Some(evaluations) = self.max_evaluations {
+            check_count("max_evaluations", evaluations, 1, u32::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Returns how many drafts a full iteration has, B·N·K.
+    #[must_use]
+    pub fn drafts_per_iteration(&self) -> u32 {
+        self.beam * self.plans * self.drafts
+    }
+}
+
+fn check_count(name: &'static str, value: u32, least: u32, most: u32) -> Result<(), SettingError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(SettingError {
+        name,
+        value: value.to_string(),
+        expected: format!("from {least} to {most}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SearchSettings;
+
+    #[test]
+    fn defaults_are_in_range() {
+        SearchSettings::default().check().unwrap();
+    }
+
+    #[test]
+    fn bad_settings_are_named() {
+        let error = |settings: SearchSettings| settings.check().unwrap_err().to_string();
+        let good = SearchSettings::default();
+        insta::assert_snapshot!(
+            error(SearchSettings { beam: 0, ..good.clone() }),
+            @"setting `beam` is 0, but must be from 1 to 256"
+        );
+        insta::assert_snapshot!(
+            error(SearchSettings { menu_dropout: 1.0, ..good.clone() }),
+            @"setting `menu_dropout` is 1, but must be at least 0 and below 1"
+        );
+        insta::assert_snapshot!(
+            error(SearchSettings { slack: f64::NAN, ..good.clone() }),
+            @"setting `slack` is NaN, but must be from 1 to 100"
+        );
+        insta::assert_snapshot!(
+            error(SearchSettings { stop_at_percent_of_peak: Some(101.0), ..good }),
+            @"setting `stop_at_percent_of_peak` is 101, but must be above 0 and at most 100"
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! Looking at a run, finished or live.
+
+use crate::error::RunError;
+use crate::recording::read_plan;
+use crate::session::NewRun;
+use autocomp_core::{CandidateId, ContentHash, Cycles, FinishReason, Seed, StopReason, TaskKey};
+use autocomp_search::{Progress, Search};
+use autocomp_store::{Blobs, RunReader, Stored, history_hash};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What a run is doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunState {
+    /// A process is working on it.
+    Running {
+        /// Which.
+        holder: String,
+    },
+    /// It has come to its end.
+    Finished {
+        /// Why.
+        reason: FinishReason,
+    },
+    /// It was stopped and can be resumed.
+    Stopped {
+        /// Why.
+        reason: StopReason,
+        /// The same for people.
+        message: String,
+    },
+    /// Its process died. It can be resumed.
+    Broken,
+}
+
+/// A run, folded from its journal.
+#[derive(Debug)]
+pub struct RunView {
+    reader: RunReader,
+    /// The events so far, in the order in which they happened.
+    pub events: Vec<Stored>,
+    /// The state that they lead to.
+    pub search: Search,
+}
+
+/// A run in numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// The run folder.
+    pub run: PathBuf,
+    /// What the run is doing.
+    pub status: RunState,
+    /// Name of the problem.
+    pub problem: String,
+    /// Name of the target.
+    pub target: String,
+    /// Names of the proposers.
+    pub proposers: Vec<String>,
+    /// Compiler name and version.
+    pub compiler: String,
+    /// Seed of all random streams.
+    pub seed: Seed,
+    /// When it was started, milliseconds since 1970 UTC.
+    pub started_at_ms: u64,
+    /// How long it has been worked on, in milliseconds.
+    pub elapsed_ms: u64,
+    /// How far it has come.
+    pub progress: Progress,
+    /// Baseline cycles divided by best cycles.
+    pub speedup: Option<f64>,
+    /// The way from the baseline to the best kernel, both included.
+    pub lineage: Vec<LineageEntry>,
+    /// Hash of the canonical history: equal for runs that took the same course.
+    pub history: ContentHash,
+}
+
+/// A kernel on the way from the baseline to the best.
+#[derive(Clone, Debug, Serialize)]
+pub struct LineageEntry {
+    /// Its number; absent as long as its iteration is open.
+    pub id: Option<CandidateId>,
+    /// The evaluate task that it came from.
+    pub key: TaskKey,
+    /// Its source.
+    pub source: ContentHash,
+    /// The ranking figure.
+    pub cycles: Cycles,
+    /// The menu item chosen; absent for the baseline.
+    pub menu_item: Option<String>,
+    /// The plan in words; absent for the baseline.
+    pub plan: Option<String>,
+    /// Who made the plan; absent for the baseline.
+    pub proposer: Option<String>,
+}
+
+impl RunView {
+    /// Reads the run in `folder`.
+    ///
+    /// # Errors
+    /// The folder holds no run, or one that is damaged or of a newer format.
+    pub fn open(folder: &Path) -> Result<Self, RunError> {
+        let mut reader = RunReader::open(folder)?;
+        let events = reader.read_on()?;
+        if events.is_empty() {
+            let path = folder.to_owned();
+            return Err(autocomp_store::StoreError::NotStarted { path }.into());
+        }
+        let search = Search::fold(events.iter().map(|stored| &stored.event))?;
+        Ok(Self {
+            reader,
+            events,
+            search,
+        })
+    }
+
+    /// Takes in what a live run has appended since; returns how many events.
+    ///
+    /// # Errors
+    /// As [`RunView::open`].
+    pub fn read_on(&mut self) -> Result<usize, RunError> {
+        let events = self.reader.read_on()?;
+        for stored in &events {
+            self.search.apply(&stored.event)?;
+        }
+        let n_events = events.len();
+        self.events.extend(events);
+        Ok(n_events)
+    }
+
+    /// Returns the texts of the run.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        self.reader.blobs()
+    }
+
+    /// Returns what the run is doing.
+    #[must_use]
+    pub fn state(&self) -> RunState {
+        if let Some(reason) = self.search.finish() {
+            RunState::Finished { reason }
+        } else if let Some(holder) = self.reader.live_holder() {
+            RunState::Running { holder }
+        } else if let Some(stopped) = self.search.stopped() {
+            RunState::Stopped {
+                reason: stopped.reason,
+                message: stopped.message.clone(),
+            }
+        } else {
+            RunState::Broken
+        }
+    }
+
+    /// Returns the run in numbers.
+    #[must_use]
+    pub fn report(&self) -> RunReport {
+        report(
+            self.reader.folder(),
+            &self.search,
+            &self.events,
+            self.blobs(),
+            self.state(),
+        )
+    }
+
+    /// Returns a new run with the settings, the seed and the baseline of this
+    /// one: with its [`RecordedRun`](crate::RecordedRun) as proposer, it takes
+    /// the same course.
+    ///
+    /// # Errors
+    /// The baseline's text is damaged.
+    pub fn to_new_run(&self) -> Result<NewRun, RunError> {
+        let started = self.search.started().clone();
+        Ok(NewRun {
+            baseline: self.blobs().get_text(started.baseline)?,
+            spec: started
+                .spec
+                .map(|spec| self.blobs().get_text(spec))
+                .transpose()?,
+            program: started.program,
+            target: started.target,
+            problem: started.problem,
+            compiler: started.compiler,
+            proposers: started.proposers,
+            seed: started.seed,
+            settings: started.settings,
+            menu: started.menu,
+        })
+    }
+}
+
+fn report(
+    folder: &Path,
+    search: &Search,
+    events: &[Stored],
+    blobs: &Blobs,
+    status: RunState,
+) -> RunReport {
+    let started = search.started();
+    let progress = search.progress();
+    let lineage = search.best_lineage().into_iter().map(|step| {
+        // A plan that cannot be read is missing in the report, no more.
+        let plan = step
+            .plan
+            .as_ref()
+            .and_then(|record| read_plan(record, blobs).ok());
+        LineageEntry {
+            id: step.id,
+            key: step.key,
+            source: step.source,
+            cycles: step.cycles,
+            menu_item: step.plan.as_ref().map(|record| record.menu_item.clone()),
+            plan: plan.map(|plan| plan.text),
+            proposer: step.plan.map(|record| record.proposer),
+        }
+    });
+    RunReport {
+        run: folder.to_owned(),
+        status,
+        problem: started.problem.clone(),
+        target: started.target.clone(),
+        proposers: started.proposers.clone(),
+        compiler: started.compiler.clone(),
+        seed: started.seed,
+        started_at_ms: events.first().map_or(0, |stored| stored.at_ms),
+        elapsed_ms: events.last().map_or(0, |stored| stored.elapsed_ms),
+        speedup: progress.speedup(),
+        progress,
+        lineage: lineage.collect(),
+        history: history_hash(events.iter().map(|stored| &stored.event)),
+    }
+}

@@ -1,0 +1,87 @@
+//! Menu dropout: each plan sees another part of the menu.
+
+use autocomp_core::{MenuItem, Seed};
+
+/// Returns the part of the menu that one plan sees, in the menu's order.
+///
+/// Of the n regular items, `max(1, round(n · (1 - dropout)))` are kept, chosen
+/// by `seed` with equal chance; the `other` item always stays. So the menu is
+/// never empty (unless `menu` is), and all plans see equally many items.
+#[must_use]
+pub fn menu_after_dropout(menu: &[MenuItem], dropout: f64, seed: Seed) -> Vec<MenuItem> {
+    let regular: Vec<usize> = (0..menu.len())
+        .filter(|&idx| menu[idx].id != MenuItem::OTHER)
+        .collect();
+    let n_kept = ((regular.len() as f64 * (1.0 - dropout)).round() as usize).max(1);
+    let mut drawn = regular.clone();
+    let mut seed = seed;
+    // The first steps of a Fisher-Yates shuffle: each subset is equally likely.
+    for idx in 0..n_kept.min(drawn.len()) {
+        let other = idx + seed.below(drawn.len() - idx);
+        drawn.swap(idx, other);
+    }
+    drawn.truncate(n_kept);
+    (0..menu.len())
+        .filter(|idx| menu[*idx].id == MenuItem::OTHER || drawn.contains(idx))
+        .map(|idx| menu[idx].clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::menu_after_dropout;
+    use autocomp_core::{MenuItem, Seed};
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+    fn menu(n_regular: usize) -> Vec<MenuItem> {
+        let item = |id: String| MenuItem {
+            id,
+            text: String::new(),
+            applies_when: String::new(),
+        };
+        let mut menu: Vec<MenuItem> = (0..n_regular).map(|idx| item(format!("m{idx}"))).collect();
+        menu.push(item(MenuItem::OTHER.to_owned()));
+        menu
+    }
+
+    proptest! {
+        #[test]
+        fn keeps_other_and_a_fixed_count(n in 1usize..40, dropout in 0.0f64..0.999, seed: u64) {
+            let menu = menu(n);
+            let kept = menu_after_dropout(&menu, dropout, Seed(seed));
+            prop_assert!(kept.iter().any(|item| item.id == MenuItem::OTHER));
+            let again = menu_after_dropout(&menu, dropout, Seed(seed ^ 1));
+            prop_assert_eq!(kept.len(), again.len());
+            prop_assert!(2 <= kept.len() && kept.len() <= menu.len());
+            // In the menu's order, without repetition.
+            let places: Vec<usize> = kept
+                .iter()
+                .map(|item| menu.iter().position(|other| other == item).unwrap())
+                .collect();
+            prop_assert!(places.is_sorted_by(|a, b| a < b));
+        }
+    }
+
+    #[test]
+    fn no_dropout_keeps_the_menu() {
+        assert_eq!(menu_after_dropout(&menu(17), 0.0, Seed(3)), menu(17));
+    }
+
+    #[test]
+    fn every_item_is_kept_about_equally_often() {
+        let menu = menu(10);
+        let mut counts = [0; 10];
+        for seed in 0..4000 {
+            for item in menu_after_dropout(&menu, 0.7, Seed(seed)) {
+                if let Some(idx) = menu[..10].iter().position(|other| *other == item) {
+                    counts[idx] += 1;
+                }
+            }
+        }
+        // 1,200 expected each, standard deviation 29.
+        assert!(
+            counts.iter().all(|count| (1050..1350).contains(count)),
+            "{counts:?}"
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! What a person wants to know while a run is going on.
+
+use crate::search::Search;
+use autocomp_core::{
+    CandidateId, ContentHash, Cycles, Event, FinishReason, Outcome, Proposal, TaskKey, Usage,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Counts of events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    n_evaluated: u32,
+    plans: ProposalCounts,
+    drafts: ProposalCounts,
+    usage: Usage,
+    n_failed_calls: u64,
+}
+
+impl Tally {
+    pub(crate) fn count(&mut self, event: &Event) {
+        match event {
+            Event::Planned(planned) => self.plans.count(&planned.result),
+            Event::Drafted(drafted) => self.drafts.count(&drafted.result),
+            Event::Evaluated(_) => self.n_evaluated += 1,
+            _ => {}
+        }
+        for exchange in event.exchanges() {
+            self.usage.add(&exchange.usage);
+            self.n_failed_calls += u64::from(exchange.error.is_some());
+        }
+    }
+}
+
+/// How tasks of proposers ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProposalCounts {
+    /// With a plan or a draft.
+    pub made: u32,
+    /// With nothing to propose.
+    pub nothing: u32,
+    /// With a failure.
+    pub failed: u32,
+}
+
+impl ProposalCounts {
+    fn count<T>(&mut self, proposal: &Proposal<T>) {
+        match proposal {
+            Proposal::Made(_) => self.made += 1,
+            Proposal::Nothing { .. } => self.nothing += 1,
+            Proposal::Failed { .. } => self.failed += 1,
+        }
+    }
+}
+
+/// The best kernel so far.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BestKernel {
+    /// Its number; absent as long as its iteration is open.
+    pub id: Option<CandidateId>,
+    /// The evaluate task that it came from.
+    pub key: TaskKey,
+    /// Its source.
+    pub source: ContentHash,
+    /// The ranking figure.
+    pub cycles: Cycles,
+    /// Percent of peak.
+    pub percent_of_peak: f64,
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Progress {
+    /// The open iteration, or the last closed one; 0 before the first.
+    pub iteration: u32,
+    /// Iterations at most.
+    pub iterations: u32,
+    /// Distinct kernels evaluated, the baseline included.
+    pub evaluations: u32,
+    /// Evaluations at most, if bounded.
+    pub max_evaluations: Option<u32>,
+    /// Drafts that repeated a kernel already evaluated.
+    pub repeated: u32,
+    /// Distinct kernels by outcome; every outcome is listed.
+    pub outcomes: BTreeMap<Outcome, u32>,
+    /// Plans.
+    pub plans: ProposalCounts,
+    /// Drafts.
+    pub drafts: ProposalCounts,
+    /// What calls of models used.
+    pub usage: Usage,
+    /// Calls of models that failed.
+    pub failed_calls: u64,
+    /// Cycles of the baseline, once it was evaluated correct.
+    pub baseline_cycles: Option<Cycles>,
+    /// The best kernel so far.
+    pub best: Option<BestKernel>,
+    /// Why the run is finished, if it is.
+    pub finish: Option<FinishReason>,
+}
+
+impl Progress {
+    /// Returns baseline cycles divided by best cycles.
+    #[must_use]
+    pub fn speedup(&self) -> Option<f64> {
+        let best = self.best.as_ref()?.cycles.0;
+        Some(self.baseline_cycles?.0 as f64 / best as f64)
+    }
+}
+
+impl Search {
+    /// Returns the best kernel so far, drafts of the open iteration included.
+    #[must_use]
+    pub fn best(&self) -> Option<BestKernel> {
+        let closed = self.best_closed().map(|candidate| BestKernel {
+            id: Some(candidate.id),
+            key: candidate.key,
+            source: candidate.source,
+            cycles: candidate.cycles,
+            percent_of_peak: self.percent_of_peak(candidate.source),
+        });
+        let open = self.open().and_then(|iteration| {
+            let timed = iteration.sources().filter_map(|(key, source)| {
+                Some((self.evaluation(source)?.cycles()?, key, source))
+            });
+            timed.min().map(|(cycles, key, source)| BestKernel {
+                id: None,
+                key,
+                source,
+                cycles,
+                percent_of_peak: self.percent_of_peak(source),
+            })
+        });
+        match (closed, open) {
+            (Some(closed), Some(open)) if open.cycles < closed.cycles => Some(open),
+            (closed, _) => closed,
+        }
+    }
+
+    fn percent_of_peak(&self, source: ContentHash) -> f64 {
+        let measurement = self
+            .evaluation(source)
+            .and_then(|it| it.measurement.as_ref());
+        measurement.map_or(0.0, |measurement| measurement.percent_of_peak)
+    }
+
+    /// Returns what the run has used of models.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.tally.usage
+    }
+
+    /// Returns how far the run has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let mut outcomes: BTreeMap<Outcome, u32> =
+            Outcome::ALL.iter().map(|outcome| (*outcome, 0)).collect();
+        for evaluation in self.evaluations() {
+            *outcomes.entry(evaluation.outcome).or_default() += 1;
+        }
+        Progress {
+            iteration: self.iteration(),
+            iterations: self.started().settings.iterations,
+            evaluations: self.n_evaluations(),
+            max_evaluations: self.started().settings.max_evaluations,
+            repeated: self.tally.n_evaluated - self.n_evaluations(),
+            outcomes,
+            plans: self.tally.plans,
+            drafts: self.tally.drafts,
+            usage: self.tally.usage,
+            failed_calls: self.tally.n_failed_calls,
+            baseline_cycles: self.candidates().first().map(|candidate| candidate.cycles),
+            best: self.best(),
+            finish: self.finish(),
+        }
+    }
+}

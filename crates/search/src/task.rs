@@ -1,0 +1,52 @@
+//! Tasks: what may run now.
+
+use autocomp_core::{CandidateId, ContentHash, MenuItem, PlanRecord, Seed, TaskKey};
+
+/// A task that may run now. Texts are named by content hash.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Task {
+    /// Write a plan.
+    Plan {
+        /// The task.
+        key: TaskKey,
+        /// Its random stream.
+        seed: Seed,
+        /// The kernel to improve.
+        parent: CandidateId,
+        /// Source of the kernel to improve.
+        kernel: ContentHash,
+        /// The menu after dropout.
+        menu: Vec<MenuItem>,
+    },
+    /// Turn a plan into code.
+    Draft {
+        /// The task.
+        key: TaskKey,
+        /// Its random stream.
+        seed: Seed,
+        /// The kernel to improve.
+        parent: CandidateId,
+        /// Source of the kernel to improve.
+        kernel: ContentHash,
+        /// The plan to carry out.
+        plan: PlanRecord,
+    },
+    /// Evaluate a kernel; also the baseline.
+    Evaluate {
+        /// The task.
+        key: TaskKey,
+        /// Source of the kernel.
+        source: ContentHash,
+    },
+}
+
+impl Task {
+    /// Returns the key of the task.
+    #[must_use]
+    pub fn key(&self) -> TaskKey {
+        match self {
+            Self::Plan { key, .. } | Self::Draft { key, .. } | Self::Evaluate { key, .. } => *key,
+        }
+    }
+}

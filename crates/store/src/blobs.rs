@@ -1,0 +1,133 @@
+//! Blobs: texts by content hash.
+
+use crate::error::StoreError;
+use autocomp_core::ContentHash;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Longest text that is read back, in bytes: a guard against damaged or forged files.
+const MAX_BLOB_BYTES: u64 = 256 << 20;
+
+/// The texts of a run. Cheap to clone; usable from many threads.
+#[derive(Clone, Debug)]
+pub struct Blobs {
+    root: PathBuf,
+    /// Files written since the last [`Blobs::sync`].
+    unsynced: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Blobs {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self {
+            root,
+            unsynced: Arc::default(),
+        }
+    }
+
+    /// Returns the file that holds a text.
+    #[must_use]
+    pub fn path(&self, hash: ContentHash) -> PathBuf {
+        let name = hash.to_string();
+        self.root.join(&name[..2]).join(name)
+    }
+
+    /// Keeps a text and returns its name. Does nothing if it is there already.
+    ///
+    /// # Errors
+    /// No room, or no permission to write.
+    pub fn put(&self, content: &[u8]) -> Result<ContentHash, StoreError> {
+        let hash = ContentHash::of(content);
+        let path = self.path(hash);
+        if path.exists() {
+            return Ok(hash);
+        }
+        self.write(&path, content)
+            .map_err(|error| StoreError::from_io("write", &path, &error))?;
+        self.unsynced
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(path);
+        Ok(hash)
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder)?;
+        let packed = zstd::bulk::compress(content, 3)?;
+        // A reader sees the whole file or none: written aside, then renamed.
+        // The name is unique to process and thread; two writers of one hash
+        // write the same bytes.
+        let thread = format!("{:?}", std::thread::current().id());
+        let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
+        let aside = path.with_extension(format!("{}-{thread}.tmp", std::process::id()));
+        let written = fs::File::create(&aside)
+            .and_then(|mut file| file.write_all(&packed))
+            .and_then(|()| fs::rename(&aside, path));
+        if written.is_err() {
+            // Best effort: the error to report is the one above.
+            let _ = fs::remove_file(&aside);
+        }
+        written
+    }
+
+    /// Returns a text.
+    ///
+    /// # Errors
+    /// [`StoreError::CorruptBlob`] if the file is missing, cannot be unpacked,
+    /// or holds another text.
+    pub fn get(&self, hash: ContentHash) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(hash);
+        let corrupt = |reason: String| StoreError::CorruptBlob {
+            path: path.clone(),
+            hash,
+            reason,
+        };
+        let packed = match fs::read(&path) {
+            Ok(packed) => packed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(corrupt("the file is missing".to_owned()));
+            }
+            Err(error) => return Err(StoreError::from_io("read", &path, &error)),
+        };
+        let mut content = Vec::new();
+        zstd::stream::read::Decoder::new(packed.as_slice())
+            .and_then(|decoder| decoder.take(MAX_BLOB_BYTES).read_to_end(&mut content))
+            .map_err(|error| corrupt(format!("it cannot be unpacked ({error})")))?;
+        if ContentHash::of(&content) != hash {
+            return Err(corrupt("its content does not match its name".to_owned()));
+        }
+        Ok(content)
+    }
+
+    /// Returns a text as a string.
+    ///
+    /// # Errors
+    /// As [`Blobs::get`], or the text is not UTF-8.
+    pub fn get_text(&self, hash: ContentHash) -> Result<String, StoreError> {
+        String::from_utf8(self.get(hash)?).map_err(|_| StoreError::CorruptBlob {
+            path: self.path(hash),
+            hash,
+            reason: "it is not UTF-8 text".to_owned(),
+        })
+    }
+
+    /// Forces the texts written since the last call to the disk.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        let paths = {
+            let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *unsynced)
+        };
+        let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
+        folders.push(&self.root);
+        folders.sort();
+        folders.dedup();
+        for path in paths.iter().map(PathBuf::as_path).chain(folders) {
+            fs::File::open(path)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| StoreError::from_io("sync", path, &error))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,353 @@
+//! The journal: one row per event in an SQLite database.
+
+use crate::error::StoreError;
+use autocomp_core::{ContentHash, ContentHasher, Event};
+use rusqlite::{Connection, OpenFlags, params};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Format of run folders, major and minor. A program reads folders of its own
+/// major format and older ones, and writes folders up to its own format.
+pub const FORMAT: (u32, u32) = (1, 0);
+
+/// Marks the database as ours (`ACMP`).
+const APPLICATION_ID: i64 = 0x4143_4d50;
+
+pub(crate) const JOURNAL_FILE: &str = "run.sqlite";
+
+const SCHEMA: &str = "
+CREATE TABLE events (
+    seq        INTEGER PRIMARY KEY,  -- from 1, without gaps
+    at_ms      INTEGER NOT NULL,     -- host time, milliseconds since 1970 UTC
+    elapsed_ms INTEGER NOT NULL,     -- time the run has been worked on
+    kind       TEXT NOT NULL,        -- kind of event
+    task       TEXT,                 -- key of the task that ended
+    body       TEXT NOT NULL,        -- the event as JSON
+    chain      BLOB NOT NULL         -- hash of this row and all before it
+) STRICT;
+";
+
+/// An event as it stands in the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// When it was appended, milliseconds since 1970 UTC by the host's clock.
+    pub at_ms: u64,
+    /// How long the run had been worked on, in milliseconds; pauses between
+    /// processes do not count.
+    pub elapsed_ms: u64,
+    /// The event.
+    pub event: Event,
+}
+
+/// Who opens a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    connection: Connection,
+    /// Number and chain hash of the last row.
+    last: (u64, ContentHash),
+}
+
+impl Journal {
+    /// Creates the database, or takes up one that has no event yet.
+    pub(crate) fn create(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join(JOURNAL_FILE);
+        let to_error = error_at("create", &path);
+        let connection = Connection::open(&path).map_err(&to_error)?;
+        let journal = Self::with(path.clone(), connection, Access::Write)?;
+        let version = FORMAT.0 * 1000 + FORMAT.1;
+        let is_new = journal.pragma("application_id")? == 0;
+        if is_new {
+            journal
+                .connection
+                .execute_batch(&format!(
+                    "BEGIN IMMEDIATE; {SCHEMA}
+                     PRAGMA application_id = {APPLICATION_ID};
+                     PRAGMA user_version = {version}; COMMIT;"
+                ))
+                .map_err(&to_error)?;
+        }
+        journal.check_format(folder, Access::Write)?;
+        Ok(journal)
+    }
+
+    /// Opens the database of a run.
+    pub(crate) fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
+        let path = folder.join(JOURNAL_FILE);
+        if !path.is_file() {
+            let reason = if folder.is_dir() {
+                format!("it has no {JOURNAL_FILE}")
+            } else {
+                "there is no such folder".to_owned()
+            };
+            return Err(StoreError::NotARun {
+                path: folder.to_owned(),
+                reason,
+            });
+        }
+        let connection = match access {
+            Access::Write => Connection::open_with_flags(
+                &path,
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            ),
+            Access::Read => open_for_reading(&path),
+        };
+        let connection = connection.map_err(|error| error_at("open", &path)(error))?;
+        let journal = Self::with(path, connection, access)?;
+        journal.check_format(folder, access)?;
+        Ok(journal)
+    }
+
+    fn with(path: PathBuf, connection: Connection, access: Access) -> Result<Self, StoreError> {
+        let to_error = error_at("open", &path);
+        connection
+            .busy_timeout(Duration::from_secs(5))
+            .map_err(&to_error)?;
+        if access == Access::Write {
+            // Checkpoints are taken at borders only, when the blobs are safe.
+            connection
+                .execute_batch(
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+                     PRAGMA wal_autocheckpoint = 0;",
+                )
+                .map_err(&to_error)?;
+        }
+        Ok(Self {
+            path,
+            connection,
+            last: (0, ContentHash([0; 32])),
+        })
+    }
+
+    fn pragma(&self, name: &str) -> Result<i64, StoreError> {
+        self.connection
+            .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
+            .map_err(error_at("read", &self.path))
+    }
+
+    fn check_format(&self, folder: &Path, access: Access) -> Result<(), StoreError> {
+        let application_id = self.pragma("application_id")?;
+        if application_id != APPLICATION_ID {
+            let schema_size: i64 = self
+                .connection
+                .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+                .map_err(error_at("read", &self.path))?;
+            if application_id == 0 && schema_size == 0 {
+                return Err(StoreError::NotStarted {
+                    path: folder.to_owned(),
+                });
+            }
+            return Err(StoreError::NotARun {
+                path: folder.to_owned(),
+                reason: format!("its {JOURNAL_FILE} is a database of another program"),
+            });
+        }
+        let version = u32::try_from(self.pragma("user_version")?).unwrap_or(u32::MAX);
+        let found = (version / 1000, version % 1000);
+        let is_known = match access {
+            Access::Read => found.0 <= FORMAT.0,
+            Access::Write => found <= FORMAT,
+        };
+        if is_known {
+            return Ok(());
+        }
+        Err(StoreError::NewerFormat {
+            path: folder.to_owned(),
+            found: format!("{}.{}", found.0, found.1),
+            known: format!("{}.{}", FORMAT.0, FORMAT.1),
+            can: if access == Access::Read {
+                "reads"
+            } else {
+                "writes"
+            },
+        })
+    }
+
+    /// Reads the events after the last one read, and checks their chain.
+    pub(crate) fn read_on(&mut self) -> Result<Vec<Stored>, StoreError> {
+        let to_error = error_at("read", &self.path);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT seq, at_ms, elapsed_ms, body, chain FROM events WHERE ? < seq ORDER BY seq",
+            )
+            .map_err(&to_error)?;
+        let mut rows = statement
+            .query(params![self.last.0 as i64])
+            .map_err(&to_error)?;
+        let mut events = Vec::new();
+        let mut last = self.last;
+        while let Some(row) = rows.next().map_err(&to_error)? {
+            let row = (|| {
+                let seq: i64 = row.get(0)?;
+                let at_ms: i64 = row.get(1)?;
+                let elapsed_ms: i64 = row.get(2)?;
+                let body: String = row.get(3)?;
+                let chain: Vec<u8> = row.get(4)?;
+                Ok((seq as u64, at_ms as u64, elapsed_ms as u64, body, chain))
+            })();
+            let seq_due = last.0 + 1;
+            let corrupt = |what: String| StoreError::Corrupt {
+                path: self.path.clone(),
+                reason: format!("event {seq_due} {what}"),
+            };
+            let (seq, at_ms, elapsed_ms, body, chain) = row.map_err(|error: rusqlite::Error| {
+                if error.sqlite_error_code().is_some() {
+                    to_error(error)
+                } else {
+                    corrupt(format!("cannot be read ({error})"))
+                }
+            })?;
+            if seq != seq_due {
+                return Err(corrupt("is missing".to_owned()));
+            }
+            let sum = chain_hash(last.1, seq, at_ms, elapsed_ms, &body);
+            if chain != sum.0 {
+                return Err(corrupt("was changed after it was written".to_owned()));
+            }
+            let event = serde_json::from_str(&body)
+                .map_err(|error| corrupt(format!("is not understood ({error})")))?;
+            last = (seq, sum);
+            events.push(Stored {
+                seq,
+                at_ms,
+                elapsed_ms,
+                event,
+            });
+        }
+        drop(rows);
+        drop(statement);
+        self.last = last;
+        Ok(events)
+    }
+
+    /// Appends an event and returns it as stored.
+    pub(crate) fn append(
+        &mut self,
+        event: &Event,
+        at_ms: u64,
+        elapsed_ms: u64,
+    ) -> Result<Stored, StoreError> {
+        let body = serde_json::to_string(event).expect("events have string keys only");
+        let seq = self.last.0 + 1;
+        let chain = chain_hash(self.last.1, seq, at_ms, elapsed_ms, &body);
+        let task = event.key().map(|key| key.to_string());
+        self.connection
+            .prepare_cached("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)")
+            .and_then(|mut statement| {
+                statement.execute(params![
+                    seq as i64,
+                    at_ms as i64,
+                    elapsed_ms as i64,
+                    event.kind(),
+                    task,
+                    body,
+                    chain.0.as_slice()
+                ])
+            })
+            .map_err(error_at("append to", &self.path))?;
+        self.last = (seq, chain);
+        Ok(Stored {
+            seq,
+            at_ms,
+            elapsed_ms,
+            event: event.clone(),
+        })
+    }
+
+    /// Removes the events from number `seq` on. `kept` is what stays.
+    pub(crate) fn truncate(&mut self, kept: &[Stored]) -> Result<(), StoreError> {
+        let seq = kept.last().map_or(0, |stored| stored.seq);
+        self.connection
+            .execute("DELETE FROM events WHERE ? < seq", params![seq as i64])
+            .map_err(error_at("shorten", &self.path))?;
+        self.last = (0, ContentHash([0; 32]));
+        self.read_on()?;
+        Ok(())
+    }
+
+    /// Forces all events to the disk.
+    pub(crate) fn checkpoint(&self) -> Result<(), StoreError> {
+        self.connection
+            .execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
+            .map_err(error_at("sync", &self.path))
+    }
+
+    /// Forces all events to the disk and leaves a single file behind, if no
+    /// one is reading.
+    pub(crate) fn close(self) -> Result<(), StoreError> {
+        self.checkpoint()?;
+        // Fails while someone reads; then the file stays in WAL mode, which is fine.
+        let _ = self
+            .connection
+            .execute_batch("PRAGMA journal_mode = DELETE");
+        self.connection
+            .close()
+            .map_err(|(_, error)| StoreError::from_database("close", &self.path, &error))
+    }
+}
+
+fn error_at(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
+    let path = path.to_owned();
+    move |error| StoreError::from_database(action, &path, &error)
+}
+
+/// Opens a database for reading. On read-only media a database in WAL mode
+/// cannot be opened in the ordinary way; if it has no WAL, it cannot change
+/// and is opened as it is.
+fn open_for_reading(path: &Path) -> Result<Connection, rusqlite::Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(connection)
+    });
+    let error = match opened {
+        Ok(connection) => return Ok(connection),
+        Err(error) => error,
+    };
+    let wal = path.with_file_name(format!("{JOURNAL_FILE}-wal"));
+    let has_wal = wal.metadata().is_ok_and(|metadata| 0 < metadata.len());
+    let is_media = matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly)
+    );
+    if has_wal || !is_media {
+        return Err(error);
+    }
+    let name: String = path
+        .to_string_lossy()
+        .chars()
+        .map(|c| match c {
+            '%' => "%25".to_owned(),
+            '?' => "%3f".to_owned(),
+            '#' => "%23".to_owned(),
+            c => c.to_string(),
+        })
+        .collect();
+    let uri = format!("file:{name}?immutable=1");
+    Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
+}
+
+fn chain_hash(
+    before: ContentHash,
+    seq: u64,
+    at_ms: u64,
+    elapsed_ms: u64,
+    body: &str,
+) -> ContentHash {
+    let mut hasher = ContentHasher::new("journal-event");
+    hasher.update(&before.0);
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(&at_ms.to_le_bytes());
+    hasher.update(&elapsed_ms.to_le_bytes());
+    hasher.update(body.as_bytes());
+    hasher.finish()
+}

@@ -1,0 +1,84 @@
+//! The lock of a run folder: one writer at a time.
+
+use crate::error::StoreError;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+const LOCK_FILE: &str = "lock";
+
+/// How often a taken lock is tried again, 20 ms apart: a reader that looks
+/// whether a run is live holds the lock for a moment.
+const N_TRIES: u32 = 10;
+
+/// An exclusive lock on a run folder, given back when dropped and, by the
+/// kernel, when the process dies in whatever way.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Takes the lock, and writes the own process into the lock file.
+    pub(crate) fn take(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join(LOCK_FILE);
+        let to_error = |action| {
+            let path = path.clone();
+            move |error: std::io::Error| StoreError::from_io(action, &path, &error)
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(to_error("open"))?;
+        for n_try in 1.. {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if n_try < N_TRIES => {
+                    thread::sleep(Duration::from_millis(20));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Locked {
+                        path: folder.to_owned(),
+                        holder: holder(&path),
+                    });
+                }
+                Err(TryLockError::Error(error)) => return Err(to_error("lock")(error)),
+            }
+        }
+        let uname = rustix::system::uname();
+        let host = uname.nodename().to_string_lossy();
+        let owner = format!("process {} on {host}\n", std::process::id());
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(owner.as_bytes()))
+            .map_err(to_error("write"))?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// Returns the process that writes the run in `folder`, if one does.
+pub(crate) fn live_holder(folder: &Path) -> Option<String> {
+    let path = folder.join(LOCK_FILE);
+    let file = File::open(&path).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(holder(&path)),
+        _ => None,
+    }
+}
+
+fn holder(path: &Path) -> String {
+    let mut text = String::new();
+    // The file is a line or two; a longer one is not ours.
+    let read = File::open(path).and_then(|file| file.take(500).read_to_string(&mut text));
+    let text = text.trim();
+    if read.is_err() || text.is_empty() {
+        "another process".to_owned()
+    } else {
+        text.to_owned()
+    }
+}

@@ -1,0 +1,81 @@
+//! Reading run folders, finished or live.
+
+use crate::blobs::Blobs;
+use crate::error::StoreError;
+use crate::journal::{Access, JOURNAL_FILE, Journal, Stored};
+use crate::lock::live_holder;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Reads a run folder, also while another process writes it.
+#[derive(Debug)]
+pub struct RunReader {
+    folder: PathBuf,
+    journal: Journal,
+    blobs: Blobs,
+}
+
+impl RunReader {
+    /// Opens a run folder for reading.
+    ///
+    /// # Errors
+    /// The folder holds no run, or one that is damaged or of a newer format.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        let journal = Journal::open(folder, Access::Read)?;
+        let blobs = Blobs::new(folder.join("blobs"));
+        Ok(Self {
+            folder: folder.to_owned(),
+            journal,
+            blobs,
+        })
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the texts of the run.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// Returns the events since the last call, all at the first.
+    ///
+    /// # Errors
+    /// The journal is damaged.
+    pub fn read_on(&mut self) -> Result<Vec<Stored>, StoreError> {
+        self.journal.read_on()
+    }
+
+    /// Returns the process that is writing the run, if one is.
+    #[must_use]
+    pub fn live_holder(&self) -> Option<String> {
+        live_holder(&self.folder)
+    }
+}
+
+/// Returns the run folders directly under `root`, by name; none if `root` does
+/// not exist.
+///
+/// # Errors
+/// `root` cannot be read.
+pub fn list_runs(root: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let to_error = |error: std::io::Error| StoreError::from_io("read", root, &error);
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(to_error(error)),
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let folder = entry.map_err(to_error)?.path();
+        if folder.join(JOURNAL_FILE).is_file() {
+            folders.push(folder);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}

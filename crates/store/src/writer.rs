@@ -1,0 +1,184 @@
+//! Writing a run folder.
+
+use crate::blobs::Blobs;
+use crate::error::StoreError;
+use crate::journal::{Access, JOURNAL_FILE, Journal, Stored};
+use crate::lock::FolderLock;
+use autocomp_core::Event;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The only writer of a run folder.
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: PathBuf,
+    journal: Journal,
+    blobs: Blobs,
+    /// Given back last.
+    _lock: FolderLock,
+}
+
+/// A run that was taken up again.
+#[derive(Debug)]
+pub struct Opened {
+    /// The writer, ready to append.
+    pub writer: RunWriter,
+    /// All events of the journal.
+    pub events: Vec<Stored>,
+    /// Events at the journal's end that were thrown away because a power cut
+    /// took their texts. They are work that will be done again.
+    pub n_dropped: usize,
+}
+
+impl RunWriter {
+    /// Creates a run folder, with its parents. A folder in which a run was
+    /// created but never started is taken over.
+    ///
+    /// # Errors
+    /// The folder holds something, may not be written, or is locked.
+    pub fn create(folder: &Path) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder)
+            .map_err(|error| StoreError::from_io("create", folder, &error))?;
+        let exists = || StoreError::Exists {
+            path: folder.to_owned(),
+        };
+        let entries =
+            fs::read_dir(folder).map_err(|error| StoreError::from_io("read", folder, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| StoreError::from_io("read", folder, &error))?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name != "lock" && name != "blobs" && !name.starts_with(JOURNAL_FILE) {
+                return Err(exists());
+            }
+        }
+        let lock = FolderLock::take(folder)?;
+        let mut journal = Journal::create(folder)?;
+        if !journal.read_on()?.is_empty() {
+            return Err(exists());
+        }
+        let root = folder.join("blobs");
+        fs::create_dir_all(&root).map_err(|error| StoreError::from_io("create", &root, &error))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            journal,
+            blobs: Blobs::new(root),
+            _lock: lock,
+        })
+    }
+
+    /// Takes a run up again.
+    ///
+    /// # Errors
+    /// The folder holds no run, is locked, damaged, of a newer format, or may
+    /// not be written.
+    pub fn open(folder: &Path) -> Result<Opened, StoreError> {
+        // Look before locking, so that a wrong path does not get a lock file.
+        drop(Journal::open(folder, Access::Read)?);
+        let lock = FolderLock::take(folder)?;
+        let mut journal = Journal::open(folder, Access::Write)?;
+        let mut events = journal.read_on()?;
+        if events.is_empty() {
+            return Err(StoreError::NotStarted {
+                path: folder.to_owned(),
+            });
+        }
+        let blobs = Blobs::new(folder.join("blobs"));
+        let n_events = events.len();
+        let n_sound = n_sound_events(&events, &blobs)?;
+        if n_sound < n_events {
+            events.truncate(n_sound);
+            journal.truncate(&events)?;
+        }
+        let writer = Self {
+            folder: folder.to_owned(),
+            journal,
+            blobs,
+            _lock: lock,
+        };
+        Ok(Opened {
+            writer,
+            events,
+            n_dropped: n_events - n_sound,
+        })
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the texts of the run.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// Appends an event. `elapsed_ms` is how long the run has been worked on.
+    ///
+    /// The texts that the event refers to must have been put before.
+    ///
+    /// # Errors
+    /// No room, or the folder can no longer be written. The journal is as before.
+    pub fn append(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        self.journal
+            .append(event, now.as_millis() as u64, elapsed_ms)
+    }
+
+    /// Forces everything so far to the disk, so that even a power cut cannot take it.
+    ///
+    /// # Errors
+    /// As [`RunWriter::append`].
+    pub fn border(&mut self) -> Result<(), StoreError> {
+        self.blobs.sync()?;
+        self.journal.checkpoint()
+    }
+
+    /// Forces everything to the disk and closes the folder.
+    ///
+    /// # Errors
+    /// As [`RunWriter::append`].
+    pub fn close(self) -> Result<(), StoreError> {
+        self.blobs.sync()?;
+        self.journal.close()
+    }
+}
+
+/// Returns how many events have all their texts.
+///
+/// Texts of events before the last border were forced to the disk with it; one
+/// of those missing is damage. After it, a missing text is what a power cut
+/// leaves behind, and the events from there on are dropped.
+fn n_sound_events(events: &[Stored], blobs: &Blobs) -> Result<usize, StoreError> {
+    let is_border = |stored: &Stored| {
+        matches!(
+            stored.event,
+            Event::Started(_) | Event::IterationClosed(_) | Event::Finished(_) | Event::Stopped(_)
+        )
+    };
+    let n_safe = events.iter().rposition(is_border).map_or(0, |idx| idx + 1);
+    for stored in &events[..n_safe] {
+        for hash in stored.event.blobs() {
+            if !blobs.path(hash).is_file() {
+                blobs.get(hash)?;
+            }
+        }
+    }
+    let is_sound = |stored: &Stored| {
+        stored
+            .event
+            .blobs()
+            .into_iter()
+            .all(|hash| blobs.get(hash).is_ok())
+    };
+    let n_tail = events[n_safe..]
+        .iter()
+        .take_while(|stored| is_sound(stored))
+        .count();
+    Ok(n_safe + n_tail)
+}
