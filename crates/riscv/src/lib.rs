@@ -4,10 +4,29 @@
 //! It knows nothing of Gemmini; custom instructions and everything below the
 //! L1 caches sit behind [`Coprocessor`].
 
+mod arithmetic;
+mod cache;
+mod code;
+mod compressed;
+mod config;
 mod coprocessor;
+mod csr;
+mod decode;
+mod execute;
 mod fault;
+mod float;
+mod hart;
+mod instruction;
 mod memory;
+mod pipeline;
+mod predictor;
+mod trap;
 
+pub use compressed::expand;
+pub use config::{CacheConfig, CoreConfig};
 pub use coprocessor::{Coprocessor, LineAccess, RoccCommand, RoccReply};
+pub use decode::decode;
 pub use fault::{AccessKind, Fault, FaultKind};
+pub use hart::{Exit, Hart, Limits, Mode};
+pub use instruction::{Decoded, Instruction, Operation};
 pub use memory::{Memory, Region, RegionAccess};

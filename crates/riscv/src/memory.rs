@@ -1,15 +1,23 @@
 //! Flat physical memory with named regions that restrict access.
 //!
 //! Every 4 KiB page carries an attribute byte. An access to an open page costs
-//! one comparison; pages with a restriction take the slow path, which knows
-//! the regions byte by byte.
+//! one comparison; pages with a restriction on that kind of access take the
+//! slow path, which knows the regions byte by byte.
 
 use crate::fault::{AccessKind, Fault, FaultKind};
 use std::ops::Range;
 
 const PAGE_SHIFT: u32 = 12;
-const RESTRICTED: u8 = 1;
-const WATCHED: u8 = 2;
+/// Some byte may not be read.
+const READ_RESTRICTED: u8 = 1;
+/// Some byte may not be written, or its first write must be noted.
+const WRITE_RESTRICTED: u8 = 2;
+/// CPU accesses are reported to the coprocessor.
+const WATCHED: u8 = 4;
+/// Instructions were translated from here.
+const CODE: u8 = 8;
+/// CPU stores stop the core after the instruction.
+const HOOKED: u8 = 16;
 
 /// What may be done with a [`Region`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +51,8 @@ pub struct Memory {
     pages: Vec<u8>,
     regions: Vec<Region>,
     first_writes: Vec<Option<(u64, u64)>>,
+    code_changed: bool,
+    hook_touched: bool,
 }
 
 impl Memory {
@@ -52,13 +62,18 @@ impl Memory {
     /// Panics if they are not.
     #[must_use]
     pub fn new(base: u64, size: usize) -> Self {
-        assert!(base.is_multiple_of(4096) && size.is_multiple_of(4096), "whole pages");
+        assert!(
+            base.is_multiple_of(4096) && size.is_multiple_of(4096),
+            "whole pages"
+        );
         Self {
             base,
             bytes: vec![0; size],
             pages: vec![0; size >> PAGE_SHIFT],
             regions: Vec::new(),
             first_writes: Vec::new(),
+            code_changed: false,
+            hook_touched: false,
         }
     }
 
@@ -82,14 +97,114 @@ impl Memory {
     pub fn add_region(&mut self, region: Region) {
         let start = (region.range.start - self.base) as usize;
         let end = (region.range.end - self.base) as usize;
-        assert!(start <= end && end <= self.bytes.len(), "region outside memory");
+        assert!(
+            start <= end && end <= self.bytes.len(),
+            "region outside memory"
+        );
+        let restriction = match region.access {
+            RegionAccess::None => READ_RESTRICTED | WRITE_RESTRICTED,
+            RegionAccess::Read | RegionAccess::NoteWrites => WRITE_RESTRICTED,
+            RegionAccess::ReadWrite => 0,
+        };
         if start < end {
-            for page in &mut self.pages[start >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT] {
-                *page |= RESTRICTED;
+            let page_bytes = 1 << PAGE_SHIFT;
+            for page_idx in start >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT {
+                let whole = start <= page_idx * page_bytes && (page_idx + 1) * page_bytes <= end;
+                // What lies wholly in the region obeys it alone.
+                if whole {
+                    self.pages[page_idx] &= !(READ_RESTRICTED | WRITE_RESTRICTED);
+                }
+                self.pages[page_idx] |= restriction;
             }
         }
         self.regions.push(region);
         self.first_writes.push(None);
+    }
+
+    /// Removes every region.
+    pub fn clear_regions(&mut self) {
+        self.regions.clear();
+        self.first_writes.clear();
+        for page in &mut self.pages {
+            *page &= !(READ_RESTRICTED | WRITE_RESTRICTED);
+        }
+    }
+
+    /// Forgets which regions have been written ([`first_write`](Self::first_write)).
+    pub fn forget_first_writes(&mut self) {
+        let regions = std::mem::take(&mut self.regions);
+        self.clear_regions();
+        for region in regions {
+            self.add_region(region);
+        }
+    }
+
+    /// Makes a CPU store into the page of `address` stop the core after the
+    /// instruction, so that a device there can answer.
+    pub fn hook(&mut self, address: u64) {
+        if let Some(page) = self
+            .pages
+            .get_mut((address.wrapping_sub(self.base) >> PAGE_SHIFT) as usize)
+        {
+            *page |= HOOKED;
+        }
+    }
+
+    /// Returns whether a hooked page was stored to since the last call.
+    #[inline]
+    pub(crate) fn take_hook_touched(&mut self) -> bool {
+        std::mem::take(&mut self.hook_touched)
+    }
+
+    /// Marks bytes from which instructions were translated.
+    pub(crate) fn mark_code(&mut self, address: u64, len: usize) {
+        let start = (address - self.base) as usize;
+        for page in &mut self.pages[start >> PAGE_SHIFT..=(start + len - 1) >> PAGE_SHIFT] {
+            *page |= CODE;
+        }
+    }
+
+    /// Returns whether bytes marked as code may have changed since the last call.
+    pub(crate) fn take_code_changed(&mut self) -> bool {
+        let changed = std::mem::take(&mut self.code_changed);
+        if changed {
+            for page in &mut self.pages {
+                *page &= !CODE;
+            }
+        }
+        changed
+    }
+
+    /// Returns the `N` bytes at an address aligned to `N` if a CPU load needs
+    /// no further check.
+    #[inline(always)]
+    pub(crate) fn load_open<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
+        let offset = address.wrapping_sub(self.base) as usize;
+        let attributes = *self.pages.get(offset >> PAGE_SHIFT)?;
+        if attributes & (READ_RESTRICTED | WATCHED) != 0 || offset & (N - 1) != 0 {
+            return None;
+        }
+        self.bytes.get(offset..offset + N)?.try_into().ok()
+    }
+
+    /// Stores to an address aligned to `N` if a CPU store needs no further
+    /// check; returns whether it did.
+    #[inline(always)]
+    pub(crate) fn store_open<const N: usize>(&mut self, address: u64, value: [u8; N]) -> bool {
+        let offset = address.wrapping_sub(self.base) as usize;
+        let Some(attributes) = self.pages.get(offset >> PAGE_SHIFT) else {
+            return false;
+        };
+        if attributes & (WRITE_RESTRICTED | WATCHED | CODE | HOOKED) != 0 || offset & (N - 1) != 0 {
+            return false;
+        }
+        match self.bytes.get_mut(offset..offset + N) {
+            Some(bytes) => {
+                bytes.copy_from_slice(&value);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Returns the regions in the order in which they were added.
@@ -139,9 +254,18 @@ impl Memory {
     /// # Errors
     /// A [`Fault`] if the bytes are not memory or a region forbids the access.
     #[inline]
-    pub fn check(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<usize, Fault> {
+    pub fn check(
+        &mut self,
+        address: u64,
+        len: usize,
+        kind: AccessKind,
+        pc: u64,
+    ) -> Result<usize, Fault> {
         let offset = address.wrapping_sub(self.base) as usize;
-        let Some(end) = offset.checked_add(len).filter(|end| *end <= self.bytes.len()) else {
+        let Some(end) = offset
+            .checked_add(len)
+            .filter(|end| *end <= self.bytes.len())
+        else {
             return Err(self.unmapped(address, len, kind, pc));
         };
         if len == 0 {
@@ -151,10 +275,16 @@ impl Memory {
         let attributes = if last <= first + 1 {
             self.pages[first] | self.pages[last]
         } else {
-            self.pages[first..=last].iter().fold(0, |all, page| all | page)
+            self.pages[first..=last]
+                .iter()
+                .fold(0, |all, page| all | page)
         };
-        if attributes & RESTRICTED != 0 {
-            self.check_regions(address, len, kind, pc)?;
+        let slow = match kind {
+            AccessKind::Fetch | AccessKind::Load | AccessKind::DmaRead => READ_RESTRICTED,
+            AccessKind::Store | AccessKind::DmaWrite => WRITE_RESTRICTED | CODE | HOOKED,
+        };
+        if attributes & slow != 0 {
+            self.check_slow(address, len, kind, pc, attributes)?;
         }
         Ok(offset)
     }
@@ -164,7 +294,13 @@ impl Memory {
     /// # Errors
     /// As [`check`](Self::check).
     #[inline]
-    pub fn read(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<&[u8], Fault> {
+    pub fn read(
+        &mut self,
+        address: u64,
+        len: usize,
+        kind: AccessKind,
+        pc: u64,
+    ) -> Result<&[u8], Fault> {
         let offset = self.check(address, len, kind, pc)?;
         Ok(&self.bytes[offset..offset + len])
     }
@@ -174,7 +310,13 @@ impl Memory {
     /// # Errors
     /// As [`check`](Self::check).
     #[inline]
-    pub fn write(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<&mut [u8], Fault> {
+    pub fn write(
+        &mut self,
+        address: u64,
+        len: usize,
+        kind: AccessKind,
+        pc: u64,
+    ) -> Result<&mut [u8], Fault> {
         let offset = self.check(address, len, kind, pc)?;
         Ok(&mut self.bytes[offset..offset + len])
     }
@@ -192,7 +334,14 @@ impl Memory {
     #[must_use]
     pub fn host_mut(&mut self, address: u64, len: usize) -> Option<&mut [u8]> {
         let offset = usize::try_from(address.checked_sub(self.base)?).ok()?;
-        self.bytes.get_mut(offset..offset.checked_add(len)?)
+        let end = offset
+            .checked_add(len)
+            .filter(|end| *end <= self.bytes.len())?;
+        if len > 0 {
+            let pages = &self.pages[offset >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT];
+            self.code_changed |= pages.iter().any(|page| page & CODE != 0);
+        }
+        Some(&mut self.bytes[offset..end])
     }
 
     #[cold]
@@ -214,7 +363,31 @@ impl Memory {
 
     #[cold]
     #[inline(never)]
-    fn check_regions(&mut self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Result<(), Fault> {
+    fn check_slow(
+        &mut self,
+        address: u64,
+        len: usize,
+        kind: AccessKind,
+        pc: u64,
+        attributes: u8,
+    ) -> Result<(), Fault> {
+        if attributes & (READ_RESTRICTED | WRITE_RESTRICTED) != 0 {
+            self.check_regions(address, len, kind, pc)?;
+        }
+        if matches!(kind, AccessKind::Store | AccessKind::DmaWrite) {
+            self.code_changed |= attributes & CODE != 0;
+            self.hook_touched |= kind == AccessKind::Store && attributes & HOOKED != 0;
+        }
+        Ok(())
+    }
+
+    fn check_regions(
+        &mut self,
+        address: u64,
+        len: usize,
+        kind: AccessKind,
+        pc: u64,
+    ) -> Result<(), Fault> {
         let end = address + len as u64;
         let write = matches!(kind, AccessKind::Store | AccessKind::DmaWrite);
         // The last region added that covers a byte decides about that byte.
@@ -233,12 +406,15 @@ impl Memory {
             }
             if let Some(idx) = decided {
                 match self.regions[idx].access {
-                    RegionAccess::None => return Err(self.forbidden(idx, address, len, at, kind, pc)),
+                    RegionAccess::None => {
+                        return Err(self.forbidden(idx, address, len, at, kind, pc));
+                    }
                     RegionAccess::Read if write => {
                         return Err(self.forbidden(idx, address, len, at, kind, pc));
                     }
-                    RegionAccess::NoteWrites if write => {
-                        self.first_writes[idx].get_or_insert((pc, at));
+                    RegionAccess::NoteWrites if write && self.first_writes[idx].is_none() => {
+                        self.first_writes[idx] = Some((pc, at));
+                        self.open_noted_pages(idx);
                     }
                     RegionAccess::Read | RegionAccess::ReadWrite | RegionAccess::NoteWrites => {}
                 }
@@ -248,11 +424,43 @@ impl Memory {
         Ok(())
     }
 
-    fn forbidden(&self, idx: usize, address: u64, len: usize, at: u64, kind: AccessKind, pc: u64) -> Fault {
+    /// Takes the restriction off the pages that lie wholly in region `idx`,
+    /// whose first write has been noted, and in no region added later.
+    fn open_noted_pages(&mut self, idx: usize) {
+        let page_bytes = 1u64 << PAGE_SHIFT;
+        let range = self.regions[idx].range.clone();
+        let mut at = self.base + (range.start - self.base).next_multiple_of(page_bytes);
+        while at + page_bytes <= range.end {
+            let page = at..at + page_bytes;
+            let later = &self.regions[idx + 1..];
+            if !later
+                .iter()
+                .any(|r| r.range.start < page.end && page.start < r.range.end)
+            {
+                self.pages[((at - self.base) >> PAGE_SHIFT) as usize] &=
+                    !(READ_RESTRICTED | WRITE_RESTRICTED);
+            }
+            at += page_bytes;
+        }
+    }
+
+    fn forbidden(
+        &self,
+        idx: usize,
+        address: u64,
+        len: usize,
+        at: u64,
+        kind: AccessKind,
+        pc: u64,
+    ) -> Fault {
         let region = &self.regions[idx];
         let guard = region.access == RegionAccess::None;
         Fault {
-            kind: if guard { FaultKind::OutOfBounds } else { FaultKind::ReadOnly },
+            kind: if guard {
+                FaultKind::OutOfBounds
+            } else {
+                FaultKind::ReadOnly
+            },
             rule: if guard { "out-of-bounds" } else { "read-only" },
             pc,
             other_pc: None,
@@ -288,14 +496,25 @@ mod tests {
     fn regions_decide_byte_by_byte_and_the_last_one_wins() {
         let mut memory = Memory::new(0x8000_0000, 0x4000);
         let guard = 0x8000_1000..0x8000_3000;
-        memory.add_region(Region { name: "guard".into(), range: guard, access: RegionAccess::None });
+        memory.add_region(Region {
+            name: "guard".into(),
+            range: guard,
+            access: RegionAccess::None,
+        });
         let c = 0x8000_1800..0x8000_1900;
-        memory.add_region(Region { name: "C".into(), range: c, access: RegionAccess::NoteWrites });
+        memory.add_region(Region {
+            name: "C".into(),
+            range: c,
+            access: RegionAccess::NoteWrites,
+        });
         let mut check = |address, len| memory.check(address, len, AccessKind::Store, 4);
         assert!(check(0x8000_0000, 0x1000).is_ok());
         assert!(check(0x8000_1800, 0x100).is_ok());
         let fault = check(0x8000_18f8, 16).unwrap_err();
-        assert_eq!((fault.kind, fault.address), (FaultKind::OutOfBounds, Some(0x8000_1900)));
+        assert_eq!(
+            (fault.kind, fault.address),
+            (FaultKind::OutOfBounds, Some(0x8000_1900))
+        );
         assert_eq!(check(0x8000_3ff8, 16).unwrap_err().kind, FaultKind::Trap);
         assert_eq!(memory.first_write(1), Some((4, 0x8000_1800)));
     }

@@ -1,1 +1,18 @@
 //! Whole simulated machines: ELF loading, HTIF programs, kernel calls, calibration.
+//!
+//! Pure and synchronous: programs and machine descriptions come in as bytes
+//! and text, reports go out.
+
+mod config;
+mod error;
+mod host;
+mod machine;
+mod program;
+mod without;
+
+pub use config::MachineConfig;
+pub use error::SimError;
+pub use host::{ProgramEnd, ProgramReport, run_loaded, run_program};
+pub use machine::{CallReport, MEMORY_BASE, MEMORY_BYTES, Machine, RETURN_ADDRESS, Spin, Stop};
+pub use program::{Program, Segment, SourceLine};
+pub use without::NoAccelerator;

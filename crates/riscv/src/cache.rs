@@ -1,0 +1,121 @@
+//! An L1 cache: which lines are present, not what they hold.
+
+use crate::config::CacheConfig;
+
+const DIRTY: u64 = 1;
+const WRITABLE: u64 = 2;
+const EMPTY: u64 = u64::MAX;
+
+/// What a lookup found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    Hit,
+    /// Present, but held for reading while a write was asked for.
+    NotWritable,
+    Miss,
+}
+
+/// Tags of a set-associative cache with random replacement.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    set_mask: u64,
+    ways: usize,
+    /// Line number << 2 | writable | dirty, set by set; [`EMPTY`] if none.
+    lines: Vec<u64>,
+    /// The way of the last hit in each set, tried first.
+    recent: Vec<u8>,
+    random: u64,
+    seed: u64,
+}
+
+impl Cache {
+    pub fn new(config: &CacheConfig, seed: u64) -> Self {
+        let sets = config.sets.max(1).next_power_of_two();
+        let ways = config.ways.clamp(1, 64);
+        Self {
+            set_mask: sets as u64 - 1,
+            ways,
+            lines: vec![EMPTY; sets * ways],
+            recent: vec![0; sets],
+            random: seed | 1,
+            seed: seed | 1,
+        }
+    }
+
+    /// Empties the cache and restarts the random sequence.
+    pub fn reset(&mut self) {
+        self.lines.fill(EMPTY);
+        self.random = self.seed;
+    }
+
+    /// Looks up the line of `address`; a write marks it dirty.
+    #[inline(always)]
+    pub fn access(&mut self, address: u64, write: bool) -> Lookup {
+        let line = address >> 6;
+        let set = (line & self.set_mask) as usize;
+        let slot = set * self.ways + usize::from(self.recent[set]);
+        let entry = self.lines[slot];
+        if entry >> 2 == line && (!write || entry & WRITABLE != 0) {
+            if write {
+                self.lines[slot] = entry | DIRTY;
+            }
+            return Lookup::Hit;
+        }
+        self.access_other(line, set, write)
+    }
+
+    #[inline(never)]
+    fn access_other(&mut self, line: u64, set: usize, write: bool) -> Lookup {
+        let first = set * self.ways;
+        let ways = &mut self.lines[first..first + self.ways];
+        let Some(way) = ways.iter().position(|entry| entry >> 2 == line) else {
+            return Lookup::Miss;
+        };
+        self.recent[set] = way as u8;
+        if write {
+            if ways[way] & WRITABLE == 0 {
+                return Lookup::NotWritable;
+            }
+            ways[way] |= DIRTY;
+        }
+        Lookup::Hit
+    }
+
+    /// Puts the line of `address` into the cache; returns the address of a
+    /// dirty line that had to go.
+    pub fn fill(&mut self, address: u64, write: bool) -> Option<u64> {
+        let line = address >> 6;
+        let set = (line & self.set_mask) as usize;
+        let first = set * self.ways;
+        let random = self.next_random() as usize;
+        let ways = &mut self.lines[first..first + self.ways];
+        let way = ways
+            .iter()
+            .position(|entry| entry >> 2 == line)
+            .or_else(|| ways.iter().position(|entry| *entry == EMPTY))
+            .unwrap_or(random % ways.len());
+        let victim = ways[way];
+        ways[way] = line << 2 | WRITABLE | if write { DIRTY } else { 0 };
+        self.recent[set] = way as u8;
+        (victim != EMPTY && victim >> 2 != line && victim & DIRTY != 0).then_some(victim >> 2 << 6)
+    }
+
+    /// Obeys a probe: gives the line up, or keeps it clean and for reading.
+    pub fn probe(&mut self, address: u64, invalidate: bool) {
+        let line = address >> 6;
+        let first = (line & self.set_mask) as usize * self.ways;
+        for entry in &mut self.lines[first..first + self.ways] {
+            if *entry >> 2 == line {
+                *entry = if invalidate { EMPTY } else { line << 2 };
+            }
+        }
+    }
+
+    fn next_random(&mut self) -> u64 {
+        // Xorshift: any full-period sequence serves; the hardware's is unknown.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random >> 32
+    }
+}

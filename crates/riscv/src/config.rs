@@ -1,0 +1,75 @@
+//! Parameters of the core.
+
+use serde::{Deserialize, Serialize};
+
+/// Parameters of the scalar core and its L1 caches.
+///
+/// Times are in core cycles. "Latency" is the number of cycles until a
+/// dependent instruction can issue; 1 means back to back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoreConfig {
+    /// Latency of `ld` and `lw`.
+    pub load_latency: u64,
+    /// Latency of loads of bytes and halfwords, which are aligned a stage later.
+    pub subword_load_latency: u64,
+    /// Latency of floating-point loads.
+    pub float_load_latency: u64,
+    /// Latency of CSR reads.
+    pub csr_latency: u64,
+    /// Latency of a single-precision addition, multiplication or both fused.
+    pub float_single_latency: u64,
+    /// The same in double precision.
+    pub float_double_latency: u64,
+    /// Latency of conversions, comparisons, sign and minimum operations.
+    pub float_short_latency: u64,
+    /// Cycles of a single-precision division; the divider is not pipelined.
+    pub float_divide_single: u64,
+    /// Cycles of a double-precision division.
+    pub float_divide_double: u64,
+    /// Cycles of a single-precision square root.
+    pub float_root_single: u64,
+    /// Cycles of a double-precision square root.
+    pub float_root_double: u64,
+    /// Bits of the first operand that the multiplier consumes per cycle.
+    pub multiply_bits_per_cycle: u64,
+    /// Cycles of the multiplier and divider besides their iterations.
+    pub muldiv_overhead: u64,
+    /// Cycles lost by a mispredicted branch or jump (resolved in the memory stage).
+    pub mispredict_penalty: u64,
+    /// Cycles lost when write-back restarts the pipeline: CSR writes with side
+    /// effects, replays, traps.
+    pub flush_penalty: u64,
+    /// Cycles lost by a taken branch or jump that is found only when decoded.
+    pub decode_redirect_penalty: u64,
+    /// Groups of four bytes that the fetch unit may run ahead.
+    pub fetch_queue: u64,
+    /// Entries of the branch target buffer.
+    pub btb_entries: usize,
+    /// One-bit counters of the branch history table; a power of two.
+    pub bht_entries: usize,
+    /// Branch outcomes remembered in the global history, at most 16.
+    pub bht_history: u32,
+    /// Bits to which the history is hashed.
+    pub bht_history_bits: u32,
+    /// Entries of the return address stack.
+    pub ras_entries: usize,
+    /// The instruction cache.
+    pub l1i: CacheConfig,
+    /// The data cache.
+    pub l1d: CacheConfig,
+    /// Seed of the caches' random replacement.
+    pub replacement_seed: u64,
+}
+
+/// Geometry of one L1 cache with lines of 64 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheConfig {
+    /// Number of sets; a power of two.
+    pub sets: usize,
+    /// Lines per set.
+    pub ways: usize,
+    /// Cycles that a miss costs besides the access below the cache.
+    pub miss_overhead: u64,
+}

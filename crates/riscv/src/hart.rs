@@ -1,0 +1,208 @@
+//! One hart: registers, translated code, and how runs begin and end.
+
+use crate::code::CodeCache;
+use crate::config::CoreConfig;
+use crate::coprocessor::Coprocessor;
+use crate::csr::ControlRegisters;
+use crate::fault::Fault;
+use crate::memory::Memory;
+use crate::pipeline::Pipeline;
+
+/// Whether cycles are modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Results only: every cycle given to the coprocessor is 0, and the cycle
+    /// counter shows the number of instructions.
+    Functional,
+    /// Results and cycles.
+    Timed,
+}
+
+/// When a run must end at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Total of retired instructions, as [`Hart::instructions`] counts them.
+    pub instructions: u64,
+    /// Core cycle, as [`Hart::cycle`] counts them; ignored in functional mode.
+    pub cycles: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The program jumped to the return address set by [`Hart::set_return_address`].
+    Returned,
+    /// A limit was reached.
+    Limit,
+    /// The program stored to a page with [`Memory::hook`].
+    Hook,
+    /// The program wrote this value to `mscratch`, and
+    /// [`Hart::stop_on_scratch`] asked to be told.
+    Scratch(u64),
+    /// The program did something illegal.
+    Fault(Fault),
+}
+
+/// A RISC-V hart (RV64IMAFDC, machine mode only).
+#[derive(Clone, Debug)]
+pub struct Hart {
+    /// Integer registers; 32 and up take results for `x0`.
+    pub(crate) x: [u64; 64],
+    pub(crate) f: [u64; 32],
+    pub(crate) pc: u64,
+    pub(crate) csr: ControlRegisters,
+    pub(crate) code: CodeCache,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) instructions: u64,
+    pub(crate) reservation: Option<u64>,
+    pub(crate) return_address: Option<u64>,
+    pub(crate) stop_on_scratch: bool,
+    mode: Mode,
+}
+
+impl Hart {
+    /// Makes a hart at address 0 with cold caches.
+    #[must_use]
+    pub fn new(config: &CoreConfig, mode: Mode) -> Self {
+        Self {
+            x: [0; 64],
+            f: [0; 32],
+            pc: 0,
+            csr: ControlRegisters::new(true),
+            code: CodeCache::default(),
+            pipeline: Pipeline::new(config),
+            instructions: 0,
+            reservation: None,
+            return_address: None,
+            stop_on_scratch: false,
+            mode,
+        }
+    }
+
+    /// Returns the address of the next instruction.
+    #[must_use]
+    pub fn pc(&self) -> u64 {
+        self.pc
+    }
+
+    /// Sets the address of the next instruction.
+    pub fn set_pc(&mut self, pc: u64) {
+        self.pc = pc;
+    }
+
+    /// Returns an integer register, 0 to 31.
+    #[must_use]
+    pub fn register(&self, number: usize) -> u64 {
+        self.x[number & 31]
+    }
+
+    /// Sets an integer register, 1 to 31; writes to `x0` are ignored.
+    pub fn set_register(&mut self, number: usize, value: u64) {
+        if number & 31 != 0 {
+            self.x[number & 31] = value;
+        }
+    }
+
+    /// Returns the bits of a floating-point register, 0 to 31.
+    #[must_use]
+    pub fn float_register(&self, number: usize) -> u64 {
+        self.f[number & 31]
+    }
+
+    /// Sets the bits of a floating-point register, 0 to 31. Single-precision
+    /// values have all upper bits set.
+    pub fn set_float_register(&mut self, number: usize, bits: u64) {
+        self.f[number & 31] = bits;
+    }
+
+    /// Returns the floating-point control and status register.
+    #[must_use]
+    pub fn float_status(&self) -> u64 {
+        u64::from(self.csr.frm) << 5 | u64::from(self.csr.fflags)
+    }
+
+    /// Returns the number of instructions retired so far.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// Returns the cycle in which the last instruction issued; in functional
+    /// mode the number of instructions.
+    #[must_use]
+    pub fn cycle(&self) -> u64 {
+        match self.mode {
+            Mode::Functional => self.instructions,
+            Mode::Timed => self.pipeline.now,
+        }
+    }
+
+    /// Lets the hart wait until `cycle`; earlier ones are ignored.
+    pub fn advance_to(&mut self, cycle: u64) {
+        self.pipeline.now = self.pipeline.now.max(cycle);
+    }
+
+    /// Returns the mode.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Makes a jump to `address` end the run. Such an address should lie
+    /// outside memory.
+    pub fn set_return_address(&mut self, address: Option<u64>) {
+        self.return_address = address;
+    }
+
+    /// Makes writes to `mscratch` end the run ([`Exit::Scratch`]).
+    pub fn stop_on_scratch(&mut self, stop: bool) {
+        self.stop_on_scratch = stop;
+    }
+
+    /// Clears registers, control registers and the translated code, but
+    /// neither counters nor caches.
+    pub fn reset_registers(&mut self) {
+        self.x = [0; 64];
+        self.f = [0; 32];
+        self.csr = ControlRegisters::new(true);
+        self.reservation = None;
+        self.code.clear();
+    }
+
+    /// Empties caches and predictors.
+    pub fn cool(&mut self) {
+        self.pipeline.cool();
+    }
+
+    /// Executes instructions until something in [`Exit`] happens.
+    pub fn run<C: Coprocessor>(
+        &mut self,
+        memory: &mut Memory,
+        coprocessor: &mut C,
+        limits: Limits,
+    ) -> Exit {
+        match self.mode {
+            Mode::Functional => self.run_blocks::<false, C>(memory, coprocessor, limits),
+            Mode::Timed => self.run_blocks::<true, C>(memory, coprocessor, limits),
+        }
+    }
+
+    /// Executes up to `count` further blocks and returns the address of each:
+    /// what a program that never ends is doing. Faults end it early.
+    pub fn sample<C: Coprocessor>(
+        &mut self,
+        memory: &mut Memory,
+        coprocessor: &mut C,
+        count: usize,
+    ) -> Vec<(u64, u64)> {
+        let mut seen = Vec::with_capacity(count);
+        for _ in 0..count {
+            let start = self.pc;
+            let Some(last) = self.step_block(memory, coprocessor) else {
+                break;
+            };
+            seen.push((start, last));
+        }
+        seen
+    }
+}

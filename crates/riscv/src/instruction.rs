@@ -1,0 +1,171 @@
+//! Predecoded instructions: what the interpreter's hot loop reads.
+
+/// The operation of an [`Instruction`], one per arm of the interpreter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the RISC-V instruction manual"
+)]
+pub enum Operation {
+    /// Not an instruction; `immediate` holds the bits.
+    Illegal,
+    /// Not an instruction: the block goes on at `immediate`.
+    Continue,
+    /// Load a constant: `lui`, and `auipc` with its address added.
+    Constant,
+    Jal,
+    Jalr,
+    Beq,
+    Bne,
+    Blt,
+    Bge,
+    Bltu,
+    Bgeu,
+    Lb,
+    Lh,
+    Lw,
+    Ld,
+    Lbu,
+    Lhu,
+    Lwu,
+    Sb,
+    Sh,
+    Sw,
+    Sd,
+    Addi,
+    Slti,
+    Sltiu,
+    Xori,
+    Ori,
+    Andi,
+    Slli,
+    Srli,
+    Srai,
+    Addiw,
+    Slliw,
+    Srliw,
+    Sraiw,
+    Add,
+    Sub,
+    Sll,
+    Slt,
+    Sltu,
+    Xor,
+    Srl,
+    Sra,
+    Or,
+    And,
+    Addw,
+    Subw,
+    Sllw,
+    Srlw,
+    Sraw,
+    Mul,
+    Mulh,
+    Mulhsu,
+    Mulhu,
+    Div,
+    Divu,
+    Rem,
+    Remu,
+    Mulw,
+    Divw,
+    Divuw,
+    Remw,
+    Remuw,
+    Fence,
+    FenceI,
+    Ecall,
+    Ebreak,
+    Mret,
+    Wfi,
+    /// `csrrw[i]`, `csrrs[i]`, `csrrc[i]`: `extra` is funct3, `immediate` the register number.
+    Csr,
+    LrW,
+    LrD,
+    ScW,
+    ScD,
+    /// Read-modify-write on 32 bits: `extra` is funct5.
+    AmoW,
+    /// Read-modify-write on 64 bits: `extra` is funct5.
+    AmoD,
+    /// custom-0..3: `extra` is opcode index | xd, xs1, xs2 << 2, `immediate` is funct7.
+    Custom,
+    Flw,
+    Fld,
+    Fsw,
+    Fsd,
+    /// Fused multiply-add: `extra` is a packed `FusedForm`, `immediate` is rs3.
+    Fused,
+    /// Any other floating-point operation: `extra` is a packed `FloatForm`.
+    Float,
+}
+
+/// Bit of [`Instruction::uses`] that asks for a look at the instruction cache.
+pub(crate) const STARTS_LINE: u64 = 1;
+
+/// Index of the register that takes results for `x0`.
+pub(crate) const DISCARD: u8 = 32;
+
+/// One predecoded instruction.
+///
+/// Register fields index 64-entry files, so that no bounds check remains after
+/// masking; a destination of `x0` is replaced by a slot that nothing reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// What to do.
+    pub operation: Operation,
+    /// Destination register.
+    pub rd: u8,
+    /// First source register.
+    pub rs1: u8,
+    /// Second source register.
+    pub rs2: u8,
+    /// Offset of the instruction from the start of its block, in bytes.
+    pub offset: u16,
+    /// Further fields, see [`Operation`].
+    pub extra: u16,
+    /// Immediate, constant or absolute branch target, see [`Operation`].
+    pub immediate: i64,
+    /// Registers read or written: bits 1..31 integer, 32..63 floating point.
+    /// Bit 0 is set on the first instruction of each cache line.
+    pub uses: u64,
+}
+
+/// A decoded instruction and its length in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The instruction; [`Instruction::offset`] is 0.
+    pub instruction: Instruction,
+    /// 2 or 4.
+    pub length: u8,
+}
+
+impl Operation {
+    /// Returns whether a block ends with this operation.
+    #[must_use]
+    pub fn ends_block(self) -> bool {
+        use Operation as O;
+        matches!(
+            self,
+            O::Illegal
+                | O::Continue
+                | O::Jal
+                | O::Jalr
+                | O::Beq
+                | O::Bne
+                | O::Blt
+                | O::Bge
+                | O::Bltu
+                | O::Bgeu
+                | O::Fence
+                | O::FenceI
+                | O::Ecall
+                | O::Ebreak
+                | O::Mret
+                | O::Wfi
+                | O::Csr
+        )
+    }
+}

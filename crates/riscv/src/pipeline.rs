@@ -1,0 +1,275 @@
+//! When instructions issue: the timing of an in-order five-stage pipeline.
+//!
+//! One pass per instruction, no per-cycle work. `now` is the cycle in which
+//! the last instruction left decode. Registers whose value arrives later than
+//! the next cycle are pending; an instruction that names none of them issues
+//! one cycle after its predecessor.
+
+use crate::cache::{Cache, Lookup};
+use crate::config::CoreConfig;
+use crate::coprocessor::{Coprocessor, LineAccess};
+use crate::instruction::STARTS_LINE;
+use crate::predictor::{Prediction, Predictor, Transfer};
+
+/// Cycles from decode to write-back.
+pub(crate) const WRITE_BACK: u64 = 3;
+
+/// State of the pipeline, the caches and the predictors.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipeline {
+    pub config: CoreConfig,
+    /// Cycle in which the last instruction issued.
+    pub now: u64,
+    /// Registers that may be pending, as in `Instruction::uses`; bit 0 is
+    /// always set, so that the first instruction of a line is looked at.
+    pub pending: u64,
+    ready: [u64; 64],
+    /// Registers written by the multiplier or divider, which need a free
+    /// write port.
+    late_writers: u64,
+    /// First cycle of the current run of instructions without a stall.
+    run_start: u64,
+    /// Write-back cycle of the last instruction that writes no register.
+    pub free_port: u64,
+    data_free: u64,
+    muldiv_free: u64,
+    float_divide_free: u64,
+    last_custom: u64,
+    /// Delivery time of the first fetch group of the current run.
+    fetch_start: u64,
+    fetch_pc: u64,
+    last_store: (u64, u64),
+    instruction_cache: Cache,
+    data_cache: Cache,
+    predictor: Predictor,
+    probes: Vec<(u64, bool)>,
+}
+
+impl Pipeline {
+    pub fn new(config: &CoreConfig) -> Self {
+        Self {
+            config: config.clone(),
+            now: 0,
+            pending: STARTS_LINE,
+            ready: [0; 64],
+            late_writers: 0,
+            run_start: 0,
+            free_port: 0,
+            data_free: 0,
+            muldiv_free: 0,
+            float_divide_free: 0,
+            last_custom: 0,
+            fetch_start: 0,
+            fetch_pc: 0,
+            last_store: (u64::MAX, 0),
+            instruction_cache: Cache::new(&config.l1i, config.replacement_seed),
+            data_cache: Cache::new(&config.l1d, config.replacement_seed.wrapping_add(1)),
+            predictor: Predictor::new(config),
+            probes: Vec::new(),
+        }
+    }
+
+    /// Empties caches and predictors.
+    pub fn cool(&mut self) {
+        self.instruction_cache.reset();
+        self.data_cache.reset();
+        self.predictor.reset();
+    }
+
+    /// Returns the issue cycle of an instruction that names a pending register
+    /// or starts a line.
+    #[inline(never)]
+    pub fn wait<C: Coprocessor>(&mut self, uses: u64, pc: u64, now: u64, below: &mut C) -> u64 {
+        let mut issue = now + 1;
+        if uses & STARTS_LINE != 0 {
+            issue = issue.max(self.fetch_line(pc, now, below));
+        }
+        let mut waited = uses & self.pending & !STARTS_LINE;
+        while waited != 0 {
+            let register = waited.trailing_zeros() as usize;
+            waited &= waited - 1;
+            self.pending &= !(1 << register);
+            let mut ready = self.ready[register];
+            if self.late_writers >> register & 1 == 1 {
+                self.late_writers &= !(1 << register);
+                // Results of long operations are written when no instruction
+                // in write-back writes. Those issued since the last stall
+                // reach write-back one after the other.
+                let last = now + WRITE_BACK;
+                if ready > self.run_start + WRITE_BACK && ready <= last && self.free_port < ready {
+                    ready = last + 1;
+                }
+            }
+            issue = issue.max(ready);
+        }
+        if issue > now + 1 {
+            self.run_start = issue;
+        }
+        issue
+    }
+
+    fn fetch_line<C: Coprocessor>(&mut self, pc: u64, now: u64, below: &mut C) -> u64 {
+        let mut available = 0;
+        for address in [pc, pc + 2] {
+            if address != pc && address & 63 != 0 {
+                break;
+            }
+            if self.instruction_cache.access(address, false) != Lookup::Hit {
+                let line = address & !63;
+                let ask = now.max(self.fetch_start);
+                let filled = below.line_access(line, LineAccess::Fetch, ask);
+                available = filled + self.config.l1i.miss_overhead;
+                self.instruction_cache.fill(line, false);
+                self.fetch_start = available;
+                self.fetch_pc = address;
+            }
+        }
+        available
+    }
+
+    /// Makes a result pending until `ready`.
+    #[inline(always)]
+    pub fn produce(&mut self, register: u32, ready: u64) {
+        self.ready[(register & 63) as usize] = ready;
+        self.pending |= 1 << (register & 63);
+    }
+
+    /// Returns the issue cycle of a load whose operands allow `issue`.
+    #[inline(always)]
+    pub fn load<C: Coprocessor>(
+        &mut self,
+        issue: u64,
+        address: u64,
+        register: u32,
+        latency: u64,
+        below: &mut C,
+    ) -> u64 {
+        let mut issue = issue.max(self.data_free);
+        if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
+            // The store has not left its buffer: the load is replayed.
+            issue += 1 + self.config.flush_penalty;
+        }
+        if self.data_cache.access(address, false) == Lookup::Hit {
+            self.produce(register, issue + latency);
+            return issue;
+        }
+        let filled = self.miss(issue, address, LineAccess::Read, below);
+        self.produce(register, filled);
+        issue
+    }
+
+    /// Returns the issue cycle of a store or atomic.
+    #[inline(always)]
+    pub fn store<C: Coprocessor>(&mut self, issue: u64, address: u64, below: &mut C) -> u64 {
+        let issue = issue.max(self.data_free);
+        self.last_store = (address >> 3, issue);
+        self.free_port = issue + WRITE_BACK;
+        if self.data_cache.access(address, true) != Lookup::Hit {
+            self.miss(issue, address, LineAccess::Write, below);
+        }
+        issue
+    }
+
+    #[inline(never)]
+    fn miss<C: Coprocessor>(
+        &mut self,
+        issue: u64,
+        address: u64,
+        access: LineAccess,
+        below: &mut C,
+    ) -> u64 {
+        let line = address & !63;
+        let filled = below.line_access(line, access, issue) + self.config.l1d.miss_overhead;
+        if let Some(victim) = self.data_cache.fill(line, access == LineAccess::Write) {
+            below.line_access(victim, LineAccess::WriteBack, issue);
+        }
+        self.take_probes(below);
+        self.data_free = filled;
+        filled
+    }
+
+    /// Obeys the probes that the memory system has collected.
+    pub fn take_probes<C: Coprocessor>(&mut self, below: &mut C) {
+        below.take_probes(&mut self.probes);
+        for (address, invalidate) in self.probes.drain(..) {
+            self.data_cache.probe(address, invalidate);
+        }
+    }
+
+    /// Returns the issue cycle of a multiplication or division that takes
+    /// `iterations`.
+    pub fn muldiv(&mut self, issue: u64, register: u32, iterations: u64) -> u64 {
+        let issue = issue.max(self.muldiv_free);
+        let ready = issue + self.config.muldiv_overhead + iterations;
+        self.muldiv_free = ready;
+        self.produce(register, ready);
+        self.late_writers |= 1 << (register & 63);
+        issue
+    }
+
+    /// Returns the issue cycle of a floating-point division or root.
+    pub fn float_divide(&mut self, issue: u64, register: u32, latency: u64) -> u64 {
+        let issue = issue.max(self.float_divide_free);
+        self.float_divide_free = issue + latency;
+        self.produce(register, issue + latency);
+        issue
+    }
+
+    /// Notes a custom instruction that issued at `issue`.
+    pub fn custom(&mut self, issue: u64) {
+        self.last_custom = issue;
+    }
+
+    /// Returns the cycle at which a fence that could issue at `issue` asks the
+    /// coprocessor: custom instructions still in the pipeline come first.
+    pub fn fence(&self, issue: u64) -> u64 {
+        issue.max(self.last_custom + WRITE_BACK + 1)
+    }
+
+    /// Restarts the pipeline behind the instruction that issued at `now`.
+    pub fn flush(&mut self, pc: u64) {
+        self.now += self.config.flush_penalty;
+        self.restart(pc);
+    }
+
+    fn restart(&mut self, pc: u64) {
+        self.run_start = self.now + 1;
+        self.fetch_start = self.now + 1;
+        self.fetch_pc = pc;
+    }
+
+    /// Accounts for a branch or jump at `pc` that issued at `self.now`.
+    pub fn transfer(&mut self, pc: u64, after: u64, target: u64, taken: bool, transfer: Transfer) {
+        if transfer == Transfer::Branch
+            || !matches!(transfer, Transfer::Call | Transfer::IndirectCall)
+        {
+            self.free_port = self.now + WRITE_BACK;
+        }
+        let next = if taken { target } else { after };
+        match self.predictor.resolve(pc, after, target, taken, transfer) {
+            Prediction::Wrong => {
+                self.now += self.config.mispredict_penalty;
+                self.restart(next);
+            }
+            prediction if taken => {
+                let bubble = match prediction {
+                    Prediction::Late => self.config.decode_redirect_penalty,
+                    _ => 0,
+                };
+                let groups = ((after - 1) >> 2).saturating_sub(self.fetch_pc >> 2);
+                let fetched = (self.fetch_start + groups)
+                    .max(self.now.saturating_sub(self.config.fetch_queue));
+                self.fetch_start = fetched + 1 + bubble;
+                self.fetch_pc = target;
+                if self.fetch_start > self.now + 1 {
+                    self.now = self.fetch_start - 1;
+                    self.run_start = self.fetch_start;
+                }
+            }
+            _ => {}
+        }
+        // A 32-bit instruction that begins in the upper half of its group
+        // needs the next group as well, which the caller cannot see here; the
+        // queue usually hides it.
+    }
+}

@@ -1,0 +1,26 @@
+//! Descriptions of machines.
+
+use crate::error::SimError;
+use autocomp_riscv::CoreConfig;
+use serde::{Deserialize, Serialize};
+
+/// A whole machine, as read from a TOML file in a target's `machines` folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineConfig {
+    /// What this machine stands for, in a sentence.
+    pub description: String,
+    /// The scalar core and its L1 caches.
+    pub core: CoreConfig,
+}
+
+impl MachineConfig {
+    /// Reads a machine description.
+    ///
+    /// # Errors
+    /// With line and column if it is no valid TOML or a key is missing,
+    /// unknown or of the wrong type.
+    pub fn from_toml(text: &str) -> Result<Self, SimError> {
+        toml::from_str(text).map_err(|error| SimError::Config(error.to_string()))
+    }
+}

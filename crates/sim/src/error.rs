@@ -1,0 +1,29 @@
+//! Errors of loading programs and configurations.
+
+/// Why a program or a machine description cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The bytes are no ELF file that the reader understands.
+    #[error("not a readable ELF file: {0}")]
+    Elf(String),
+    /// The ELF file is for another machine.
+    #[error("not a 64-bit little-endian RISC-V executable: {0}")]
+    WrongMachine(String),
+    /// A segment lies outside the simulated memory.
+    #[error(
+        "segment at {address:#x} of {bytes} bytes does not fit into memory ({start:#x} to {end:#x})"
+    )]
+    Segment {
+        /// Where the segment would go.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+        /// First address of memory.
+        start: u64,
+        /// Last address of memory.
+        end: u64,
+    },
+    /// The machine description is not valid.
+    #[error("invalid machine description: {0}")]
+    Config(String),
+}

@@ -1,0 +1,204 @@
+//! A core, its memory and an accelerator.
+
+use crate::config::MachineConfig;
+use crate::error::SimError;
+use crate::program::Program;
+use autocomp_riscv::{Coprocessor, Exit, Fault, Hart, Limits, Memory, Mode};
+
+/// First address of simulated memory.
+pub const MEMORY_BASE: u64 = 0x8000_0000;
+
+/// Size of simulated memory in bytes. Pages that nothing touches cost nothing.
+pub const MEMORY_BYTES: usize = 256 << 20;
+
+/// Where a called kernel returns to: an address outside memory.
+pub const RETURN_ADDRESS: u64 = 0x10;
+
+/// Blocks of code looked at to tell where an endless loop is spinning.
+const SPIN_SAMPLE: usize = 4096;
+
+/// A simulated machine with accelerator `C`.
+#[derive(Debug)]
+pub struct Machine<C> {
+    hart: Hart,
+    memory: Memory,
+    accelerator: C,
+}
+
+/// What a completed kernel call cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallReport {
+    /// Cycles from the call until the accelerator was idle; in functional mode
+    /// the number of instructions.
+    pub cycles: u64,
+    /// Cycles from the call until the kernel returned.
+    pub issue_cycles: u64,
+    /// Instructions retired.
+    pub instructions: u64,
+    /// The kernel's return value (`a0`).
+    pub value: u64,
+}
+
+/// Where a program was spinning when its limit was reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spin {
+    /// Address of the next instruction when the limit was reached.
+    pub pc: u64,
+    /// Lowest address executed in the sample taken afterwards.
+    pub first: u64,
+    /// Highest address of a last instruction of a block in the sample.
+    pub last: u64,
+    /// Starts of the most frequent blocks with their counts, most frequent
+    /// first, at most eight.
+    pub hottest: Vec<(u64, u64)>,
+}
+
+/// Why a call did not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The kernel did something illegal.
+    Fault(Fault),
+    /// A limit was reached.
+    Limit(Spin),
+}
+
+impl<C: Coprocessor> Machine<C> {
+    /// Makes a machine with zeroed memory and cold caches.
+    #[must_use]
+    pub fn new(config: &MachineConfig, accelerator: C, mode: Mode) -> Self {
+        Self::with_memory(config, accelerator, mode, MEMORY_BYTES)
+    }
+
+    /// The same with a memory of `memory_bytes`, a multiple of 4096.
+    #[must_use]
+    pub fn with_memory(
+        config: &MachineConfig,
+        accelerator: C,
+        mode: Mode,
+        memory_bytes: usize,
+    ) -> Self {
+        Self {
+            hart: Hart::new(&config.core, mode),
+            memory: Memory::new(MEMORY_BASE, memory_bytes),
+            accelerator,
+        }
+    }
+
+    /// Loads a program's segments.
+    ///
+    /// # Errors
+    /// If a segment lies outside memory.
+    pub fn load(&mut self, program: &Program) -> Result<(), SimError> {
+        program.load(&mut self.memory)
+    }
+
+    /// Returns the memory.
+    pub fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    /// Returns the accelerator.
+    pub fn accelerator(&mut self) -> &mut C {
+        &mut self.accelerator
+    }
+
+    /// Returns the core.
+    pub fn hart(&mut self) -> &mut Hart {
+        &mut self.hart
+    }
+
+    /// Returns core, memory and accelerator at once.
+    pub fn parts(&mut self) -> (&mut Hart, &mut Memory, &mut C) {
+        (&mut self.hart, &mut self.memory, &mut self.accelerator)
+    }
+
+    /// Empties the core's caches and predictors, so that the next call is cold.
+    pub fn cool(&mut self) {
+        self.hart.cool();
+    }
+
+    /// Calls the function at `entry` with at most eight integer arguments.
+    ///
+    /// Registers are cleared, caches and predictors stay as they are. The
+    /// limits count from the start of the call.
+    ///
+    /// # Errors
+    /// [`Stop`] if it did something illegal or reached a limit.
+    pub fn call(
+        &mut self,
+        entry: u64,
+        arguments: &[u64],
+        stack_pointer: u64,
+        limits: Limits,
+    ) -> Result<CallReport, Stop> {
+        self.hart.reset_registers();
+        self.hart.set_register(1, RETURN_ADDRESS);
+        self.hart.set_register(2, stack_pointer);
+        for (number, argument) in arguments.iter().take(8).enumerate() {
+            self.hart.set_register(10 + number, *argument);
+        }
+        self.hart.set_return_address(Some(RETURN_ADDRESS));
+        self.hart.stop_on_scratch(false);
+        self.hart.set_pc(entry);
+        let (start_cycle, start_instructions) = (self.hart.cycle(), self.hart.instructions());
+        let limits = Limits {
+            instructions: start_instructions.saturating_add(limits.instructions),
+            cycles: start_cycle.saturating_add(limits.cycles),
+        };
+        loop {
+            match self
+                .hart
+                .run(&mut self.memory, &mut self.accelerator, limits)
+            {
+                Exit::Returned => break,
+                Exit::Limit => return Err(Stop::Limit(self.spin())),
+                Exit::Fault(fault) => return Err(Stop::Fault(fault)),
+                Exit::Hook | Exit::Scratch(_) => {}
+            }
+        }
+        let returned = self.hart.cycle();
+        let timed = self.hart.mode() == Mode::Timed;
+        let idle = self
+            .accelerator
+            .fence(
+                self.hart.pc(),
+                if timed { returned } else { 0 },
+                &mut self.memory,
+            )
+            .map_err(Stop::Fault)?
+            .max(returned);
+        if timed {
+            self.hart.advance_to(idle);
+        }
+        Ok(CallReport {
+            cycles: idle - start_cycle,
+            issue_cycles: returned - start_cycle,
+            instructions: self.hart.instructions() - start_instructions,
+            value: self.hart.register(10),
+        })
+    }
+
+    /// Runs on for a little to see where the program is spinning. The machine's
+    /// state is of no further use afterwards.
+    pub(crate) fn spin(&mut self) -> Spin {
+        let pc = self.hart.pc();
+        let blocks = self
+            .hart
+            .sample(&mut self.memory, &mut self.accelerator, SPIN_SAMPLE);
+        let first = blocks.iter().map(|(start, _)| *start).min().unwrap_or(pc);
+        let last = blocks.iter().map(|(_, last)| *last).max().unwrap_or(pc);
+        let mut counts = std::collections::BTreeMap::<u64, u64>::new();
+        for (start, _) in &blocks {
+            *counts.entry(*start).or_default() += 1;
+        }
+        let mut hottest: Vec<(u64, u64)> = counts.into_iter().collect();
+        hottest.sort_by_key(|(start, count)| (std::cmp::Reverse(*count), *start));
+        hottest.truncate(8);
+        Spin {
+            pc,
+            first,
+            last,
+            hottest,
+        }
+    }
+}

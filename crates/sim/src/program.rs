@@ -1,0 +1,199 @@
+//! ELF programs: segments, symbols, and source lines from DWARF.
+
+use crate::error::SimError;
+use autocomp_riscv::Memory;
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A piece of a program in memory.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// Physical address.
+    pub address: u64,
+    /// Bytes from the file.
+    pub bytes: Vec<u8>,
+    /// Size in memory; what the file lacks is zero.
+    pub size: u64,
+}
+
+/// A source position of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// File as the compiler was told.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Name of the function, if known.
+    pub function: Option<String>,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A parsed executable.
+pub struct Program {
+    /// Address of the first instruction.
+    pub entry: u64,
+    /// Loadable segments.
+    pub segments: Vec<Segment>,
+    symbols: BTreeMap<String, u64>,
+    functions: Vec<(u64, u64, String)>,
+    lines: Option<addr2line::Context<Reader>>,
+}
+
+type Reader = gimli::EndianArcSlice<gimli::RunTimeEndian>;
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("entry", &format_args!("{:#x}", self.entry))
+            .field("segments", &self.segments.len())
+            .field("symbols", &self.symbols.len())
+            .finish()
+    }
+}
+
+impl Program {
+    /// Reads an ELF file.
+    ///
+    /// # Errors
+    /// If the bytes are no 64-bit little-endian RISC-V ELF file. Unreadable
+    /// debug information is no error: there are then no source lines.
+    pub fn parse(elf: &[u8]) -> Result<Self, SimError> {
+        let file = object::File::parse(elf).map_err(|error| SimError::Elf(error.to_string()))?;
+        if file.architecture() != object::Architecture::Riscv64 || !file.is_little_endian() {
+            let found = format!("{:?}", file.architecture());
+            return Err(SimError::WrongMachine(found));
+        }
+        let mut segments = Vec::new();
+        for segment in file.segments() {
+            let bytes = segment
+                .data()
+                .map_err(|error| SimError::Elf(error.to_string()))?;
+            if segment.size() > 0 {
+                segments.push(Segment {
+                    address: segment.address(),
+                    bytes: bytes.to_vec(),
+                    size: segment.size(),
+                });
+            }
+        }
+        let mut symbols = BTreeMap::new();
+        let mut functions = Vec::new();
+        for symbol in file.symbols() {
+            let Ok(name) = symbol.name() else { continue };
+            if name.is_empty() || symbol.is_undefined() {
+                continue;
+            }
+            symbols.insert(name.to_owned(), symbol.address());
+            if symbol.kind() == object::SymbolKind::Text {
+                functions.push((symbol.address(), symbol.size(), name.to_owned()));
+            }
+        }
+        functions.sort();
+        Ok(Self {
+            entry: file.entry(),
+            segments,
+            symbols,
+            functions,
+            lines: read_lines(&file),
+        })
+    }
+
+    /// Returns the address of a symbol.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<u64> {
+        self.symbols.get(name).copied()
+    }
+
+    /// Returns the name of the function that contains `pc`, from the symbol table.
+    #[must_use]
+    pub fn function(&self, pc: u64) -> Option<&str> {
+        let after = self.functions.partition_point(|(start, ..)| *start <= pc);
+        let (start, size, name) = self.functions.get(after.checked_sub(1)?)?;
+        (*size == 0 || pc - start < *size).then_some(name)
+    }
+
+    /// Returns where `pc` comes from: the innermost position first, then, for
+    /// code inlined there, the callers outwards. Empty without debug information.
+    #[must_use]
+    pub fn frames(&self, pc: u64) -> Vec<SourceLine> {
+        let Some(context) = &self.lines else {
+            return Vec::new();
+        };
+        let Ok(mut frames) = context.find_frames(pc).skip_all_loads() else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(location) = frame.location else {
+                continue;
+            };
+            let (Some(file), Some(line)) = (location.file, location.line) else {
+                continue;
+            };
+            let function = frame
+                .function
+                .and_then(|function| function.raw_name().ok().map(std::borrow::Cow::into_owned));
+            found.push(SourceLine {
+                file: file.to_owned(),
+                line,
+                function,
+            });
+        }
+        found
+    }
+
+    /// Returns the source line of `pc`: the innermost frame whose file is not
+    /// one for which `skip` holds (headers of wrappers), or the innermost of all.
+    #[must_use]
+    pub fn line(&self, pc: u64, skip: impl Fn(&str) -> bool) -> Option<SourceLine> {
+        let frames = self.frames(pc);
+        let chosen = frames
+            .iter()
+            .position(|frame| !skip(&frame.file))
+            .unwrap_or(0);
+        frames.into_iter().nth(chosen)
+    }
+
+    /// Copies the segments into memory.
+    ///
+    /// # Errors
+    /// If a segment lies outside memory.
+    pub fn load(&self, memory: &mut Memory) -> Result<(), SimError> {
+        for segment in &self.segments {
+            let outside = SimError::Segment {
+                address: segment.address,
+                bytes: segment.size,
+                start: memory.base(),
+                end: memory.base() + memory.size() as u64 - 1,
+            };
+            let Some(target) = usize::try_from(segment.size)
+                .ok()
+                .and_then(|size| memory.host_mut(segment.address, size))
+            else {
+                return Err(outside);
+            };
+            let stored = segment.bytes.len().min(target.len());
+            target[..stored].copy_from_slice(&segment.bytes[..stored]);
+            target[stored..].fill(0);
+        }
+        Ok(())
+    }
+}
+
+fn read_lines(file: &object::File<'_>) -> Option<addr2line::Context<Reader>> {
+    let load = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
+        let bytes = file
+            .section_by_name(id.name())
+            .and_then(|section| section.uncompressed_data().ok())
+            .unwrap_or_default();
+        Ok(Reader::new(bytes.into(), gimli::RunTimeEndian::Little))
+    };
+    let dwarf = gimli::Dwarf::load(load).ok()?;
+    addr2line::Context::from_dwarf(dwarf).ok()
+}

@@ -1,0 +1,50 @@
+//! A machine without an accelerator.
+
+use autocomp_riscv::{Coprocessor, Fault, FaultKind, LineAccess, Memory, RoccCommand, RoccReply};
+
+/// Rejects every custom instruction; memory behind the L1 caches answers after
+/// a constant time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoAccelerator {
+    /// Core cycles from a miss in the L1 until the line is there.
+    pub line_cycles: u64,
+}
+
+impl Coprocessor for NoAccelerator {
+    fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
+        Err(Fault {
+            kind: FaultKind::IllegalCommand,
+            rule: "no-accelerator",
+            pc: command.pc,
+            other_pc: None,
+            address: None,
+            message: format!(
+                "custom-{} instruction with funct {}: this machine has no accelerator",
+                command.custom, command.funct
+            ),
+        })
+    }
+
+    fn fence(&mut self, _pc: u64, cycle: u64, _memory: &mut Memory) -> Result<u64, Fault> {
+        Ok(cycle)
+    }
+
+    fn line_access(&mut self, _address: u64, access: LineAccess, cycle: u64) -> u64 {
+        match access {
+            LineAccess::WriteBack => cycle,
+            LineAccess::Fetch | LineAccess::Read | LineAccess::Write => cycle + self.line_cycles,
+        }
+    }
+
+    fn take_probes(&mut self, _probes: &mut Vec<(u64, bool)>) {}
+
+    fn cpu_access(
+        &mut self,
+        _address: u64,
+        _bytes: u64,
+        _store: bool,
+        _pc: u64,
+    ) -> Result<(), Fault> {
+        Ok(())
+    }
+}
