@@ -1,1 +1,42 @@
 //! Language-model providers, retry, budgets, recording.
+//!
+//! One trait, [`LlmClient`], with one implementation per way to reach a model
+//! and one wrapper per concern. [`Connector`] puts them together. No type of
+//! the provider library crosses the border of this crate, and no key leaves it
+//! in a text.
+
+mod breaker;
+mod budget;
+mod classify;
+mod client;
+mod completion;
+mod connector;
+mod error;
+mod genai_client;
+mod metered;
+mod model;
+mod price;
+mod retried;
+mod scripted;
+mod secrets;
+mod throttled;
+mod timed;
+
+pub use breaker::{Availability, Breaker, BreakerPolicy};
+pub use budget::{Amount, Budget, CapReached, Caps, Reservation, dollars};
+pub use client::LlmClient;
+pub use completion::{
+    Attempt, Completion, Message, ReasoningEffort, ReplySchema, Request, Role, TokenCount,
+    estimate_tokens,
+};
+pub use connector::{ConnectError, ConnectSettings, Connector, Member, MemberHealth, ModelSet};
+pub use error::{LlmError, LlmErrorKind};
+pub use genai_client::GenaiClient;
+pub use metered::{Metered, total_cost};
+pub use model::{ModelSpec, PROVIDERS, ParseModelError, Provider, ProviderInfo};
+pub use price::{Price, PriceError, PriceTable};
+pub use retried::{RetryPolicy, Retried};
+pub use scripted::ScriptedClient;
+pub use secrets::{Secrets, SecretsError};
+pub use throttled::{Gate, Throttled};
+pub use timed::Timed;

@@ -1,0 +1,185 @@
+//! The circuit breaker: a model that keeps failing is set aside.
+
+use crate::error::LlmErrorKind;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// When a model is set aside, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakerPolicy {
+    /// Failures in a row that set a model aside, at least 1.
+    pub failures: u32,
+    /// How long it is set aside; doubled each time in a row.
+    pub first_pause: Duration,
+    /// The longest pause.
+    pub longest_pause: Duration,
+}
+
+/// Whether a model may be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// Yes.
+    Available,
+    /// Not before the given time; then one request probes it.
+    SetAside {
+        /// When it may be probed.
+        until: Instant,
+        /// Why.
+        reason: String,
+    },
+    /// Not any more: the key or the credit is missing.
+    Lost {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The breaker of one model.
+#[derive(Debug)]
+pub struct Breaker {
+    policy: BreakerPolicy,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    failures: u32,
+    pauses: u32,
+    until: Option<Instant>,
+    lost: bool,
+    reason: String,
+}
+
+impl Breaker {
+    /// Creates a breaker for an available model.
+    #[must_use]
+    pub fn new(policy: BreakerPolicy) -> Self {
+        Self { policy, state: Mutex::default() }
+    }
+
+    /// Returns whether the model may be asked now. After a pause, the first
+    /// caller is let through as a probe and the others wait for its outcome.
+    #[must_use]
+    pub fn admit(&self) -> Availability {
+        let mut state = self.lock();
+        let availability = availability_of(&state);
+        if availability == Availability::Available && state.until.is_some() {
+            // Others come after the probe had time to answer.
+            state.until = Some(Instant::now() + self.policy.first_pause);
+        }
+        availability
+    }
+
+    /// Returns whether the model may be asked, without claiming the probe.
+    #[must_use]
+    pub fn availability(&self) -> Availability {
+        availability_of(&self.lock())
+    }
+
+    /// Notes a usable reply.
+    pub fn succeeded(&self) {
+        let mut state = self.lock();
+        if !state.lost {
+            *state = State::default();
+        }
+    }
+
+    /// Notes a failure; returns why the model is set aside if this one did it.
+    pub fn failed(&self, kind: LlmErrorKind, message: &str) -> Option<String> {
+        if kind == LlmErrorKind::BudgetExhausted {
+            return None;
+        }
+        let mut state = self.lock();
+        if state.lost {
+            return None;
+        }
+        state.failures += 1;
+        if kind.is_permanent() {
+            state.lost = true;
+            state.reason = message.to_owned();
+            return Some(state.reason.clone());
+        }
+        if state.failures < self.policy.failures.max(1) {
+            return None;
+        }
+        // Calls that were under way when the model was set aside do not prolong it.
+        let probing = state.until.is_none_or(|until| until <= Instant::now() + self.policy.first_pause);
+        if state.until.is_some() && !probing {
+            return None;
+        }
+        let pause = self
+            .policy
+            .first_pause
+            .saturating_mul(1 << state.pauses.min(16))
+            .min(self.policy.longest_pause);
+        state.pauses += 1;
+        state.until = Some(Instant::now() + pause);
+        state.reason = format!("{} failures in a row, the last: {message}", state.failures);
+        Some(format!("{}; asked again in {} s", state.reason, pause.as_secs()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn availability_of(state: &State) -> Availability {
+    if state.lost {
+        return Availability::Lost { reason: state.reason.clone() };
+    }
+    match state.until {
+        Some(until) if Instant::now() < until => {
+            Availability::SetAside { until, reason: state.reason.clone() }
+        }
+        _ => Availability::Available,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Availability, Breaker, BreakerPolicy};
+    use crate::error::LlmErrorKind;
+    use std::time::Duration;
+
+    fn breaker() -> Breaker {
+        Breaker::new(BreakerPolicy {
+            failures: 3,
+            first_pause: Duration::from_secs(10),
+            longest_pause: Duration::from_secs(60),
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn three_failures_set_aside_and_one_probe_decides() {
+        let breaker = breaker();
+        for _ in 0..2 {
+            assert_eq!(breaker.failed(LlmErrorKind::Overload, "503"), None);
+        }
+        assert!(breaker.failed(LlmErrorKind::Overload, "503").is_some());
+        assert!(matches!(breaker.admit(), Availability::SetAside { .. }));
+        tokio::time::advance(Duration::from_secs(11)).await;
+        assert_eq!(breaker.admit(), Availability::Available);
+        assert!(matches!(breaker.admit(), Availability::SetAside { .. }));
+        assert!(breaker.failed(LlmErrorKind::Overload, "503").is_some());
+        tokio::time::advance(Duration::from_secs(11)).await;
+        assert!(matches!(breaker.admit(), Availability::SetAside { .. }));
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert_eq!(breaker.admit(), Availability::Available);
+        breaker.succeeded();
+        assert_eq!(breaker.admit(), Availability::Available);
+        assert_eq!(breaker.admit(), Availability::Available);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_missing_key_is_final_and_the_budget_is_nobodys_fault() {
+        let breaker = breaker();
+        for _ in 0..5 {
+            assert_eq!(breaker.failed(LlmErrorKind::BudgetExhausted, "cap"), None);
+        }
+        assert_eq!(breaker.admit(), Availability::Available);
+        assert!(breaker.failed(LlmErrorKind::Auth, "401").is_some());
+        tokio::time::advance(Duration::from_secs(10_000)).await;
+        assert!(matches!(breaker.admit(), Availability::Lost { .. }));
+    }
+}

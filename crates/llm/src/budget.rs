@@ -1,0 +1,322 @@
+//! Hard caps on money, tokens and requests, with in-flight calls counted.
+
+use crate::completion::TokenCount;
+use autocomp_core::UsdMicros;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Shares of a cap at which a warning is due, in percent.
+const WARNINGS: [u64; 2] = [50, 80];
+
+/// The caps of a run. Absent means unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caps {
+    /// Money.
+    pub cost: Option<UsdMicros>,
+    /// Prompt and output tokens together.
+    pub tokens: Option<u64>,
+    /// Requests, retries included.
+    pub requests: Option<u64>,
+}
+
+/// An amount of everything that is capped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Money.
+    pub cost: UsdMicros,
+    /// Prompt and output tokens together.
+    pub tokens: u64,
+    /// Requests.
+    pub requests: u64,
+}
+
+impl Amount {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            cost: UsdMicros(self.cost.0.saturating_add(other.cost.0)),
+            tokens: self.tokens.saturating_add(other.tokens),
+            requests: self.requests.saturating_add(other.requests),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            cost: UsdMicros(self.cost.0.saturating_sub(other.cost.0)),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            requests: self.requests.saturating_sub(other.requests),
+        }
+    }
+}
+
+/// Money, tokens and requests of a run: what was spent, what is in flight, what is allowed.
+#[derive(Debug)]
+pub struct Budget {
+    caps: Caps,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Amount,
+    in_flight: Amount,
+    warned_percent: u64,
+    warnings: Vec<String>,
+}
+
+/// A cap does not allow the call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CapReached(pub String);
+
+/// The share of a budget that one call may use up. Dropped without
+/// [`Reservation::settle`] (a cancelled call), it counts as spent in full.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Arc<Budget>,
+    amount: Amount,
+    open: bool,
+}
+
+impl Budget {
+    /// Creates a budget of which `spent` is used up already (a resumed run).
+    #[must_use]
+    pub fn new(caps: Caps, spent: Amount) -> Arc<Self> {
+        let budget = Self { caps, state: Mutex::default(), settled: Notify::new() };
+        let mut state = budget.lock();
+        state.spent = spent;
+        // A resumed run does not repeat the warnings it gave before.
+        state.warned_percent = WARNINGS
+            .into_iter()
+            .filter(|percent| *percent <= share(&budget.caps, spent))
+            .max()
+            .unwrap_or(0);
+        drop(state);
+        Arc::new(budget)
+    }
+
+    /// Returns a budget without caps, which still counts.
+    #[must_use]
+    pub fn unlimited() -> Arc<Self> {
+        Self::new(Caps::default(), Amount::default())
+    }
+
+    /// Returns the caps.
+    #[must_use]
+    pub fn caps(&self) -> Caps {
+        self.caps
+    }
+
+    /// Returns what was spent, without calls in flight.
+    #[must_use]
+    pub fn spent(&self) -> Amount {
+        self.lock().spent
+    }
+
+    /// Returns the upper bound of what calls in flight may cost.
+    #[must_use]
+    pub fn in_flight(&self) -> Amount {
+        self.lock().in_flight
+    }
+
+    /// Takes the warnings that became due (at 50 and 80 % of a cap), each once.
+    #[must_use]
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().warnings)
+    }
+
+    /// Sets `amount` aside for a call, waiting while only calls in flight stand in the way.
+    ///
+    /// # Errors
+    /// [`CapReached`] if the amount does not fit although nothing is in flight.
+    pub async fn reserve(self: &Arc<Self>, amount: Amount) -> Result<Reservation, CapReached> {
+        loop {
+            let notified = self.settled.notified();
+            {
+                let mut state = self.lock();
+                let after = state.spent.plus(state.in_flight).plus(amount);
+                match exceeded(&self.caps, after) {
+                    None => {
+                        state.in_flight = state.in_flight.plus(amount);
+                        return Ok(Reservation { budget: Arc::clone(self), amount, open: true });
+                    }
+                    Some(reason) => {
+                        let alone = state.spent.plus(amount);
+                        if exceeded(&self.caps, alone).is_some() || state.in_flight.requests == 0 {
+                            return Err(CapReached(format!(
+                                "{reason}; spent so far: {}, the next call may need {}",
+                                describe(state.spent),
+                                describe(amount)
+                            )));
+                        }
+                    }
+                }
+            }
+            notified.await;
+        }
+    }
+
+    fn settle(&self, reserved: Amount, actual: Amount) {
+        let mut state = self.lock();
+        state.in_flight = state.in_flight.minus(reserved);
+        state.spent = state.spent.plus(actual);
+        let share = share(&self.caps, state.spent);
+        for percent in WARNINGS {
+            if state.warned_percent < percent && percent <= share {
+                state.warned_percent = percent;
+                let text = format!("{percent} % of the budget is used: {}", describe(state.spent));
+                state.warnings.push(text);
+            }
+        }
+        drop(state);
+        self.settled.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reservation {
+    /// Replaces the reservation by what the call really used.
+    pub fn settle(mut self, actual: Amount) {
+        self.open = false;
+        self.budget.settle(self.amount, actual);
+    }
+
+    /// Returns the reserved amount.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        self.amount
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.open {
+            self.budget.settle(self.amount, self.amount);
+        }
+    }
+}
+
+/// Returns the largest used share of any cap, in percent.
+fn share(caps: &Caps, spent: Amount) -> u64 {
+    let percent = |used: u64, cap: u64| used.saturating_mul(100) / cap.max(1);
+    [
+        caps.cost.map(|cap| percent(spent.cost.0, cap.0)),
+        caps.tokens.map(|cap| percent(spent.tokens, cap)),
+        caps.requests.map(|cap| percent(spent.requests, cap)),
+    ]
+    .into_iter()
+    .flatten()
+    .max()
+    .unwrap_or(0)
+}
+
+fn exceeded(caps: &Caps, amount: Amount) -> Option<String> {
+    if let Some(cap) = caps.cost
+        && cap < amount.cost
+    {
+        return Some(format!("the money cap of {} is reached", dollars(cap)));
+    }
+    if let Some(cap) = caps.tokens
+        && cap < amount.tokens
+    {
+        return Some(format!("the token cap of {cap} is reached"));
+    }
+    if let Some(cap) = caps.requests
+        && cap < amount.requests
+    {
+        return Some(format!("the request cap of {cap} is reached"));
+    }
+    None
+}
+
+fn describe(amount: Amount) -> String {
+    format!("{}, {} tokens, {} requests", dollars(amount.cost), amount.tokens, amount.requests)
+}
+
+/// Returns an amount of money as people write it (`$0.0123`).
+#[must_use]
+pub fn dollars(cost: UsdMicros) -> String {
+    format!("${}.{:04}", cost.0 / 1_000_000, cost.0 % 1_000_000 / 100)
+}
+
+/// Returns the amount of a call that used `tokens` and cost `cost`.
+#[must_use]
+pub fn amount_of(tokens: &TokenCount, cost: UsdMicros, requests: u64) -> Amount {
+    Amount { cost, tokens: tokens.total(), requests }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Amount, Budget, Caps};
+    use autocomp_core::UsdMicros;
+    use proptest::prelude::*;
+
+    fn money(micros: u64) -> Amount {
+        Amount { cost: UsdMicros(micros), tokens: 1, requests: 1 }
+    }
+
+    fn capped(micros: u64) -> std::sync::Arc<Budget> {
+        Budget::new(Caps { cost: Some(UsdMicros(micros)), ..Caps::default() }, Amount::default())
+    }
+
+    #[tokio::test]
+    async fn a_call_waits_for_those_in_flight_and_then_fits() {
+        let budget = capped(100);
+        let first = budget.reserve(money(80)).await.expect("fits");
+        let waiting = tokio::spawn({
+            let budget = std::sync::Arc::clone(&budget);
+            async move { budget.reserve(money(60)).await.map(|reservation| reservation.settle(money(60))) }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        first.settle(money(10));
+        waiting.await.expect("joined").expect("fits after the first settled for less");
+        assert_eq!(budget.spent().cost, UsdMicros(70));
+        assert!(budget.reserve(money(31)).await.is_err());
+        assert!(budget.reserve(money(30)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_call_counts_in_full() {
+        let budget = capped(100);
+        drop(budget.reserve(money(40)).await.expect("fits"));
+        assert_eq!(budget.spent().cost, UsdMicros(40));
+        assert_eq!(budget.in_flight(), Amount::default());
+    }
+
+    #[tokio::test]
+    async fn warnings_come_once_each_and_not_again_after_a_resume() {
+        let budget = capped(100);
+        for _ in 0..9 {
+            budget.reserve(money(10)).await.expect("fits").settle(money(10));
+        }
+        let warnings = budget.take_warnings();
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].starts_with("50 %") && warnings[1].starts_with("80 %"));
+        let resumed = Budget::new(budget.caps(), budget.spent());
+        resumed.reserve(money(1)).await.expect("fits").settle(money(1));
+        assert!(resumed.take_warnings().is_empty());
+    }
+
+    proptest! {
+        /// Whatever the calls, spent money stays within the cap as long as each
+        /// call costs at most what was reserved for it.
+        #[test]
+        fn the_cap_holds(calls in proptest::collection::vec((1..50_u64, 0..=100_u64), 1..60)) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
+            runtime.block_on(async {
+                let budget = capped(500);
+                for (reserved, percent) in calls {
+                    if let Ok(reservation) = budget.reserve(money(reserved)).await {
+                        reservation.settle(money(reserved * percent / 100));
+                    }
+                    prop_assert!(budget.spent().cost.0 <= 500);
+                }
+                Ok(())
+            })?;
+        }
+    }
+}

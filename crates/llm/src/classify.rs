@@ -1,0 +1,144 @@
+//! From a provider's HTTP error to a kind of error.
+//!
+//! Sources: the error pages of the OpenAI, Anthropic, Gemini, Bedrock and
+//! OpenRouter documentation, and the messages of vLLM and llama.cpp.
+
+use crate::error::LlmErrorKind;
+use serde_json::Value;
+use std::time::Duration;
+
+/// The longest part of a provider's message that is passed on.
+const LONGEST_MESSAGE: usize = 500;
+
+/// Returns the kind of an HTTP error with its body.
+pub(crate) fn kind_of_status(status: u16, body: &str) -> LlmErrorKind {
+    let lower = body.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let too_long = says(&[
+        "context_length_exceeded",
+        "maximum context length",
+        "prompt is too long",
+        "input is too long",
+        "exceed_context_size",
+        "exceeds the available context size",
+        "exceeds the maximum number of tokens",
+    ]);
+    match status {
+        400 | 404 | 413 | 422 => {
+            if too_long || status == 413 {
+                LlmErrorKind::ContextTooLong
+            } else if says(&["credit balance is too low", "billing_hard_limit_reached"]) {
+                LlmErrorKind::Quota
+            } else if says(&["api key not valid", "api_key_invalid"]) {
+                LlmErrorKind::Auth
+            } else if says(&["content_filter", "content_policy_violation", "content management policy"]) {
+                LlmErrorKind::Refused
+            } else {
+                LlmErrorKind::InvalidRequest
+            }
+        }
+        401 | 403 => LlmErrorKind::Auth,
+        402 => LlmErrorKind::Quota,
+        429 if says(&["insufficient_quota", "billing_hard_limit_reached"]) => LlmErrorKind::Quota,
+        429 => LlmErrorKind::RateLimit,
+        408 => LlmErrorKind::Timeout,
+        409 | 425 => LlmErrorKind::Overload,
+        500..=599 => LlmErrorKind::Overload,
+        _ => LlmErrorKind::InvalidRequest,
+    }
+}
+
+/// Returns the provider's own words from an error body, shortened.
+pub(crate) fn message_of_body(status: u16, body: &str) -> String {
+    let json: Option<Value> = serde_json::from_str(body).ok();
+    let words = json
+        .as_ref()
+        .and_then(|json| {
+            ["/error/message", "/message", "/0/error/message", "/error", "/detail"]
+                .into_iter()
+                .find_map(|pointer| json.pointer(pointer).and_then(Value::as_str))
+        })
+        .unwrap_or(body)
+        .trim();
+    if words.is_empty() {
+        format!("HTTP status {status}")
+    } else {
+        format!("HTTP status {status}: {}", shorten(words))
+    }
+}
+
+/// Returns `text` cut to a length that fits into a message.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns how long to wait by the headers `retry-after-ms` and `retry-after`
+/// (seconds or a date, of which only seconds are taken), or Google's `retryDelay`.
+pub(crate) fn retry_after<'a>(
+    header: impl Fn(&str) -> Option<&'a str>,
+    body: &str,
+) -> Option<Duration> {
+    let seconds = |text: &str| text.trim().parse::<f64>().ok();
+    let asked = header("retry-after-ms")
+        .and_then(seconds)
+        .map(|millis| millis / 1000.0)
+        .or_else(|| header("retry-after").and_then(seconds))
+        .or_else(|| {
+            let start = body.find("\"retryDelay\"")?;
+            let value = body[start..].splitn(4, '"').nth(3)?;
+            seconds(value.split('"').next()?.trim_end_matches('s'))
+        })?;
+    // Rejects negative numbers, NaN and absurd waits.
+    (0.0..=86_400.0).contains(&asked).then(|| Duration::from_secs_f64(asked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kind_of_status, message_of_body, retry_after};
+    use crate::error::LlmErrorKind;
+    use std::time::Duration;
+
+    #[test]
+    fn statuses_and_bodies_map_to_kinds() {
+        let cases = [
+            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, LlmErrorKind::ContextTooLong),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, LlmErrorKind::Quota),
+            (400, r#"{"error":{"message":"unsupported parameter"}}"#, LlmErrorKind::InvalidRequest),
+            (401, "", LlmErrorKind::Auth),
+            (402, "", LlmErrorKind::Quota),
+            (429, "", LlmErrorKind::RateLimit),
+            (429, r#"{"error":{"code":"insufficient_quota"}}"#, LlmErrorKind::Quota),
+            (500, "", LlmErrorKind::Overload),
+            (529, "", LlmErrorKind::Overload),
+        ];
+        for (status, body, kind) in cases {
+            assert_eq!(kind_of_status(status, body), kind, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn waits_are_read_from_headers_and_bodies() {
+        let header = |name: &'static str, value: &'static str| {
+            move |asked: &str| (asked == name).then_some(value)
+        };
+        assert_eq!(retry_after(header("retry-after", "7"), ""), Some(Duration::from_secs(7)));
+        assert_eq!(
+            retry_after(header("retry-after-ms", "250"), ""),
+            Some(Duration::from_millis(250))
+        );
+        assert_eq!(retry_after(header("retry-after", "-3"), ""), None);
+        assert_eq!(retry_after(header("retry-after", "NaN"), ""), None);
+        let body = r#"{"error":{"details":[{"retryDelay": "34s"}]}}"#;
+        assert_eq!(retry_after(|_| None, body), Some(Duration::from_secs(34)));
+    }
+
+    #[test]
+    fn messages_are_short_and_readable() {
+        assert_eq!(message_of_body(500, r#"{"error":{"message":"oops"}}"#), "HTTP status 500: oops");
+        assert_eq!(message_of_body(500, ""), "HTTP status 500");
+        assert!(message_of_body(500, &"é".repeat(10_000)).chars().count() < 600);
+    }
+}

@@ -1,0 +1,375 @@
+//! From model strings to sets of models ready to be asked.
+
+use crate::breaker::{Availability, Breaker, BreakerPolicy};
+use crate::budget::Budget;
+use crate::client::LlmClient;
+use crate::completion::{Attempt, Completion, Request, TokenCount};
+use crate::error::{LlmError, LlmErrorKind};
+use crate::genai_client::GenaiClient;
+use crate::metered::Metered;
+use crate::model::{ModelSpec, ParseModelError, Provider};
+use crate::price::{Price, PriceError, PriceTable};
+use crate::retried::{Retried, RetryPolicy};
+use crate::secrets::Secrets;
+use crate::throttled::{Gate, Throttled};
+use crate::timed::Timed;
+use autocomp_core::UsdMicros;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How models are asked. Limits are per provider and address.
+#[derive(Clone, Debug)]
+pub struct ConnectSettings {
+    /// Time limit of one call.
+    pub timeout: Duration,
+    /// Retries and the total deadline.
+    pub retry: RetryPolicy,
+    /// When a model is set aside.
+    pub breaker: BreakerPolicy,
+    /// Calls at once.
+    pub concurrency: usize,
+    /// Calls started per minute; absent for no limit.
+    pub requests_per_minute: Option<u32>,
+    /// What models cost.
+    pub prices: PriceTable,
+    /// Whether a model without a price may be used, at a cost counted as zero.
+    pub allow_unknown_prices: bool,
+}
+
+impl ConnectSettings {
+    /// Returns the settings that `autocomp` uses unless told otherwise.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self {
+            timeout: Duration::from_secs(300),
+            retry: RetryPolicy {
+                max_attempts: 5,
+                first_delay: Duration::from_secs(1),
+                longest_delay: Duration::from_secs(60),
+                deadline: Duration::from_secs(900),
+            },
+            breaker: BreakerPolicy {
+                failures: 3,
+                first_pause: Duration::from_secs(60),
+                longest_pause: Duration::from_secs(900),
+            },
+            concurrency: 8,
+            requests_per_minute: None,
+            prices: PriceTable::built_in(),
+            allow_unknown_prices: false,
+        }
+    }
+}
+
+/// A model cannot be set up.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The model string is wrong.
+    #[error(transparent)]
+    Model(#[from] ParseModelError),
+    /// Its price is unknown.
+    #[error(transparent)]
+    Price(#[from] PriceError),
+    /// A key or setting is missing, or a program or folder cannot be used.
+    #[error("cannot set up {0}")]
+    Client(#[source] Box<LlmError>),
+}
+
+/// Sets up models. Models of one provider share its limits, and a model named
+/// twice (for plans and for code) is one member with one circuit breaker.
+pub struct Connector {
+    settings: ConnectSettings,
+    secrets: Arc<Secrets>,
+    budget: Arc<Budget>,
+    gates: Mutex<BTreeMap<String, Arc<Gate>>>,
+    members: Mutex<BTreeMap<String, Arc<Member>>>,
+}
+
+impl Connector {
+    /// Creates a connector that pays from `budget` with the keys of `secrets`.
+    #[must_use]
+    pub fn new(settings: ConnectSettings, secrets: Arc<Secrets>, budget: Arc<Budget>) -> Self {
+        Self { settings, secrets, budget, gates: Mutex::default(), members: Mutex::default() }
+    }
+
+    /// Returns the budget.
+    #[must_use]
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Returns the secrets, for redaction.
+    #[must_use]
+    pub fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
+    }
+
+    /// Sets up the models of `names`, in their order.
+    ///
+    /// # Errors
+    /// A [`ConnectError`] for the first that cannot be set up. Nothing is sent.
+    pub fn connect<S: AsRef<str>>(&self, names: &[S]) -> Result<ModelSet, ConnectError> {
+        let members = names.iter().map(|name| self.member(name.as_ref())).collect::<Result<_, _>>()?;
+        Ok(ModelSet { members })
+    }
+
+    /// Wraps a client of the caller's own (a script in tests) like any other.
+    #[must_use]
+    pub fn wrap(&self, client: impl LlmClient + 'static, price: Price) -> Arc<Member> {
+        let gate = self.gate(client.model());
+        Arc::new(self.assemble(Box::new(client), price, gate))
+    }
+
+    /// Returns the price of a model under these settings.
+    ///
+    /// # Errors
+    /// [`PriceError::Unknown`] if there is none and that is not allowed.
+    pub fn price(&self, spec: &ModelSpec) -> Result<Price, PriceError> {
+        match self.settings.prices.find(spec) {
+            Err(PriceError::Unknown(model)) if self.settings.allow_unknown_prices => {
+                Ok(Price { source: "unknown, counted as zero".to_owned(), ..Price::free(&model) })
+            }
+            result => result,
+        }
+    }
+
+    fn member(&self, name: &str) -> Result<Arc<Member>, ConnectError> {
+        let spec: ModelSpec = name.parse()?;
+        let name = spec.to_string();
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(member) = members.get(&name) {
+            return Ok(Arc::clone(member));
+        }
+        let price = self.price(&spec)?;
+        let client = base_client(&spec, &self.secrets)
+            .map_err(|error| ConnectError::Client(Box::new(error)))?;
+        let gate = match spec.provider {
+            // Each program and each folder is its own provider.
+            Provider::Command | Provider::Mailbox => self.gate(&name),
+            _ => {
+                let url = spec.url.as_deref().unwrap_or_default();
+                self.gate(&format!("{}@{url}", spec.provider.info().name))
+            }
+        };
+        let member = Arc::new(self.assemble(client, price, gate));
+        members.insert(name, Arc::clone(&member));
+        Ok(member)
+    }
+
+    fn gate(&self, name: &str) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Gate::new(self.settings.concurrency, self.settings.requests_per_minute);
+        Arc::clone(gates.entry(name.to_owned()).or_insert_with(new))
+    }
+
+    fn assemble(&self, client: Box<dyn LlmClient>, price: Price, gate: Arc<Gate>) -> Member {
+        let timed = Timed::new(BoxedClient(client), self.settings.timeout);
+        let metered = Metered::new(
+            timed,
+            price.clone(),
+            Arc::clone(&self.budget),
+            Arc::clone(&self.secrets),
+        );
+        let retried = Retried::new(Throttled::new(metered, gate), self.settings.retry);
+        Member {
+            client: Box::new(retried),
+            price,
+            breaker: Breaker::new(self.settings.breaker),
+            tally: Mutex::default(),
+        }
+    }
+}
+
+fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmClient>, LlmError> {
+    Ok(match spec.provider {
+        _ => Box::new(GenaiClient::new(spec, secrets)?),
+    })
+}
+
+struct BoxedClient(Box<dyn LlmClient>);
+
+#[async_trait::async_trait]
+impl LlmClient for BoxedClient {
+    fn model(&self) -> &str {
+        self.0.model()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
+        self.0.complete(request).await
+    }
+}
+
+/// One model, with everything around it, its circuit breaker and its tally.
+pub struct Member {
+    client: Box<dyn LlmClient>,
+    price: Price,
+    breaker: Breaker,
+    tally: Mutex<Tally>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    answered: u64,
+    failed: u64,
+    requests: u64,
+    tokens: TokenCount,
+    cost: UsdMicros,
+    errors: BTreeMap<LlmErrorKind, u64>,
+}
+
+/// How a model fared so far: for progress lines and reports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberHealth {
+    /// The model string.
+    pub model: String,
+    /// Requests answered with a usable reply.
+    pub answered: u64,
+    /// Requests that failed after all retries, unusable replies included.
+    pub failed: u64,
+    /// Calls sent, retries included.
+    pub requests: u64,
+    /// Tokens of all calls.
+    pub tokens: TokenCount,
+    /// Cost of all calls.
+    pub cost: UsdMicros,
+    /// Failed calls by kind.
+    pub errors: BTreeMap<LlmErrorKind, u64>,
+    /// Whether it may be asked now.
+    pub availability: Availability,
+}
+
+impl Member {
+    /// Returns the model string.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    /// Returns what it costs.
+    #[must_use]
+    pub fn price(&self) -> &Price {
+        &self.price
+    }
+
+    /// Returns the circuit breaker.
+    #[must_use]
+    pub fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    /// Sends a request. A failure counts towards setting the model aside; a
+    /// reply counts only when [`Member::judge`] finds it usable.
+    ///
+    /// # Errors
+    /// The [`LlmError`] that is left after all retries.
+    pub async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
+        let result = self.client.complete(request).await;
+        let attempts = match &result {
+            Ok(completion) => &completion.attempts,
+            Err(error) => &error.attempts,
+        };
+        self.count(attempts);
+        if let Err(error) = &result {
+            self.tally.lock().unwrap_or_else(PoisonError::into_inner).failed += 1;
+            self.note_failure(error.kind, &error.message);
+        }
+        result
+    }
+
+    /// Notes whether a reply could be used. Unusable replies in a row set the
+    /// model aside like errors do.
+    pub fn judge(&self, usable: Result<(), &str>) {
+        match usable {
+            Ok(()) => {
+                self.tally.lock().unwrap_or_else(PoisonError::into_inner).answered += 1;
+                self.breaker.succeeded();
+            }
+            Err(complaint) => {
+                self.tally.lock().unwrap_or_else(PoisonError::into_inner).failed += 1;
+                self.note_failure(LlmErrorKind::Malformed, complaint);
+            }
+        }
+    }
+
+    /// Returns how the model fared so far.
+    #[must_use]
+    pub fn health(&self) -> MemberHealth {
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        MemberHealth {
+            model: self.model().to_owned(),
+            answered: tally.answered,
+            failed: tally.failed,
+            requests: tally.requests,
+            tokens: tally.tokens,
+            cost: tally.cost,
+            errors: tally.errors,
+            availability: self.breaker.availability(),
+        }
+    }
+
+    fn note_failure(&self, kind: LlmErrorKind, message: &str) {
+        if let Some(reason) = self.breaker.failed(kind, message) {
+            tracing::warn!(model = self.model(), "model set aside: {reason}; its share goes to the others");
+        }
+    }
+
+    fn count(&self, attempts: &[Attempt]) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        for attempt in attempts {
+            tally.requests += attempt.requests;
+            tally.tokens += attempt.tokens;
+            tally.cost.0 += attempt.cost.0;
+            if let Some(kind) = attempt.error_kind {
+                *tally.errors.entry(kind).or_default() += 1;
+            }
+        }
+    }
+}
+
+/// Models among which samples are split.
+#[derive(Clone)]
+pub struct ModelSet {
+    members: Vec<Arc<Member>>,
+}
+
+impl ModelSet {
+    /// Creates a set of members.
+    #[must_use]
+    pub fn new(members: Vec<Arc<Member>>) -> Self {
+        Self { members }
+    }
+
+    /// Returns the members.
+    #[must_use]
+    pub fn members(&self) -> &[Arc<Member>] {
+        &self.members
+    }
+
+    /// Returns the order in which sample number `slot` asks the members: its own
+    /// first, then the others as fallback. Any run of as many samples as there
+    /// are members gives each of them exactly one.
+    pub fn order(&self, slot: u64) -> impl Iterator<Item = &Arc<Member>> {
+        let count = self.members.len() as u64;
+        let first = slot.checked_rem(count).unwrap_or(0) as usize;
+        self.members[first..].iter().chain(&self.members[..first])
+    }
+
+    /// Returns when the first member that is set aside may be asked again;
+    /// none if a member is available or all are lost.
+    #[must_use]
+    pub fn next_probe(&self) -> Option<Instant> {
+        let mut next = None;
+        for member in &self.members {
+            match member.breaker.availability() {
+                Availability::Available => return None,
+                Availability::SetAside { until, .. } => {
+                    next = Some(next.map_or(until, |next: Instant| next.min(until)));
+                }
+                Availability::Lost { .. } => {}
+            }
+        }
+        next
+    }
+}

@@ -1,0 +1,214 @@
+//! Keys: where they come from, and how they stay out of every text.
+
+use crate::model::{PROVIDERS, Provider};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Shorter values are not treated as secrets when texts are redacted: replacing
+/// every occurrence of a very short word would destroy the text.
+const SHORTEST_REDACTED: usize = 6;
+
+/// Keys and settings of providers. Prints as names only.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    keys: BTreeMap<String, String>,
+    settings: BTreeMap<String, String>,
+}
+
+/// A key file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretsError {
+    /// It cannot be read.
+    #[error("cannot read the key file {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Others may read it.
+    #[error("the key file {path} may be read by others (mode {mode:03o}); run: chmod 600 {path}")]
+    Permissions {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It is not a table of names and keys. The message shows no content of the file.
+    #[error("the key file {path} is not valid at line {line}: {reason}")]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyFile {
+    keys: BTreeMap<String, String>,
+}
+
+impl Secrets {
+    /// Collects the keys and settings of all providers with `lookup`, usually the environment.
+    ///
+    /// Only the variables of the registry are looked up; empty values count as absent.
+    #[must_use]
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let mut secrets = Self::default();
+        let value = |name: &str| {
+            lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
+        for info in PROVIDERS {
+            if let Some(name) = info.key_variable
+                && let Some(value) = value(name)
+            {
+                secrets.keys.insert(name.to_owned(), value);
+            }
+            for name in info.setting_variables {
+                if let Some(value) = value(name) {
+                    secrets.settings.insert((*name).to_owned(), value);
+                }
+            }
+        }
+        secrets
+    }
+
+    /// Adds the keys of a TOML file: a table `[keys]` from provider names or
+    /// variable names to keys. Keys already present are kept.
+    ///
+    /// # Errors
+    /// A [`SecretsError`] if the file cannot be read, others may read it, or it
+    /// is not such a table.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), SecretsError> {
+        let read = |source| SecretsError::Read { path: path.to_owned(), source };
+        check_permissions(path)?;
+        let text = std::fs::read_to_string(path).map_err(read)?;
+        let file: KeyFile = toml::from_str(&text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            SecretsError::Invalid {
+                path: path.to_owned(),
+                line: 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count(),
+                reason: "write a table [keys] with lines such as openai = \"…\"".to_owned(),
+            }
+        })?;
+        for (name, key) in file.keys {
+            let variable = PROVIDERS
+                .iter()
+                .find(|info| info.name == name || info.key_variable == Some(name.as_str()))
+                .and_then(|info| info.key_variable);
+            let Some(variable) = variable else {
+                let line = 1 + text.lines().take_while(|line| !line.contains(&name)).count();
+                let reason = format!("{name:?} is no provider that takes a key");
+                return Err(SecretsError::Invalid { path: path.to_owned(), line, reason });
+            };
+            self.keys.entry(variable.to_owned()).or_insert(key);
+        }
+        Ok(())
+    }
+
+    /// Returns the key of a provider.
+    #[must_use]
+    pub fn key(&self, provider: Provider) -> Option<&str> {
+        let name = provider.info().key_variable?;
+        self.keys.get(name).map(String::as_str)
+    }
+
+    /// Returns a setting that is not secret, such as `AWS_REGION`.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.get(name).map(String::as_str)
+    }
+
+    /// Returns `text` with every known key replaced by the name of its variable.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (name, key) in &self.keys {
+            if SHORTEST_REDACTED <= key.len() && text.contains(key.as_str()) {
+                text = text.replace(key.as_str(), &format!("[{name}]"));
+            }
+        }
+        text
+    }
+
+    /// Replaces known keys in `text` in place; cheap if there are none.
+    pub fn redact_in_place(&self, text: &mut String) {
+        let is_key = |key: &&String| SHORTEST_REDACTED <= key.len() && text.contains(key.as_str());
+        if self.keys.values().any(|key| is_key(&key)) {
+            *text = self.redact(text);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn check_permissions(path: &Path) -> Result<(), SecretsError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = std::fs::metadata(path)
+        .map_err(|source| SecretsError::Read { path: path.to_owned(), source })?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        Ok(())
+    } else {
+        Err(SecretsError::Permissions { path: path.to_owned(), mode })
+    }
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_path: &Path) -> Result<(), SecretsError> {
+    Ok(())
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.keys.keys().collect();
+        f.debug_struct("Secrets").field("keys", &names).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Secrets, SecretsError};
+    use crate::model::Provider;
+
+    fn planted() -> Secrets {
+        Secrets::from_lookup(|name| {
+            (name == "OPENAI_API_KEY").then(|| "sk-planted-123456".to_owned())
+        })
+    }
+
+    #[test]
+    fn keys_never_print() {
+        let secrets = planted();
+        assert_eq!(secrets.key(Provider::OpenAi), Some("sk-planted-123456"));
+        assert!(!format!("{secrets:?}").contains("planted"));
+        assert_eq!(secrets.redact("a sk-planted-123456 b"), "a [OPENAI_API_KEY] b");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn key_files_need_tight_permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("keys.toml");
+        std::fs::write(&path, "[keys]\nanthropic = \"sk-ant-planted\"\n").expect("write");
+        let mode = |mode| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("chmod");
+        };
+        mode(0o644);
+        let mut secrets = Secrets::default();
+        let error = secrets.add_file(&path).expect_err("others may read it");
+        assert!(matches!(error, SecretsError::Permissions { mode: 0o644, .. }));
+        mode(0o600);
+        secrets.add_file(&path).expect("readable");
+        assert_eq!(secrets.key(Provider::Anthropic), Some("sk-ant-planted"));
+        std::fs::write(&path, "[keys]\nanthropic = sk-ant-planted\n").expect("write");
+        let message = secrets.add_file(&path).expect_err("not TOML").to_string();
+        assert!(message.contains("line 2") && !message.contains("planted"), "{message}");
+    }
+}
