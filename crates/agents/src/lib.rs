@@ -3,9 +3,22 @@
 //! One trait, [`Proposer`], and one file per kind of proposer. Prompts are
 //! templates plus data; no prompt text stands in Rust code.
 
+mod c_text;
+mod code_reply;
+mod facts;
+mod llm_proposer;
+mod plan_reply;
+mod prompt;
 mod proposer;
 mod replay;
 
+pub use code_reply::{Complaint, extract_kernel};
+pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
+pub use llm_proposer::{LlmProposer, LlmProposerSettings, exchange_of, usage_of};
+pub use plan_reply::{PlanReply, parse_plan};
+pub use prompt::{
+    Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics,
+};
 pub use proposer::{
     Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };

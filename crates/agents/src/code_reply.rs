@@ -1,0 +1,245 @@
+//! From a model's reply to a kernel.
+
+use crate::c_text::{blank, defines, is_balanced};
+
+/// The largest reply that is looked at, in bytes.
+const LARGEST_REPLY: usize = 1 << 20;
+
+/// What a reply leaves to be desired, told to the model and to people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Complaint(pub String);
+
+impl Complaint {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+/// Words that models leak into their text when a tool call goes wrong.
+const TOOL_CALL_MARKS: &[&str] = &[
+    "<tool_call>",
+    "</tool_call>",
+    "<function=",
+    "<function_calls>",
+    "[TOOL_CALLS]",
+    "<|tool_call",
+    "<|python_tag|>",
+    "<\u{ff5c}tool\u{2581}call",
+];
+
+/// Returns the text without byte-order marks, carriage returns and thoughts.
+#[must_use]
+pub(crate) fn normalize(reply: &str) -> Result<String, Complaint> {
+    if LARGEST_REPLY < reply.len() {
+        return Err(Complaint::new("the reply is larger than 1 MiB"));
+    }
+    let text = reply.replace("\r\n", "\n").replace('\r', "\n");
+    let text = text.trim_start_matches('\u{feff}');
+    Ok(without_thoughts(text).to_owned())
+}
+
+/// Returns what comes after a leading `<think>…</think>`; everything if it never closes.
+fn without_thoughts(text: &str) -> &str {
+    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        if text.trim_start().starts_with(open)
+            && let Some(end) = text.find(close)
+        {
+            return &text[end + close.len()..];
+        }
+    }
+    text
+}
+
+/// Returns a mark of a tool call that leaked into `text`.
+#[must_use]
+pub(crate) fn tool_call_mark(text: &str) -> Option<&'static str> {
+    TOOL_CALL_MARKS.iter().copied().find(|mark| text.contains(mark))
+}
+
+/// Finds the kernel in a reply: the source that defines the function `entry`.
+///
+/// Fenced blocks come first, the last complete one if several define the
+/// function; without a fence, the part of the text that looks like the file.
+///
+/// # Errors
+/// A [`Complaint`] that says precisely what is missing.
+pub fn extract_kernel(reply: &str, entry: &str) -> Result<String, Complaint> {
+    let text = normalize(reply)?;
+    if text.trim().is_empty() {
+        return Err(Complaint::new("the reply is empty"));
+    }
+    let blocks = fenced_blocks(&text);
+    let mut elided = false;
+    let mut unbalanced = false;
+    let mut leaked = None;
+    for block in blocks.iter().rev() {
+        let blanked = blank(&block.text);
+        if !defines(&blanked, entry) {
+            continue;
+        }
+        if let Some(mark) = tool_call_mark(&block.text) {
+            leaked = Some(mark);
+        } else if has_elision(&block.text) {
+            elided = true;
+        } else if !is_balanced(&blanked) {
+            unbalanced = true;
+        } else {
+            return Ok(finish(&block.text));
+        }
+    }
+    if let Some(mark) = leaked {
+        return Err(Complaint::new(format!("the code holds a tool call ({mark}); there are no tools")));
+    }
+    if elided {
+        return Err(Complaint::new(
+            "the code leaves parts out (\"...\" or \"rest unchanged\"); write the whole file",
+        ));
+    }
+    if unbalanced {
+        return Err(Complaint::new(
+            "the code is cut off or its braces do not match; write the whole file",
+        ));
+    }
+    if !blocks.is_empty() {
+        return Err(Complaint::new(format!(
+            "no code block defines the function {entry}; write the whole file with its signature"
+        )));
+    }
+    bare_code(&text, entry)
+}
+
+/// One fenced block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// What stands behind the opening fence.
+    pub(crate) info: String,
+    /// The lines between the fences.
+    pub(crate) text: String,
+}
+
+/// Returns all fenced blocks. A block that is never closed reaches to the end.
+/// A fence with a language inside a block opens a block of its own, since
+/// models wrap code into a block of Markdown.
+#[must_use]
+pub(crate) fn fenced_blocks(text: &str) -> Vec<Block> {
+    struct Open {
+        mark: char,
+        len: usize,
+        block: Block,
+    }
+    let mut open: Vec<Open> = Vec::new();
+    let mut blocks = Vec::new();
+    for line in text.lines() {
+        let fence = fence_of(line);
+        match fence {
+            Some((mark, len, "")) if open.last().is_some_and(|open| open.mark == mark && open.len <= len) => {
+                blocks.extend(open.pop().map(|open| open.block));
+            }
+            Some((mark, len, info))
+                if open.last().is_none_or(|outer| !info.is_empty() && is_prose(&outer.block.info)) =>
+            {
+                let block = Block { info: info.to_owned(), text: String::new() };
+                open.push(Open { mark, len, block });
+            }
+            _ => {
+                if let Some(open) = open.last_mut() {
+                    open.block.text.push_str(line);
+                    open.block.text.push('\n');
+                }
+            }
+        }
+    }
+    blocks.extend(open.into_iter().map(|open| open.block));
+    blocks
+}
+
+fn is_prose(info: &str) -> bool {
+    matches!(info, "" | "markdown" | "md" | "text" | "txt" | "plaintext")
+}
+
+/// Returns mark, length and info of a line that is a fence.
+fn fence_of(line: &str) -> Option<(char, usize, &str)> {
+    // Blocks in lists and quotations are indented or marked.
+    let line = line.trim_start_matches([' ', '\t', '>']).trim_end();
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let len = line.chars().take_while(|char| *char == mark).count();
+    let info = line[len..].trim();
+    (3 <= len && !info.contains('`')).then_some((mark, len, info))
+}
+
+/// Returns whether the code says that it leaves something out.
+fn has_elision(code: &str) -> bool {
+    code.lines().any(|line| {
+        let line = line.trim();
+        let comment = line.starts_with("//") || line.starts_with("/*");
+        let words = line
+            .trim_start_matches(['/', '*', ' '])
+            .trim_end_matches(['/', '*', ' '])
+            .to_ascii_lowercase();
+        line == "..."
+            || line == "\u{2026}"
+            || comment
+                && (words == "..."
+                    || words == "\u{2026}"
+                    || ((words.starts_with("...") || words.ends_with("..."))
+                        && ["rest", "same", "unchanged", "existing", "remain", "omitted", "as before"]
+                            .iter()
+                            .any(|word| words.contains(word))))
+    })
+}
+
+/// Finds the file in a reply without fences: from the first line that looks
+/// like C to the last closing brace.
+fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
+    let lines: Vec<&str> = text.lines().collect();
+    let start = lines.iter().position(|line| starts_code(line, entry));
+    let end = lines.iter().rposition(|line| line.trim_end().ends_with(['}', ';']));
+    let none = || {
+        Complaint::new(format!(
+            "there is no code block; reply with one fenced block that defines the function {entry}"
+        ))
+    };
+    let (Some(start), Some(end)) = (start, end) else { return Err(none()) };
+    if end < start {
+        return Err(none());
+    }
+    let code = lines[start..=end].join("\n");
+    let blanked = blank(&code);
+    if !defines(&blanked, entry) {
+        return Err(none());
+    }
+    if let Some(mark) = tool_call_mark(&code) {
+        return Err(Complaint::new(format!("the code holds a tool call ({mark}); there are no tools")));
+    }
+    if has_elision(&code) {
+        return Err(Complaint::new(
+            "the code leaves parts out (\"...\" or \"rest unchanged\"); write the whole file",
+        ));
+    }
+    if !is_balanced(&blanked) {
+        return Err(Complaint::new(
+            "the code is cut off or its braces do not match; write the whole file",
+        ));
+    }
+    Ok(finish(&code))
+}
+
+fn starts_code(line: &str, entry: &str) -> bool {
+    const STARTS: &[&str] =
+        &["#", "//", "/*", "static ", "void ", "typedef ", "inline ", "const ", "extern "];
+    let is_directive = |line: &str| {
+        ["define", "include", "pragma", "undef", "if", "ifdef", "ifndef"]
+            .iter()
+            .any(|word| line.trim_start_matches(['#', ' ']).starts_with(word))
+    };
+    let begins = STARTS.iter().any(|start| line.starts_with(start));
+    // A heading of Markdown starts with the same sign as a directive.
+    begins && (!line.starts_with('#') || is_directive(line))
+        || line.contains(&format!("{entry}(")) && line.contains("int8_t")
+}
+
+fn finish(code: &str) -> String {
+    let code = code.trim_matches('\n').trim_end();
+    format!("{code}\n")
+}

@@ -1,0 +1,79 @@
+//! What prompts say about a target and a problem, as plain data.
+
+use serde::Serialize;
+
+/// A section of the ISA reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IsaFacts {
+    /// The heading.
+    pub title: String,
+    /// Names in kernels that the section explains; empty if it concerns every kernel.
+    pub symbols: Vec<String>,
+    /// The text.
+    pub text: String,
+}
+
+/// A worked example.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExampleFacts {
+    /// The menu item that it shows.
+    pub menu_item: String,
+    /// What changes and why it pays.
+    pub text: String,
+    /// Code before.
+    pub before: String,
+    /// Code after.
+    pub after: String,
+}
+
+/// What prompts say about a target and a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptFacts {
+    /// Name of the target.
+    pub target: String,
+    /// What the target is, in a sentence.
+    pub target_description: String,
+    /// Language of kernels (`c`).
+    pub language: String,
+    /// What a kernel writer must know, Markdown.
+    pub architecture: String,
+    /// The ISA reference.
+    pub isa: Vec<IsaFacts>,
+    /// Rules for plans and code.
+    pub general_rules: Vec<String>,
+    /// Rules for plans.
+    pub plan_rules: Vec<String>,
+    /// Rules for code.
+    pub code_rules: Vec<String>,
+    /// Worked examples.
+    pub examples: Vec<ExampleFacts>,
+    /// Name of the problem.
+    pub problem: String,
+    /// What it computes, in a sentence.
+    pub problem_description: String,
+    /// Further facts, one line each (buffers, tolerance).
+    pub problem_facts: Vec<String>,
+    /// The function that a kernel defines.
+    pub entry: String,
+    /// Its signature, without a brace.
+    pub signature: String,
+}
+
+impl PromptFacts {
+    /// Returns the sections of the ISA reference that a kernel with this source
+    /// needs: those that explain a name in it, and those for all.
+    #[must_use]
+    pub fn isa_for(&self, source: &str) -> Vec<&IsaFacts> {
+        let names: std::collections::BTreeSet<&str> = source
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .filter(|word| !word.is_empty())
+            .collect();
+        self.isa
+            .iter()
+            .filter(|section| {
+                section.symbols.is_empty()
+                    || section.symbols.iter().any(|symbol| names.contains(symbol.as_str()))
+            })
+            .collect()
+    }
+}

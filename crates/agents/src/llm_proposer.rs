@@ -1,0 +1,289 @@
+//! The proposer that asks language models.
+
+use crate::code_reply::{Complaint, extract_kernel};
+use crate::facts::PromptFacts;
+use crate::plan_reply::parse_plan;
+use crate::prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
+use crate::proposer::{
+    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+};
+use autocomp_core::{Draft, Plan, TaskKey, Usage};
+use autocomp_llm::{
+    Attempt, Availability, LlmErrorKind, Member, Message, ModelSet, ReasoningEffort, Request, Role,
+};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The most of an unusable reply that is sent back when asking again, in bytes.
+const LONGEST_ECHO: usize = 32 << 10;
+
+/// How models are asked for plans and code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LlmProposerSettings {
+    /// The most tokens per reply, reasoning included.
+    pub max_output_tokens: u32,
+    /// Sampling temperature; absent for the model's own.
+    pub temperature: Option<f64>,
+    /// How hard to think; absent for the model's own.
+    pub reasoning: Option<ReasoningEffort>,
+    /// Most worked examples per prompt.
+    pub most_examples: usize,
+    /// How long to wait when every model is set aside for a while, before the
+    /// run stops, resumable.
+    pub patience: Duration,
+}
+
+impl LlmProposerSettings {
+    /// Returns the settings that `autocomp` uses unless told otherwise.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self {
+            max_output_tokens: 16_384,
+            temperature: None,
+            reasoning: None,
+            most_examples: 2,
+            patience: Duration::from_secs(1800),
+        }
+    }
+}
+
+/// Asks language models for plans and code.
+///
+/// Samples are split over the models by task key: each takes its turn, for
+/// plans and for code separately. A model that fails passes its sample on to
+/// the next; one that keeps failing is set aside.
+pub struct LlmProposer {
+    facts: Arc<PromptFacts>,
+    templates: Templates,
+    planners: ModelSet,
+    coders: ModelSet,
+    settings: LlmProposerSettings,
+}
+
+impl LlmProposer {
+    /// Creates a proposer with separate models for plans and for code.
+    #[must_use]
+    pub fn new(
+        facts: Arc<PromptFacts>,
+        templates: Templates,
+        planners: ModelSet,
+        coders: ModelSet,
+        settings: LlmProposerSettings,
+    ) -> Self {
+        Self { facts, templates, planners, coders, settings }
+    }
+
+    /// Returns the models for plans.
+    #[must_use]
+    pub fn planners(&self) -> &ModelSet {
+        &self.planners
+    }
+
+    /// Returns the models for code.
+    #[must_use]
+    pub fn coders(&self) -> &ModelSet {
+        &self.coders
+    }
+
+    /// Returns the exact prompt for a plan.
+    ///
+    /// # Errors
+    /// A [`TemplateError`] if the template cannot be rendered.
+    pub fn plan_prompt(&self, request: &PlanRequest) -> Result<Prompt, TemplateError> {
+        let input = PromptInput {
+            menu: &request.menu,
+            iteration: request.key.iteration,
+            iterations: request.iterations,
+            most_examples: self.settings.most_examples,
+            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+        };
+        self.templates.render(Phase::Plan, &self.facts, &input)
+    }
+
+    /// Returns the exact prompt for a draft.
+    ///
+    /// # Errors
+    /// A [`TemplateError`] if the template cannot be rendered.
+    pub fn implement_prompt(&self, request: &ImplementRequest) -> Result<Prompt, TemplateError> {
+        let input = PromptInput {
+            plan: Some((&request.plan.menu_item, &request.plan.text)),
+            iteration: request.key.iteration,
+            most_examples: self.settings.most_examples,
+            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+        };
+        self.templates.render(Phase::Implement, &self.facts, &input)
+    }
+
+    /// Asks the models of `set` in the order of sample `slot` until one gives a
+    /// reply that `parse` accepts.
+    async fn ask<T>(
+        &self,
+        set: &ModelSet,
+        slot: u64,
+        prompt: Result<Prompt, TemplateError>,
+        parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
+    ) -> Result<Reply<(T, String)>, ProposeError> {
+        let mut exchanges = Vec::new();
+        let exhausted = |message: String, exchanges| {
+            Err(ProposeError { kind: ProposeErrorKind::Exhausted, message, exchanges })
+        };
+        let prompt = match prompt {
+            Ok(prompt) => prompt,
+            // The template is the same for every task, so none can succeed.
+            Err(error) => return exhausted(error.to_string(), exchanges),
+        };
+        let give_up = Instant::now() + self.settings.patience;
+        loop {
+            let mut failures = Vec::new();
+            let mut asked = false;
+            for member in set.order(slot) {
+                match member.breaker().admit() {
+                    Availability::Available => asked = true,
+                    Availability::SetAside { reason, .. } | Availability::Lost { reason } => {
+                        failures.push(format!("{} is set aside ({reason})", member.model()));
+                        continue;
+                    }
+                }
+                match self.ask_member(member, &prompt, &parse, &mut exchanges).await {
+                    Ok(value) => {
+                        return Ok(Reply { value: (value, member.model().to_owned()), exchanges });
+                    }
+                    Err((LlmErrorKind::BudgetExhausted, message)) => {
+                        return exhausted(message, exchanges);
+                    }
+                    Err((_, message)) => failures.push(message),
+                }
+            }
+            let message = failures.join("; ");
+            if asked {
+                return Err(ProposeError { kind: ProposeErrorKind::Failed, message, exchanges });
+            }
+            match set.next_probe() {
+                Some(at) if at < give_up => tokio::time::sleep_until(at).await,
+                _ => return exhausted(format!("no model can be asked: {message}"), exchanges),
+            }
+        }
+    }
+
+    /// Asks one model, and once again if its reply cannot be used.
+    async fn ask_member<T>(
+        &self,
+        member: &Member,
+        prompt: &Prompt,
+        parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
+        exchanges: &mut Vec<Exchange>,
+    ) -> Result<T, (LlmErrorKind, String)> {
+        let mut request =
+            Request::new(prompt.system.clone(), prompt.user.clone(), self.settings.max_output_tokens);
+        request.temperature = self.settings.temperature;
+        request.reasoning = self.settings.reasoning;
+        let mut complaint = String::new();
+        for _ in 0..2 {
+            let completion = match member.complete(&request).await {
+                Ok(completion) => completion,
+                Err(error) => {
+                    exchanges.extend(error.attempts.iter().map(exchange_of));
+                    return Err((error.kind, error.to_string()));
+                }
+            };
+            exchanges.extend(completion.attempts.iter().map(exchange_of));
+            match parse(&completion.text) {
+                Ok(value) => {
+                    member.judge(Ok(()));
+                    return Ok(value);
+                }
+                Err(error) => complaint = error.0,
+            }
+            let reask = self
+                .templates
+                .reask(&complaint)
+                .map_err(|error| (LlmErrorKind::InvalidRequest, error.to_string()))?;
+            request.messages.push(Message { role: Role::Assistant, text: echo(completion.text) });
+            request.messages.push(Message { role: Role::User, text: reask });
+        }
+        member.judge(Err(&complaint));
+        Err((LlmErrorKind::Malformed, format!("{}: {complaint}", member.model())))
+    }
+}
+
+#[async_trait::async_trait]
+impl Proposer for LlmProposer {
+    fn name(&self) -> &str {
+        "llm"
+    }
+
+    async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
+        let prompt = self.plan_prompt(request);
+        let parse = |text: &str| parse_plan(text, &request.menu);
+        let reply = self.ask(&self.planners, plan_slot(&request.key), prompt, parse).await?;
+        let (plan, proposer) = reply.value;
+        Ok(Reply {
+            value: Plan {
+                menu_item: plan.menu_item,
+                text: plan.text,
+                payload: String::new(),
+                proposer,
+            },
+            exchanges: reply.exchanges,
+        })
+    }
+
+    async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError> {
+        let prompt = self.implement_prompt(request);
+        let entry = self.facts.entry.as_str();
+        let parse = |text: &str| extract_kernel(text, entry);
+        let slot = draft_slot(&request.key, self.coders.members().len());
+        let reply = self.ask(&self.coders, slot, prompt, parse).await?;
+        let (source, proposer) = reply.value;
+        Ok(Reply { value: Draft { source, proposer }, exchanges: reply.exchanges })
+    }
+}
+
+/// Returns the sample number of a plan: consecutive plans take consecutive
+/// models, and the first model changes with parent and iteration, so that a
+/// remainder does not always go to the same ones.
+fn plan_slot(key: &TaskKey) -> u64 {
+    u64::from(key.plan) + u64::from(key.parent) + u64::from(key.iteration)
+}
+
+/// Returns the sample number of a draft, likewise; shifted against the plan's,
+/// so that plans and code of one chain come from different models.
+fn draft_slot(key: &TaskKey, models: usize) -> u64 {
+    let rounds = u64::from(key.iteration) / (models.max(1) as u64);
+    plan_slot(key) + u64::from(key.draft) + 1 + rounds
+}
+
+fn echo(mut reply: String) -> String {
+    if LONGEST_ECHO < reply.len() {
+        let end = (0..=LONGEST_ECHO).rev().find(|end| reply.is_char_boundary(*end)).unwrap_or(0);
+        reply.truncate(end);
+    }
+    reply
+}
+
+/// Returns the journal's form of a call.
+#[must_use]
+pub fn exchange_of(attempt: &Attempt) -> Exchange {
+    Exchange {
+        model: attempt.model.clone(),
+        prompt: attempt.prompt.clone(),
+        reply: attempt.reply.clone(),
+        error: attempt.error.as_ref().map(|error| match attempt.error_kind {
+            Some(kind) => format!("{}: {error}", kind.name()),
+            None => error.clone(),
+        }),
+        usage: attempt.usage(),
+        latency_ms: attempt.latency.as_millis() as u64,
+    }
+}
+
+/// Sums what exchanges used: the spent part of the budget of a resumed run.
+#[must_use]
+pub fn usage_of<'exchange>(exchanges: impl IntoIterator<Item = &'exchange Exchange>) -> Usage {
+    let mut usage = Usage::default();
+    for exchange in exchanges {
+        usage.add(&exchange.usage);
+    }
+    usage
+}

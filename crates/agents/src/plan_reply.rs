@@ -1,0 +1,96 @@
+//! From a model's reply to a plan.
+
+use crate::code_reply::{Complaint, normalize, tool_call_mark};
+use autocomp_core::MenuItem;
+
+/// The shortest description that can be carried out, in bytes.
+const SHORTEST_PLAN: usize = 20;
+/// The longest description that is passed on, in bytes.
+const LONGEST_PLAN: usize = 64 << 10;
+
+/// A plan as found in a reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanReply {
+    /// The chosen [`MenuItem::id`].
+    pub menu_item: String,
+    /// The description.
+    pub text: String,
+}
+
+/// Finds the choice and the description in a reply.
+///
+/// The choice is the line `CHOICE: id`; its number in the menu, its identifier
+/// in another case and decorations of Markdown are understood, too.
+///
+/// # Errors
+/// A [`Complaint`] that says precisely what is missing.
+pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint> {
+    let text = normalize(reply)?;
+    if text.trim().is_empty() {
+        return Err(Complaint::new("the reply is empty"));
+    }
+    if let Some(mark) = tool_call_mark(&text) {
+        return Err(Complaint::new(format!("the reply holds a tool call ({mark}); there are no tools")));
+    }
+    let mut choice: Option<&MenuItem> = None;
+    let mut rest = Vec::new();
+    for line in text.lines() {
+        let Some(value) = choice_in(line) else {
+            rest.push(line);
+            continue;
+        };
+        let item = resolve(value, menu).ok_or_else(|| {
+            let ids: Vec<_> = menu.iter().map(|item| item.id.as_str()).collect();
+            Complaint::new(format!(
+                "{value:?} is not in the list of optimizations; choose one of: {}",
+                ids.join(", ")
+            ))
+        })?;
+        if choice.is_some_and(|choice| choice.id != item.id) {
+            return Err(Complaint::new("the reply chooses more than one optimization; choose exactly one"));
+        }
+        choice = Some(item);
+    }
+    let item = choice.ok_or_else(|| {
+        Complaint::new("the line \"CHOICE: <identifier from the list>\" is missing")
+    })?;
+    let text = rest.join("\n").trim().to_owned();
+    if text.len() < SHORTEST_PLAN {
+        return Err(Complaint::new("the description of the plan is missing after the CHOICE line"));
+    }
+    if LONGEST_PLAN < text.len() {
+        return Err(Complaint::new("the description is too long; use at most a few hundred words"));
+    }
+    Ok(PlanReply { menu_item: item.id.clone(), text })
+}
+
+/// Returns the value of a line such as `CHOICE: x`, `**Choice:** x` or `## CHOICE: x`.
+pub(crate) fn choice_in(line: &str) -> Option<&str> {
+    let decoration = |c: char| matches!(c, '*' | '#' | '`' | '_' | '"' | '\'' | ' ' | '\t' | '>' | '-' | '<' | '[' | '(');
+    let line = line.trim_start_matches(decoration);
+    let word = line.get(..6)?;
+    if !word.eq_ignore_ascii_case("choice") {
+        return None;
+    }
+    let rest = line[6..].trim_start_matches(decoration);
+    let value = rest.strip_prefix([':', '=', '\u{ff1a}'])?;
+    let value = value.trim_matches(|c: char| decoration(c) || matches!(c, '>' | ']' | ')' | '.' | ','));
+    Some(value)
+}
+
+pub(crate) fn resolve<'menu>(value: &str, menu: &'menu [MenuItem]) -> Option<&'menu MenuItem> {
+    let by_id = |value: &str| menu.iter().find(|item| item.id.eq_ignore_ascii_case(value));
+    if let Some(item) = by_id(value) {
+        return Some(item);
+    }
+    // "3", "3. double-buffer", "double-buffer (overlap loads)", "double buffer".
+    let first = value.split(|c: char| c.is_whitespace() || matches!(c, '.' | ':' | ')' | '(' | ',')).next()?;
+    if let Ok(number) = first.parse::<usize>() {
+        let rest = value[first.len()..].trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        return match (rest.is_empty(), number.checked_sub(1).and_then(|idx| menu.get(idx))) {
+            (true, item) => item,
+            (false, item) => by_id(rest).or(item),
+        };
+    }
+    by_id(first.trim_matches(['`', '*', '_', '"'])).or_else(|| by_id(&value.replace([' ', '_'], "-")))
+}

@@ -1,0 +1,462 @@
+//! Prompts: templates plus data.
+//!
+//! A template has two blocks: `stable`, the prefix that providers can cache,
+//! and `request`. Templates of the target's folder override the built-in ones
+//! of the same name; they may extend them and replace single blocks.
+
+use crate::facts::{ExampleFacts, PromptFacts};
+use autocomp_core::{ContentHash, Diagnostic, Evaluation, Feedback, MenuItem, Outcome, Seed};
+use autocomp_llm::estimate_tokens;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The built-in templates by name.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("stable.jinja", include_str!("../templates/stable.jinja")),
+    ("kernel.jinja", include_str!("../templates/kernel.jinja")),
+    ("examples.jinja", include_str!("../templates/examples.jinja")),
+    ("plan.jinja", include_str!("../templates/plan.jinja")),
+    ("implement.jinja", include_str!("../templates/implement.jinja")),
+    ("implement_edits.jinja", include_str!("../templates/implement_edits.jinja")),
+    ("repair.jinja", include_str!("../templates/repair.jinja")),
+    ("combine.jinja", include_str!("../templates/combine.jinja")),
+    ("direct.jinja", include_str!("../templates/direct.jinja")),
+    ("analyze.jinja", include_str!("../templates/analyze.jinja")),
+    ("translate.jinja", include_str!("../templates/translate.jinja")),
+    ("menu.jinja", include_str!("../templates/menu.jinja")),
+    ("reask.jinja", include_str!("../templates/reask.jinja")),
+];
+
+/// Source lines named as the dearest ones.
+const DEAREST_LINES: usize = 8;
+/// Diagnostics passed on to a repair.
+const MOST_DIAGNOSTICS: usize = 12;
+
+/// What a prompt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Write a plan.
+    Plan,
+    /// Write the whole kernel after a plan.
+    Implement,
+    /// Write edits after a plan.
+    ImplementEdits,
+    /// Correct a failed draft.
+    Repair,
+    /// Write one kernel from two.
+    Combine,
+    /// Improve without a plan.
+    Direct,
+    /// Say what limits a kernel.
+    Analyze,
+    /// Write a first kernel from a reference.
+    Translate,
+    /// Write further menu items.
+    Menu,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Self; 9] = [
+        Self::Plan,
+        Self::Implement,
+        Self::ImplementEdits,
+        Self::Repair,
+        Self::Combine,
+        Self::Direct,
+        Self::Analyze,
+        Self::Translate,
+        Self::Menu,
+    ];
+
+    /// Returns the name, as in `autocomp prompt --phase`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Implement => "implement",
+            Self::ImplementEdits => "implement_edits",
+            Self::Repair => "repair",
+            Self::Combine => "combine",
+            Self::Direct => "direct",
+            Self::Analyze => "analyze",
+            Self::Translate => "translate",
+            Self::Menu => "menu",
+        }
+    }
+
+    /// Returns the phase of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == name)
+    }
+}
+
+/// What a prompt is about, beside the target and the problem.
+#[derive(Clone, Debug)]
+pub struct PromptInput<'input> {
+    /// The kernel to start from.
+    pub kernel: &'input str,
+    /// Its evaluation.
+    pub evaluation: Option<&'input Evaluation>,
+    /// The menu after dropout.
+    pub menu: &'input [MenuItem],
+    /// The current iteration, from 1.
+    pub iteration: u32,
+    /// Iterations of the run.
+    pub iterations: u32,
+    /// The plan to carry out, and its menu item.
+    pub plan: Option<(&'input str, &'input str)>,
+    /// The failed kernel and its evaluation, for a repair.
+    pub failed: Option<(&'input str, &'input Evaluation)>,
+    /// The second kernel, for a combination.
+    pub other: Option<(&'input str, Option<u64>)>,
+    /// Most worked examples to include.
+    pub most_examples: usize,
+    /// The task's random stream, which picks examples.
+    pub seed: Seed,
+}
+
+impl<'input> PromptInput<'input> {
+    /// Creates the input of a prompt about one kernel.
+    #[must_use]
+    pub fn new(kernel: &'input str, evaluation: Option<&'input Evaluation>, seed: Seed) -> Self {
+        Self {
+            kernel,
+            evaluation,
+            menu: &[],
+            iteration: 1,
+            iterations: 1,
+            plan: None,
+            failed: None,
+            other: None,
+            most_examples: 2,
+            seed,
+        }
+    }
+}
+
+/// A prompt, rendered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Prompt {
+    /// The stable prefix.
+    pub system: String,
+    /// The request.
+    pub user: String,
+}
+
+impl Prompt {
+    /// Returns a guess of its tokens.
+    #[must_use]
+    pub fn estimated_tokens(&self) -> u64 {
+        estimate_tokens(self.system.len() + self.user.len())
+    }
+
+    /// Returns a guess of the tokens of its stable prefix.
+    #[must_use]
+    pub fn estimated_stable_tokens(&self) -> u64 {
+        estimate_tokens(self.system.len())
+    }
+}
+
+/// A template cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    /// It does not parse.
+    #[error("the prompt template {name} is not valid: {reason}")]
+    Invalid {
+        /// The template.
+        name: String,
+        /// What is wrong, with the line.
+        reason: String,
+    },
+    /// No built-in template has this name.
+    #[error("{name} is not the name of a prompt template; known are {}", known.join(", "))]
+    Unknown {
+        /// The template.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// It cannot be rendered.
+    #[error("the prompt template {name} cannot be rendered: {reason}")]
+    Render {
+        /// The template.
+        name: String,
+        /// What is wrong, with the line.
+        reason: String,
+    },
+}
+
+/// The templates of a target, ready to be rendered.
+#[derive(Debug)]
+pub struct Templates {
+    environment: Environment<'static>,
+}
+
+impl Templates {
+    /// Takes the built-in templates and those that override them, by file name.
+    /// An overriding template can extend the built-in one as `built-in/NAME`.
+    ///
+    /// # Errors
+    /// A [`TemplateError`] that names the template and the line.
+    pub fn new(overrides: &BTreeMap<String, String>) -> Result<Self, TemplateError> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        let syntax = minijinja::syntax::SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .build()
+            .map_err(|error| invalid("syntax", &error))?;
+        environment.set_syntax(syntax);
+        environment.add_filter("data", delimit);
+        for (name, source) in BUILT_IN {
+            environment.add_template(name, source).map_err(|error| invalid(name, &error))?;
+            environment
+                .add_template_owned(format!("built-in/{name}"), (*source).to_owned())
+                .map_err(|error| invalid(name, &error))?;
+        }
+        for (name, source) in overrides {
+            if BUILT_IN.iter().all(|(known, _)| known != name) {
+                return Err(TemplateError::Unknown {
+                    name: name.clone(),
+                    known: BUILT_IN.iter().map(|(known, _)| (*known).to_owned()).collect(),
+                });
+            }
+            environment
+                .add_template_owned(name.clone(), source.clone())
+                .map_err(|error| invalid(name, &error))?;
+        }
+        Ok(Self { environment })
+    }
+
+    /// Renders the prompt of a phase.
+    ///
+    /// # Errors
+    /// [`TemplateError::Render`] if the template uses a name that does not exist.
+    pub fn render(
+        &self,
+        phase: Phase,
+        facts: &PromptFacts,
+        input: &PromptInput<'_>,
+    ) -> Result<Prompt, TemplateError> {
+        let name = format!("{}.jinja", phase.name());
+        let context = Context::new(facts, input);
+        let error = |error: minijinja::Error| TemplateError::Render {
+            name: name.clone(),
+            reason: explain(&error),
+        };
+        let template = self.environment.get_template(&name).map_err(error)?;
+        let mut captured = template.render_captured(Serde(&context)).map_err(error)?;
+        let mut block = |block: &str| captured.with_state_mut(|state| state.render_block(block));
+        let system = tidy(&block("stable").map_err(error)?);
+        let user = tidy(&block("request").map_err(error)?);
+        Ok(Prompt { system, user })
+    }
+
+    /// Renders the request to repeat a reply that cannot be used.
+    ///
+    /// # Errors
+    /// [`TemplateError::Render`] if the template uses a name that does not exist.
+    pub fn reask(&self, complaint: &str) -> Result<String, TemplateError> {
+        let name = "reask.jinja";
+        let error = |error: minijinja::Error| TemplateError::Render {
+            name: name.to_owned(),
+            reason: explain(&error),
+        };
+        let template = self.environment.get_template(name).map_err(error)?;
+        let text = template.render(minijinja::context!(complaint)).map_err(error)?;
+        Ok(tidy(&text))
+    }
+}
+
+fn invalid(name: &str, error: &minijinja::Error) -> TemplateError {
+    TemplateError::Invalid { name: name.to_owned(), reason: explain(error) }
+}
+
+/// Returns an error of the template engine with its causes, in one line.
+fn explain(error: &minijinja::Error) -> String {
+    use std::error::Error as _;
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Collapses runs of blank lines and trims both ends.
+///
+/// Data is left alone: blank lines inside it are collapsed by nobody, as its
+/// lines are skipped over.
+fn tidy(text: &str) -> String {
+    let mut tidied = String::with_capacity(text.len());
+    let mut blank_lines = 0;
+    let mut data_end: Option<String> = None;
+    for line in text.lines() {
+        if let Some(end) = &data_end {
+            if line == end {
+                data_end = None;
+            }
+        } else if let Some(id) = line.strip_prefix("<data kind=").and_then(|rest| rest.split("id=").nth(1)) {
+            data_end = Some(format!("</data id={id}"));
+        } else if line.trim().is_empty() {
+            blank_lines += 1;
+            if 1 < blank_lines {
+                continue;
+            }
+        }
+        if !line.trim().is_empty() {
+            blank_lines = 0;
+        }
+        tidied.push_str(line);
+        tidied.push('\n');
+    }
+    tidied.trim().to_owned()
+}
+
+/// Encloses material in lines that name its kind and carry an identifier
+/// derived from it, which text inside the material cannot forge: it would have
+/// to contain its own hash.
+fn delimit(material: &str, kind: &str) -> String {
+    let mut hashed = String::with_capacity(material.len() + kind.len() + 1);
+    let _ = write!(hashed, "{kind}\n{material}");
+    let id = ContentHash::of(hashed.as_bytes()).short();
+    format!("<data kind=\"{kind}\" id=\"{id}\">\n{}\n</data id=\"{id}\">", material.trim_end_matches('\n'))
+}
+
+#[derive(Serialize)]
+struct Context<'input> {
+    target: &'input str,
+    target_description: &'input str,
+    language: &'input str,
+    architecture: &'input str,
+    isa: Vec<&'input crate::facts::IsaFacts>,
+    general_rules: &'input [String],
+    plan_rules: &'input [String],
+    code_rules: &'input [String],
+    examples: Vec<&'input ExampleFacts>,
+    problem: &'input str,
+    problem_description: &'input str,
+    problem_facts: &'input [String],
+    entry: &'input str,
+    signature: &'input str,
+    kernel: &'input str,
+    measurement: Option<&'input autocomp_core::Measurement>,
+    feedback: Option<&'input Feedback>,
+    feedback_text: String,
+    menu: &'input [MenuItem],
+    iteration: u32,
+    iterations: u32,
+    plan: &'input str,
+    failed_kernel: &'input str,
+    outcome: &'input str,
+    diagnostics: String,
+    other_kernel: &'input str,
+    other_cycles: Option<u64>,
+    count: usize,
+}
+
+impl<'input> Context<'input> {
+    fn new(facts: &'input PromptFacts, input: &PromptInput<'input>) -> Self {
+        let feedback = input.evaluation.and_then(|evaluation| evaluation.feedback.as_ref());
+        let failed = input.failed;
+        Self {
+            target: &facts.target,
+            target_description: &facts.target_description,
+            language: &facts.language,
+            architecture: facts.architecture.trim(),
+            isa: facts.isa_for(input.kernel),
+            general_rules: &facts.general_rules,
+            plan_rules: &facts.plan_rules,
+            code_rules: &facts.code_rules,
+            examples: examples(facts, input),
+            problem: &facts.problem,
+            problem_description: &facts.problem_description,
+            problem_facts: &facts.problem_facts,
+            entry: &facts.entry,
+            signature: &facts.signature,
+            kernel: input.kernel,
+            measurement: input.evaluation.and_then(|evaluation| evaluation.measurement.as_ref()),
+            feedback,
+            feedback_text: feedback.map(describe_feedback).unwrap_or_default(),
+            menu: input.menu,
+            iteration: input.iteration,
+            iterations: input.iterations,
+            plan: input.plan.map_or("", |(_, text)| text),
+            failed_kernel: failed.map_or("", |(kernel, _)| kernel),
+            outcome: failed.map_or(Outcome::Wrong, |(_, evaluation)| evaluation.outcome).name(),
+            diagnostics: failed
+                .map(|(_, evaluation)| describe_diagnostics(&evaluation.diagnostics))
+                .unwrap_or_default(),
+            other_kernel: input.other.map_or("", |(kernel, _)| kernel),
+            other_cycles: input.other.and_then(|(_, cycles)| cycles),
+            count: 5,
+        }
+    }
+}
+
+/// Picks worked examples: all of the plan's menu item; without a plan, each one
+/// of an offered item with even odds from the task's seed.
+fn examples<'facts>(facts: &'facts PromptFacts, input: &PromptInput<'_>) -> Vec<&'facts ExampleFacts> {
+    let mut stream = input.seed.derive("examples");
+    let mut picked: Vec<_> = facts
+        .examples
+        .iter()
+        .filter(|example| match input.plan {
+            Some((item, _)) => example.menu_item == item,
+            None => {
+                // Drawn for every example, so that each one's odds are its own.
+                let included = stream.next_u64() & 1 == 1;
+                included && input.menu.iter().any(|item| item.id == example.menu_item)
+            }
+        })
+        .collect();
+    while input.most_examples < picked.len() {
+        let idx = stream.below(picked.len());
+        picked.remove(idx);
+    }
+    picked
+}
+
+fn describe_feedback(feedback: &Feedback) -> String {
+    let mut text = feedback.bottleneck.trim().to_owned();
+    for (name, value) in &feedback.counters {
+        let _ = write!(text, "\n{name} = {value}");
+    }
+    if !feedback.lines.is_empty() {
+        text.push_str("\ndearest source lines:");
+    }
+    for line in feedback.lines.iter().take(DEAREST_LINES) {
+        let _ = write!(text, "\n{}: {} cycles, {}", line.location, line.cycles, line.cause);
+    }
+    text.trim_start().to_owned()
+}
+
+/// Returns diagnostics as text, the deciding ones first.
+#[must_use]
+pub fn describe_diagnostics(diagnostics: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics.iter().take(MOST_DIAGNOSTICS) {
+        if let Some(location) = &diagnostic.location {
+            let _ = write!(text, "{location}: ");
+        }
+        let _ = writeln!(text, "{} [{}]", diagnostic.message, diagnostic.code);
+        for note in &diagnostic.notes {
+            let _ = writeln!(text, "  {note}");
+        }
+        if let Some(remedy) = &diagnostic.remedy {
+            let _ = writeln!(text, "  remedy: {remedy}");
+        }
+    }
+    if MOST_DIAGNOSTICS < diagnostics.len() {
+        let _ = writeln!(text, "and {} more", diagnostics.len() - MOST_DIAGNOSTICS);
+    }
+    if text.is_empty() { "no details".to_owned() } else { text }
+}
