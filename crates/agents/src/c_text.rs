@@ -28,11 +28,18 @@ pub(crate) fn blank(source: &str) -> Vec<u8> {
 }
 
 fn line_end(bytes: &[u8], start: usize) -> usize {
-    bytes[start..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |len| start + len)
+    bytes[start..]
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(bytes.len(), |len| start + len)
 }
 
 fn find(bytes: &[u8], start: usize, needle: &[u8]) -> Option<usize> {
-    bytes.get(start..)?.windows(needle.len()).position(|window| window == needle).map(|at| start + at)
+    bytes
+        .get(start..)?
+        .windows(needle.len())
+        .position(|window| window == needle)
+        .map(|at| start + at)
 }
 
 /// Returns the end of a literal; an unclosed one ends with its line.
@@ -84,7 +91,10 @@ pub(crate) fn defines(blanked: &[u8], entry: &str) -> bool {
                     .iter()
                     .position(|byte| !is_word(*byte))
                     .map_or(blanked.len(), |len| idx + len);
-                if depth <= 0 && &blanked[idx..end] == entry.as_bytes() && body_follows(&blanked[end..]) {
+                if depth <= 0
+                    && &blanked[idx..end] == entry.as_bytes()
+                    && body_follows(&blanked[end..])
+                {
                     return true;
                 }
                 idx = end;

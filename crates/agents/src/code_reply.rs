@@ -29,7 +29,6 @@ const TOOL_CALL_MARKS: &[&str] = &[
 ];
 
 /// Returns the text without byte-order marks, carriage returns and thoughts.
-#[must_use]
 pub(crate) fn normalize(reply: &str) -> Result<String, Complaint> {
     if LARGEST_REPLY < reply.len() {
         return Err(Complaint::new("the reply is larger than 1 MiB"));
@@ -54,7 +53,10 @@ fn without_thoughts(text: &str) -> &str {
 /// Returns a mark of a tool call that leaked into `text`.
 #[must_use]
 pub(crate) fn tool_call_mark(text: &str) -> Option<&'static str> {
-    TOOL_CALL_MARKS.iter().copied().find(|mark| text.contains(mark))
+    TOOL_CALL_MARKS
+        .iter()
+        .copied()
+        .find(|mark| text.contains(mark))
 }
 
 /// Finds the kernel in a reply: the source that defines the function `entry`.
@@ -89,7 +91,9 @@ pub fn extract_kernel(reply: &str, entry: &str) -> Result<String, Complaint> {
         }
     }
     if let Some(mark) = leaked {
-        return Err(Complaint::new(format!("the code holds a tool call ({mark}); there are no tools")));
+        return Err(Complaint::new(format!(
+            "the code holds a tool call ({mark}); there are no tools"
+        )));
     }
     if elided {
         return Err(Complaint::new(
@@ -133,13 +137,22 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<Block> {
     for line in text.lines() {
         let fence = fence_of(line);
         match fence {
-            Some((mark, len, "")) if open.last().is_some_and(|open| open.mark == mark && open.len <= len) => {
+            Some((mark, len, ""))
+                if open
+                    .last()
+                    .is_some_and(|open| open.mark == mark && open.len <= len) =>
+            {
                 blocks.extend(open.pop().map(|open| open.block));
             }
             Some((mark, len, info))
-                if open.last().is_none_or(|outer| !info.is_empty() && is_prose(&outer.block.info)) =>
+                if open
+                    .last()
+                    .is_none_or(|outer| !info.is_empty() && is_prose(&outer.block.info)) =>
             {
-                let block = Block { info: info.to_owned(), text: String::new() };
+                let block = Block {
+                    info: info.to_owned(),
+                    text: String::new(),
+                };
                 open.push(Open { mark, len, block });
             }
             _ => {
@@ -162,7 +175,10 @@ fn is_prose(info: &str) -> bool {
 fn fence_of(line: &str) -> Option<(char, usize, &str)> {
     // Blocks in lists and quotations are indented or marked.
     let line = line.trim_start_matches([' ', '\t', '>']).trim_end();
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let mark = line
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, '`' | '~'))?;
     let len = line.chars().take_while(|char| *char == mark).count();
     let info = line[len..].trim();
     (3 <= len && !info.contains('`')).then_some((mark, len, info))
@@ -183,9 +199,17 @@ fn has_elision(code: &str) -> bool {
                 && (words == "..."
                     || words == "\u{2026}"
                     || ((words.starts_with("...") || words.ends_with("..."))
-                        && ["rest", "same", "unchanged", "existing", "remain", "omitted", "as before"]
-                            .iter()
-                            .any(|word| words.contains(word))))
+                        && [
+                            "rest",
+                            "same",
+                            "unchanged",
+                            "existing",
+                            "remain",
+                            "omitted",
+                            "as before",
+                        ]
+                        .iter()
+                        .any(|word| words.contains(word))))
     })
 }
 
@@ -194,13 +218,17 @@ fn has_elision(code: &str) -> bool {
 fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
     let lines: Vec<&str> = text.lines().collect();
     let start = lines.iter().position(|line| starts_code(line, entry));
-    let end = lines.iter().rposition(|line| line.trim_end().ends_with(['}', ';']));
+    let end = lines
+        .iter()
+        .rposition(|line| line.trim_end().ends_with(['}', ';']));
     let none = || {
         Complaint::new(format!(
             "there is no code block; reply with one fenced block that defines the function {entry}"
         ))
     };
-    let (Some(start), Some(end)) = (start, end) else { return Err(none()) };
+    let (Some(start), Some(end)) = (start, end) else {
+        return Err(none());
+    };
     if end < start {
         return Err(none());
     }
@@ -210,7 +238,9 @@ fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
         return Err(none());
     }
     if let Some(mark) = tool_call_mark(&code) {
-        return Err(Complaint::new(format!("the code holds a tool call ({mark}); there are no tools")));
+        return Err(Complaint::new(format!(
+            "the code holds a tool call ({mark}); there are no tools"
+        )));
     }
     if has_elision(&code) {
         return Err(Complaint::new(
@@ -226,12 +256,15 @@ fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
 }
 
 fn starts_code(line: &str, entry: &str) -> bool {
-    const STARTS: &[&str] =
-        &["#", "//", "/*", "static ", "void ", "typedef ", "inline ", "const ", "extern "];
+    const STARTS: &[&str] = &[
+        "#", "//", "/*", "static ", "void ", "typedef ", "inline ", "const ", "extern ",
+    ];
     let is_directive = |line: &str| {
-        ["define", "include", "pragma", "undef", "if", "ifdef", "ifndef"]
-            .iter()
-            .any(|word| line.trim_start_matches(['#', ' ']).starts_with(word))
+        [
+            "define", "include", "pragma", "undef", "if", "ifdef", "ifndef",
+        ]
+        .iter()
+        .any(|word| line.trim_start_matches(['#', ' ']).starts_with(word))
     };
     let begins = STARTS.iter().any(|start| line.starts_with(start));
     // A heading of Markdown starts with the same sign as a directive.

@@ -1,5 +1,6 @@
 //! What prompts say about a target and a problem, as plain data.
 
+use autocomp_targets::{Buffer, Problem, Role, Target, Tolerance};
 use serde::Serialize;
 
 /// A section of the ISA reference.
@@ -60,6 +61,52 @@ pub struct PromptFacts {
 }
 
 impl PromptFacts {
+    /// Returns what prompts say about `problem` on `target`.
+    #[must_use]
+    pub fn of(target: &Target, problem: &Problem) -> Self {
+        let isa = target.isa.iter().map(|section| IsaFacts {
+            title: section.title.clone(),
+            symbols: section.symbols.clone(),
+            text: section.text.clone(),
+        });
+        let examples = target.examples.iter().map(|example| ExampleFacts {
+            menu_item: example.menu_item.clone(),
+            text: example.text.clone(),
+            before: example.before.clone(),
+            after: example.after.clone(),
+        });
+        let mut problem_facts: Vec<String> = problem.buffers.iter().map(describe_buffer).collect();
+        problem_facts.push(match problem.tolerance {
+            Tolerance::Exact {} => "Outputs are compared exactly.".to_owned(),
+            Tolerance::Close { relative, absolute } => format!(
+                "Outputs may differ from the reference by {relative} of its magnitude or by {absolute}."
+            ),
+        });
+        problem_facts.push(format!(
+            "Work: {} multiply-accumulate steps and at least {} bytes moved; the target does at most {} steps and {} bytes per cycle.",
+            problem.work.macs,
+            problem.work.bytes,
+            target.roofline.peak_macs_per_cycle,
+            target.roofline.bytes_per_cycle,
+        ));
+        Self {
+            target: target.name.clone(),
+            target_description: target.description.clone(),
+            language: target.language.clone(),
+            architecture: target.architecture.clone(),
+            isa: isa.collect(),
+            general_rules: target.rules.general.clone(),
+            plan_rules: target.rules.plan.clone(),
+            code_rules: target.rules.code.clone(),
+            examples: examples.collect(),
+            problem: problem.name.clone(),
+            problem_description: problem.description.clone(),
+            problem_facts,
+            entry: problem.entry.clone(),
+            signature: problem.signature.clone(),
+        }
+    }
+
     /// Returns the sections of the ISA reference that a kernel with this source
     /// needs: those that explain a name in it, and those for all.
     #[must_use]
@@ -72,8 +119,31 @@ impl PromptFacts {
             .iter()
             .filter(|section| {
                 section.symbols.is_empty()
-                    || section.symbols.iter().any(|symbol| names.contains(symbol.as_str()))
+                    || section
+                        .symbols
+                        .iter()
+                        .any(|symbol| names.contains(symbol.as_str()))
             })
             .collect()
     }
+}
+
+fn describe_buffer(buffer: &Buffer) -> String {
+    let shape: Vec<String> = buffer
+        .shape
+        .iter()
+        .map(|extent| format!("[{extent}]"))
+        .collect();
+    let role = match buffer.role {
+        Role::Input => "input, must not be changed",
+        Role::Output => "output, undefined on entry",
+        Role::Inout => "read and written",
+    };
+    format!(
+        "`{}{}` {:?}, row-major, aligned to {} bytes: {role}.",
+        buffer.name,
+        shape.concat(),
+        buffer.dtype,
+        buffer.alignment
+    )
 }

@@ -16,9 +16,7 @@ pub use code_reply::{Complaint, extract_kernel};
 pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
 pub use llm_proposer::{LlmProposer, LlmProposerSettings, exchange_of, usage_of};
 pub use plan_reply::{PlanReply, parse_plan};
-pub use prompt::{
-    Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics,
-};
+pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics};
 pub use proposer::{
     Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };

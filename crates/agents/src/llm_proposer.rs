@@ -71,7 +71,13 @@ impl LlmProposer {
         coders: ModelSet,
         settings: LlmProposerSettings,
     ) -> Self {
-        Self { facts, templates, planners, coders, settings }
+        Self {
+            facts,
+            templates,
+            planners,
+            coders,
+            settings,
+        }
     }
 
     /// Returns the models for plans.
@@ -126,7 +132,11 @@ impl LlmProposer {
     ) -> Result<Reply<(T, String)>, ProposeError> {
         let mut exchanges = Vec::new();
         let exhausted = |message: String, exchanges| {
-            Err(ProposeError { kind: ProposeErrorKind::Exhausted, message, exchanges })
+            Err(ProposeError {
+                kind: ProposeErrorKind::Exhausted,
+                message,
+                exchanges,
+            })
         };
         let prompt = match prompt {
             Ok(prompt) => prompt,
@@ -145,9 +155,15 @@ impl LlmProposer {
                         continue;
                     }
                 }
-                match self.ask_member(member, &prompt, &parse, &mut exchanges).await {
+                match self
+                    .ask_member(member, &prompt, &parse, &mut exchanges)
+                    .await
+                {
                     Ok(value) => {
-                        return Ok(Reply { value: (value, member.model().to_owned()), exchanges });
+                        return Ok(Reply {
+                            value: (value, member.model().to_owned()),
+                            exchanges,
+                        });
                     }
                     Err((LlmErrorKind::BudgetExhausted, message)) => {
                         return exhausted(message, exchanges);
@@ -157,7 +173,11 @@ impl LlmProposer {
             }
             let message = failures.join("; ");
             if asked {
-                return Err(ProposeError { kind: ProposeErrorKind::Failed, message, exchanges });
+                return Err(ProposeError {
+                    kind: ProposeErrorKind::Failed,
+                    message,
+                    exchanges,
+                });
             }
             match set.next_probe() {
                 Some(at) if at < give_up => tokio::time::sleep_until(at).await,
@@ -174,8 +194,11 @@ impl LlmProposer {
         parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
         exchanges: &mut Vec<Exchange>,
     ) -> Result<T, (LlmErrorKind, String)> {
-        let mut request =
-            Request::new(prompt.system.clone(), prompt.user.clone(), self.settings.max_output_tokens);
+        let mut request = Request::new(
+            prompt.system.clone(),
+            prompt.user.clone(),
+            self.settings.max_output_tokens,
+        );
         request.temperature = self.settings.temperature;
         request.reasoning = self.settings.reasoning;
         let mut complaint = String::new();
@@ -199,11 +222,20 @@ impl LlmProposer {
                 .templates
                 .reask(&complaint)
                 .map_err(|error| (LlmErrorKind::InvalidRequest, error.to_string()))?;
-            request.messages.push(Message { role: Role::Assistant, text: echo(completion.text) });
-            request.messages.push(Message { role: Role::User, text: reask });
+            request.messages.push(Message {
+                role: Role::Assistant,
+                text: echo(completion.text),
+            });
+            request.messages.push(Message {
+                role: Role::User,
+                text: reask,
+            });
         }
         member.judge(Err(&complaint));
-        Err((LlmErrorKind::Malformed, format!("{}: {complaint}", member.model())))
+        Err((
+            LlmErrorKind::Malformed,
+            format!("{}: {complaint}", member.model()),
+        ))
     }
 }
 
@@ -216,7 +248,9 @@ impl Proposer for LlmProposer {
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
         let prompt = self.plan_prompt(request);
         let parse = |text: &str| parse_plan(text, &request.menu);
-        let reply = self.ask(&self.planners, plan_slot(&request.key), prompt, parse).await?;
+        let reply = self
+            .ask(&self.planners, plan_slot(&request.key), prompt, parse)
+            .await?;
         let (plan, proposer) = reply.value;
         Ok(Reply {
             value: Plan {
@@ -236,7 +270,10 @@ impl Proposer for LlmProposer {
         let slot = draft_slot(&request.key, self.coders.members().len());
         let reply = self.ask(&self.coders, slot, prompt, parse).await?;
         let (source, proposer) = reply.value;
-        Ok(Reply { value: Draft { source, proposer }, exchanges: reply.exchanges })
+        Ok(Reply {
+            value: Draft { source, proposer },
+            exchanges: reply.exchanges,
+        })
     }
 }
 
@@ -256,7 +293,10 @@ fn draft_slot(key: &TaskKey, models: usize) -> u64 {
 
 fn echo(mut reply: String) -> String {
     if LONGEST_ECHO < reply.len() {
-        let end = (0..=LONGEST_ECHO).rev().find(|end| reply.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=LONGEST_ECHO)
+            .rev()
+            .find(|end| reply.is_char_boundary(*end))
+            .unwrap_or(0);
         reply.truncate(end);
     }
     reply
@@ -269,10 +309,13 @@ pub fn exchange_of(attempt: &Attempt) -> Exchange {
         model: attempt.model.clone(),
         prompt: attempt.prompt.clone(),
         reply: attempt.reply.clone(),
-        error: attempt.error.as_ref().map(|error| match attempt.error_kind {
-            Some(kind) => format!("{}: {error}", kind.name()),
-            None => error.clone(),
-        }),
+        error: attempt
+            .error
+            .as_ref()
+            .map(|error| match attempt.error_kind {
+                Some(kind) => format!("{}: {error}", kind.name()),
+                None => error.clone(),
+            }),
         usage: attempt.usage(),
         latency_ms: attempt.latency.as_millis() as u64,
     }

@@ -30,7 +30,9 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
         return Err(Complaint::new("the reply is empty"));
     }
     if let Some(mark) = tool_call_mark(&text) {
-        return Err(Complaint::new(format!("the reply holds a tool call ({mark}); there are no tools")));
+        return Err(Complaint::new(format!(
+            "the reply holds a tool call ({mark}); there are no tools"
+        )));
     }
     let mut choice: Option<&MenuItem> = None;
     let mut rest = Vec::new();
@@ -47,7 +49,9 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
             ))
         })?;
         if choice.is_some_and(|choice| choice.id != item.id) {
-            return Err(Complaint::new("the reply chooses more than one optimization; choose exactly one"));
+            return Err(Complaint::new(
+                "the reply chooses more than one optimization; choose exactly one",
+            ));
         }
         choice = Some(item);
     }
@@ -56,17 +60,29 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
     })?;
     let text = rest.join("\n").trim().to_owned();
     if text.len() < SHORTEST_PLAN {
-        return Err(Complaint::new("the description of the plan is missing after the CHOICE line"));
+        return Err(Complaint::new(
+            "the description of the plan is missing after the CHOICE line",
+        ));
     }
     if LONGEST_PLAN < text.len() {
-        return Err(Complaint::new("the description is too long; use at most a few hundred words"));
+        return Err(Complaint::new(
+            "the description is too long; use at most a few hundred words",
+        ));
     }
-    Ok(PlanReply { menu_item: item.id.clone(), text })
+    Ok(PlanReply {
+        menu_item: item.id.clone(),
+        text,
+    })
 }
 
 /// Returns the value of a line such as `CHOICE: x`, `**Choice:** x` or `## CHOICE: x`.
 pub(crate) fn choice_in(line: &str) -> Option<&str> {
-    let decoration = |c: char| matches!(c, '*' | '#' | '`' | '_' | '"' | '\'' | ' ' | '\t' | '>' | '-' | '<' | '[' | '(');
+    let decoration = |c: char| {
+        matches!(
+            c,
+            '*' | '#' | '`' | '_' | '"' | '\'' | ' ' | '\t' | '>' | '-' | '<' | '[' | '('
+        )
+    };
     let line = line.trim_start_matches(decoration);
     let word = line.get(..6)?;
     if !word.eq_ignore_ascii_case("choice") {
@@ -74,7 +90,8 @@ pub(crate) fn choice_in(line: &str) -> Option<&str> {
     }
     let rest = line[6..].trim_start_matches(decoration);
     let value = rest.strip_prefix([':', '=', '\u{ff1a}'])?;
-    let value = value.trim_matches(|c: char| decoration(c) || matches!(c, '>' | ']' | ')' | '.' | ','));
+    let value =
+        value.trim_matches(|c: char| decoration(c) || matches!(c, '>' | ']' | ')' | '.' | ','));
     Some(value)
 }
 
@@ -84,13 +101,19 @@ pub(crate) fn resolve<'menu>(value: &str, menu: &'menu [MenuItem]) -> Option<&'m
         return Some(item);
     }
     // "3", "3. double-buffer", "double-buffer (overlap loads)", "double buffer".
-    let first = value.split(|c: char| c.is_whitespace() || matches!(c, '.' | ':' | ')' | '(' | ',')).next()?;
+    let first = value
+        .split(|c: char| c.is_whitespace() || matches!(c, '.' | ':' | ')' | '(' | ','))
+        .next()?;
     if let Ok(number) = first.parse::<usize>() {
         let rest = value[first.len()..].trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        return match (rest.is_empty(), number.checked_sub(1).and_then(|idx| menu.get(idx))) {
+        return match (
+            rest.is_empty(),
+            number.checked_sub(1).and_then(|idx| menu.get(idx)),
+        ) {
             (true, item) => item,
             (false, item) => by_id(rest).or(item),
         };
     }
-    by_id(first.trim_matches(['`', '*', '_', '"'])).or_else(|| by_id(&value.replace([' ', '_'], "-")))
+    by_id(first.trim_matches(['`', '*', '_', '"']))
+        .or_else(|| by_id(&value.replace([' ', '_'], "-")))
 }

@@ -17,15 +17,27 @@ use std::fmt::Write as _;
 const BUILT_IN: &[(&str, &str)] = &[
     ("stable.jinja", include_str!("../templates/stable.jinja")),
     ("kernel.jinja", include_str!("../templates/kernel.jinja")),
-    ("examples.jinja", include_str!("../templates/examples.jinja")),
+    (
+        "examples.jinja",
+        include_str!("../templates/examples.jinja"),
+    ),
     ("plan.jinja", include_str!("../templates/plan.jinja")),
-    ("implement.jinja", include_str!("../templates/implement.jinja")),
-    ("implement_edits.jinja", include_str!("../templates/implement_edits.jinja")),
+    (
+        "implement.jinja",
+        include_str!("../templates/implement.jinja"),
+    ),
+    (
+        "implement_edits.jinja",
+        include_str!("../templates/implement_edits.jinja"),
+    ),
     ("repair.jinja", include_str!("../templates/repair.jinja")),
     ("combine.jinja", include_str!("../templates/combine.jinja")),
     ("direct.jinja", include_str!("../templates/direct.jinja")),
     ("analyze.jinja", include_str!("../templates/analyze.jinja")),
-    ("translate.jinja", include_str!("../templates/translate.jinja")),
+    (
+        "translate.jinja",
+        include_str!("../templates/translate.jinja"),
+    ),
     ("menu.jinja", include_str!("../templates/menu.jinja")),
     ("reask.jinja", include_str!("../templates/reask.jinja")),
 ];
@@ -215,7 +227,9 @@ impl Templates {
         environment.set_syntax(syntax);
         environment.add_filter("data", delimit);
         for (name, source) in BUILT_IN {
-            environment.add_template(name, source).map_err(|error| invalid(name, &error))?;
+            environment
+                .add_template(name, source)
+                .map_err(|error| invalid(name, &error))?;
             environment
                 .add_template_owned(format!("built-in/{name}"), (*source).to_owned())
                 .map_err(|error| invalid(name, &error))?;
@@ -224,7 +238,10 @@ impl Templates {
             if BUILT_IN.iter().all(|(known, _)| known != name) {
                 return Err(TemplateError::Unknown {
                     name: name.clone(),
-                    known: BUILT_IN.iter().map(|(known, _)| (*known).to_owned()).collect(),
+                    known: BUILT_IN
+                        .iter()
+                        .map(|(known, _)| (*known).to_owned())
+                        .collect(),
                 });
             }
             environment
@@ -269,13 +286,18 @@ impl Templates {
             reason: explain(&error),
         };
         let template = self.environment.get_template(name).map_err(error)?;
-        let text = template.render(minijinja::context!(complaint)).map_err(error)?;
+        let text = template
+            .render(minijinja::context!(complaint))
+            .map_err(error)?;
         Ok(tidy(&text))
     }
 }
 
 fn invalid(name: &str, error: &minijinja::Error) -> TemplateError {
-    TemplateError::Invalid { name: name.to_owned(), reason: explain(error) }
+    TemplateError::Invalid {
+        name: name.to_owned(),
+        reason: explain(error),
+    }
 }
 
 /// Returns an error of the template engine with its causes, in one line.
@@ -304,7 +326,10 @@ fn tidy(text: &str) -> String {
             if line == end {
                 data_end = None;
             }
-        } else if let Some(id) = line.strip_prefix("<data kind=").and_then(|rest| rest.split("id=").nth(1)) {
+        } else if let Some(id) = line
+            .strip_prefix("<data kind=")
+            .and_then(|rest| rest.split("id=").nth(1))
+        {
             data_end = Some(format!("</data id={id}"));
         } else if line.trim().is_empty() {
             blank_lines += 1;
@@ -328,7 +353,10 @@ fn delimit(material: &str, kind: &str) -> String {
     let mut hashed = String::with_capacity(material.len() + kind.len() + 1);
     let _ = write!(hashed, "{kind}\n{material}");
     let id = ContentHash::of(hashed.as_bytes()).short();
-    format!("<data kind=\"{kind}\" id=\"{id}\">\n{}\n</data id=\"{id}\">", material.trim_end_matches('\n'))
+    format!(
+        "<data kind=\"{kind}\" id=\"{id}\">\n{}\n</data id=\"{id}\">",
+        material.trim_end_matches('\n')
+    )
 }
 
 #[derive(Serialize)]
@@ -365,7 +393,9 @@ struct Context<'input> {
 
 impl<'input> Context<'input> {
     fn new(facts: &'input PromptFacts, input: &PromptInput<'input>) -> Self {
-        let feedback = input.evaluation.and_then(|evaluation| evaluation.feedback.as_ref());
+        let feedback = input
+            .evaluation
+            .and_then(|evaluation| evaluation.feedback.as_ref());
         let failed = input.failed;
         Self {
             target: &facts.target,
@@ -383,7 +413,9 @@ impl<'input> Context<'input> {
             entry: &facts.entry,
             signature: &facts.signature,
             kernel: input.kernel,
-            measurement: input.evaluation.and_then(|evaluation| evaluation.measurement.as_ref()),
+            measurement: input
+                .evaluation
+                .and_then(|evaluation| evaluation.measurement.as_ref()),
             feedback,
             feedback_text: feedback.map(describe_feedback).unwrap_or_default(),
             menu: input.menu,
@@ -391,7 +423,9 @@ impl<'input> Context<'input> {
             iterations: input.iterations,
             plan: input.plan.map_or("", |(_, text)| text),
             failed_kernel: failed.map_or("", |(kernel, _)| kernel),
-            outcome: failed.map_or(Outcome::Wrong, |(_, evaluation)| evaluation.outcome).name(),
+            outcome: failed
+                .map_or(Outcome::Wrong, |(_, evaluation)| evaluation.outcome)
+                .name(),
             diagnostics: failed
                 .map(|(_, evaluation)| describe_diagnostics(&evaluation.diagnostics))
                 .unwrap_or_default(),
@@ -404,7 +438,10 @@ impl<'input> Context<'input> {
 
 /// Picks worked examples: all of the plan's menu item; without a plan, each one
 /// of an offered item with even odds from the task's seed.
-fn examples<'facts>(facts: &'facts PromptFacts, input: &PromptInput<'_>) -> Vec<&'facts ExampleFacts> {
+fn examples<'facts>(
+    facts: &'facts PromptFacts,
+    input: &PromptInput<'_>,
+) -> Vec<&'facts ExampleFacts> {
     let mut stream = input.seed.derive("examples");
     let mut picked: Vec<_> = facts
         .examples
@@ -434,7 +471,11 @@ fn describe_feedback(feedback: &Feedback) -> String {
         text.push_str("\ndearest source lines:");
     }
     for line in feedback.lines.iter().take(DEAREST_LINES) {
-        let _ = write!(text, "\n{}: {} cycles, {}", line.location, line.cycles, line.cause);
+        let _ = write!(
+            text,
+            "\n{}: {} cycles, {}",
+            line.location, line.cycles, line.cause
+        );
     }
     text.trim_start().to_owned()
 }
@@ -458,5 +499,9 @@ pub fn describe_diagnostics(diagnostics: &[Diagnostic]) -> String {
     if MOST_DIAGNOSTICS < diagnostics.len() {
         let _ = writeln!(text, "and {} more", diagnostics.len() - MOST_DIAGNOSTICS);
     }
-    if text.is_empty() { "no details".to_owned() } else { text }
+    if text.is_empty() {
+        "no details".to_owned()
+    } else {
+        text
+    }
 }

@@ -55,7 +55,10 @@ impl Breaker {
     /// Creates a breaker for an available model.
     #[must_use]
     pub fn new(policy: BreakerPolicy) -> Self {
-        Self { policy, state: Mutex::default() }
+        Self {
+            policy,
+            state: Mutex::default(),
+        }
     }
 
     /// Returns whether the model may be asked now. After a pause, the first
@@ -104,7 +107,9 @@ impl Breaker {
             return None;
         }
         // Calls that were under way when the model was set aside do not prolong it.
-        let probing = state.until.is_none_or(|until| until <= Instant::now() + self.policy.first_pause);
+        let probing = state
+            .until
+            .is_none_or(|until| until <= Instant::now() + self.policy.first_pause);
         if state.until.is_some() && !probing {
             return None;
         }
@@ -116,7 +121,11 @@ impl Breaker {
         state.pauses += 1;
         state.until = Some(Instant::now() + pause);
         state.reason = format!("{} failures in a row, the last: {message}", state.failures);
-        Some(format!("{}; asked again in {} s", state.reason, pause.as_secs()))
+        Some(format!(
+            "{}; asked again in {} s",
+            state.reason,
+            pause.as_secs()
+        ))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -126,12 +135,15 @@ impl Breaker {
 
 fn availability_of(state: &State) -> Availability {
     if state.lost {
-        return Availability::Lost { reason: state.reason.clone() };
+        return Availability::Lost {
+            reason: state.reason.clone(),
+        };
     }
     match state.until {
-        Some(until) if Instant::now() < until => {
-            Availability::SetAside { until, reason: state.reason.clone() }
-        }
+        Some(until) if Instant::now() < until => Availability::SetAside {
+            until,
+            reason: state.reason.clone(),
+        },
         _ => Availability::Available,
     }
 }

@@ -82,7 +82,11 @@ impl Budget {
     /// Creates a budget of which `spent` is used up already (a resumed run).
     #[must_use]
     pub fn new(caps: Caps, spent: Amount) -> Arc<Self> {
-        let budget = Self { caps, state: Mutex::default(), settled: Notify::new() };
+        let budget = Self {
+            caps,
+            state: Mutex::default(),
+            settled: Notify::new(),
+        };
         let mut state = budget.lock();
         state.spent = spent;
         // A resumed run does not repeat the warnings it gave before.
@@ -138,7 +142,11 @@ impl Budget {
                 match exceeded(&self.caps, after) {
                     None => {
                         state.in_flight = state.in_flight.plus(amount);
-                        return Ok(Reservation { budget: Arc::clone(self), amount, open: true });
+                        return Ok(Reservation {
+                            budget: Arc::clone(self),
+                            amount,
+                            open: true,
+                        });
                     }
                     Some(reason) => {
                         let alone = state.spent.plus(amount);
@@ -164,7 +172,10 @@ impl Budget {
         for percent in WARNINGS {
             if state.warned_percent < percent && percent <= share {
                 state.warned_percent = percent;
-                let text = format!("{percent} % of the budget is used: {}", describe(state.spent));
+                let text = format!(
+                    "{percent} % of the budget is used: {}",
+                    describe(state.spent)
+                );
                 state.warnings.push(text);
             }
         }
@@ -233,7 +244,12 @@ fn exceeded(caps: &Caps, amount: Amount) -> Option<String> {
 }
 
 fn describe(amount: Amount) -> String {
-    format!("{}, {} tokens, {} requests", dollars(amount.cost), amount.tokens, amount.requests)
+    format!(
+        "{}, {} tokens, {} requests",
+        dollars(amount.cost),
+        amount.tokens,
+        amount.requests
+    )
 }
 
 /// Returns an amount of money as people write it (`$0.0123`).
@@ -245,7 +261,11 @@ pub fn dollars(cost: UsdMicros) -> String {
 /// Returns the amount of a call that used `tokens` and cost `cost`.
 #[must_use]
 pub fn amount_of(tokens: &TokenCount, cost: UsdMicros, requests: u64) -> Amount {
-    Amount { cost, tokens: tokens.total(), requests }
+    Amount {
+        cost,
+        tokens: tokens.total(),
+        requests,
+    }
 }
 
 #[cfg(test)]
@@ -255,11 +275,21 @@ mod tests {
     use proptest::prelude::*;
 
     fn money(micros: u64) -> Amount {
-        Amount { cost: UsdMicros(micros), tokens: 1, requests: 1 }
+        Amount {
+            cost: UsdMicros(micros),
+            tokens: 1,
+            requests: 1,
+        }
     }
 
     fn capped(micros: u64) -> std::sync::Arc<Budget> {
-        Budget::new(Caps { cost: Some(UsdMicros(micros)), ..Caps::default() }, Amount::default())
+        Budget::new(
+            Caps {
+                cost: Some(UsdMicros(micros)),
+                ..Caps::default()
+            },
+            Amount::default(),
+        )
     }
 
     #[tokio::test]
@@ -268,12 +298,20 @@ mod tests {
         let first = budget.reserve(money(80)).await.expect("fits");
         let waiting = tokio::spawn({
             let budget = std::sync::Arc::clone(&budget);
-            async move { budget.reserve(money(60)).await.map(|reservation| reservation.settle(money(60))) }
+            async move {
+                budget
+                    .reserve(money(60))
+                    .await
+                    .map(|reservation| reservation.settle(money(60)))
+            }
         });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
         first.settle(money(10));
-        waiting.await.expect("joined").expect("fits after the first settled for less");
+        waiting
+            .await
+            .expect("joined")
+            .expect("fits after the first settled for less");
         assert_eq!(budget.spent().cost, UsdMicros(70));
         assert!(budget.reserve(money(31)).await.is_err());
         assert!(budget.reserve(money(30)).await.is_ok());
@@ -291,13 +329,21 @@ mod tests {
     async fn warnings_come_once_each_and_not_again_after_a_resume() {
         let budget = capped(100);
         for _ in 0..9 {
-            budget.reserve(money(10)).await.expect("fits").settle(money(10));
+            budget
+                .reserve(money(10))
+                .await
+                .expect("fits")
+                .settle(money(10));
         }
         let warnings = budget.take_warnings();
         assert_eq!(warnings.len(), 2, "{warnings:?}");
         assert!(warnings[0].starts_with("50 %") && warnings[1].starts_with("80 %"));
         let resumed = Budget::new(budget.caps(), budget.spent());
-        resumed.reserve(money(1)).await.expect("fits").settle(money(1));
+        resumed
+            .reserve(money(1))
+            .await
+            .expect("fits")
+            .settle(money(1));
         assert!(resumed.take_warnings().is_empty());
     }
 

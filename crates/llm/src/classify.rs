@@ -31,7 +31,11 @@ pub(crate) fn kind_of_status(status: u16, body: &str) -> LlmErrorKind {
                 LlmErrorKind::Quota
             } else if says(&["api key not valid", "api_key_invalid"]) {
                 LlmErrorKind::Auth
-            } else if says(&["content_filter", "content_policy_violation", "content management policy"]) {
+            } else if says(&[
+                "content_filter",
+                "content_policy_violation",
+                "content management policy",
+            ]) {
                 LlmErrorKind::Refused
             } else {
                 LlmErrorKind::InvalidRequest
@@ -54,9 +58,15 @@ pub(crate) fn message_of_body(status: u16, body: &str) -> String {
     let words = json
         .as_ref()
         .and_then(|json| {
-            ["/error/message", "/message", "/0/error/message", "/error", "/detail"]
-                .into_iter()
-                .find_map(|pointer| json.pointer(pointer).and_then(Value::as_str))
+            [
+                "/error/message",
+                "/message",
+                "/0/error/message",
+                "/error",
+                "/detail",
+            ]
+            .into_iter()
+            .find_map(|pointer| json.pointer(pointer).and_then(Value::as_str))
         })
         .unwrap_or(body)
         .trim();
@@ -92,7 +102,9 @@ pub(crate) fn retry_after<'a>(
             seconds(value.split('"').next()?.trim_end_matches('s'))
         })?;
     // Rejects negative numbers, NaN and absurd waits.
-    (0.0..=86_400.0).contains(&asked).then(|| Duration::from_secs_f64(asked))
+    (0.0..=86_400.0)
+        .contains(&asked)
+        .then(|| Duration::from_secs_f64(asked))
 }
 
 #[cfg(test)]
@@ -104,13 +116,29 @@ mod tests {
     #[test]
     fn statuses_and_bodies_map_to_kinds() {
         let cases = [
-            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, LlmErrorKind::ContextTooLong),
-            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, LlmErrorKind::Quota),
-            (400, r#"{"error":{"message":"unsupported parameter"}}"#, LlmErrorKind::InvalidRequest),
+            (
+                400,
+                r#"{"error":{"code":"context_length_exceeded"}}"#,
+                LlmErrorKind::ContextTooLong,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Your credit balance is too low"}}"#,
+                LlmErrorKind::Quota,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"unsupported parameter"}}"#,
+                LlmErrorKind::InvalidRequest,
+            ),
             (401, "", LlmErrorKind::Auth),
             (402, "", LlmErrorKind::Quota),
             (429, "", LlmErrorKind::RateLimit),
-            (429, r#"{"error":{"code":"insufficient_quota"}}"#, LlmErrorKind::Quota),
+            (
+                429,
+                r#"{"error":{"code":"insufficient_quota"}}"#,
+                LlmErrorKind::Quota,
+            ),
             (500, "", LlmErrorKind::Overload),
             (529, "", LlmErrorKind::Overload),
         ];
@@ -124,7 +152,10 @@ mod tests {
         let header = |name: &'static str, value: &'static str| {
             move |asked: &str| (asked == name).then_some(value)
         };
-        assert_eq!(retry_after(header("retry-after", "7"), ""), Some(Duration::from_secs(7)));
+        assert_eq!(
+            retry_after(header("retry-after", "7"), ""),
+            Some(Duration::from_secs(7))
+        );
         assert_eq!(
             retry_after(header("retry-after-ms", "250"), ""),
             Some(Duration::from_millis(250))
@@ -137,7 +168,10 @@ mod tests {
 
     #[test]
     fn messages_are_short_and_readable() {
-        assert_eq!(message_of_body(500, r#"{"error":{"message":"oops"}}"#), "HTTP status 500: oops");
+        assert_eq!(
+            message_of_body(500, r#"{"error":{"message":"oops"}}"#),
+            "HTTP status 500: oops"
+        );
         assert_eq!(message_of_body(500, ""), "HTTP status 500");
         assert!(message_of_body(500, &"é".repeat(10_000)).chars().count() < 600);
     }

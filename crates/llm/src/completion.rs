@@ -76,7 +76,10 @@ impl Request {
     pub fn new(system: impl Into<String>, user: impl Into<String>, max_output_tokens: u32) -> Self {
         Self {
             system: system.into(),
-            messages: vec![Message { role: Role::User, text: user.into() }],
+            messages: vec![Message {
+                role: Role::User,
+                text: user.into(),
+            }],
             max_output_tokens,
             temperature: None,
             reasoning: None,
@@ -112,7 +115,12 @@ impl Request {
     /// Returns the bytes of the prompt.
     #[must_use]
     pub fn prompt_bytes(&self) -> usize {
-        self.system.len() + self.messages.iter().map(|message| message.text.len()).sum::<usize>()
+        self.system.len()
+            + self
+                .messages
+                .iter()
+                .map(|message| message.text.len())
+                .sum::<usize>()
     }
 
     /// Returns a guess of the prompt's tokens before it is sent.
@@ -224,8 +232,14 @@ mod tests {
     fn the_transcript_names_speakers_after_the_first_turn() {
         let mut request = Request::new("prefix\n", "question", 10);
         assert_eq!(request.transcript(), "prefix\n\nquestion");
-        request.messages.push(Message { role: Role::Assistant, text: "what?".to_owned() });
-        request.messages.push(Message { role: Role::User, text: "again".to_owned() });
+        request.messages.push(Message {
+            role: Role::Assistant,
+            text: "what?".to_owned(),
+        });
+        request.messages.push(Message {
+            role: Role::User,
+            text: "again".to_owned(),
+        });
         assert_eq!(
             request.transcript(),
             "prefix\n\nquestion\n\n=== ASSISTANT ===\nwhat?\n\n=== USER ===\nagain"

@@ -3,9 +3,11 @@
 use crate::breaker::{Availability, Breaker, BreakerPolicy};
 use crate::budget::Budget;
 use crate::client::LlmClient;
+use crate::command::CommandClient;
 use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::genai_client::GenaiClient;
+use crate::mailbox::MailboxClient;
 use crate::metered::Metered;
 use crate::model::{ModelSpec, ParseModelError, Provider};
 use crate::price::{Price, PriceError, PriceTable};
@@ -91,7 +93,13 @@ impl Connector {
     /// Creates a connector that pays from `budget` with the keys of `secrets`.
     #[must_use]
     pub fn new(settings: ConnectSettings, secrets: Arc<Secrets>, budget: Arc<Budget>) -> Self {
-        Self { settings, secrets, budget, gates: Mutex::default(), members: Mutex::default() }
+        Self {
+            settings,
+            secrets,
+            budget,
+            gates: Mutex::default(),
+            members: Mutex::default(),
+        }
     }
 
     /// Returns the budget.
@@ -111,7 +119,10 @@ impl Connector {
     /// # Errors
     /// A [`ConnectError`] for the first that cannot be set up. Nothing is sent.
     pub fn connect<S: AsRef<str>>(&self, names: &[S]) -> Result<ModelSet, ConnectError> {
-        let members = names.iter().map(|name| self.member(name.as_ref())).collect::<Result<_, _>>()?;
+        let members = names
+            .iter()
+            .map(|name| self.member(name.as_ref()))
+            .collect::<Result<_, _>>()?;
         Ok(ModelSet { members })
     }
 
@@ -128,9 +139,10 @@ impl Connector {
     /// [`PriceError::Unknown`] if there is none and that is not allowed.
     pub fn price(&self, spec: &ModelSpec) -> Result<Price, PriceError> {
         match self.settings.prices.find(spec) {
-            Err(PriceError::Unknown(model)) if self.settings.allow_unknown_prices => {
-                Ok(Price { source: "unknown, counted as zero".to_owned(), ..Price::free(&model) })
-            }
+            Err(PriceError::Unknown(model)) if self.settings.allow_unknown_prices => Ok(Price {
+                source: "unknown, counted as zero".to_owned(),
+                ..Price::free(&model)
+            }),
             result => result,
         }
     }
@@ -184,6 +196,8 @@ impl Connector {
 
 fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmClient>, LlmError> {
     Ok(match spec.provider {
+        Provider::Command => Box::new(CommandClient::new(spec)?),
+        Provider::Mailbox => Box::new(MailboxClient::new(spec)?),
         _ => Box::new(GenaiClient::new(spec, secrets)?),
     })
 }
@@ -272,7 +286,10 @@ impl Member {
         };
         self.count(attempts);
         if let Err(error) = &result {
-            self.tally.lock().unwrap_or_else(PoisonError::into_inner).failed += 1;
+            self.tally
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .failed += 1;
             self.note_failure(error.kind, &error.message);
         }
         result
@@ -283,11 +300,17 @@ impl Member {
     pub fn judge(&self, usable: Result<(), &str>) {
         match usable {
             Ok(()) => {
-                self.tally.lock().unwrap_or_else(PoisonError::into_inner).answered += 1;
+                self.tally
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .answered += 1;
                 self.breaker.succeeded();
             }
             Err(complaint) => {
-                self.tally.lock().unwrap_or_else(PoisonError::into_inner).failed += 1;
+                self.tally
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .failed += 1;
                 self.note_failure(LlmErrorKind::Malformed, complaint);
             }
         }
@@ -296,7 +319,11 @@ impl Member {
     /// Returns how the model fared so far.
     #[must_use]
     pub fn health(&self) -> MemberHealth {
-        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tally = self
+            .tally
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         MemberHealth {
             model: self.model().to_owned(),
             answered: tally.answered,
@@ -311,7 +338,10 @@ impl Member {
 
     fn note_failure(&self, kind: LlmErrorKind, message: &str) {
         if let Some(reason) = self.breaker.failed(kind, message) {
-            tracing::warn!(model = self.model(), "model set aside: {reason}; its share goes to the others");
+            tracing::warn!(
+                model = self.model(),
+                "model set aside: {reason}; its share goes to the others"
+            );
         }
     }
 

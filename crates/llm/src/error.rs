@@ -67,7 +67,10 @@ impl LlmErrorKind {
     /// no usage was reported.
     #[must_use]
     pub fn may_have_cost(self) -> bool {
-        matches!(self, Self::Timeout | Self::Connection | Self::Malformed | Self::Empty)
+        matches!(
+            self,
+            Self::Timeout | Self::Connection | Self::Malformed | Self::Empty
+        )
     }
 
     /// Returns the serialised name.
@@ -99,13 +102,13 @@ pub struct LlmError {
     /// The class.
     pub kind: LlmErrorKind,
     /// The model string.
-    pub model: String,
+    pub model: Box<str>,
     /// What happened and what to do, without secrets.
     pub message: String,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
     /// Tokens that were used all the same, as far as the provider told.
-    pub tokens: TokenCount,
+    pub tokens: Box<TokenCount>,
     /// The text that did arrive (a truncated or refused reply).
     pub partial: String,
     /// Every call made for the request, this one last; empty below the metering layer.
@@ -118,10 +121,10 @@ impl LlmError {
     pub fn new(kind: LlmErrorKind, model: &str, message: impl Into<String>) -> Self {
         Self {
             kind,
-            model: model.to_owned(),
+            model: model.into(),
             message: message.into(),
             retry_after: None,
-            tokens: TokenCount::default(),
+            tokens: Box::default(),
             partial: String::new(),
             attempts: Vec::new(),
         }

@@ -41,11 +41,22 @@ impl GenaiClient {
         let url = base_url(spec, secrets)
             .map_err(|reason| LlmError::new(LlmErrorKind::InvalidRequest, &model, reason))?;
         let http = http_client(&url).map_err(|reason| {
-            LlmError::new(LlmErrorKind::Unavailable, &model, format!("no HTTP client: {reason}"))
+            LlmError::new(
+                LlmErrorKind::Unavailable,
+                &model,
+                format!("no HTTP client: {reason}"),
+            )
         })?;
-        let client = genai::Client::builder().with_reqwest(http).build().map_err(|error| {
-            LlmError::new(LlmErrorKind::Unavailable, &model, format!("no client: {error}"))
-        })?;
+        let client = genai::Client::builder()
+            .with_reqwest(http)
+            .build()
+            .map_err(|error| {
+                LlmError::new(
+                    LlmErrorKind::Unavailable,
+                    &model,
+                    format!("no client: {error}"),
+                )
+            })?;
         let key = key_of(spec, secrets)
             .map_err(|reason| LlmError::new(LlmErrorKind::Auth, &model, reason))?;
         let target = ServiceTarget {
@@ -53,7 +64,12 @@ impl GenaiClient {
             auth: AuthData::Key(key),
             model: ModelIden::new(adapter_of(spec.provider), spec.name.clone()),
         };
-        Ok(Self { model, provider: spec.provider, client, target })
+        Ok(Self {
+            model,
+            provider: spec.provider,
+            client,
+            target,
+        })
     }
 
     fn options(&self, request: &Request) -> ChatOptions {
@@ -77,11 +93,16 @@ impl GenaiClient {
         match self.provider {
             Provider::Ollama => {
                 // Ollama cuts prompts silently at a small default context.
-                let context = request.prompt_bytes() as u64 / 2 + u64::from(request.max_output_tokens);
-                options.with_extra_body(json!({ "options": { "num_ctx": context.next_power_of_two() } }))
+                let context =
+                    request.prompt_bytes() as u64 / 2 + u64::from(request.max_output_tokens);
+                options.with_extra_body(
+                    json!({ "options": { "num_ctx": context.next_power_of_two() } }),
+                )
             }
             // Asks for the price of the call in its usage.
-            Provider::OpenRouter => options.with_extra_body(json!({ "usage": { "include": true } })),
+            Provider::OpenRouter => {
+                options.with_extra_body(json!({ "usage": { "include": true } }))
+            }
             _ => options,
         }
     }
@@ -95,9 +116,12 @@ impl GenaiClient {
             let body = body_of(error);
             let status = status.as_u16();
             let header = |name: &str| {
-                error.headers().and_then(|headers| headers.get(name)?.to_str().ok())
+                error
+                    .headers()
+                    .and_then(|headers| headers.get(name)?.to_str().ok())
             };
-            let mut result = self.error(kind_of_status(status, body), message_of_body(status, body));
+            let mut result =
+                self.error(kind_of_status(status, body), message_of_body(status, body));
             result.retry_after = retry_after(header, body);
             return result;
         }
@@ -105,13 +129,20 @@ impl GenaiClient {
             genai::Error::WebModelCall { webc_error, .. }
             | genai::Error::WebAdapterCall { webc_error, .. } => webc_error,
             // This variant prints the whole request; only its cause is passed on.
-            genai::Error::ChatResponseGeneration { cause, response_body, .. } => {
+            genai::Error::ChatResponseGeneration {
+                cause,
+                response_body,
+                ..
+            } => {
                 let refusal = blocked_by(response_body);
                 return match refusal {
                     Some(reason) => self.error(LlmErrorKind::Refused, reason),
                     None => self.error(
                         LlmErrorKind::Malformed,
-                        format!("the reply is not of the documented form: {}", shorten(cause)),
+                        format!(
+                            "the reply is not of the documented form: {}",
+                            shorten(cause)
+                        ),
                     ),
                 };
             }
@@ -120,7 +151,10 @@ impl GenaiClient {
         match webc {
             genai::webc::Error::ResponseFailedNotJson { content_type, body } => self.error(
                 LlmErrorKind::Malformed,
-                format!("the reply is {content_type:?} and not JSON: {}", shorten(body)),
+                format!(
+                    "the reply is {content_type:?} and not JSON: {}",
+                    shorten(body)
+                ),
             ),
             genai::webc::Error::ResponseFailedInvalidJson { body, cause } => self.error(
                 LlmErrorKind::Malformed,
@@ -143,7 +177,10 @@ impl GenaiClient {
             let status = error.get("code").and_then(Value::as_u64).unwrap_or(502);
             let status = u16::try_from(status).unwrap_or(502);
             let body = raw.to_string();
-            return Err(self.error(kind_of_status(status, &body), message_of_body(status, &body)));
+            return Err(self.error(
+                kind_of_status(status, &body),
+                message_of_body(status, &body),
+            ));
         }
         let tokens = tokens_of(&response.usage);
         let text = response.content.texts().join("");
@@ -152,19 +189,20 @@ impl GenaiClient {
                 LlmErrorKind::Truncated,
                 "the reply was cut at the output limit; raise max_output_tokens".to_owned(),
             )),
-            Some(StopReason::ContentFilter(reason)) => {
-                Some((LlmErrorKind::Refused, format!("the reply was withheld ({reason})")))
-            }
+            Some(StopReason::ContentFilter(reason)) => Some((
+                LlmErrorKind::Refused,
+                format!("the reply was withheld ({reason})"),
+            )),
             _ => refusal_in(raw).map(|reason| (LlmErrorKind::Refused, reason)),
         };
         let failure = failure.or_else(|| {
-            text.trim().is_empty().then(|| {
-                (LlmErrorKind::Empty, "the reply holds no text".to_owned())
-            })
+            text.trim()
+                .is_empty()
+                .then(|| (LlmErrorKind::Empty, "the reply holds no text".to_owned()))
         });
         if let Some((kind, message)) = failure {
             let mut error = self.error(kind, message);
-            error.tokens = tokens.unwrap_or_default();
+            *error.tokens = tokens.unwrap_or_default();
             error.partial = text;
             return Err(error);
         }
@@ -204,7 +242,11 @@ impl LlmClient for GenaiClient {
         let options = self.options(request);
         let response = self
             .client
-            .exec_chat(self.target.clone(), ChatRequest::new(messages), Some(&options))
+            .exec_chat(
+                self.target.clone(),
+                ChatRequest::new(messages),
+                Some(&options),
+            )
             .await
             .map_err(|error| self.translate(&error))?;
         self.read(response)
@@ -237,12 +279,17 @@ fn base_url(spec: &ModelSpec, secrets: &Secrets) -> Result<String, String> {
             "global" => "aiplatform.googleapis.com".to_owned(),
             region => format!("{region}-aiplatform.googleapis.com"),
         };
-        return Ok(format!("https://{host}/v1/projects/{project}/locations/{location}/"));
+        return Ok(format!(
+            "https://{host}/v1/projects/{project}/locations/{location}/"
+        ));
     }
     let info = spec.provider.info();
-    info.default_url
-        .map(str::to_owned)
-        .ok_or_else(|| format!("give the address: {}@https://host/…::{}", info.name, spec.name))
+    info.default_url.map(str::to_owned).ok_or_else(|| {
+        format!(
+            "give the address: {}@https://host/…::{}",
+            info.name, spec.name
+        )
+    })
 }
 
 /// Returns the key to send. An address given by the user gets the provider's
@@ -314,23 +361,38 @@ fn blocked_by(body: &Value) -> Option<String> {
 
 /// Returns the refusal in a reply of the OpenAI forms, if there is one.
 fn refusal_in(body: &Value) -> Option<String> {
-    let chat = body.pointer("/choices/0/message/refusal").and_then(Value::as_str);
+    let chat = body
+        .pointer("/choices/0/message/refusal")
+        .and_then(Value::as_str);
     let responses = || {
         let items = body.get("output")?.as_array()?;
-        let parts = items.iter().filter_map(|item| item.get("content")?.as_array()).flatten();
-        parts.filter_map(|part| part.get("refusal")?.as_str()).next()
+        let parts = items
+            .iter()
+            .filter_map(|item| item.get("content")?.as_array())
+            .flatten();
+        parts
+            .filter_map(|part| part.get("refusal")?.as_str())
+            .next()
     };
-    chat.or_else(responses).map(|words| format!("the model declined: {}", shorten(words)))
+    chat.or_else(responses)
+        .map(|words| format!("the model declined: {}", shorten(words)))
 }
 
 /// Splits the library's totals into tokens counted once each.
 fn tokens_of(usage: &Usage) -> Option<TokenCount> {
-    let count = |value: Option<i32>| value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0);
+    let count = |value: Option<i32>| {
+        value
+            .and_then(|value| u64::try_from(value).ok())
+            .unwrap_or(0)
+    };
     let details = usage.prompt_tokens_details.as_ref();
     let cached = count(details.and_then(|details| details.cached_tokens));
     let cache_write = count(details.and_then(|details| details.cache_creation_tokens));
     let reasoning = count(
-        usage.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens),
+        usage
+            .completion_tokens_details
+            .as_ref()
+            .and_then(|details| details.reasoning_tokens),
     );
     let tokens = TokenCount {
         input: count(usage.prompt_tokens).saturating_sub(cached + cache_write),

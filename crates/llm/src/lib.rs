@@ -9,10 +9,12 @@ mod breaker;
 mod budget;
 mod classify;
 mod client;
+mod command;
 mod completion;
 mod connector;
 mod error;
 mod genai_client;
+mod mailbox;
 mod metered;
 mod model;
 mod price;
@@ -25,6 +27,7 @@ mod timed;
 pub use breaker::{Availability, Breaker, BreakerPolicy};
 pub use budget::{Amount, Budget, CapReached, Caps, Reservation, dollars};
 pub use client::LlmClient;
+pub use command::CommandClient;
 pub use completion::{
     Attempt, Completion, Message, ReasoningEffort, ReplySchema, Request, Role, TokenCount,
     estimate_tokens,
@@ -32,10 +35,11 @@ pub use completion::{
 pub use connector::{ConnectError, ConnectSettings, Connector, Member, MemberHealth, ModelSet};
 pub use error::{LlmError, LlmErrorKind};
 pub use genai_client::GenaiClient;
+pub use mailbox::MailboxClient;
 pub use metered::{Metered, total_cost};
 pub use model::{ModelSpec, PROVIDERS, ParseModelError, Provider, ProviderInfo};
 pub use price::{Price, PriceError, PriceTable};
-pub use retried::{RetryPolicy, Retried};
+pub use retried::{Retried, RetryPolicy};
 pub use scripted::ScriptedClient;
 pub use secrets::{Secrets, SecretsError};
 pub use throttled::{Gate, Throttled};

@@ -24,10 +24,21 @@ pub struct Metered<C> {
 impl<C: LlmClient> Metered<C> {
     /// Wraps `inner`.
     pub fn new(inner: C, price: Price, budget: Arc<Budget>, secrets: Arc<Secrets>) -> Self {
-        Self { inner, price, budget, secrets }
+        Self {
+            inner,
+            price,
+            budget,
+            secrets,
+        }
     }
 
-    fn attempt(&self, request: &Request, reply: &str, tokens: TokenCount, latency: Duration) -> Attempt {
+    fn attempt(
+        &self,
+        request: &Request,
+        reply: &str,
+        tokens: TokenCount,
+        latency: Duration,
+    ) -> Attempt {
         Attempt {
             model: self.inner.model().to_owned(),
             prompt: self.secrets.redact(&request.transcript()),
@@ -51,6 +62,15 @@ impl<C: LlmClient> LlmClient for Metered<C> {
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
         let prompt_bound = upper_prompt_tokens(request);
+        if let Some(limit) = self.price.prompt_limit
+            && limit < request.estimated_tokens()
+        {
+            return Err(LlmError::new(
+                LlmErrorKind::ContextTooLong,
+                self.inner.model(),
+                format!("the prompt is longer than the {limit} tokens for which a price is known"),
+            ));
+        }
         let output_bound = u64::from(request.max_output_tokens);
         let reservation = self
             .budget
@@ -68,7 +88,9 @@ impl<C: LlmClient> LlmClient for Metered<C> {
         let latency = start.elapsed();
         match result {
             Ok(mut completion) => {
-                let tokens = completion.tokens.unwrap_or_else(|| guess(request, &completion.text));
+                let tokens = completion
+                    .tokens
+                    .unwrap_or_else(|| guess(request, &completion.text));
                 let mut attempt = self.attempt(request, &completion.text, tokens, latency);
                 attempt.estimated = completion.tokens.is_none();
                 if let Some(cost) = completion.reported_cost {
@@ -80,7 +102,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                 Ok(completion)
             }
             Err(mut error) => {
-                let mut tokens = error.tokens;
+                let mut tokens = *error.tokens;
                 let unknown = tokens == TokenCount::default() && error.kind.may_have_cost();
                 if unknown {
                     // The provider may have billed the whole reply that never arrived.
@@ -97,7 +119,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                 attempt.error_kind = Some(error.kind);
                 attempt.error = Some(error.message.clone());
                 reservation.settle(amount_of(&tokens, attempt.cost, 1));
-                error.tokens = tokens;
+                *error.tokens = tokens;
                 error.attempts = vec![attempt];
                 Err(error)
             }

@@ -241,9 +241,14 @@ impl FromStr for ModelSpec {
     type Err = ParseModelError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = |reason: String| ParseModelError { text: text.to_owned(), reason };
+        let error = |reason: String| ParseModelError {
+            text: text.to_owned(),
+            reason,
+        };
         let (head, name) = split_head(text).ok_or_else(|| {
-            error("write provider::model or provider@url::model, such as openai::gpt-5.4".to_owned())
+            error(
+                "write provider::model or provider@url::model, such as openai::gpt-5.4".to_owned(),
+            )
         })?;
         let (provider_name, url) = match head.split_once('@') {
             Some((provider, url)) => (provider, Some(url)),
@@ -275,7 +280,11 @@ impl FromStr for ModelSpec {
             ));
         }
         let url = url.map(|url| check_url(url).map_err(&error)).transpose()?;
-        Ok(Self { provider: info.provider, url, name: name.to_owned() })
+        Ok(Self {
+            provider: info.provider,
+            url,
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -299,7 +308,9 @@ fn check_url(url: &str) -> Result<String, String> {
     let parsed = reqwest::Url::parse(url)
         .map_err(|error| format!("the address {url:?} cannot be read: {error}"))?;
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
-        return Err(format!("the address {url:?} is neither http://… nor https://…"));
+        return Err(format!(
+            "the address {url:?} is neither http://… nor https://…"
+        ));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("the address holds a password; put the key into the environment".to_owned());
@@ -328,7 +339,10 @@ mod tests {
 
     fn check(text: &str, provider: Provider, url: Option<&str>, name: &str) {
         let spec: ModelSpec = text.parse().expect(text);
-        assert_eq!((spec.provider, spec.url.as_deref(), spec.name.as_str()), (provider, url, name));
+        assert_eq!(
+            (spec.provider, spec.url.as_deref(), spec.name.as_str()),
+            (provider, url, name)
+        );
         assert_eq!(spec.to_string().parse(), Ok(spec));
     }
 
@@ -341,15 +355,30 @@ mod tests {
             None,
             "meta-llama/Llama-3.3-70B",
         );
-        check("vllm@http://[::1]:8000/v1::m", Provider::Vllm, Some("http://[::1]:8000/v1/"), "m");
+        check(
+            "vllm@http://[::1]:8000/v1::m",
+            Provider::Vllm,
+            Some("http://[::1]:8000/v1/"),
+            "m",
+        );
         check(
             "openai@http://127.0.0.1:1/v1/::a:b",
             Provider::OpenAi,
             Some("http://127.0.0.1:1/v1/"),
             "a:b",
         );
-        check("command::sh -c 'echo a::b'", Provider::Command, None, "sh -c 'echo a::b'");
-        check("mailbox::some/folder", Provider::Mailbox, None, "some/folder");
+        check(
+            "command::sh -c 'echo a::b'",
+            Provider::Command,
+            None,
+            "sh -c 'echo a::b'",
+        );
+        check(
+            "mailbox::some/folder",
+            Provider::Mailbox,
+            None,
+            "some/folder",
+        );
     }
 
     #[test]

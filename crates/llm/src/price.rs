@@ -20,8 +20,8 @@ pub struct Price {
     pub cache_write: Option<f64>,
     /// Output tokens, reasoning included.
     pub output: f64,
-    /// The most tokens prompt and output may have together; unknown if absent.
-    pub context_tokens: Option<u64>,
+    /// The longest prompt, in tokens, for which the price holds; any if absent.
+    pub prompt_limit: Option<u64>,
     /// The day the price was read, `YYYY-MM-DD`.
     pub as_of: String,
     /// Where it was read.
@@ -38,7 +38,7 @@ impl Price {
             cached: None,
             cache_write: None,
             output: 0.0,
-            context_tokens: None,
+            prompt_limit: None,
             as_of: String::new(),
             source: "runs on the user's own machine".to_owned(),
         }
@@ -60,8 +60,16 @@ impl Price {
     #[must_use]
     pub fn upper_bound(&self, prompt_tokens: u64, output_tokens: u64) -> UsdMicros {
         let dearest = self.input.max(self.cache_write.unwrap_or(0.0));
-        let tokens = TokenCount { input: prompt_tokens, output: output_tokens, ..TokenCount::default() };
-        Self { input: dearest, ..self.clone() }.cost(&tokens)
+        let tokens = TokenCount {
+            input: prompt_tokens,
+            output: output_tokens,
+            ..TokenCount::default()
+        };
+        Self {
+            input: dearest,
+            ..self.clone()
+        }
+        .cost(&tokens)
     }
 }
 
@@ -123,10 +131,22 @@ impl PriceTable {
         let mut seen = BTreeSet::new();
         for price in &file.price {
             let wrong = |reason: &str| {
-                Err(PriceError::Wrong { model: price.model.clone(), reason: reason.to_owned() })
+                Err(PriceError::Wrong {
+                    model: price.model.clone(),
+                    reason: reason.to_owned(),
+                })
             };
-            let numbers = [Some(price.input), price.cached, price.cache_write, Some(price.output)];
-            if numbers.into_iter().flatten().any(|number| !(0.0..=1e6).contains(&number)) {
+            let numbers = [
+                Some(price.input),
+                price.cached,
+                price.cache_write,
+                Some(price.output),
+            ];
+            if numbers
+                .into_iter()
+                .flatten()
+                .any(|number| !(0.0..=1e6).contains(&number))
+            {
                 return wrong("a price is not between 0 and 1,000,000 dollars per million tokens");
             }
             if price.model.parse::<ModelSpec>().is_err() {
@@ -136,12 +156,16 @@ impl PriceTable {
                 return wrong("listed twice");
             }
         }
-        Ok(Self { version: file.version, prices: file.price })
+        Ok(Self {
+            version: file.version,
+            prices: file.price,
+        })
     }
 
     /// Adds the prices of `other`; where both know a model, `other` wins.
     pub fn override_with(&mut self, other: Self) {
-        self.prices.retain(|price| other.prices.iter().all(|newer| newer.model != price.model));
+        self.prices
+            .retain(|price| other.prices.iter().all(|newer| newer.model != price.model));
         self.prices.extend(other.prices);
     }
 
@@ -183,10 +207,19 @@ mod tests {
         let price = Price {
             cached: Some(0.3),
             cache_write: Some(3.75),
-            ..Price { input: 3.0, output: 15.0, ..Price::free("anthropic::m") }
+            ..Price {
+                input: 3.0,
+                output: 15.0,
+                ..Price::free("anthropic::m")
+            }
         };
-        let tokens =
-            TokenCount { input: 36, cached: 64, cache_write: 5, output: 100, reasoning: 40 };
+        let tokens = TokenCount {
+            input: 36,
+            cached: 64,
+            cache_write: 5,
+            output: 100,
+            reasoning: 40,
+        };
         // 108 + 19.2 + 18.75 + 1500 = 1645.95 micro-dollars.
         assert_eq!(price.cost(&tokens), UsdMicros(1646));
         assert_eq!(price.upper_bound(100, 100), UsdMicros(375 + 1500));
@@ -197,20 +230,37 @@ mod tests {
         let table = PriceTable::built_in();
         assert!(!table.prices.is_empty());
         for price in &table.prices {
-            assert!(price.as_of.len() == 10 && price.source.starts_with("https://"), "{price:?}");
+            assert!(
+                price.as_of.len() == 10 && price.source.starts_with("https://"),
+                "{price:?}"
+            );
         }
         let find = |text: &str| table.find(&text.parse().expect(text));
         assert_eq!(find("vllm::m").map(|price| price.output), Ok(0.0));
-        assert!(matches!(find("openai::no-such-model"), Err(PriceError::Unknown(_))));
-        assert!(matches!(find("openai@https://proxy/v1::gpt-4o"), Err(PriceError::Unknown(_))));
+        assert!(matches!(
+            find("openai::no-such-model"),
+            Err(PriceError::Unknown(_))
+        ));
+        assert!(matches!(
+            find("openai@https://proxy/v1::gpt-4o"),
+            Err(PriceError::Unknown(_))
+        ));
     }
 
     #[test]
     fn wrong_tables_name_the_place() {
         let row = "version = 1\n[[price]]\nmodel = \"openai::m\"\ninput = 1.0\noutput = -1.0\n\
                    as_of = \"2026-01-01\"\nsource = \"x\"\n";
-        assert!(matches!(PriceTable::parse(row), Err(PriceError::Wrong { .. })));
-        let message = PriceTable::parse("version = 1\nprise = 2").expect_err("typo").to_string();
-        assert!(message.contains("line 2") || message.contains("prise"), "{message}");
+        assert!(matches!(
+            PriceTable::parse(row),
+            Err(PriceError::Wrong { .. })
+        ));
+        let message = PriceTable::parse("version = 1\nprise = 2")
+            .expect_err("typo")
+            .to_string();
+        assert!(
+            message.contains("line 2") || message.contains("prise"),
+            "{message}"
+        );
     }
 }

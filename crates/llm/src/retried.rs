@@ -42,7 +42,10 @@ impl<C: LlmClient> LlmClient for Retried<C> {
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
         let deadline = Instant::now() + self.policy.deadline;
-        let request = &Request { deadline: Some(deadline), ..request.clone() };
+        let request = &Request {
+            deadline: Some(deadline),
+            ..request.clone()
+        };
         let mut delays = ExponentialBuilder::default()
             .with_jitter()
             .with_min_delay(self.policy.first_delay)
@@ -60,7 +63,11 @@ impl<C: LlmClient> LlmClient for Retried<C> {
                 Err(error) => error,
             };
             attempts.append(&mut error.attempts);
-            let next = if error.kind.is_retryable() { delays.next() } else { None };
+            let next = if error.kind.is_retryable() {
+                delays.next()
+            } else {
+                None
+            };
             // What the provider asks for comes first.
             let delay = next.map(|delay| error.retry_after.map_or(delay, |asked| asked.max(delay)));
             match delay {
@@ -75,7 +82,8 @@ impl<C: LlmClient> LlmClient for Retried<C> {
                 }
                 _ => {
                     if 1 < attempts.len() {
-                        error.message = format!("{} (after {} calls)", error.message, attempts.len());
+                        error.message =
+                            format!("{} (after {} calls)", error.message, attempts.len());
                     }
                     error.attempts = attempts;
                     return Err(error);

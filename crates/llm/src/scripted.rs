@@ -18,7 +18,10 @@ impl ScriptedClient {
     /// Creates a client that gives `replies` one after the other, then
     /// [`LlmErrorKind::Unavailable`].
     #[must_use]
-    pub fn new(model: &str, replies: impl IntoIterator<Item = Result<String, LlmErrorKind>>) -> Self {
+    pub fn new(
+        model: &str,
+        replies: impl IntoIterator<Item = Result<String, LlmErrorKind>>,
+    ) -> Self {
         Self {
             model: model.to_owned(),
             replies: Mutex::new(replies.into_iter().collect()),
@@ -29,7 +32,10 @@ impl ScriptedClient {
     /// Returns the requests so far.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -40,8 +46,15 @@ impl LlmClient for ScriptedClient {
     }
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-        let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        self.requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(request.clone());
+        let reply = self
+            .replies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front();
         match reply.unwrap_or(Err(LlmErrorKind::Unavailable)) {
             Ok(text) => Ok(Completion {
                 text,

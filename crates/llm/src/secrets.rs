@@ -62,7 +62,9 @@ impl Secrets {
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let mut secrets = Self::default();
         let value = |name: &str| {
-            lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+            lookup(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
         };
         for info in PROVIDERS {
             if let Some(name) = info.key_variable
@@ -86,14 +88,21 @@ impl Secrets {
     /// A [`SecretsError`] if the file cannot be read, others may read it, or it
     /// is not such a table.
     pub fn add_file(&mut self, path: &Path) -> Result<(), SecretsError> {
-        let read = |source| SecretsError::Read { path: path.to_owned(), source };
+        let read = |source| SecretsError::Read {
+            path: path.to_owned(),
+            source,
+        };
         check_permissions(path)?;
         let text = std::fs::read_to_string(path).map_err(read)?;
         let file: KeyFile = toml::from_str(&text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             SecretsError::Invalid {
                 path: path.to_owned(),
-                line: 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count(),
+                line: 1 + text
+                    .bytes()
+                    .take(start)
+                    .filter(|byte| *byte == b'\n')
+                    .count(),
                 reason: "write a table [keys] with lines such as openai = \"…\"".to_owned(),
             }
         })?;
@@ -103,9 +112,16 @@ impl Secrets {
                 .find(|info| info.name == name || info.key_variable == Some(name.as_str()))
                 .and_then(|info| info.key_variable);
             let Some(variable) = variable else {
-                let line = 1 + text.lines().take_while(|line| !line.contains(&name)).count();
+                let line = 1 + text
+                    .lines()
+                    .take_while(|line| !line.contains(&name))
+                    .count();
                 let reason = format!("{name:?} is no provider that takes a key");
-                return Err(SecretsError::Invalid { path: path.to_owned(), line, reason });
+                return Err(SecretsError::Invalid {
+                    path: path.to_owned(),
+                    line,
+                    reason,
+                });
             };
             self.keys.entry(variable.to_owned()).or_insert(key);
         }
@@ -149,13 +165,18 @@ impl Secrets {
 #[cfg(unix)]
 fn check_permissions(path: &Path) -> Result<(), SecretsError> {
     use std::os::unix::fs::PermissionsExt as _;
-    let metadata = std::fs::metadata(path)
-        .map_err(|source| SecretsError::Read { path: path.to_owned(), source })?;
+    let metadata = std::fs::metadata(path).map_err(|source| SecretsError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {
         Ok(())
     } else {
-        Err(SecretsError::Permissions { path: path.to_owned(), mode })
+        Err(SecretsError::Permissions {
+            path: path.to_owned(),
+            mode,
+        })
     }
 }
 
@@ -167,7 +188,9 @@ fn check_permissions(_path: &Path) -> Result<(), SecretsError> {
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.keys.keys().collect();
-        f.debug_struct("Secrets").field("keys", &names).finish_non_exhaustive()
+        f.debug_struct("Secrets")
+            .field("keys", &names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -187,7 +210,10 @@ mod tests {
         let secrets = planted();
         assert_eq!(secrets.key(Provider::OpenAi), Some("sk-planted-123456"));
         assert!(!format!("{secrets:?}").contains("planted"));
-        assert_eq!(secrets.redact("a sk-planted-123456 b"), "a [OPENAI_API_KEY] b");
+        assert_eq!(
+            secrets.redact("a sk-planted-123456 b"),
+            "a [OPENAI_API_KEY] b"
+        );
     }
 
     #[cfg(unix)]
@@ -203,12 +229,18 @@ mod tests {
         mode(0o644);
         let mut secrets = Secrets::default();
         let error = secrets.add_file(&path).expect_err("others may read it");
-        assert!(matches!(error, SecretsError::Permissions { mode: 0o644, .. }));
+        assert!(matches!(
+            error,
+            SecretsError::Permissions { mode: 0o644, .. }
+        ));
         mode(0o600);
         secrets.add_file(&path).expect("readable");
         assert_eq!(secrets.key(Provider::Anthropic), Some("sk-ant-planted"));
         std::fs::write(&path, "[keys]\nanthropic = sk-ant-planted\n").expect("write");
         let message = secrets.add_file(&path).expect_err("not TOML").to_string();
-        assert!(message.contains("line 2") && !message.contains("planted"), "{message}");
+        assert!(
+            message.contains("line 2") && !message.contains("planted"),
+            "{message}"
+        );
     }
 }

@@ -38,7 +38,11 @@ impl Gate {
 
     /// Waits for a slot and a start time; the slot is held until it is dropped.
     async fn pass(&self) -> SemaphorePermit<'_> {
-        let slot = self.slots.acquire().await.expect("the semaphore is never closed");
+        let slot = self
+            .slots
+            .acquire()
+            .await
+            .expect("the semaphore is never closed");
         if let Some(start) = self.book() {
             tokio::time::sleep_until(start).await;
         }
@@ -47,7 +51,10 @@ impl Gate {
 
     /// Returns when the caller may start, and books that start.
     fn book(&self) -> Option<Instant> {
-        let mut next_start = self.next_start.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next_start = self
+            .next_start
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let start = next_start.filter(|start| now < *start);
         *next_start = (self.spacing != Duration::ZERO)
@@ -58,7 +65,10 @@ impl Gate {
 
     /// Lets nothing start for `pause`.
     fn pause(&self, pause: Duration) {
-        let mut next_start = self.next_start.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next_start = self
+            .next_start
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let until = Instant::now() + pause.min(LONGEST_PAUSE);
         *next_start = Some(next_start.map_or(until, |start| start.max(until)));
     }

@@ -30,13 +30,19 @@ impl<C: LlmClient> LlmClient for Timed<C> {
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
         let start = Instant::now();
         let limit = start + self.limit;
-        let end = request.deadline.map_or(limit, |deadline| deadline.min(limit));
-        tokio::time::timeout_at(end, self.inner.complete(request)).await.unwrap_or_else(|_| {
-            Err(LlmError::new(
+        let end = request
+            .deadline
+            .map_or(limit, |deadline| deadline.min(limit));
+        match tokio::time::timeout_at(end, self.inner.complete(request)).await {
+            Ok(result) => result,
+            Err(_) => Err(LlmError::new(
                 LlmErrorKind::Timeout,
                 self.inner.model(),
-                format!("no complete reply within {:.1} s", start.elapsed().as_secs_f64()),
-            ))
-        })
+                format!(
+                    "no complete reply within {:.1} s",
+                    start.elapsed().as_secs_f64()
+                ),
+            )),
+        }
     }
 }

@@ -1,0 +1,175 @@
+//! A folder as a model: request files out, answer files in.
+//!
+//! For a request, the file `<id>.request.md` appears in the folder: the whole
+//! prompt, nothing else. Whoever answers writes the reply to
+//! `<id>.answer.md`, under another name first and then renamed, or in one go
+//! with an empty line at its end not required; a file that is still growing is
+//! waited for. The identifier is the hash of the prompt and of how often the
+//! same prompt was asked before in this process, so that a run that is
+//! interrupted and resumed finds the answers that were given meanwhile, in
+//! any order. An answer that starts with `ERROR` is a refusal. Once an answer is
+//! taken, `<id>.request.md` is renamed to `<id>.done.md`; answers are never
+//! deleted.
+
+use crate::classify::shorten;
+use crate::client::LlmClient;
+use crate::completion::{Completion, Request};
+use crate::error::{LlmError, LlmErrorKind};
+use crate::model::ModelSpec;
+use autocomp_core::ContentHasher;
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often the folder is looked at.
+const POLL: Duration = Duration::from_millis(100);
+/// The most bytes of an answer.
+const LARGEST_ANSWER: u64 = 4 << 20;
+
+/// A folder in which somebody answers.
+#[derive(Debug)]
+pub struct MailboxClient {
+    model: String,
+    folder: PathBuf,
+    /// Requests under way by prompt, so that equal prompts asked at the same
+    /// time get answers of their own.
+    asked: Mutex<HashMap<String, u32>>,
+}
+
+impl MailboxClient {
+    /// Creates a client of the folder in `spec.name`, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// [`LlmErrorKind::Unavailable`] if the folder cannot be made.
+    pub fn new(spec: &ModelSpec) -> Result<Self, LlmError> {
+        let model = spec.to_string();
+        let folder = PathBuf::from(&spec.name);
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            let text = format!("cannot make the folder {}: {error}", folder.display());
+            LlmError::new(LlmErrorKind::Unavailable, &model, text)
+        })?;
+        Ok(Self {
+            model,
+            folder,
+            asked: Mutex::default(),
+        })
+    }
+
+    fn error(&self, kind: LlmErrorKind, message: impl Into<String>) -> LlmError {
+        LlmError::new(kind, &self.model, message)
+    }
+
+    fn identifier(&self, prompt: &str) -> String {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = asked.entry(prompt.to_owned()).or_default();
+        *count += 1;
+        let mut hasher = ContentHasher::new("mailbox");
+        hasher.update(prompt.as_bytes());
+        hasher.update(&count.to_le_bytes());
+        hasher.finish().to_string()[..16].to_owned()
+    }
+
+    /// Notes that the latest request for `prompt` was given up without an answer,
+    /// so that asking again finds the answer that comes later.
+    fn give_back(&self, prompt: &str) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = asked.get_mut(prompt) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+/// Gives a request back if its call is cancelled.
+struct Pending<'client> {
+    client: &'client MailboxClient,
+    prompt: &'client str,
+    answered: bool,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.client.give_back(self.prompt);
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl LlmClient for MailboxClient {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
+        let prompt = request.transcript();
+        let id = self.identifier(&prompt);
+        let mut pending = Pending {
+            client: self,
+            prompt: &prompt,
+            answered: false,
+        };
+        let request_path = self.folder.join(format!("{id}.request.md"));
+        let answer_path = self.folder.join(format!("{id}.answer.md"));
+        let unavailable = |error: std::io::Error| {
+            let text = format!("cannot use the folder {}: {error}", self.folder.display());
+            self.error(LlmErrorKind::Unavailable, text)
+        };
+        if !answer_path.exists() {
+            write_whole(&request_path, &prompt).map_err(unavailable)?;
+        }
+        let mut last_size = None;
+        let answer = loop {
+            match std::fs::metadata(&answer_path) {
+                Ok(metadata) if LARGEST_ANSWER < metadata.len() => {
+                    return Err(
+                        self.error(LlmErrorKind::Truncated, "the answer is larger than 4 MiB")
+                    );
+                }
+                // Two looks with the same size: nobody is writing any more.
+                Ok(metadata) if 0 < metadata.len() && last_size == Some(metadata.len()) => {
+                    break std::fs::read(&answer_path).map_err(unavailable)?;
+                }
+                Ok(metadata) => last_size = Some(metadata.len()),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    if !self.folder.is_dir() {
+                        return Err(unavailable(error));
+                    }
+                }
+                Err(error) => return Err(unavailable(error)),
+            }
+            tokio::time::sleep(POLL).await;
+        };
+        pending.answered = true;
+        // The request may have been tidied away already.
+        let _ = std::fs::rename(&request_path, self.folder.join(format!("{id}.done.md")));
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        if let Some(reason) = text.strip_prefix("ERROR") {
+            let reason = shorten(reason.trim_start_matches(':').trim());
+            return Err(self.error(
+                LlmErrorKind::Refused,
+                format!("the answer is a refusal: {reason}"),
+            ));
+        }
+        if text.trim().is_empty() {
+            return Err(self.error(LlmErrorKind::Empty, "the answer holds no text"));
+        }
+        Ok(Completion {
+            text,
+            model: self.model.clone(),
+            tokens: None,
+            reported_cost: None,
+            attempts: Vec::new(),
+        })
+    }
+}
+
+/// Writes a file so that readers see it whole or not at all.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let temporary = path.with_extension("tmp");
+    let mut file = std::fs::File::create(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)
+}
