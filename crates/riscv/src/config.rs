@@ -21,8 +21,11 @@ pub struct CoreConfig {
     pub float_single_latency: u64,
     /// The same in double precision.
     pub float_double_latency: u64,
-    /// Latency of conversions, comparisons, sign and minimum operations.
+    /// Latency of operations whose floating-point result needs no adder:
+    /// conversions, moves from integer registers, sign and minimum.
     pub float_short_latency: u64,
+    /// Latency of operations with an integer result.
+    pub float_to_integer_latency: u64,
     /// Cycles of a single-precision division; the divider is not pipelined.
     pub float_divide_single: u64,
     /// Cycles of a double-precision division.

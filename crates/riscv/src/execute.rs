@@ -4,7 +4,7 @@ use crate::arithmetic as a;
 use crate::coprocessor::{Coprocessor, RoccCommand};
 use crate::csr::{Counters, number};
 use crate::fault::AccessKind;
-use crate::float::{FloatForm, FusedForm};
+use crate::float::{FloatForm, FusedForm, execute as execute_float, execute_fused};
 use crate::hart::{Exit, Hart, Limits};
 use crate::instruction::{DISCARD, Instruction, Operation};
 use crate::memory::Memory;
@@ -388,12 +388,32 @@ impl Hart {
                         O::Fsw => store!(u32, f[usize::from(record.rs2 & 31)]),
                         O::Fsd => store!(u64, f[usize::from(record.rs2 & 31)]),
                         _ => {
-                            let _ = (
-                                FloatForm::unpack(record.extra),
-                                FusedForm::unpack(record.extra),
+                            let (a, b) = (
+                                f[usize::from(record.rs1 & 31)],
+                                f[usize::from(record.rs2 & 31)],
                             );
-                            let why = "floating-point arithmetic";
-                            trap!(index, Trap::illegal(pc!(record), 0, why));
+                            let (frm, flags) = (self.csr.frm, self.csr.fflags);
+                            let fused = record.operation == O::Fused;
+                            let form = FloatForm::unpack(record.extra);
+                            let outcome = if fused {
+                                let c = f[record.immediate as usize & 31];
+                                execute_fused(FusedForm::unpack(record.extra), a, b, c, frm, flags)
+                            } else {
+                                execute_float(form, a, b, rs1, frm, flags)
+                            };
+                            let Some((bits, raised)) = outcome else {
+                                let why = format!("rounding mode {frm} in frm is reserved");
+                                trap!(index, Trap::illegal(pc!(record), 0, &why));
+                            };
+                            self.csr.raise(raised);
+                            if fused || form.writes_float() {
+                                f[rd & 31] = bits;
+                            } else {
+                                x[rd] = bits;
+                            }
+                            if TIMED {
+                                now = pipeline.float(now, form, fused, record.rd & 31);
+                            }
                         }
                     }
                 }

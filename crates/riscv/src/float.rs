@@ -1,4 +1,10 @@
-//! Floating-point instruction forms (F and D extensions).
+//! Floating-point instructions (F and D extensions): forms and execution.
+//!
+//! Frequent operations run on the host's floating-point unit where that is
+//! known to give the same bits and flags; everything else runs in
+//! [`crate::soft_float`].
+
+use crate::soft_float::{Format, INEXACT, Outcome, Rounding};
 
 /// What a floating-point instruction other than a fused one computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,4 +198,239 @@ impl FusedForm {
             rounding: (extra >> 6 & 7) as u8,
         }
     }
+}
+
+/// Bits above a single-precision value in a 64-bit register.
+const BOX: u64 = 0xffff_ffff_0000_0000;
+
+/// Returns the single-precision value in a register: the canonical NaN if the
+/// register holds none.
+fn unbox(bits: u64) -> u64 {
+    if bits & BOX == BOX {
+        bits & !BOX
+    } else {
+        crate::soft_float::SINGLE.nan()
+    }
+}
+
+fn operand(bits: u64, double: bool) -> u64 {
+    if double { bits } else { unbox(bits) }
+}
+
+fn boxed(bits: u64, double: bool) -> u64 {
+    if double { bits } else { bits | BOX }
+}
+
+fn rounding(field: u8, frm: u8) -> Option<Rounding> {
+    Rounding::decode(if field == 7 { frm } else { field })
+}
+
+/// Executes an instruction on the registers `a` and `b` and, if it reads one,
+/// the integer register `x`. Returns the bits for the destination register and
+/// the flags raised; `None` if the rounding mode is reserved. `flags` are those
+/// already raised.
+pub(crate) fn execute(
+    form: FloatForm,
+    a: u64,
+    b: u64,
+    x: u64,
+    frm: u8,
+    flags: u8,
+) -> Option<Outcome> {
+    use FloatOperation as F;
+    let double = form.double;
+    let format = Format::of(double);
+    if (form.operation as u8) <= F::SquareRoot as u8 {
+        let mode = rounding(form.rounding, frm)?;
+        let (a, b) = (operand(a, double), operand(b, double));
+        if mode == Rounding::NearestEven {
+            let fast = if double {
+                fast_double(form.operation, a, b, flags)
+            } else {
+                fast_single(form.operation, a, b, flags)
+            };
+            if let Some((bits, raised)) = fast {
+                return Some((boxed(bits, double), raised));
+            }
+        }
+        let (bits, raised) = match form.operation {
+            F::Add => format.add(a, b, mode),
+            F::Subtract => format.subtract(a, b, mode),
+            F::Multiply => format.multiply(a, b, mode),
+            F::Divide => format.divide(a, b, mode),
+            _ => format.square_root(a, mode),
+        };
+        return Some((boxed(bits, double), raised));
+    }
+    let (operand_a, operand_b) = (operand(a, double), operand(b, double));
+    let (bits, signed) = (
+        [32, 32, 64, 64][usize::from(form.integer)],
+        form.integer & 1 == 0,
+    );
+    Some(match form.operation {
+        F::SignCopy => (
+            boxed(format.inject_sign(operand_a, operand_b, 0), double),
+            0,
+        ),
+        F::SignNegate => (
+            boxed(format.inject_sign(operand_a, operand_b, 1), double),
+            0,
+        ),
+        F::SignXor => (
+            boxed(format.inject_sign(operand_a, operand_b, 2), double),
+            0,
+        ),
+        F::Minimum | F::Maximum => {
+            let maximum = form.operation == F::Maximum;
+            let (bits, raised) = format.extremum(operand_a, operand_b, maximum);
+            (boxed(bits, double), raised)
+        }
+        F::LessEqual => format.less(operand_a, operand_b, true),
+        F::Less => format.less(operand_a, operand_b, false),
+        F::Equal => format.equal(operand_a, operand_b),
+        F::ToInteger => format.to_integer(operand_a, bits, signed, rounding(form.rounding, frm)?),
+        F::FromInteger => {
+            let value = match form.integer {
+                0 => x as i32 as i64 as u64,
+                1 => u64::from(x as u32),
+                _ => x,
+            };
+            let negative = signed && (value as i64) < 0;
+            let magnitude = if negative {
+                value.wrapping_neg()
+            } else {
+                value
+            };
+            let mode = rounding(form.rounding, frm)?;
+            let (bits, raised) = format.from_integer(magnitude, negative, mode);
+            (boxed(bits, double), raised)
+        }
+        F::ToOtherFormat => {
+            let mode = rounding(form.rounding, frm)?;
+            let (bits, raised) = Format::of(!double).convert(operand(a, !double), format, mode);
+            (boxed(bits, double), raised)
+        }
+        F::MoveToInteger if double => (a, 0),
+        F::MoveToInteger => (a as i32 as i64 as u64, 0),
+        F::MoveFromInteger => (boxed(if double { x } else { x & !BOX }, double), 0),
+        _ => (format.classify(operand_a), 0),
+    })
+}
+
+/// Executes a fused multiply-add; otherwise as [`execute`].
+pub(crate) fn execute_fused(
+    form: FusedForm,
+    a: u64,
+    b: u64,
+    c: u64,
+    frm: u8,
+    flags: u8,
+) -> Option<Outcome> {
+    let double = form.double;
+    let format = Format::of(double);
+    let mode = rounding(form.rounding, frm)?;
+    let mut a = operand(a, double);
+    let b = operand(b, double);
+    let mut c = operand(c, double);
+    // Negating a NaN changes nothing: the result is canonical anyway.
+    if form.negate_product {
+        a = format.negate(a);
+    }
+    if form.negate_addend {
+        c = format.negate(c);
+    }
+    // Once the inexact flag is up, a normal result can raise nothing new.
+    if mode == Rounding::NearestEven && flags & INEXACT != 0 {
+        let fast = if double {
+            let result = f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c));
+            is_plain_double(result).then(|| result.to_bits())
+        } else {
+            let [a, b, c] = [a, b, c].map(|bits| f32::from_bits(bits as u32));
+            let result = a.mul_add(b, c);
+            is_plain_single(result).then(|| result.to_bits().into())
+        };
+        if let Some(bits) = fast {
+            return Some((boxed(bits, double), 0));
+        }
+    }
+    let (bits, raised) = format.fused(a, b, c, mode);
+    Some((boxed(bits, double), raised))
+}
+
+/// Returns whether a result is so far from the ends of the range that the
+/// only flag it can raise is the inexact one. The operands were then finite,
+/// too, or the operation a division by infinity, which gives zero.
+fn is_plain_double(result: f64) -> bool {
+    result.abs() > f64::MIN_POSITIVE && result.abs() < f64::MAX
+}
+
+fn is_plain_single(result: f32) -> bool {
+    result.abs() > f32::MIN_POSITIVE && result.abs() < f32::MAX
+}
+
+/// Computes on the host's unit, which rounds to nearest even, if the flags can
+/// be told.
+fn fast_double(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<Outcome> {
+    use FloatOperation as F;
+    let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+    let result = match operation {
+        F::Add => a + b,
+        F::Subtract => a - b,
+        F::Multiply => a * b,
+        F::Divide => a / b,
+        _ => a.sqrt(),
+    };
+    if !is_plain_double(result) {
+        return None;
+    }
+    let inexact = if flags & INEXACT != 0 {
+        false
+    } else {
+        match operation {
+            F::Add => sum_error_double(a, b, result) != 0.0,
+            F::Subtract => sum_error_double(a, -b, result) != 0.0,
+            _ => return None,
+        }
+    };
+    Some((result.to_bits(), if inexact { INEXACT } else { 0 }))
+}
+
+fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<Outcome> {
+    use FloatOperation as F;
+    let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+    let result = match operation {
+        F::Add => a + b,
+        F::Subtract => a - b,
+        F::Multiply => a * b,
+        F::Divide => a / b,
+        _ => a.sqrt(),
+    };
+    if !is_plain_single(result) {
+        return None;
+    }
+    let inexact = if flags & INEXACT != 0 {
+        false
+    } else {
+        match operation {
+            F::Add => sum_error_single(a, b, result) != 0.0,
+            F::Subtract => sum_error_single(a, -b, result) != 0.0,
+            // The product of two 24-bit numbers is exact in double precision.
+            F::Multiply => f64::from(a) * f64::from(b) != f64::from(result),
+            _ => return None,
+        }
+    };
+    Some((result.to_bits().into(), if inexact { INEXACT } else { 0 }))
+}
+
+/// Returns the rounding error of `sum` = `a` + `b`.
+///
+/// *Source*: Knuth's two-sum, exact in round-to-nearest without overflow.
+fn sum_error_double(a: f64, b: f64, sum: f64) -> f64 {
+    let b_part = sum - a;
+    (a - (sum - b_part)) + (b - b_part)
+}
+
+fn sum_error_single(a: f32, b: f32, sum: f32) -> f32 {
+    let b_part = sum - a;
+    (a - (sum - b_part)) + (b - b_part)
 }

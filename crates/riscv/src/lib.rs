@@ -20,6 +20,7 @@ mod instruction;
 mod memory;
 mod pipeline;
 mod predictor;
+mod soft_float;
 mod trap;
 
 pub use compressed::expand;

@@ -8,6 +8,7 @@
 use crate::cache::{Cache, Lookup};
 use crate::config::CoreConfig;
 use crate::coprocessor::{Coprocessor, LineAccess};
+use crate::float::{FloatForm, FloatOperation};
 use crate::instruction::STARTS_LINE;
 use crate::predictor::{Prediction, Predictor, Transfer};
 
@@ -34,6 +35,9 @@ pub(crate) struct Pipeline {
     data_free: u64,
     muldiv_free: u64,
     float_divide_free: u64,
+    /// Ends of the last pipelined floating-point operations.
+    float_ends: [u64; 4],
+    float_ends_next: usize,
     last_custom: u64,
     /// Delivery time of the first fetch group of the current run.
     fetch_start: u64,
@@ -58,6 +62,8 @@ impl Pipeline {
             data_free: 0,
             muldiv_free: 0,
             float_divide_free: 0,
+            float_ends: [0; 4],
+            float_ends_next: 0,
             last_custom: 0,
             fetch_start: 0,
             fetch_pc: 0,
@@ -207,10 +213,46 @@ impl Pipeline {
         issue
     }
 
-    /// Returns the issue cycle of a floating-point division or root.
-    pub fn float_divide(&mut self, issue: u64, register: u32, latency: u64) -> u64 {
-        let issue = issue.max(self.float_divide_free);
-        self.float_divide_free = issue + latency;
+    /// Returns the issue cycle of a floating-point operation that could issue
+    /// at `issue` and writes register `rd` of its file.
+    pub fn float(&mut self, issue: u64, form: FloatForm, fused: bool, rd: u8) -> u64 {
+        use FloatOperation as F;
+        let config = &self.config;
+        let double = form.double;
+        let arithmetic = if double {
+            config.float_double_latency
+        } else {
+            config.float_single_latency
+        };
+        let latency = match form.operation {
+            _ if fused => arithmetic,
+            F::Add | F::Subtract | F::Multiply => arithmetic,
+            F::Divide if double => config.float_divide_double,
+            F::Divide => config.float_divide_single,
+            F::SquareRoot if double => config.float_root_double,
+            F::SquareRoot => config.float_root_single,
+            _ if !form.writes_float() => config.float_to_integer_latency,
+            _ => config.float_short_latency,
+        };
+        if !fused && !form.writes_float() {
+            self.produce(u32::from(rd), issue + latency);
+            return issue;
+        }
+        let register = 32 + u32::from(rd);
+        if !fused && matches!(form.operation, F::Divide | F::SquareRoot) {
+            let issue = issue.max(self.float_divide_free);
+            self.float_divide_free = issue + latency;
+            self.produce(register, issue + latency);
+            return issue;
+        }
+        // One write port: an operation that would end in the same cycle as an
+        // earlier, longer one is replayed.
+        let mut issue = issue;
+        if self.float_ends.contains(&(issue + latency)) {
+            issue += 1 + config.flush_penalty;
+        }
+        self.float_ends[self.float_ends_next] = issue + latency;
+        self.float_ends_next = (self.float_ends_next + 1) % self.float_ends.len();
         self.produce(register, issue + latency);
         issue
     }

@@ -1,0 +1,561 @@
+//! IEEE 754 arithmetic in software: every rounding mode, exact flags.
+//!
+//! Operands are unpacked to a normalized significand, computed on with a
+//! sticky last bit, and rounded once. Tininess is detected after rounding and
+//! every NaN result is the canonical one, as RISC-V asks for.
+//!
+//! *Source*: IEEE 754-2019; RISC-V unprivileged specification, "F" and "D".
+
+/// Invalid operation.
+pub(crate) const INVALID: u8 = 16;
+/// Division of a finite number by zero.
+pub(crate) const DIVIDE_BY_ZERO: u8 = 8;
+/// The rounded result is too large.
+pub(crate) const OVERFLOW: u8 = 4;
+/// The result is tiny and inexact.
+pub(crate) const UNDERFLOW: u8 = 2;
+/// The result was rounded.
+pub(crate) const INEXACT: u8 = 1;
+
+/// Direction of rounding, in the encoding of `frm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    NearestEven,
+    TowardZero,
+    Down,
+    Up,
+    NearestAway,
+}
+
+impl Rounding {
+    /// Decodes `frm`. `None` for the reserved values.
+    pub fn decode(mode: u8) -> Option<Self> {
+        Some(match mode {
+            0 => Self::NearestEven,
+            1 => Self::TowardZero,
+            2 => Self::Down,
+            3 => Self::Up,
+            4 => Self::NearestAway,
+            _ => return None,
+        })
+    }
+}
+
+/// A binary interchange format of at most 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format {
+    exponent_bits: u32,
+    fraction_bits: u32,
+}
+
+/// binary32.
+pub(crate) const SINGLE: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 23,
+};
+/// binary64.
+pub(crate) const DOUBLE: Format = Format {
+    exponent_bits: 11,
+    fraction_bits: 52,
+};
+
+/// Result bits and the flags raised.
+pub(crate) type Outcome = (u64, u8);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Zero,
+    Finite,
+    Infinity,
+    QuietNan,
+    SignalingNan,
+}
+
+/// For finite numbers the value is `significand` / 2^63 * 2^`exponent`, with
+/// the top bit of the significand set.
+#[derive(Clone, Copy, Debug)]
+struct Unpacked {
+    kind: Kind,
+    negative: bool,
+    exponent: i32,
+    significand: u64,
+}
+
+impl Unpacked {
+    fn is_nan(self) -> bool {
+        matches!(self.kind, Kind::QuietNan | Kind::SignalingNan)
+    }
+
+    fn wide(self) -> u128 {
+        u128::from(self.significand) << 64
+    }
+}
+
+impl Format {
+    /// Returns the format of the instruction's format field.
+    pub fn of(double: bool) -> Self {
+        if double { DOUBLE } else { SINGLE }
+    }
+
+    fn bias(self) -> i32 {
+        (1 << (self.exponent_bits - 1)) - 1
+    }
+
+    fn max_field(self) -> u64 {
+        (1 << self.exponent_bits) - 1
+    }
+
+    fn sign_bit(self) -> u64 {
+        1 << (self.exponent_bits + self.fraction_bits)
+    }
+
+    /// Returns the canonical NaN.
+    pub fn nan(self) -> u64 {
+        self.max_field() << self.fraction_bits | 1 << (self.fraction_bits - 1)
+    }
+
+    fn infinity(self, negative: bool) -> u64 {
+        self.max_field() << self.fraction_bits | self.zero(negative)
+    }
+
+    fn zero(self, negative: bool) -> u64 {
+        if negative { self.sign_bit() } else { 0 }
+    }
+
+    fn unpack(self, bits: u64) -> Unpacked {
+        let negative = bits & self.sign_bit() != 0;
+        let field = bits >> self.fraction_bits & self.max_field();
+        let fraction = bits & ((1 << self.fraction_bits) - 1);
+        let (kind, exponent, significand) = if field == self.max_field() {
+            let kind = match fraction {
+                0 => Kind::Infinity,
+                _ if fraction >> (self.fraction_bits - 1) & 1 == 1 => Kind::QuietNan,
+                _ => Kind::SignalingNan,
+            };
+            (kind, 0, 0)
+        } else if field == 0 && fraction == 0 {
+            (Kind::Zero, 0, 0)
+        } else if field == 0 {
+            let zeros = fraction.leading_zeros();
+            let exponent = 1 - self.bias() - (zeros as i32 - (63 - self.fraction_bits as i32));
+            (Kind::Finite, exponent, fraction << zeros)
+        } else {
+            let significand = (fraction | 1 << self.fraction_bits) << (63 - self.fraction_bits);
+            (Kind::Finite, field as i32 - self.bias(), significand)
+        };
+        Unpacked {
+            kind,
+            negative,
+            exponent,
+            significand,
+        }
+    }
+
+    /// Rounds `significand` / 2^127 * 2^`exponent`; the significand is not 0
+    /// and its last bit may stand for smaller ones.
+    fn round(
+        self,
+        negative: bool,
+        exponent: i32,
+        significand: u128,
+        rounding: Rounding,
+    ) -> Outcome {
+        let zeros = significand.leading_zeros();
+        let significand = significand << zeros;
+        let mut exponent = exponent - zeros as i32;
+        let precision = self.fraction_bits + 1;
+        let least = 1 - self.bias();
+        let full = 128 - precision;
+        if exponent < least {
+            let shift = full.saturating_add((least - exponent) as u32);
+            let (kept, inexact) = drop_bits(significand, shift, negative, rounding);
+            let (unbounded, _) = drop_bits(significand, full, negative, rounding);
+            // Rounded as if there were no least exponent, it may not be tiny.
+            let tiny = exponent < least - 1 || unbounded >> precision == 0;
+            let flags = match (inexact, tiny) {
+                (false, _) => 0,
+                (true, false) => INEXACT,
+                (true, true) => INEXACT | UNDERFLOW,
+            };
+            return (kept as u64 | self.zero(negative), flags);
+        }
+        let (mut kept, inexact) = drop_bits(significand, full, negative, rounding);
+        if kept >> precision != 0 {
+            kept >>= 1;
+            exponent += 1;
+        }
+        if exponent > self.bias() {
+            let to_infinity = match rounding {
+                Rounding::NearestEven | Rounding::NearestAway => true,
+                Rounding::TowardZero => false,
+                Rounding::Down => negative,
+                Rounding::Up => !negative,
+            };
+            let bits = self.infinity(negative) - u64::from(!to_infinity);
+            return (bits, OVERFLOW | INEXACT);
+        }
+        let field = (exponent + self.bias()) as u64;
+        let fraction = kept as u64 & ((1 << self.fraction_bits) - 1);
+        let bits = field << self.fraction_bits | fraction | self.zero(negative);
+        (bits, if inexact { INEXACT } else { 0 })
+    }
+
+    fn any_nan(self, operands: &[Unpacked]) -> Option<Outcome> {
+        operands.iter().any(|operand| operand.is_nan()).then(|| {
+            let signaling = operands
+                .iter()
+                .any(|operand| operand.kind == Kind::SignalingNan);
+            (self.nan(), if signaling { INVALID } else { 0 })
+        })
+    }
+
+    /// Adds.
+    pub fn add(self, a: u64, b: u64, rounding: Rounding) -> Outcome {
+        let (a, b) = (self.unpack(a), self.unpack(b));
+        if let Some(outcome) = self.any_nan(&[a, b]) {
+            return outcome;
+        }
+        match (a.kind, b.kind) {
+            (Kind::Infinity, Kind::Infinity) if a.negative != b.negative => (self.nan(), INVALID),
+            (Kind::Infinity, _) => (self.infinity(a.negative), 0),
+            (_, Kind::Infinity) => (self.infinity(b.negative), 0),
+            _ => self.sum(a, a.wide() >> 1, b, b.wide() >> 1, rounding),
+        }
+    }
+
+    /// Subtracts.
+    pub fn subtract(self, a: u64, b: u64, rounding: Rounding) -> Outcome {
+        let nan = self.unpack(b).is_nan();
+        self.add(a, if nan { b } else { b ^ self.sign_bit() }, rounding)
+    }
+
+    /// Adds two numbers of value `significand` / 2^126 * 2^exponent, zero or
+    /// finite. At least one guard bit is free below each significand.
+    fn sum(
+        self,
+        a: Unpacked,
+        a_significand: u128,
+        b: Unpacked,
+        b_significand: u128,
+        rounding: Rounding,
+    ) -> Outcome {
+        let exact_zero = |negative: bool| (self.zero(negative), 0);
+        match (a.kind, b.kind) {
+            (Kind::Zero, Kind::Zero) if a.negative == b.negative => return exact_zero(a.negative),
+            (Kind::Zero, Kind::Zero) => return exact_zero(rounding == Rounding::Down),
+            (Kind::Zero, _) => {
+                return self.round(b.negative, b.exponent + 1, b_significand, rounding);
+            }
+            (_, Kind::Zero) => {
+                return self.round(a.negative, a.exponent + 1, a_significand, rounding);
+            }
+            _ => {}
+        }
+        let exponent = a.exponent.max(b.exponent);
+        let a_aligned = shift_sticky(a_significand, (exponent - a.exponent) as u32);
+        let b_aligned = shift_sticky(b_significand, (exponent - b.exponent) as u32);
+        if a.negative == b.negative {
+            return self.round(a.negative, exponent + 1, a_aligned + b_aligned, rounding);
+        }
+        if a_aligned == b_aligned {
+            return exact_zero(rounding == Rounding::Down);
+        }
+        let negative = if a_aligned > b_aligned {
+            a.negative
+        } else {
+            b.negative
+        };
+        self.round(
+            negative,
+            exponent + 1,
+            a_aligned.abs_diff(b_aligned),
+            rounding,
+        )
+    }
+
+    /// Multiplies.
+    pub fn multiply(self, a: u64, b: u64, rounding: Rounding) -> Outcome {
+        let (a, b) = (self.unpack(a), self.unpack(b));
+        if let Some(outcome) = self.any_nan(&[a, b]) {
+            return outcome;
+        }
+        let negative = a.negative != b.negative;
+        match (a.kind, b.kind) {
+            (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity) => (self.nan(), INVALID),
+            (Kind::Infinity, _) | (_, Kind::Infinity) => (self.infinity(negative), 0),
+            (Kind::Zero, _) | (_, Kind::Zero) => (self.zero(negative), 0),
+            _ => {
+                let product = u128::from(a.significand) * u128::from(b.significand);
+                self.round(negative, a.exponent + b.exponent + 1, product, rounding)
+            }
+        }
+    }
+
+    /// Divides.
+    pub fn divide(self, a: u64, b: u64, rounding: Rounding) -> Outcome {
+        let (a, b) = (self.unpack(a), self.unpack(b));
+        if let Some(outcome) = self.any_nan(&[a, b]) {
+            return outcome;
+        }
+        let negative = a.negative != b.negative;
+        match (a.kind, b.kind) {
+            (Kind::Infinity, Kind::Infinity) | (Kind::Zero, Kind::Zero) => (self.nan(), INVALID),
+            (Kind::Infinity, _) => (self.infinity(negative), 0),
+            (Kind::Zero, _) | (_, Kind::Infinity) => (self.zero(negative), 0),
+            (_, Kind::Zero) => (self.infinity(negative), DIVIDE_BY_ZERO),
+            _ => {
+                let divisor = u128::from(b.significand);
+                let quotient = a.wide() / divisor;
+                let sticky = u128::from(a.wide() % divisor != 0);
+                // The quotient has at most 65 bits.
+                let exponent = a.exponent - b.exponent + 1;
+                self.round(negative, exponent, quotient << 62 | sticky, rounding)
+            }
+        }
+    }
+
+    /// Takes the square root.
+    pub fn square_root(self, a: u64, rounding: Rounding) -> Outcome {
+        let a = self.unpack(a);
+        if let Some(outcome) = self.any_nan(&[a]) {
+            return outcome;
+        }
+        match a.kind {
+            Kind::Zero => (self.zero(a.negative), 0),
+            _ if a.negative => (self.nan(), INVALID),
+            Kind::Infinity => (self.infinity(false), 0),
+            _ => {
+                let odd = a.exponent & 1;
+                let radicand = u128::from(a.significand) << (61 + odd);
+                let root = radicand.isqrt();
+                let sticky = u128::from(root * root != radicand);
+                // radicand / 2^124 has the even exponent; its root lies in [1, 2) * 2^62.
+                self.round(false, (a.exponent - odd) / 2, root << 65 | sticky, rounding)
+            }
+        }
+    }
+
+    /// Computes `a * b + c` with one rounding.
+    pub fn fused(self, a: u64, b: u64, c: u64, rounding: Rounding) -> Outcome {
+        let (a, b, c) = (self.unpack(a), self.unpack(b), self.unpack(c));
+        let undefined = matches!(
+            (a.kind, b.kind),
+            (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity)
+        );
+        if undefined && !c.is_nan() {
+            return (self.nan(), INVALID);
+        }
+        if let Some((bits, flags)) = self.any_nan(&[a, b, c]) {
+            return (bits, if undefined { INVALID } else { flags });
+        }
+        let negative = a.negative != b.negative;
+        let product_infinite = a.kind == Kind::Infinity || b.kind == Kind::Infinity;
+        match c.kind {
+            Kind::Infinity if product_infinite && negative != c.negative => (self.nan(), INVALID),
+            _ if product_infinite => (self.infinity(negative), 0),
+            Kind::Infinity => (self.infinity(c.negative), 0),
+            _ => {
+                let zero = a.kind == Kind::Zero || b.kind == Kind::Zero;
+                let product = Unpacked {
+                    kind: if zero { Kind::Zero } else { Kind::Finite },
+                    negative,
+                    exponent: a.exponent + b.exponent + 1,
+                    significand: 0,
+                };
+                // The product of two 53-bit numbers leaves 22 bits free.
+                let significand = u128::from(a.significand) * u128::from(b.significand) >> 1;
+                self.sum(product, significand, c, c.wide() >> 1, rounding)
+            }
+        }
+    }
+
+    /// Converts to another format.
+    pub fn convert(self, bits: u64, to: Format, rounding: Rounding) -> Outcome {
+        let a = self.unpack(bits);
+        match a.kind {
+            Kind::SignalingNan => (to.nan(), INVALID),
+            Kind::QuietNan => (to.nan(), 0),
+            Kind::Infinity => (to.infinity(a.negative), 0),
+            Kind::Zero => (to.zero(a.negative), 0),
+            Kind::Finite => to.round(a.negative, a.exponent, a.wide(), rounding),
+        }
+    }
+
+    /// Converts to an integer of `bits` bits; out of range gives the nearest
+    /// limit, NaN the greatest value. The result is sign-extended to 64 bits.
+    pub fn to_integer(self, value: u64, bits: u32, signed: bool, rounding: Rounding) -> Outcome {
+        let a = self.unpack(value);
+        let greatest = if signed {
+            (1u128 << (bits - 1)) - 1
+        } else {
+            (1u128 << bits) - 1
+        };
+        let least = if signed { 1u128 << (bits - 1) } else { 0 };
+        let (magnitude, inexact) = match a.kind {
+            Kind::Zero => (0, false),
+            // Beyond every limit.
+            Kind::Infinity => (u128::MAX, false),
+            Kind::QuietNan | Kind::SignalingNan => {
+                return (extend_integer(greatest as u64, bits), INVALID);
+            }
+            Kind::Finite if a.exponent > 66 => (u128::MAX, false),
+            Kind::Finite => {
+                let shift = (127 - a.exponent).clamp(0, 255) as u32;
+                drop_bits(a.wide(), shift, a.negative, rounding)
+            }
+        };
+        let limit = if a.negative { least } else { greatest };
+        if magnitude > limit {
+            let nearest = if a.negative {
+                limit.wrapping_neg()
+            } else {
+                limit
+            };
+            return (extend_integer(nearest as u64, bits), INVALID);
+        }
+        let value = if a.negative {
+            magnitude.wrapping_neg()
+        } else {
+            magnitude
+        };
+        (
+            extend_integer(value as u64, bits),
+            if inexact { INEXACT } else { 0 },
+        )
+    }
+
+    /// Converts from an integer.
+    pub fn from_integer(self, magnitude: u64, negative: bool, rounding: Rounding) -> Outcome {
+        if magnitude == 0 {
+            return (0, 0);
+        }
+        self.round(negative, 63, u128::from(magnitude) << 64, rounding)
+    }
+
+    /// Returns `a < b` or `a <= b`; any NaN is invalid.
+    pub fn less(self, a: u64, b: u64, or_equal: bool) -> Outcome {
+        if self.unpack(a).is_nan() || self.unpack(b).is_nan() {
+            return (0, INVALID);
+        }
+        let (a, b) = (self.order(a), self.order(b));
+        (u64::from(a < b || or_equal && a == b), 0)
+    }
+
+    /// Returns `a == b`; only a signaling NaN is invalid.
+    pub fn equal(self, a: u64, b: u64) -> Outcome {
+        let (unpacked_a, unpacked_b) = (self.unpack(a), self.unpack(b));
+        if let Some((_, flags)) = self.any_nan(&[unpacked_a, unpacked_b]) {
+            return (0, flags);
+        }
+        (u64::from(self.order(a) == self.order(b)), 0)
+    }
+
+    /// Returns the smaller or greater operand; -0 is smaller than +0, and a
+    /// number is preferred to a NaN.
+    pub fn extremum(self, a: u64, b: u64, maximum: bool) -> Outcome {
+        let (unpacked_a, unpacked_b) = (self.unpack(a), self.unpack(b));
+        let flags = self
+            .any_nan(&[unpacked_a, unpacked_b])
+            .map_or(0, |(_, flags)| flags);
+        let bits = match (unpacked_a.is_nan(), unpacked_b.is_nan()) {
+            (true, true) => self.nan(),
+            (true, false) => b,
+            (false, true) => a,
+            (false, false) => {
+                let key = |bits| (self.order(bits), bits & self.sign_bit() == 0);
+                if (key(a) < key(b)) != maximum { a } else { b }
+            }
+        };
+        (bits, flags)
+    }
+
+    /// Returns a number that orders finite values and infinities, with both
+    /// zeros the same.
+    fn order(self, bits: u64) -> i64 {
+        let magnitude = (bits & (self.sign_bit() - 1)) as i64;
+        if bits & self.sign_bit() != 0 {
+            -magnitude
+        } else {
+            magnitude
+        }
+    }
+
+    /// Takes the sign of `b` (bit 0 of `how`: negated, bit 1: times that of `a`).
+    pub fn inject_sign(self, a: u64, b: u64, how: u8) -> u64 {
+        let sign = match how {
+            0 => b,
+            1 => !b,
+            _ => a ^ b,
+        };
+        a & !self.sign_bit() | sign & self.sign_bit()
+    }
+
+    /// Negates.
+    pub fn negate(self, a: u64) -> u64 {
+        a ^ self.sign_bit()
+    }
+
+    /// Returns the ten-bit class mask.
+    pub fn classify(self, bits: u64) -> u64 {
+        let a = self.unpack(bits);
+        let subnormal =
+            a.kind == Kind::Finite && bits >> self.fraction_bits & self.max_field() == 0;
+        let class = match (a.kind, a.negative) {
+            (Kind::Infinity, true) => 0,
+            (Kind::Finite, true) if !subnormal => 1,
+            (Kind::Finite, true) => 2,
+            (Kind::Zero, true) => 3,
+            (Kind::Zero, false) => 4,
+            (Kind::Finite, false) if subnormal => 5,
+            (Kind::Finite, false) => 6,
+            (Kind::Infinity, false) => 7,
+            (Kind::SignalingNan, _) => 8,
+            (Kind::QuietNan, _) => 9,
+        };
+        1 << class
+    }
+}
+
+/// Drops the last `shift` bits with rounding; returns whether they held
+/// anything.
+fn drop_bits(value: u128, shift: u32, negative: bool, rounding: Rounding) -> (u128, bool) {
+    if shift == 0 {
+        return (value, false);
+    }
+    let (kept, half, rest) = match shift {
+        1..=127 => {
+            let half = value >> (shift - 1) & 1 == 1;
+            (value >> shift, half, value & ((1 << (shift - 1)) - 1) != 0)
+        }
+        128 => (0, value >> 127 == 1, value << 1 != 0),
+        _ => (0, false, value != 0),
+    };
+    let inexact = half || rest;
+    let up = match rounding {
+        Rounding::NearestEven => half && (rest || kept & 1 == 1),
+        Rounding::NearestAway => half,
+        Rounding::TowardZero => false,
+        Rounding::Down => inexact && negative,
+        Rounding::Up => inexact && !negative,
+    };
+    (kept + u128::from(up), inexact)
+}
+
+/// Shifts right; bits that fall out are remembered in the last one.
+fn shift_sticky(value: u128, shift: u32) -> u128 {
+    if shift == 0 {
+        return value;
+    }
+    if shift >= 128 {
+        return u128::from(value != 0);
+    }
+    value >> shift | u128::from(value << (128 - shift) != 0)
+}
+
+fn extend_integer(value: u64, bits: u32) -> u64 {
+    if bits == 32 {
+        value as u32 as i32 as i64 as u64
+    } else {
+        value
+    }
+}
