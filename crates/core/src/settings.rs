@@ -28,6 +28,11 @@ pub struct SearchSettings {
     /// Survivors with the same parent at most, as long as others could take
     /// the places; 0 for no limit.
     pub siblings: u32,
+    /// Places kept for kernels that never had one, if there are admitted ones,
+    /// even where older kernels are faster; below the number of places, so the
+    /// best always stays. Without them, a full beam never takes in a slower
+    /// child, however large the slack.
+    pub newcomers: u32,
     /// Iterations without a better kernel after which the run ends; 0 for never.
     pub patience: u32,
     /// Percent of peak at which the run ends, above 0 to 100.
@@ -49,6 +54,7 @@ impl Default for SearchSettings {
             menu_dropout: 0.5,
             slack: 1.05,
             siblings: 3,
+            newcomers: 2,
             patience: 6,
             stop_at_percent_of_peak: None,
             max_evaluations: Some(500),
@@ -78,6 +84,7 @@ impl SearchSettings {
         check_count("plans", self.plans, 1, 256)?;
         check_count("drafts", self.drafts, 1, 64)?;
         check_count("iterations", self.iterations, 1, 10_000)?;
+        check_count("newcomers", self.newcomers, 0, self.beam - 1)?;
         let checks = [
             (
                 "menu_dropout",

@@ -106,6 +106,8 @@ pub struct Search {
     known_sources: BTreeMap<ContentHash, CandidateId>,
     evaluations: BTreeMap<ContentHash, Arc<Evaluation>>,
     beam: Vec<CandidateId>,
+    /// Candidates that have held a place.
+    placed: BTreeSet<CandidateId>,
     /// The best of all closed iterations.
     best: Option<CandidateId>,
     stopped: Option<Stopped>,
@@ -143,6 +145,7 @@ impl Search {
             known_sources: BTreeMap::new(),
             evaluations: BTreeMap::new(),
             beam: Vec::new(),
+            placed: BTreeSet::new(),
             best: None,
             stopped: None,
             tally: Tally::default(),
@@ -238,6 +241,7 @@ impl Search {
         {
             return Err("a parent does not exist");
         }
+        self.placed.extend(&opened.parents);
         self.phase = Phase::Iteration(Iteration::open(opened));
         Ok(())
     }
@@ -522,6 +526,8 @@ impl Search {
             });
         }
         let fresh: Vec<CandidateId> = new.iter().map(|new| new.id).collect();
+        let ids = candidates.iter().map(|candidate| candidate.id);
+        let unplaced: Vec<CandidateId> = ids.filter(|id| !self.placed.contains(id)).collect();
         let seed = self
             .started
             .seed
@@ -532,6 +538,7 @@ impl Search {
             candidates: &candidates,
             beam: &self.beam,
             fresh: &fresh,
+            unplaced: &unplaced,
         });
         IterationClosed {
             iteration: iteration.number,

@@ -5,13 +5,18 @@ use autocomp_core::CandidateId;
 
 /// Keeps the best distinct kernels among the beam and the admitted children.
 ///
-/// Kernels rank by cycles, older ones first among equals. They take places in
-/// three rounds: first those that differ in their measurement from all that
-/// have a place and have fewer than `siblings` surviving siblings; then the
-/// rest that differ in their measurement; then the rest. A kernel with the
-/// same cycles, cold cycles and instruction count as another is most likely
-/// the same program written differently, and a beam full of those is a beam
-/// of one.
+/// Kernels rank by cycles, older ones first among equals. Places are filled in
+/// three steps: all but the `newcomers` places by rank; then, as long as fewer
+/// than `newcomers` of the chosen never held a place, by rank among those that
+/// never did: the admitted children, and older kernels whose cycles are below
+/// the best's times the slack; then what is left, by rank.
+///
+/// Each step goes through its kernels in three rounds: first it takes those
+/// that differ in their measurement from all chosen and have fewer than
+/// `siblings` chosen siblings; then the rest that differ in their measurement;
+/// then the rest. A kernel with the same cycles, cold cycles and instruction
+/// count as another is most likely the same program written differently, and
+/// a beam full of those is a beam of one.
 #[derive(Debug)]
 pub(super) struct Beam;
 
@@ -35,31 +40,46 @@ impl Strategy for Beam {
         ranked.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
         ranked.dedup();
 
+        let best = ranked.first().map_or(0, |id| pool.candidate(*id).cycles.0);
+        let limit = best as f64 * pool.settings.slack;
+        let mut newcomers: Vec<CandidateId> = pool.unplaced.to_vec();
+        newcomers.retain(|id| ranked.contains(id) || (pool.candidate(*id).cycles.0 as f64) < limit);
+        newcomers.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
+
         let n_places = pool.settings.beam as usize;
-        let mut chosen: Vec<CandidateId> = Vec::new();
-        for round in 0..3 {
-            for id in &ranked {
-                if n_places <= chosen.len() {
-                    break;
-                }
-                let is_known = || chosen.iter().any(|other| is_alike(pool, *id, *other));
-                let is_crowded = || {
-                    let siblings = chosen.iter().filter(|other| is_sibling(pool, *id, **other));
-                    pool.settings.siblings != 0
-                        && pool.settings.siblings as usize <= siblings.count()
-                };
-                let is_out = match round {
-                    0 => is_known() || is_crowded(),
-                    1 => is_known(),
-                    _ => false,
-                };
-                if !is_out && !chosen.contains(id) {
-                    chosen.push(*id);
-                }
-            }
-        }
+        let n_newcomers = (pool.settings.newcomers as usize).min(n_places - 1);
+        let mut chosen = Vec::new();
+        fill(pool, &ranked, n_places - n_newcomers, &mut chosen);
+        let n_new = chosen.iter().filter(|id| newcomers.contains(id)).count();
+        let n_filled = chosen.len() + n_newcomers.saturating_sub(n_new);
+        fill(pool, &newcomers, n_filled, &mut chosen);
+        fill(pool, &ranked, n_places, &mut chosen);
         chosen.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
         chosen
+    }
+}
+
+/// Chooses from `ranked`, in three rounds, until `n_places` are chosen.
+fn fill(pool: &Pool<'_>, ranked: &[CandidateId], n_places: usize, chosen: &mut Vec<CandidateId>) {
+    for round in 0..3 {
+        for id in ranked {
+            if n_places <= chosen.len() {
+                return;
+            }
+            let is_known = || chosen.iter().any(|other| is_alike(pool, *id, *other));
+            let is_crowded = || {
+                let siblings = chosen.iter().filter(|other| is_sibling(pool, *id, **other));
+                pool.settings.siblings != 0 && pool.settings.siblings as usize <= siblings.count()
+            };
+            let is_out = match round {
+                0 => is_known() || is_crowded(),
+                1 => is_known(),
+                _ => false,
+            };
+            if !is_out && !chosen.contains(id) {
+                chosen.push(*id);
+            }
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Pool<'a> {
     pub beam: &'a [CandidateId],
     /// Correct kernels that are new in this iteration, in key order.
     pub fresh: &'a [CandidateId],
+    /// Correct kernels that never held a place, new ones included, by id.
+    pub unplaced: &'a [CandidateId],
 }
 
 impl<'a> Pool<'a> {

@@ -1,0 +1,387 @@
+//! The search on a toy landscape, driven in any order, without threads.
+
+use autocomp_core::{
+    ContentHash, Cycles, DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Evaluation, Event,
+    FinishReason, Measurement, MenuItem, Outcome, PlanRecord, Planned, Proposal, RunStarted,
+    SearchSettings, Seed, TaskKey, canonical_history,
+};
+use autocomp_search::{Search, SearchError, Task};
+use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Kernels are points in the plane. The ground falls towards (20, 30), but for
+/// a ridge at x = 8 that has to be crossed uphill.
+type Point = (i64, i64);
+
+const BEST: Point = (20, 30);
+
+fn cycles((x, y): Point) -> u64 {
+    let ridge = if (8..10).contains(&x) { 60 } else { 0 };
+    1000 + 10 * (x.abs_diff(BEST.0) + y.abs_diff(BEST.1)) + ridge
+}
+
+/// The world beside the search: what hashes stand for.
+struct World {
+    points: BTreeMap<ContentHash, Point>,
+    /// The longest step along each axis.
+    step: usize,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            points: BTreeMap::new(),
+            step: 3,
+        }
+    }
+}
+
+impl World {
+    fn name(&mut self, point: Point) -> ContentHash {
+        let hash = ContentHash::of(format!("{point:?}").as_bytes());
+        self.points.insert(hash, point);
+        hash
+    }
+
+    /// Does a task: plans draw a step, drafts take it, evaluations look at the ground.
+    fn perform(&mut self, task: &Task) -> Event {
+        match task {
+            Task::Plan {
+                key, seed, menu, ..
+            } => {
+                let mut seed = *seed;
+                let result = if seed.below(10) == 0 {
+                    Proposal::Failed {
+                        message: "no plan".to_owned(),
+                    }
+                } else {
+                    let menu_item = menu[seed.below(menu.len())].id.clone();
+                    let most = self.step as i64;
+                    let mut draw = || seed.below(2 * self.step + 1) as i64 - most;
+                    let step = (draw(), draw());
+                    let proposer = "toy".to_owned();
+                    Proposal::Made(PlanRecord {
+                        menu_item,
+                        proposer,
+                        plan: self.name(step),
+                    })
+                };
+                Event::Planned(Planned {
+                    key: *key,
+                    result,
+                    exchanges: Vec::new(),
+                })
+            }
+            Task::Draft {
+                key,
+                kernel,
+                plan,
+                seed,
+                ..
+            } => {
+                let mut seed = *seed;
+                let ((x, y), (dx, dy)) = (self.points[kernel], self.points[&plan.plan]);
+                let result = if seed.below(10) == 0 {
+                    Proposal::Nothing {
+                        message: "no code".to_owned(),
+                    }
+                } else {
+                    let source = self.name((x + dx, y + dy));
+                    Proposal::Made(DraftRecord {
+                        proposer: "toy".to_owned(),
+                        source,
+                    })
+                };
+                Event::Drafted(Drafted {
+                    key: *key,
+                    result,
+                    exchanges: Vec::new(),
+                })
+            }
+            Task::Evaluate { key, source } => {
+                let evaluation = evaluate(*source, self.points[source]);
+                Event::Evaluated(Evaluated {
+                    key: *key,
+                    source: *source,
+                    evaluation,
+                })
+            }
+            _ => panic!("an unknown task"),
+        }
+    }
+}
+
+fn evaluate(key: ContentHash, point: Point) -> Evaluation {
+    let is_wrong = point.0 < 0 || point.1 < 0;
+    let cycles = Cycles(cycles(point));
+    Evaluation {
+        key,
+        outcome: if is_wrong {
+            Outcome::Wrong
+        } else {
+            Outcome::Ok
+        },
+        diagnostics: Vec::new(),
+        measurement: (!is_wrong).then(|| Measurement {
+            cycles,
+            cold_cycles: cycles,
+            instructions: point.0 as u64 * 1000 + point.1 as u64,
+            ideal_cycles: Cycles(1000),
+            percent_of_peak: 1e5 / cycles.0 as f64,
+            engine: "toy".to_owned(),
+            compiler: "toy".to_owned(),
+        }),
+        feedback: None,
+        tiers: Vec::new(),
+    }
+}
+
+fn started(world: &mut World, settings: SearchSettings, seed: u64) -> RunStarted {
+    let item = |id: &str| MenuItem {
+        id: id.to_owned(),
+        text: String::new(),
+        applies_when: String::new(),
+    };
+    RunStarted {
+        format: EVENT_FORMAT,
+        program: "0.1.0".to_owned(),
+        target: "toy".to_owned(),
+        problem: "toy/plane".to_owned(),
+        evaluator: ContentHash::of(b"toy"),
+        compiler: "toy".to_owned(),
+        proposers: vec!["toy".to_owned()],
+        seed: Seed(seed),
+        settings,
+        menu: ["a", "b", "c", MenuItem::OTHER].map(item).into(),
+        baseline: world.name((0, 0)),
+        spec: None,
+    }
+}
+
+/// Runs a search to its end. Of the tasks that may run, `order` draws the next.
+fn run(settings: SearchSettings, seed: u64, order: Seed) -> (Search, Vec<Event>) {
+    run_in(World::default(), settings, seed, order)
+}
+
+fn run_in(
+    mut world: World,
+    settings: SearchSettings,
+    seed: u64,
+    mut order: Seed,
+) -> (Search, Vec<Event>) {
+    let started = started(&mut world, settings, seed);
+    let mut search = Search::new(started.clone()).unwrap();
+    let mut events = vec![Event::Started(started)];
+    loop {
+        while let Some(event) = search.due() {
+            search.apply(&event).unwrap();
+            events.push(event);
+        }
+        let tasks = search.ready();
+        if tasks.is_empty() {
+            break;
+        }
+        let event = world.perform(&tasks[order.below(tasks.len())]);
+        search.apply(&event).unwrap();
+        events.push(event);
+    }
+    (search, events)
+}
+
+fn settings() -> SearchSettings {
+    SearchSettings {
+        beam: 4,
+        plans: 4,
+        drafts: 2,
+        iterations: 6,
+        newcomers: 1,
+        patience: 0,
+        max_evaluations: None,
+        ..SearchSettings::default()
+    }
+}
+
+#[test]
+fn the_beam_finds_the_optimum() {
+    let settings = SearchSettings {
+        iterations: 60,
+        stop_at_percent_of_peak: Some(100.0),
+        ..settings()
+    };
+    for seed in 0..5 {
+        let (search, _) = run(settings.clone(), seed, Seed(1));
+        assert_eq!(
+            search.finish(),
+            Some(FinishReason::PercentOfPeak),
+            "seed {seed}"
+        );
+        assert_eq!(search.best().unwrap().cycles, Cycles(1000));
+        let lineage = search.best_lineage();
+        assert_eq!(lineage[0].key, TaskKey::BASELINE);
+        assert!(lineage[1..].iter().all(|step| step.plan.is_some()));
+        assert!(lineage.is_sorted_by(|a, b| a.key.iteration < b.key.iteration));
+    }
+}
+
+#[test]
+fn slack_crosses_a_ridge_that_faster_children_never_do() {
+    // With steps of one, the way leads over two points that are 5 % slower.
+    let best = |slack: f64, newcomers: u32, seed: u64| {
+        let settings = SearchSettings {
+            slack,
+            newcomers,
+            iterations: 300,
+            stop_at_percent_of_peak: Some(100.0),
+            ..settings()
+        };
+        let world = World {
+            step: 1,
+            ..World::default()
+        };
+        let (search, _) = run_in(world, settings, seed, Seed(1));
+        search.best().unwrap().cycles
+    };
+    // The point before the ridge, and the optimum.
+    let (before, beyond) = (Cycles(1000 + 10 * 13), Cycles(1000));
+    for seed in 0..5 {
+        assert_eq!(best(1.0, 2, seed), before);
+        assert_eq!(best(1.1, 2, seed), beyond);
+    }
+}
+
+#[test]
+fn selection_beats_random_parents_on_the_same_budget() {
+    let mean_best = |strategy: &str| {
+        let total: u64 = (0..10)
+            .map(|seed| {
+                let settings = SearchSettings {
+                    strategy: strategy.to_owned(),
+                    iterations: 12,
+                    ..settings()
+                };
+                run(settings, seed, Seed(1)).0.best().unwrap().cycles.0
+            })
+            .sum();
+        total / 10
+    };
+    let (beam, random) = (mean_best("beam"), mean_best("random"));
+    assert!(beam + 50 < random, "beam {beam}, random {random}");
+}
+
+#[test]
+fn a_stalled_search_ends() {
+    // Nothing is better than the baseline if only three plans may be drawn.
+    let settings = SearchSettings {
+        beam: 1,
+        newcomers: 0,
+        plans: 1,
+        drafts: 1,
+        iterations: 1000,
+        patience: 4,
+        ..settings()
+    };
+    let (search, events) = run(settings, 1, Seed(1));
+    assert_eq!(search.finish(), Some(FinishReason::Stalled));
+    let bests: Vec<Cycles> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::IterationClosed(closed) => {
+                let id = closed.beam[0];
+                Some(search.candidate(id).unwrap().cycles)
+            }
+            _ => None,
+        })
+        .collect();
+    let (last, before) = bests.split_last().unwrap();
+    assert!(before.iter().rev().take(3).all(|cycles| cycles == last));
+    assert!(4 <= bests.len());
+}
+
+#[test]
+fn foreign_events_are_refused_and_change_nothing() {
+    let (_, events) = run(settings(), 1, Seed(1));
+    // Leave out one event; some later event must not fit, or the run is not finished.
+    for missing in 1..events.len() {
+        let kept = events.iter().enumerate().filter(|(idx, _)| *idx != missing);
+        match Search::fold(kept.map(|(_, event)| event)) {
+            Err(SearchError::Apply(_)) => {}
+            Err(error) => panic!("{error}"),
+            Ok(search) => assert_eq!(search.finish(), None, "without event {missing}"),
+        }
+    }
+    // Twice is once too often.
+    for twice in 0..events.len() {
+        let mut search = Search::fold(&events[..=twice]).unwrap();
+        let before = search.progress();
+        assert!(search.apply(&events[twice]).is_err(), "event {twice} twice");
+        assert_eq!(search.progress(), before);
+    }
+}
+
+#[test]
+fn unusable_settings_are_refused() {
+    let mut world = World::default();
+    let mut error = |settings: SearchSettings| {
+        Search::new(started(&mut world, settings, 1))
+            .unwrap_err()
+            .to_string()
+    };
+    insta::assert_snapshot!(
+        error(SearchSettings { strategy: "annealing".to_owned(), ..settings() }),
+        @"there is no strategy `annealing`; there are: beam, random"
+    );
+    insta::assert_snapshot!(
+        error(SearchSettings { slack: 0.9, ..settings() }),
+        @"setting `slack` is 0.9, but must be from 1 to 100"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn the_order_of_work_does_not_matter(
+        seed in 0u64..1000,
+        order_a: u64,
+        order_b: u64,
+        beam in 1u32..5,
+        plans in 1u32..4,
+        drafts in 1u32..4,
+        max_evaluations in proptest::option::of(1u32..80),
+    ) {
+        let settings =
+            SearchSettings { beam, newcomers: beam / 2, plans, drafts, max_evaluations, ..settings() };
+        let (a, events_a) = run(settings.clone(), seed, Seed(order_a));
+        let (b, events_b) = run(settings, seed, Seed(order_b));
+        prop_assert_eq!(canonical_history(&events_a), canonical_history(&events_b));
+        prop_assert_eq!(a.progress(), b.progress());
+        prop_assert_eq!(a.best_lineage(), b.best_lineage());
+        if let Some(most) = max_evaluations {
+            prop_assert!(a.n_evaluations() <= most);
+        }
+    }
+
+    #[test]
+    fn the_best_is_never_lost_and_the_beam_has_no_doubles(
+        seed in 0u64..1000,
+        slack in 1.0f64..2.0,
+        siblings in 0u32..3,
+        newcomers in 0u32..4,
+    ) {
+        let settings = SearchSettings { slack, siblings, newcomers, ..settings() };
+        let (_, events) = run(settings, seed, Seed(1));
+        let mut cycles = BTreeMap::from([(0, 1500)]);
+        let mut best = u64::MAX;
+        for event in &events {
+            let Event::IterationClosed(closed) = event else { continue };
+            cycles.extend(closed.candidates.iter().map(|new| (new.id.0, new.cycles.0)));
+            let first = cycles[&closed.beam[0].0];
+            prop_assert!(first <= best);
+            prop_assert_eq!(Some(&first), cycles.values().min());
+            best = first;
+            let distinct: BTreeSet<_> = closed.beam.iter().collect();
+            prop_assert_eq!(distinct.len(), closed.beam.len());
+            prop_assert!(closed.beam.len() <= 4);
+        }
+    }
+}
