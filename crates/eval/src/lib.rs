@@ -1,8 +1,11 @@
 //! The evaluation cascade: check, build, test, time.
 
 pub mod build;
+mod check;
+mod comparison;
 mod evaluator;
 mod file_store;
+mod inputs;
 pub mod toolchain;
 
 pub use evaluator::{EvalError, Evaluator};

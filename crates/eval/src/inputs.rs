@@ -1,0 +1,149 @@
+//! Test inputs with known answers, and how fresh ones are made of them.
+
+use autocomp_core::Seed;
+use autocomp_targets::{Axis, Buffer, Problem};
+
+/// The content of every buffer before and after a right run.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// Name of the input set.
+    pub name: String,
+    /// Per buffer, its content before the run; none for pure outputs.
+    pub before: Vec<Option<Vec<u8>>>,
+    /// Per buffer, its content after a right run; none for pure inputs.
+    pub after: Vec<Option<Vec<u8>>>,
+}
+
+impl Case {
+    /// Returns the case that follows from this one by permuting indices along
+    /// the axes of the problem: new inputs whose right outputs are known
+    /// without computing them.
+    pub(crate) fn permuted(&self, problem: &Problem, seed: Seed) -> Self {
+        let orders: Vec<Vec<u32>> = problem
+            .axes
+            .iter()
+            .map(|axis| {
+                let extent = extent(problem, axis);
+                permutation(extent, seed.derive(&axis.name))
+            })
+            .collect();
+        let permute = |contents: &[Option<Vec<u8>>]| {
+            let buffers = problem.buffers.iter().enumerate();
+            buffers
+                .zip(contents)
+                .map(|((idx, buffer), content)| {
+                    let content = content.as_ref()?;
+                    let order = |dimension: usize| {
+                        let holds = |axis: &&Axis| {
+                            axis.of.iter().any(|at| at.buffer == idx && at.dimension == dimension)
+                        };
+                        let axis = problem.axes.iter().position(|axis| holds(&axis))?;
+                        Some(orders[axis].as_slice())
+                    };
+                    Some(permuted_buffer(buffer, content, order))
+                })
+                .collect()
+        };
+        Self { name: self.name.clone(), before: permute(&self.before), after: permute(&self.after) }
+    }
+}
+
+fn extent(problem: &Problem, axis: &Axis) -> usize {
+    axis.of.first().map_or(0, |at| problem.buffers[at.buffer].shape[at.dimension] as usize)
+}
+
+/// Returns the numbers below `n` in a random order.
+fn permutation(n: usize, mut seed: Seed) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    for idx in (1..n).rev() {
+        order.swap(idx, seed.below(idx + 1));
+    }
+    order
+}
+
+/// Moves the element at `order(0)[i], order(1)[j], …` to `i, j, …`.
+fn permuted_buffer<'o>(
+    buffer: &Buffer,
+    content: &[u8],
+    order: impl Fn(usize) -> Option<&'o [u32]>,
+) -> Vec<u8> {
+    let width = buffer.dtype.bytes();
+    let (columns, outer) = match buffer.shape.split_last() {
+        Some((columns, outer)) => (*columns as usize, outer),
+        None => return content.to_vec(),
+    };
+    let row_bytes = columns * width;
+    let rows = content.len() / row_bytes.max(1);
+    let last = order(outer.len());
+    let mut result = Vec::with_capacity(content.len());
+    for row in 0..rows {
+        // The row's index, taken apart and put together again dimension by dimension.
+        let (mut rest, mut from, mut stride) = (row, 0, 1);
+        for (dimension, extent) in outer.iter().enumerate().rev() {
+            let index = rest % *extent as usize;
+            rest /= *extent as usize;
+            from += order(dimension).map_or(index, |order| order[index] as usize) * stride;
+            stride *= *extent as usize;
+        }
+        let source = &content[from * row_bytes..(from + 1) * row_bytes];
+        match last {
+            None => result.extend_from_slice(source),
+            Some(order) if width == 1 => {
+                result.extend(order.iter().map(|column| source[*column as usize]));
+            }
+            Some(order) => {
+                for column in order {
+                    let at = *column as usize * width;
+                    result.extend_from_slice(&source[at..at + width]);
+                }
+            }
+        }
+    }
+    result
+}
+
+/// Fills `bytes` with a pattern that differs from place to place and seed to seed.
+pub(crate) fn poison(bytes: &mut [u8], mut seed: Seed) {
+    let mut chunks = bytes.chunks_exact_mut(8);
+    for chunk in &mut chunks {
+        chunk.copy_from_slice(&seed.next_u64().to_le_bytes());
+    }
+    let rest = chunks.into_remainder();
+    let len = rest.len();
+    rest.copy_from_slice(&seed.next_u64().to_le_bytes()[..len]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{permutation, permuted_buffer};
+    use autocomp_core::Seed;
+    use autocomp_targets::{Buffer, DataType, Role};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn elements_move_to_where_the_orders_say(
+            shape in proptest::collection::vec(1_u64..6, 1..4),
+            seed in any::<u64>(),
+            which in proptest::collection::vec(any::<bool>(), 3),
+        ) {
+            let buffer = Buffer { name: "A".into(), dtype: DataType::Int32, shape: shape.clone(), role: Role::Input, alignment: 4 };
+            let content: Vec<u8> = (0..buffer.elements() as u32).flat_map(u32::to_le_bytes).collect();
+            let orders: Vec<Option<Vec<u32>>> = shape.iter().enumerate()
+                .map(|(d, n)| which[d].then(|| permutation(*n as usize, Seed(seed + d as u64)))).collect();
+            let moved = permuted_buffer(&buffer, &content, |d| orders[d].as_deref());
+            let linear = |index: &[usize]| index.iter().zip(&shape).fold(0, |at, (i, n)| at * *n as usize + i);
+            for element in 0..buffer.elements() {
+                let mut index = vec![0; shape.len()];
+                let mut rest = element;
+                for d in (0..shape.len()).rev() {
+                    index[d] = rest % shape[d] as usize;
+                    rest /= shape[d] as usize;
+                }
+                let from: Vec<usize> = index.iter().enumerate()
+                    .map(|(d, i)| orders[d].as_ref().map_or(*i, |order| order[*i] as usize)).collect();
+                prop_assert_eq!(&moved[element * 4..][..4], &content[linear(&from) * 4..][..4]);
+            }
+        }
+    }
+}
