@@ -35,7 +35,9 @@ impl Case {
                     let content = content.as_ref()?;
                     let order = |dimension: usize| {
                         let holds = |axis: &&Axis| {
-                            axis.of.iter().any(|at| at.buffer == idx && at.dimension == dimension)
+                            axis.of
+                                .iter()
+                                .any(|at| at.buffer == idx && at.dimension == dimension)
                         };
                         let axis = problem.axes.iter().position(|axis| holds(&axis))?;
                         Some(orders[axis].as_slice())
@@ -44,12 +46,18 @@ impl Case {
                 })
                 .collect()
         };
-        Self { name: self.name.clone(), before: permute(&self.before), after: permute(&self.after) }
+        Self {
+            name: self.name.clone(),
+            before: permute(&self.before),
+            after: permute(&self.after),
+        }
     }
 }
 
 fn extent(problem: &Problem, axis: &Axis) -> usize {
-    axis.of.first().map_or(0, |at| problem.buffers[at.buffer].shape[at.dimension] as usize)
+    axis.of.first().map_or(0, |at| {
+        problem.buffers[at.buffer].shape[at.dimension] as usize
+    })
 }
 
 /// Returns the numbers below `n` in a random order.

@@ -91,7 +91,8 @@ fn functions(tokens: &[Token<'_>]) -> Vec<String> {
             depth += 1;
         } else if token.is('}') {
             depth -= 1;
-        } else if depth == 0 && !token.word().is_empty() && definition(&tokens[idx + 1..]).is_some() {
+        } else if depth == 0 && !token.word().is_empty() && definition(&tokens[idx + 1..]).is_some()
+        {
             names.push(format!("`{}`", token.text));
         }
     }

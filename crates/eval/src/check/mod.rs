@@ -20,21 +20,40 @@ const MAX_DIAGNOSTICS: usize = 10;
 /// Returns why `source` is refused; empty if it may be built.
 pub(crate) fn check(source: &str, file: &str, problem: &Problem) -> Vec<Diagnostic> {
     if MAX_SOURCE_BYTES < source.len() {
-        let message =
-            format!("the kernel has {} bytes; at most {MAX_SOURCE_BYTES} are accepted", source.len());
-        return vec![refusal("too-large", message, None, "unroll less, or compute tables instead of writing them out")];
+        let message = format!(
+            "the kernel has {} bytes; at most {MAX_SOURCE_BYTES} are accepted",
+            source.len()
+        );
+        return vec![refusal(
+            "too-large",
+            message,
+            None,
+            "unroll less, or compute tables instead of writing them out",
+        )];
     }
     if let Some(at) = source.find('\0') {
         let line = 1 + source[..at].matches('\n').count() as u32;
-        let location = SourceLocation { file: file.to_owned(), line, column: None };
-        return vec![refusal("nul-byte", "the kernel contains a NUL byte".into(), Some(location), "remove it")];
+        let location = SourceLocation {
+            file: file.to_owned(),
+            line,
+            column: None,
+        };
+        return vec![refusal(
+            "nul-byte",
+            "the kernel contains a NUL byte".into(),
+            Some(location),
+            "remove it",
+        )];
     }
     let tokens = tokens::tokens(source);
     let mut found = rules::check(&tokens, file);
     found.extend(entry::check(&tokens, file, problem));
     found.truncate(MAX_DIAGNOSTICS);
     for diagnostic in &mut found {
-        let line = diagnostic.location.as_ref().map_or(0, |location| location.line as usize);
+        let line = diagnostic
+            .location
+            .as_ref()
+            .map_or(0, |location| location.line as usize);
         if let Some(text) = line.checked_sub(1).and_then(|idx| source.lines().nth(idx)) {
             let text: String = text.trim().chars().take(200).collect();
             diagnostic.notes.insert(0, format!("line {line}: {text}"));
@@ -43,7 +62,12 @@ pub(crate) fn check(source: &str, file: &str, problem: &Problem) -> Vec<Diagnost
     found
 }
 
-fn refusal(code: &str, message: String, location: Option<SourceLocation>, remedy: &str) -> Diagnostic {
+fn refusal(
+    code: &str,
+    message: String,
+    location: Option<SourceLocation>,
+    remedy: &str,
+) -> Diagnostic {
     Diagnostic {
         stage: Stage::Check,
         severity: Severity::Error,
@@ -56,5 +80,9 @@ fn refusal(code: &str, message: String, location: Option<SourceLocation>, remedy
 }
 
 fn location(file: &str, token: &Token<'_>) -> Option<SourceLocation> {
-    Some(SourceLocation { file: file.to_owned(), line: token.line, column: Some(token.column) })
+    Some(SourceLocation {
+        file: file.to_owned(),
+        line: token.line,
+        column: Some(token.column),
+    })
 }

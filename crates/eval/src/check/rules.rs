@@ -5,17 +5,36 @@ use super::{location, refusal};
 use autocomp_core::Diagnostic;
 
 /// Names of the runtime that a kernel has no business with.
-const RUNTIME_NAMES: &[&str] = &["tohost", "fromhost", "_start", "__stack_top", "__stack_bottom"];
+const RUNTIME_NAMES: &[&str] = &[
+    "tohost",
+    "fromhost",
+    "_start",
+    "__stack_top",
+    "__stack_bottom",
+];
 
 /// Attributes that place code or data, or run it outside the call.
 const BANNED_ATTRIBUTES: &[&str] = &[
-    "alias", "constructor", "destructor", "ifunc", "init_priority", "interrupt", "naked", "section",
+    "alias",
+    "constructor",
+    "destructor",
+    "ifunc",
+    "init_priority",
+    "interrupt",
+    "naked",
+    "section",
     "weakref",
 ];
 
 /// Pragmas that only advise the optimizer.
-const ALLOWED_PRAGMAS: &[&[&str]] =
-    &[&["unroll"], &["nounroll"], &["clang", "loop"], &["GCC", "unroll"], &["GCC", "ivdep"], &["once"]];
+const ALLOWED_PRAGMAS: &[&[&str]] = &[
+    &["unroll"],
+    &["nounroll"],
+    &["clang", "loop"],
+    &["GCC", "unroll"],
+    &["GCC", "ivdep"],
+    &["once"],
+];
 
 /// Returns a diagnostic for every banned construct.
 pub(super) fn check(tokens: &[Token<'_>], file: &str) -> Vec<Diagnostic> {
@@ -23,7 +42,10 @@ pub(super) fn check(tokens: &[Token<'_>], file: &str) -> Vec<Diagnostic> {
     for (idx, token) in tokens.iter().enumerate() {
         if token.starts_line && token.is('#') {
             let line = &tokens[idx + 1..];
-            let end = line.iter().take_while(|next| next.logical_line == token.logical_line).count();
+            let end = line
+                .iter()
+                .take_while(|next| next.logical_line == token.logical_line)
+                .count();
             found.extend(directive(token, &line[..end], file));
         }
         found.extend(word(tokens, idx, file));
@@ -44,13 +66,22 @@ fn directive(hash: &Token<'_>, rest: &[Token<'_>], file: &str) -> Option<Diagnos
             "a kernel cannot embed files".to_owned(),
             "remove the line and compute the data or write it out",
         ),
-        "line" => ("line-directive", "line directives are not allowed".to_owned(), "remove the line"),
-        _ if name.kind == Kind::Number => {
-            ("line-directive", "line markers are not allowed".to_owned(), "remove the line")
-        }
+        "line" => (
+            "line-directive",
+            "line directives are not allowed".to_owned(),
+            "remove the line",
+        ),
+        _ if name.kind == Kind::Number => (
+            "line-directive",
+            "line markers are not allowed".to_owned(),
+            "remove the line",
+        ),
         "pragma" => {
             let words: Vec<&str> = rest[1..].iter().map(Token::word).collect();
-            if ALLOWED_PRAGMAS.iter().any(|allowed| words.starts_with(allowed)) {
+            if ALLOWED_PRAGMAS
+                .iter()
+                .any(|allowed| words.starts_with(allowed))
+            {
                 return None;
             }
             (
@@ -72,12 +103,16 @@ fn word(tokens: &[Token<'_>], idx: usize, file: &str) -> Option<Diagnostic> {
             format!("inline assembly (`{}`) is not allowed", token.text),
             "use the macros of the target's header",
         ),
-        "_Pragma" | "__pragma" => {
-            ("pragma", format!("`{}` is not allowed", token.text), "write a `#pragma unroll` line instead")
-        }
-        "__has_include" | "__has_include_next" | "__has_embed" => {
-            ("include", format!("`{}` is not allowed", token.text), "remove it; a kernel cannot include files")
-        }
+        "_Pragma" | "__pragma" => (
+            "pragma",
+            format!("`{}` is not allowed", token.text),
+            "write a `#pragma unroll` line instead",
+        ),
+        "__has_include" | "__has_include_next" | "__has_embed" => (
+            "include",
+            format!("`{}` is not allowed", token.text),
+            "remove it; a kernel cannot include files",
+        ),
         "__attribute__" | "__attribute" => return attribute(&tokens[idx..], '(', ')', file),
         name if RUNTIME_NAMES.contains(&name) || name.starts_with("autocomp_") => (
             "runtime-name",

@@ -43,7 +43,11 @@ impl Token<'_> {
 
     /// Returns the word, or an empty text for everything else.
     pub fn word(&self) -> &str {
-        if self.kind == Kind::Word { &self.text } else { "" }
+        if self.kind == Kind::Word {
+            &self.text
+        } else {
+            ""
+        }
     }
 }
 
@@ -122,7 +126,12 @@ impl Characters<'_> {
 
 /// Returns the tokens of `source`. Never fails: what is no C is punctuation.
 pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
-    let mut input = Characters { source, at: 0, line: 1, column: 1 };
+    let mut input = Characters {
+        source,
+        at: 0,
+        line: 1,
+        column: 1,
+    };
     let mut tokens = Vec::new();
     let mut starts_line = true;
     let mut logical_line = 0;
@@ -146,7 +155,14 @@ pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
         } else {
             Cow::Borrowed(raw)
         };
-        tokens.push(Token { kind, text, line, column, starts_line, logical_line });
+        tokens.push(Token {
+            kind,
+            text,
+            line,
+            column,
+            starts_line,
+            logical_line,
+        });
         starts_line = false;
     }
     tokens
@@ -208,7 +224,12 @@ fn token_kind(input: &mut Characters<'_>, first: char) -> Kind {
 }
 
 fn without_splices(raw: &str) -> String {
-    let mut input = Characters { source: raw, at: 0, line: 1, column: 1 };
+    let mut input = Characters {
+        source: raw,
+        at: 0,
+        line: 1,
+        column: 1,
+    };
     std::iter::from_fn(|| input.next()).collect()
 }
 

@@ -29,11 +29,16 @@ pub(crate) fn compare(
         .filter(|idx| {
             let at = idx * width..(idx + 1) * width;
             expected[at.clone()] != got[at.clone()]
-                && !is_close(value(buffer.dtype, &expected[at.clone()]), value(buffer.dtype, &got[at]), tolerance)
+                && !is_close(
+                    value(buffer.dtype, &expected[at.clone()]),
+                    value(buffer.dtype, &got[at]),
+                    tolerance,
+                )
         })
         .collect();
     let first = *wrong.first()?;
-    let element = |bytes: &[u8], idx: usize| value(buffer.dtype, &bytes[idx * width..(idx + 1) * width]);
+    let element =
+        |bytes: &[u8], idx: usize| value(buffer.dtype, &bytes[idx * width..(idx + 1) * width]);
     let n_poison = wrong
         .iter()
         .filter(|idx| got[*idx * width..][..width] == poison[*idx * width..][..width])
@@ -41,31 +46,50 @@ pub(crate) fn compare(
     // One byte of poison is right by chance once in 256 times.
     let never_written = wrong.len() - wrong.len() / 64 <= n_poison;
     let mismatches = Mismatches::new(buffer, &wrong, tile);
-    let mut message = format!(
-        "{} is {} instead of {}; {} of {} elements of {} are wrong: {}",
-        place(buffer, first),
-        element(got, first),
-        element(expected, first),
+    let count = format!(
+        "{} of {} elements of {}",
         wrong.len(),
         buffer.elements(),
-        buffer.name,
+        buffer.name
+    );
+    let (at, right, pattern) = (
+        place(buffer, first),
+        element(expected, first),
         mismatches.pattern(),
     );
-    if never_written {
-        message += ", and they were never written";
-    }
-    let mut notes: Vec<String> = spread(&wrong)
+    let message = if never_written {
+        format!("{count} were never written: {pattern}; the first is {at}, which should be {right}")
+    } else {
+        format!(
+            "{at} is {} instead of {right}; {count} are wrong: {pattern}",
+            element(got, first)
+        )
+    };
+    let listed = spread(&wrong).filter(|_| !never_written);
+    let mut notes: Vec<String> = listed
         .map(|idx| {
-            format!("{}: expected {}, got {}", place(buffer, idx), element(expected, idx), element(got, idx))
+            format!(
+                "{}: expected {}, got {}",
+                place(buffer, idx),
+                element(expected, idx),
+                element(got, idx)
+            )
         })
         .collect();
     if !never_written {
-        notes.extend(relation(buffer, &wrong, |idx| (element(expected, idx), element(got, idx))));
+        notes.extend(relation(buffer, &wrong, |idx| {
+            (element(expected, idx), element(got, idx))
+        }));
     }
     Some(Diagnostic {
         stage: Stage::Test,
         severity: Severity::Error,
-        code: if never_written { "output-not-written" } else { "output-mismatch" }.into(),
+        code: if never_written {
+            "output-not-written"
+        } else {
+            "output-mismatch"
+        }
+        .into(),
         message,
         location: None,
         notes,
@@ -98,8 +122,18 @@ fn relation(
     } else if all(&|expected, got| got == -expected) {
         Some("every wrong element has the right magnitude and the wrong sign".into())
     } else if all(&|expected, got| (got - expected - offset).abs() < 1e-9) && 1 < wrong.len() {
-        Some(format!("every wrong element is {} by {}", if offset > 0.0 { "too large" } else { "too small" }, offset.abs()))
-    } else if buffer.dtype == DataType::Int8 && all(&|expected, _| expected == 127.0 || expected == -128.0) {
+        Some(format!(
+            "every wrong element is {} by {}",
+            if offset > 0.0 {
+                "too large"
+            } else {
+                "too small"
+            },
+            offset.abs()
+        ))
+    } else if buffer.dtype == DataType::Int8
+        && all(&|expected, _| expected == 127.0 || expected == -128.0)
+    {
         Some("wrong only where the right value is at the limit of int8: sums must be clamped, once, at the end".into())
     } else {
         None
@@ -144,7 +178,13 @@ mod tests {
     use autocomp_targets::{Buffer, DataType, Role, Tolerance};
 
     fn buffer() -> Buffer {
-        Buffer { name: "C".into(), dtype: DataType::Int8, shape: vec![64, 64], role: Role::Output, alignment: 64 }
+        Buffer {
+            name: "C".into(),
+            dtype: DataType::Int8,
+            shape: vec![64, 64],
+            role: Role::Output,
+            alignment: 64,
+        }
     }
 
     /// Compares a ramp with itself after `spoil` has changed some elements.
@@ -158,7 +198,12 @@ mod tests {
         let expected: Vec<u8> = expected.iter().map(|value| value.cast_unsigned()).collect();
         let poison = vec![0x5a; expected.len()];
         match compare(&buffer(), &expected, &got, &poison, Tolerance::Exact {}, 16) {
-            Some(found) => format!("{}: {}\n  {}", found.code, found.message, found.notes.join("\n  ")),
+            Some(found) => format!(
+                "{}: {}\n  {}",
+                found.code,
+                found.message,
+                found.notes.join("\n  ")
+            ),
             None => "equal".into(),
         }
     }
@@ -167,25 +212,64 @@ mod tests {
     fn patterns_are_named() {
         let cases = [
             ("nothing", report(|_, _, v| v)),
-            ("everything negated", report(|_, _, v| if v == 0 { 1 } else { -v })),
-            ("odd tile columns", report(|_, c, v| if c / 16 % 2 == 1 { v ^ 1 } else { v })),
-            ("checkerboard", report(|r, c, v| if (r / 16 + c / 16) % 2 == 1 { v ^ 1 } else { v })),
-            ("second half of 32 rows", report(|r, _, v| if 16 <= r % 32 { v + 1 } else { v })),
-            ("last rows never written", report(|r, _, v| if 48 <= r { 0x5a } else { v })),
-            ("one element", report(|r, c, v| if (r, c) == (5, 9) { 0 } else { v })),
+            (
+                "everything negated",
+                report(|_, _, v| if v == 0 { 1 } else { -v }),
+            ),
+            (
+                "odd tile columns",
+                report(|_, c, v| if c / 16 % 2 == 1 { v ^ 1 } else { v }),
+            ),
+            (
+                "checkerboard",
+                report(|r, c, v| if (r / 16 + c / 16) % 2 == 1 { v ^ 1 } else { v }),
+            ),
+            (
+                "second half of 32 rows",
+                report(|r, _, v| if 16 <= r % 32 { v + 1 } else { v }),
+            ),
+            (
+                "last rows never written",
+                report(|r, _, v| if 48 <= r { 0x5a } else { v }),
+            ),
+            (
+                "one element",
+                report(|r, c, v| if (r, c) == (5, 9) { 0 } else { v }),
+            ),
             ("one column", report(|_, c, v| if c == 63 { -1 } else { v })),
-            ("edges of tiles", report(|r, c, v| if r % 16 == 15 && c % 16 == 15 { v ^ 2 } else { v })),
+            (
+                "edges of tiles",
+                report(|r, c, v| {
+                    if r % 16 == 15 && c % 16 == 15 {
+                        v ^ 2
+                    } else {
+                        v
+                    }
+                }),
+            ),
         ];
-        let text: Vec<String> = cases.iter().map(|(name, text)| format!("{name}\n  {text}")).collect();
+        let text: Vec<String> = cases
+            .iter()
+            .map(|(name, text)| format!("{name}\n  {text}"))
+            .collect();
         insta::assert_snapshot!(text.join("\n"));
     }
 
     #[test]
     fn tolerance_decides_on_floats_and_nan_is_wrong() {
-        let buffer = Buffer { dtype: DataType::Float32, shape: vec![2], ..buffer() };
+        let buffer = Buffer {
+            dtype: DataType::Float32,
+            shape: vec![2],
+            ..buffer()
+        };
         let bytes = |a: f32, b: f32| [a.to_le_bytes(), b.to_le_bytes()].concat();
-        let tolerance = Tolerance::Close { relative: 1e-3, absolute: 0.0 };
-        let compare = |got: Vec<u8>| compare(&buffer, &bytes(1.0, 2.0), &got, &[0; 8], tolerance, 4).is_none();
+        let tolerance = Tolerance::Close {
+            relative: 1e-3,
+            absolute: 0.0,
+        };
+        let compare = |got: Vec<u8>| {
+            compare(&buffer, &bytes(1.0, 2.0), &got, &[0; 8], tolerance, 4).is_none()
+        };
         assert!(compare(bytes(1.0005, 2.0)));
         assert!(!compare(bytes(1.002, 2.0)));
         assert!(!compare(bytes(1.0, f32::NAN)));

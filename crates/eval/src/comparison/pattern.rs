@@ -18,7 +18,12 @@ impl<'w> Mismatches<'w> {
     /// Takes the sorted indices of wrong elements.
     pub(super) fn new(buffer: &Buffer, wrong: &'w [usize], tile: usize) -> Self {
         let columns = buffer.shape.last().map_or(1, |columns| *columns as usize);
-        Self { rows: buffer.elements() / columns, columns, tile: tile.max(1), wrong }
+        Self {
+            rows: buffer.elements() / columns,
+            columns,
+            tile: tile.max(1),
+            wrong,
+        }
     }
 
     /// Returns the pattern: `every second 16x16 tile`, `rows 16 to 31 of every 32`.
@@ -56,7 +61,10 @@ impl<'w> Mismatches<'w> {
             counts[idx / self.columns / tile * wide + idx % self.columns / tile] += 1;
         }
         let bad: Vec<usize> = (0..counts.len()).filter(|idx| 0 < counts[*idx]).collect();
-        let area: usize = bad.iter().map(|idx| self.area(*idx / wide, *idx % wide)).sum();
+        let area: usize = bad
+            .iter()
+            .map(|idx| self.area(*idx / wide, *idx % wide))
+            .sum();
         // Wrong values are right by chance now and then, above all small ones.
         if self.wrong.len() * 4 < area * 3 {
             return None;
@@ -75,7 +83,10 @@ impl<'w> Mismatches<'w> {
         };
         for parity in 0..2 {
             if 1 < high && 1 < wide && all(&|row, column| (row + column) % 2 == parity) {
-                return Some(format!("every second {name}, like the {} fields of a chessboard", ["even", "odd"][parity]));
+                return Some(format!(
+                    "every second {name}, like the {} fields of a chessboard",
+                    ["even", "odd"][parity]
+                ));
             }
         }
         let first = (bad[0] / wide, bad[0] % wide);
@@ -83,10 +94,14 @@ impl<'w> Mismatches<'w> {
         let last = (last / wide, last % wide);
         for period in PERIODS {
             for (direction, count) in [("column", wide), ("row", high)] {
-                let pick = |row: usize, column: usize| if direction == "row" { row } else { column };
+                let pick =
+                    |row: usize, column: usize| if direction == "row" { row } else { column };
                 let phase = pick(first.0, first.1) % period;
                 if *period < count && all(&|row, column| pick(row, column) % period == phase) {
-                    return Some(format!("every {} {name} {direction}, from tile {direction} {phase}", ordinal(*period)));
+                    return Some(format!(
+                        "every {} {name} {direction}, from tile {direction} {phase}",
+                        ordinal(*period)
+                    ));
                 }
             }
         }
@@ -107,7 +122,13 @@ impl<'w> Mismatches<'w> {
             // A stripe: said better without tiles.
             return None;
         }
-        Some(format!("{} of {} {name}s, first the one at row {}, column {}", bad.len(), counts.len(), first.0 * tile, first.1 * tile))
+        Some(format!(
+            "{} of {} {name}s, first the one at row {}, column {}",
+            bad.len(),
+            counts.len(),
+            first.0 * tile,
+            first.1 * tile
+        ))
     }
 
     fn area(&self, row: usize, column: usize) -> usize {
@@ -154,7 +175,11 @@ fn describe_stripes(name: &str, marked: &[bool]) -> Option<String> {
     }
     let mut period = 2;
     while period < marked.len() {
-        if marked.iter().zip(&marked[period..]).all(|(one, next)| one == next) {
+        if marked
+            .iter()
+            .zip(&marked[period..])
+            .all(|(one, next)| one == next)
+        {
             let start = marked[..period].iter().position(|mark| *mark)?;
             let end = marked[..period].iter().rposition(|mark| *mark)?;
             let dense = marked[start..=end].iter().all(|mark| *mark);

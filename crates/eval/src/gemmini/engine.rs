@@ -1,0 +1,80 @@
+//! The simulated machine that kernels run on.
+
+use crate::evaluator::EvalError;
+use autocomp_gemmini::timing::TimingConfig;
+use autocomp_gemmini::{Gemmini, GemminiConfig};
+use autocomp_riscv::Mode;
+use autocomp_sim::{Machine, MachineConfig};
+use autocomp_targets::Target;
+
+/// Hash of the sources of simulator and evaluator.
+pub(super) const ENGINE_HASH: &str = env!("AUTOCOMP_ENGINE_HASH");
+
+/// A machine description, read and ready to make machines of.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) config: MachineConfig,
+    accelerator: GemminiConfig,
+    timing: TimingConfig,
+    /// What measured, for people: `sim gemmini-int8-16 machine=fpga model=1a2b3c4d`.
+    pub(super) name: String,
+    /// The description as text, part of every key.
+    pub(super) text: String,
+}
+
+impl Engine {
+    /// Reads the machine called `machine` of `target`; its default if none.
+    pub(super) fn new(target: &Target, machine: Option<&str>) -> Result<Self, EvalError> {
+        let environment = |message: String| EvalError::Environment {
+            message,
+            remedies: vec![format!(
+                "check the machines folder of target {}",
+                target.name
+            )],
+        };
+        let text = target
+            .machine(machine)
+            .map_err(|error| environment(error.to_string()))?;
+        let name = machine.unwrap_or(&target.default_machine);
+        let config = MachineConfig::from_toml(text).map_err(|error| {
+            environment(format!("machine {name} of target {}: {error}", target.name))
+        })?;
+        let engine = Self {
+            config,
+            accelerator: GemminiConfig::int8_16(),
+            timing: TimingConfig::default(),
+            name: format!(
+                "sim {} machine={name} model={}",
+                target.name,
+                &ENGINE_HASH[..8]
+            ),
+            text: text.to_owned(),
+        };
+        engine.accelerator.validate().map_err(|error| {
+            environment(format!("machine {name} of target {}: {error}", target.name))
+        })?;
+        Ok(engine)
+    }
+
+    /// Makes a machine with `memory_bytes` of memory.
+    pub(super) fn machine(
+        &self,
+        mode: Mode,
+        memory_bytes: usize,
+    ) -> Result<Machine<Gemmini>, EvalError> {
+        let timing = (mode == Mode::Timed).then_some(&self.timing);
+        let accelerator = Gemmini::new(self.accelerator.clone(), timing)
+            .map_err(|error| EvalError::Fault(error.to_string()))?;
+        Ok(Machine::with_memory(
+            &self.config,
+            accelerator,
+            mode,
+            memory_bytes,
+        ))
+    }
+
+    /// Returns the side of the accelerator's tiles.
+    pub(super) fn tile(&self) -> usize {
+        self.accelerator.dim as usize
+    }
+}

@@ -1,0 +1,613 @@
+//! The cascade check, build, test, time for one problem.
+
+use super::engine::{ENGINE_HASH, Engine};
+use super::feedback::feedback;
+use super::findings::{self, Kernel};
+use super::oracle::{Oracle, parse};
+use super::session::{Session, SessionKind};
+use crate::build::{Build, Builder, Source};
+use crate::check;
+use crate::comparison::compare;
+use crate::evaluator::{EvalError, Evaluator};
+use crate::file_store::FileStore;
+use crate::inputs::Case;
+use crate::toolchain::Toolchain;
+use autocomp_core::{
+    ContentHash, ContentHasher, Cycles, Diagnostic, Evaluation, Feedback, Measurement, Nanos,
+    Outcome, Seed, Stage, TierCost,
+};
+use autocomp_riscv::{Limits, Mode};
+use autocomp_sim::{CallReport, Program};
+use autocomp_targets::{Problem, Ranking, Role, Target};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// Name of kernels in diagnostics.
+const KERNEL_FILE: &str = "kernel.c";
+
+/// Header of the target's runtime that every kernel sees.
+const HEADER: &str = "gemmini.h";
+
+/// Instructions that any kernel may take.
+const MIN_INSTRUCTIONS: u64 = 20_000_000;
+
+/// Instructions beyond that, per cycle of the physical floor. A kernel that
+/// computes on the core alone needs about 1500 and is told that it is too slow.
+const INSTRUCTIONS_PER_IDEAL_CYCLE: u64 = 200;
+
+/// Cycles that a kernel may take, per instruction that it may take.
+const CYCLES_PER_INSTRUCTION: u64 = 8;
+
+/// How an evaluator works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvaluatorSettings {
+    /// Whether results of earlier evaluations are taken from the cache.
+    pub use_cache: bool,
+    /// Seed of the inputs that differ from kernel to kernel.
+    pub seed: Seed,
+    /// Threads that may compute right answers at once, when there are none yet.
+    pub threads: usize,
+    /// Instructions that a call may take; derived from the problem if absent.
+    pub max_instructions: Option<u64>,
+}
+
+/// Evaluates kernels for one problem on the simulator of a Gemmini target.
+///
+/// Threads may share it, and processes its cache folder.
+#[derive(Debug)]
+pub struct GemminiEvaluator {
+    problem: Problem,
+    engine: Engine,
+    builder: Builder,
+    header: Option<&'static str>,
+    macros: Vec<(String, String)>,
+    evaluations: Option<FileStore>,
+    answers: FileStore,
+    cases: OnceLock<Vec<Case>>,
+    /// Held while right answers are computed.
+    computing: Mutex<()>,
+    settings: EvaluatorSettings,
+    ideal: Cycles,
+    base_key: ContentHash,
+}
+
+impl GemminiEvaluator {
+    /// Prepares to evaluate kernels for `problem` on the machine called
+    /// `machine` of `target`, its default if none.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine description is not valid, the
+    /// runtime does not build, or the cache folder cannot be written.
+    pub fn new(
+        problem: &Problem,
+        target: &Target,
+        machine: Option<&str>,
+        toolchain: Toolchain,
+        cache_folder: &Path,
+        settings: EvaluatorSettings,
+    ) -> Result<Self, EvalError> {
+        let engine = Engine::new(target, machine)?;
+        let files = target
+            .runtime
+            .iter()
+            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        let builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
+        let roofline = &target.roofline;
+        let compute = problem.work.macs as f64 / roofline.peak_macs_per_cycle;
+        let traffic = problem.work.bytes as f64 / roofline.bytes_per_cycle;
+        let ideal = Cycles(compute.max(traffic).ceil() as u64);
+        let mut hasher = ContentHasher::new("autocomp evaluation");
+        hasher.update(&problem.oracle_hash.0);
+        hasher.update(&builder.runtime_key().0);
+        hasher.update(ENGINE_HASH.as_bytes());
+        hasher.update(engine.text.as_bytes());
+        hasher.update(&ideal.0.to_le_bytes());
+        hasher.update(&settings.seed.0.to_le_bytes());
+        hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
+        Ok(Self {
+            header: target.runtime.contains_key(HEADER).then_some(HEADER),
+            macros: problem
+                .macros
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            evaluations: settings
+                .use_cache
+                .then(|| FileStore::new(cache_folder.join("evaluations"))),
+            answers: FileStore::new(cache_folder.join("answers")),
+            cases: OnceLock::new(),
+            computing: Mutex::new(()),
+            problem: problem.clone(),
+            base_key: hasher.finish(),
+            engine,
+            builder,
+            settings,
+            ideal,
+        })
+    }
+
+    /// Returns the compiler in use.
+    #[must_use]
+    pub fn toolchain(&self) -> &Toolchain {
+        self.builder.toolchain()
+    }
+
+    /// Returns the cycles that no kernel can be below.
+    #[must_use]
+    pub fn ideal_cycles(&self) -> Cycles {
+        self.ideal
+    }
+
+    /// Computes the right answers of all input sets, unless that has been
+    /// done before, now or in an earlier process. Takes seconds per set;
+    /// evaluating does it too when it must.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the reference is broken.
+    pub fn prepare(&self) -> Result<(), EvalError> {
+        self.known_cases().map(|_| ())
+    }
+
+    fn known_cases(&self) -> Result<&[Case], EvalError> {
+        if let Some(cases) = self.cases.get() {
+            return Ok(cases);
+        }
+        let poisoned = |_| EvalError::Fault("computing right answers panicked".into());
+        let _guard = self.computing.lock().map_err(poisoned)?;
+        if self.cases.get().is_none() {
+            let oracle = self.oracle();
+            let cases = oracle.cases(&self.problem.input_sets, self.problem_seed())?;
+            // Nobody else sets it while the guard is held.
+            let _ = self.cases.set(cases);
+        }
+        Ok(self.cases.get().map_or(&[], Vec::as_slice))
+    }
+
+    fn oracle(&self) -> Oracle<'_> {
+        Oracle {
+            problem: &self.problem,
+            builder: &self.builder,
+            machine: &self.engine.config,
+            header: self.header,
+            macros: &self.macros,
+            store: &self.answers,
+            threads: self.settings.threads,
+        }
+    }
+
+    /// Returns the seed of everything that is the same for all kernels.
+    fn problem_seed(&self) -> Seed {
+        Seed(0).derive(&self.problem.oracle_hash.to_string())
+    }
+
+    /// Returns the cases for one kernel: those of the fresh input sets are its own.
+    fn cases_for(&self, seed: Seed) -> Result<Vec<Cow<'_, Case>>, EvalError> {
+        let known = self.known_cases()?;
+        self.problem
+            .input_sets
+            .iter()
+            .zip(known)
+            .map(|(set, case)| {
+                if !set.fresh {
+                    Ok(Cow::Borrowed(case))
+                } else if self.problem.axes.is_empty() {
+                    let drawn = self.oracle().cases(std::slice::from_ref(set), seed)?;
+                    let case = drawn.into_iter().next();
+                    case.map(Cow::Owned)
+                        .ok_or_else(|| EvalError::Fault("no case drawn".into()))
+                } else {
+                    Ok(Cow::Owned(
+                        case.permuted(&self.problem, seed.derive(&set.name)),
+                    ))
+                }
+            })
+            .collect()
+    }
+
+    fn limits(&self) -> Limits {
+        let derived = MIN_INSTRUCTIONS + self.ideal.0.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
+        let instructions = self.settings.max_instructions.unwrap_or(derived);
+        Limits {
+            instructions,
+            cycles: instructions.saturating_mul(CYCLES_PER_INSTRUCTION),
+        }
+    }
+
+    fn evaluate_anew(&self, source: &str, key: ContentHash) -> Result<Evaluation, EvalError> {
+        let mut clock = TierClock::default();
+        let refusals = clock.measure("check", || check::check(source, KERNEL_FILE, &self.problem));
+        if !refusals.is_empty() {
+            return Ok(clock.finish(key, Verdict::failed(Outcome::Rejected, refusals)));
+        }
+        let build = clock.measure("build", || self.build(source))?;
+        let elf = match build {
+            Build::Built(program) => program.elf,
+            Build::Failed(found) => {
+                return Ok(clock.finish(key, Verdict::failed(Outcome::BuildFailed, found)));
+            }
+        };
+        let program = parse(&elf)?;
+        let seed = self.settings.seed.derive(&key.to_string());
+        let cases = self.cases_for(seed)?;
+        let trial = Trial {
+            evaluator: self,
+            program: &program,
+            kernel: Kernel {
+                file: KERNEL_FILE,
+                source,
+            },
+            seed,
+        };
+        // The last two cases are tested by the timed calls.
+        let (tested, timed) = cases.split_at(cases.len().saturating_sub(2));
+        if let Some(failed) = clock.measure("test", || trial.test(tested))? {
+            return Ok(clock.finish(key, failed));
+        }
+        let verdict = clock.measure("time", || trial.time(timed))?;
+        Ok(clock.finish(key, verdict))
+    }
+
+    fn build(&self, source: &str) -> Result<Build, EvalError> {
+        // The declaration behind the kernel makes the compiler compare types.
+        let text = format!("{source}\n{};\n", self.problem.signature);
+        let build = self.builder.build(&Source {
+            name: KERNEL_FILE,
+            text: &text,
+            header: self.header,
+            macros: &self.macros,
+        })?;
+        let lines = source.lines().count() as u32;
+        Ok(match build {
+            Build::Built(program) => Build::Built(program),
+            Build::Failed(mut found) => {
+                for diagnostic in &mut found {
+                    if diagnostic
+                        .location
+                        .as_ref()
+                        .is_some_and(|place| lines < place.line)
+                    {
+                        diagnostic.location = None;
+                        diagnostic
+                            .notes
+                            .retain(|note| !note.contains(&self.problem.signature));
+                        diagnostic.remedy =
+                            Some(format!("define `{} {{ … }}`", self.problem.signature));
+                    }
+                }
+                Build::Failed(found)
+            }
+        })
+    }
+}
+
+impl Evaluator for GemminiEvaluator {
+    fn key(&self, source: &str) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp evaluation of a kernel");
+        hasher.update(&self.base_key.0);
+        hasher.update(source.as_bytes());
+        hasher.finish()
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        let key = self.key(source);
+        let started = Instant::now();
+        if let Some(store) = &self.evaluations {
+            let stored = store
+                .get(&key)
+                .and_then(|bytes| serde_json::from_slice::<Evaluation>(&bytes).ok());
+            if let Some(mut evaluation) = stored.filter(|evaluation| evaluation.key == key) {
+                evaluation.tiers = vec![TierCost {
+                    tier: "cache".into(),
+                    wall_ns: nanos(started),
+                }];
+                return Ok(evaluation);
+            }
+        }
+        let evaluation = self.evaluate_anew(source, key)?;
+        if let Some(store) = &self.evaluations {
+            let bytes = serde_json::to_vec(&evaluation).map_err(|error| {
+                EvalError::Fault(format!("an evaluation cannot be stored: {error}"))
+            })?;
+            store.put(&key, &bytes);
+        }
+        Ok(evaluation)
+    }
+}
+
+fn nanos(since: Instant) -> Nanos {
+    Nanos(u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// What the cascade found.
+struct Verdict {
+    outcome: Outcome,
+    diagnostics: Vec<Diagnostic>,
+    measurement: Option<Measurement>,
+    feedback: Option<Feedback>,
+}
+
+impl Verdict {
+    fn failed(outcome: Outcome, diagnostics: Vec<Diagnostic>) -> Self {
+        Self {
+            outcome,
+            diagnostics,
+            measurement: None,
+            feedback: None,
+        }
+    }
+}
+
+/// The wall time of each tier.
+#[derive(Default)]
+struct TierClock(Vec<TierCost>);
+
+impl TierClock {
+    fn measure<T>(&mut self, tier: &str, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        self.0.push(TierCost {
+            tier: tier.to_owned(),
+            wall_ns: nanos(started),
+        });
+        result
+    }
+
+    fn finish(self, key: ContentHash, verdict: Verdict) -> Evaluation {
+        Evaluation {
+            key,
+            outcome: verdict.outcome,
+            diagnostics: verdict.diagnostics,
+            measurement: verdict.measurement,
+            feedback: verdict.feedback,
+            tiers: self.0,
+        }
+    }
+}
+
+/// One kernel's program under test.
+struct Trial<'a> {
+    evaluator: &'a GemminiEvaluator,
+    program: &'a Program,
+    kernel: Kernel<'a>,
+    seed: Seed,
+}
+
+impl<'a> Trial<'a> {
+    fn session(&self, kind: SessionKind, seed: Seed) -> Result<Session<'a>, EvalError> {
+        let evaluator = self.evaluator;
+        Session::new(
+            &evaluator.engine,
+            self.program,
+            &evaluator.problem,
+            kind,
+            seed,
+        )
+    }
+
+    /// Runs `cases`, each in a machine of its own. Returns nothing if all are right.
+    fn test(&self, cases: &[Cow<'_, Case>]) -> Result<Option<Verdict>, EvalError> {
+        let mut failed: Option<Verdict> = None;
+        let (mut right, mut wrong) = (Vec::new(), Vec::new());
+        for case in cases {
+            match self.run_alone(case)? {
+                None => right.push(case.name.as_str()),
+                Some(verdict) => {
+                    wrong.push(case.name.as_str());
+                    let stops = verdict.outcome != Outcome::Wrong;
+                    failed.get_or_insert(verdict);
+                    // A crash or an endless loop says enough.
+                    if stops {
+                        break;
+                    }
+                }
+            }
+        }
+        let first = failed
+            .as_mut()
+            .and_then(|verdict| verdict.diagnostics.first_mut());
+        if let Some(first) = first.filter(|_| 1 < right.len() + wrong.len()) {
+            let list = |names: &[&str]| {
+                if names.is_empty() {
+                    "none".into()
+                } else {
+                    names.join(", ")
+                }
+            };
+            first.notes.push(format!(
+                "input sets that fail: {}; that pass: {}",
+                list(&wrong),
+                list(&right)
+            ));
+        }
+        Ok(failed)
+    }
+
+    fn run_alone(&self, case: &Case) -> Result<Option<Verdict>, EvalError> {
+        let kind = SessionKind {
+            mode: Mode::Functional,
+            note_writes: false,
+        };
+        let seed = self.seed.derive(&case.name);
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed);
+        match self.call(&mut session, case, seed)? {
+            Ok(_) => Ok(None),
+            Err(verdict) => Ok(Some(verdict)),
+        }
+    }
+
+    /// Calls the kernel and compares everything. The outer result is about
+    /// the evaluator, the inner one about the kernel.
+    fn call(
+        &self,
+        session: &mut Session<'_>,
+        case: &Case,
+        seed: Seed,
+    ) -> Result<Result<CallReport, Verdict>, EvalError> {
+        let limits = self.evaluator.limits();
+        let report = match session.call(limits) {
+            Ok(report) => report,
+            Err(stop) => {
+                let (outcome, mut found) = findings::stopped(&stop, session, self.kernel, limits);
+                found.notes.push(format!("with input set {}", case.name));
+                return Ok(Err(Verdict::failed(outcome, vec![found])));
+            }
+        };
+        let mut found = Vec::new();
+        for (idx, buffer) in self.evaluator.problem.buffers.iter().enumerate() {
+            match (&case.before[idx], &case.after[idx]) {
+                (Some(before), None) if session.content(idx) != before => {
+                    let after = session.content(idx).to_vec();
+                    let writer = self.writer(idx, case, seed)?;
+                    found.push(findings::input_changed(
+                        buffer,
+                        before,
+                        &after,
+                        writer,
+                        self.kernel,
+                    ));
+                }
+                (before, Some(after)) => {
+                    let poison = if before.is_none() {
+                        session.poison(idx).to_vec()
+                    } else {
+                        Vec::new()
+                    };
+                    let poison = before.as_ref().unwrap_or(&poison);
+                    let tolerance = self.evaluator.problem.tolerance;
+                    let tile = self.evaluator.engine.tile();
+                    found.extend(compare(
+                        buffer,
+                        after,
+                        session.content(idx),
+                        poison,
+                        tolerance,
+                        tile,
+                    ));
+                }
+                _ => {}
+            }
+        }
+        if found.is_empty() {
+            return Ok(Ok(report));
+        }
+        for diagnostic in &mut found {
+            diagnostic
+                .notes
+                .push(format!("with input set {}", case.name));
+        }
+        Ok(Err(Verdict::failed(Outcome::Wrong, found)))
+    }
+
+    /// Returns the line that first writes to input `idx`, by running once more.
+    fn writer(
+        &self,
+        idx: usize,
+        case: &Case,
+        seed: Seed,
+    ) -> Result<Option<autocomp_core::SourceLocation>, EvalError> {
+        debug_assert_eq!(self.evaluator.problem.buffers[idx].role, Role::Input);
+        let kind = SessionKind {
+            mode: Mode::Functional,
+            note_writes: true,
+        };
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed);
+        // It may stop for another reason now; the note is there or is not.
+        let _ = session.call(self.evaluator.limits());
+        Ok(session
+            .first_write(idx)
+            .and_then(|pc| self.kernel.location(self.program, pc)))
+    }
+
+    /// Calls the kernel cold and then warm, in one machine and with different
+    /// inputs, and compares both.
+    fn time(&self, cases: &[Cow<'_, Case>]) -> Result<Verdict, EvalError> {
+        let evaluator = self.evaluator;
+        let Some((cold_case, rest)) = cases.split_first() else {
+            return Err(EvalError::Fault("the problem has no input set".into()));
+        };
+        let other;
+        let warm_case = match rest.last() {
+            Some(case) => case,
+            None => {
+                other = cold_case.permuted(&evaluator.problem, self.seed.derive("warm"));
+                &other
+            }
+        };
+        // The same places for every kernel: addresses decide about conflicts
+        // in caches, and kernels are compared with each other.
+        let kind = SessionKind {
+            mode: Mode::Timed,
+            note_writes: false,
+        };
+        let mut session = self.session(kind, evaluator.problem_seed())?;
+        let mut reports = Vec::new();
+        for (call, case) in [("cold", cold_case), ("warm", warm_case)] {
+            let seed = self.seed.derive(call);
+            session.place(case, seed);
+            match self.call(&mut session, case, seed)? {
+                Ok(report) => reports.push(report),
+                Err(mut verdict) => {
+                    let first_call = reports.is_empty();
+                    if !first_call && self.run_alone(case)?.is_none() {
+                        mark_state(&mut verdict);
+                    }
+                    for diagnostic in &mut verdict.diagnostics {
+                        diagnostic.stage = Stage::Time;
+                    }
+                    return Ok(verdict);
+                }
+            }
+        }
+        let (cold, warm) = (reports[0], reports[1]);
+        let ranked = match evaluator.problem.ranking {
+            Ranking::Warm => warm,
+            Ranking::Cold => cold,
+        };
+        for report in [cold, warm] {
+            if report.cycles < evaluator.ideal.0 {
+                return Err(EvalError::Fault(format!(
+                    "{} cycles are below the physical floor of {} cycles for {}; \
+                     the simulator or the problem's work is wrong (kernel {})",
+                    report.cycles,
+                    evaluator.ideal,
+                    evaluator.problem.name,
+                    evaluator.key(self.kernel.source).short(),
+                )));
+            }
+        }
+        let measurement = Measurement {
+            cycles: Cycles(ranked.cycles),
+            cold_cycles: Cycles(cold.cycles),
+            instructions: ranked.instructions,
+            ideal_cycles: evaluator.ideal,
+            percent_of_peak: 100.0 * evaluator.ideal.0 as f64 / ranked.cycles.max(1) as f64,
+            engine: evaluator.engine.name.clone(),
+            compiler: evaluator.toolchain().name.clone(),
+        };
+        let feedback = feedback(&ranked, evaluator.ideal, &evaluator.problem);
+        Ok(Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(measurement),
+            feedback: Some(feedback),
+        })
+    }
+}
+
+/// Says that a kernel is right when called once and not when called again.
+fn mark_state(verdict: &mut Verdict) {
+    if let Some(first) = verdict.diagnostics.first_mut() {
+        first.code = "state-between-calls".into();
+        first.message = format!(
+            "the second call in the same program goes wrong, though the same inputs are right in a first call: {}",
+            first.message
+        );
+        first.remedy = Some(
+            "compute everything anew in every call; static data must not carry results over".into(),
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! The evaluator for Gemmini targets: kernels run on the simulator.
+
+mod engine;
+mod evaluator;
+mod feedback;
+mod findings;
+mod layout;
+mod oracle;
+mod session;
+
+pub use evaluator::{EvaluatorSettings, GemminiEvaluator};

@@ -1,0 +1,218 @@
+//! Right answers: the problem's reference, run on the simulated core.
+
+use super::engine::ENGINE_HASH;
+use super::layout::Layout;
+use crate::build::{Build, Builder, Source};
+use crate::evaluator::EvalError;
+use crate::file_store::FileStore;
+use crate::inputs::Case;
+use autocomp_core::{ContentHash, ContentHasher, Seed};
+use autocomp_riscv::{Limits, Mode};
+use autocomp_sim::{Machine, MachineConfig, NoAccelerator, Program, Stop};
+use autocomp_targets::{InputSet, Problem};
+use std::sync::Mutex;
+
+/// Instructions that a reference may take, per multiply-accumulate step.
+const INSTRUCTIONS_PER_MAC: u64 = 200;
+
+/// File name of references in messages.
+const REFERENCE: &str = "reference.c";
+
+/// Runs references, and keeps their answers.
+pub(super) struct Oracle<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) builder: &'a Builder,
+    pub(super) machine: &'a MachineConfig,
+    pub(super) header: Option<&'a str>,
+    pub(super) macros: &'a [(String, String)],
+    pub(super) store: &'a FileStore,
+    /// Threads that may compute at once.
+    pub(super) threads: usize,
+}
+
+impl Oracle<'_> {
+    /// Returns one case for each of `sets`, drawn with `seed`.
+    pub(super) fn cases(&self, sets: &[InputSet], seed: Seed) -> Result<Vec<Case>, EvalError> {
+        let mut cases: Vec<Case> = sets.iter().map(|set| self.inputs(set, seed)).collect();
+        let mut missing = Vec::new();
+        for (case, set) in cases.iter_mut().zip(sets) {
+            match self.stored(&self.key(set, seed)) {
+                Some(after) => case.after = after,
+                None => missing.push((case, self.key(set, seed))),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(cases);
+        }
+        let elf = self.reference()?;
+        let workers = self.threads.clamp(1, missing.len());
+        let queue = Mutex::new(missing);
+        let work = || -> Result<(), EvalError> {
+            let program = parse(&elf)?;
+            loop {
+                let next = queue
+                    .lock()
+                    .map_err(|_| EvalError::Fault("a reference run panicked".into()))?
+                    .pop();
+                let Some((case, key)) = next else {
+                    return Ok(());
+                };
+                case.after = self.run(&program, case)?;
+                self.store.put(
+                    &key,
+                    &case
+                        .after
+                        .iter()
+                        .flatten()
+                        .flatten()
+                        .copied()
+                        .collect::<Vec<u8>>(),
+                );
+            }
+        };
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            handles.into_iter().try_for_each(|handle| {
+                handle
+                    .join()
+                    .map_err(|_| EvalError::Fault("a reference run panicked".into()))?
+            })
+        })?;
+        drop(queue);
+        Ok(cases)
+    }
+
+    fn inputs(&self, set: &InputSet, seed: Seed) -> Case {
+        Case {
+            name: set.name.clone(),
+            before: self
+                .problem
+                .buffers
+                .iter()
+                .map(|buffer| {
+                    if buffer.is_read() {
+                        set.draw(buffer, seed)
+                    } else {
+                        None
+                    }
+                })
+                .collect(),
+            after: Vec::new(),
+        }
+    }
+
+    fn key(&self, set: &InputSet, seed: Seed) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp answer");
+        hasher.update(&self.problem.oracle_hash.0);
+        hasher.update(&self.builder.runtime_key().0);
+        hasher.update(ENGINE_HASH.as_bytes());
+        hasher.update(set.name.as_bytes());
+        hasher.update(&seed.0.to_le_bytes());
+        hasher.finish()
+    }
+
+    fn stored(&self, key: &ContentHash) -> Option<Vec<Option<Vec<u8>>>> {
+        let bytes = self.store.get(key)?;
+        let mut rest = bytes.as_slice();
+        let mut after = Vec::new();
+        for buffer in &self.problem.buffers {
+            after.push(if buffer.is_written() {
+                let (content, others) = rest.split_at_checked(buffer.bytes())?;
+                rest = others;
+                Some(content.to_vec())
+            } else {
+                None
+            });
+        }
+        rest.is_empty().then_some(after)
+    }
+
+    fn reference(&self) -> Result<Vec<u8>, EvalError> {
+        let source = Source {
+            name: REFERENCE,
+            text: &self.problem.reference,
+            header: self.header,
+            macros: self.macros,
+        };
+        match self.builder.build(&source)? {
+            Build::Built(program) => Ok(program.elf),
+            Build::Failed(diagnostics) => {
+                let first = diagnostics.first().map(|found| {
+                    let place = found.location.as_ref().map(|place| format!("{place}: "));
+                    format!("{}{}", place.unwrap_or_default(), found.message)
+                });
+                Err(self.broken(format!("does not build: {}", first.unwrap_or_default())))
+            }
+        }
+    }
+
+    fn run(&self, program: &Program, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+        let buffers = &self.problem.buffers;
+        let lacks =
+            |symbol| EvalError::Fault(format!("the linked reference lacks the symbol {symbol}"));
+        let layout = Layout::new(program, buffers, Seed(0)).map_err(lacks)?;
+        let accelerator = NoAccelerator { line_cycles: 0 };
+        let mut machine = Machine::with_memory(
+            self.machine,
+            accelerator,
+            Mode::Functional,
+            layout.memory_bytes,
+        );
+        machine.load(program).map_err(|error| {
+            EvalError::Fault(format!("the linked reference cannot be loaded: {error}"))
+        })?;
+        layout.protect(machine.memory(), buffers, false);
+        for (before, address) in case.before.iter().zip(&layout.addresses) {
+            if let Some(content) = before {
+                let bytes = machine
+                    .memory()
+                    .host_mut(*address, content.len())
+                    .expect("buffers lie in memory");
+                bytes.copy_from_slice(content);
+            }
+        }
+        let entry = program
+            .symbol(&self.problem.entry)
+            .ok_or_else(|| lacks("of the entry function"))?;
+        let limits = Limits {
+            instructions: (self.problem.work.macs + 1_000_000).saturating_mul(INSTRUCTIONS_PER_MAC),
+            cycles: u64::MAX,
+        };
+        if let Err(stop) = machine.call(entry, &layout.addresses, layout.stack.end, limits) {
+            return Err(self.broken(match stop {
+                Stop::Limit(_) => {
+                    format!("did not return within {} instructions", limits.instructions)
+                }
+                Stop::Fault(fault) => {
+                    let line = program
+                        .line(fault.pc, |_| false)
+                        .map(|line| format!("{line}: "));
+                    format!("stopped: {}{}", line.unwrap_or_default(), fault.message)
+                }
+            }));
+        }
+        Ok(buffers
+            .iter()
+            .zip(&layout.addresses)
+            .map(|(buffer, address)| {
+                let content = machine
+                    .memory()
+                    .host(*address, buffer.bytes())
+                    .expect("buffers lie in memory");
+                buffer.is_written().then(|| content.to_vec())
+            })
+            .collect())
+    }
+
+    fn broken(&self, what: String) -> EvalError {
+        EvalError::Environment {
+            message: format!("the reference of problem {} {what}", self.problem.name),
+            remedies: vec![format!("correct {REFERENCE} in the problem's folder")],
+        }
+    }
+}
+
+/// Parses a linked program.
+pub(super) fn parse(elf: &[u8]) -> Result<Program, EvalError> {
+    Program::parse(elf).map_err(|error| EvalError::Fault(format!("the linked program: {error}")))
+}
