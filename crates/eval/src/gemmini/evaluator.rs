@@ -531,7 +531,7 @@ impl<'a> Trial<'a> {
         };
         let other;
         let warm_case = match rest.last() {
-            Some(case) => case,
+            Some(case) => case.as_ref(),
             None => {
                 other = cold_case.permuted(&evaluator.problem, self.seed.derive("warm"));
                 &other
@@ -545,7 +545,7 @@ impl<'a> Trial<'a> {
         };
         let mut session = self.session(kind, evaluator.problem_seed())?;
         let mut reports = Vec::new();
-        for (call, case) in [("cold", cold_case), ("warm", warm_case)] {
+        for (call, case) in [("cold", cold_case.as_ref()), ("warm", warm_case)] {
             let seed = self.seed.derive(call);
             session.place(case, seed);
             match self.call(&mut session, case, seed)? {
