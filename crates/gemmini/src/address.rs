@@ -82,6 +82,15 @@ impl LocalAddress {
         }
     }
 
+    /// Returns the address with another normalisation command.
+    #[must_use]
+    pub fn with_norm(self, command: NormCommand) -> Self {
+        Self {
+            raw: self.raw & !(7 << 26) | (command as u32) << 26,
+            ..self
+        }
+    }
+
     /// Returns all 32 bits.
     #[must_use]
     pub fn raw(self) -> u32 {

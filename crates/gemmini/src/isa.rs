@@ -352,6 +352,31 @@ fn decode_config(rs1: u64, rs2: u64) -> Instruction {
 }
 
 impl Instruction {
+    /// Returns the function field; that of the first one where several
+    /// configuration commands share a kind.
+    #[must_use]
+    pub fn funct(&self) -> u8 {
+        match self {
+            Self::ConfigEx(_) | Self::ConfigLd(_) | Self::ConfigSt(_) | Self::ConfigNorm(_) => 0,
+            Self::Mvin { channel: 1, .. } => 1,
+            Self::Mvin { channel: 0, .. } => 2,
+            Self::Mvin { .. } => 14,
+            Self::Mvout { .. } => 3,
+            Self::Compute {
+                preloaded: true, ..
+            } => 4,
+            Self::Compute { .. } => 5,
+            Self::Preload { .. } => 6,
+            Self::Flush { .. } => 7,
+            Self::LoopWs(_) => 8,
+            Self::LoopWsConfig(_) => 9,
+            Self::LoopConv(_) => 15,
+            Self::LoopConvConfig(_) => 16,
+            Self::ClockGate { .. } => 22,
+            Self::Counter(_) => 126,
+        }
+    }
+
     /// Returns the customary name (`mvin2`, `compute_preloaded`).
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -17,12 +17,12 @@ pub mod timing;
 pub use address::{LocalAddress, NormCommand, Tile};
 pub use config::{ConfigError, Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
 pub use configured::{Configured, NormState, StoreState};
-pub use functional::{ExecContext, Functional};
+pub use functional::{Checks, ExecContext, Functional, Severity, Statistics, Warning};
 pub use isa::{
     Activation, ConfigEx, ConfigLd, ConfigNorm, ConfigSt, CounterAccess, Dataflow, Instruction,
     PoolFields, UnknownFunction, decode,
 };
-pub use loop_conv::ConvLoop;
+pub use loop_conv::{ConvLoop, Image};
 pub use loop_isa::{
     ConvConfig, ConvParameters, ConvRun, MatmulConfig, MatmulParameters, MatmulRun,
 };

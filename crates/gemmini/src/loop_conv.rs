@@ -1,7 +1,10 @@
 //! The convolution loop: where its tiles lie and which commands it stands for.
 
+use crate::address::{LocalAddress, Tile};
 use crate::config::GemminiConfig;
+use crate::isa::{Activation, ConfigEx, ConfigLd, ConfigSt, Dataflow, Instruction, PoolFields};
 use crate::loop_isa::{ConvParameters, ConvRun};
+use crate::loop_ws::tile;
 
 /// One run of the convolution loop with its place in local memory.
 ///
@@ -62,4 +65,701 @@ impl ConvLoop {
             dim: config.dim,
         }
     }
+
+    /// Returns the sizes of the part of the image that the loop works on.
+    #[must_use]
+    pub fn image(&self) -> Image {
+        let p = &self.parameters;
+        let wide = |outputs: u16, kernel: u16| {
+            let (kernel, dilation) = (i64::from(kernel), i64::from(p.kernel_dilation));
+            let dilated = kernel + (dilation - 1) * (kernel - 1);
+            i64::from(outputs) * i64::from(p.stride) + dilated - 1
+        };
+        let (mut rows, mut cols) = (wide(p.orows, p.krows), wide(p.ocols, p.kcols));
+        let mut inner_rows = rows - i64::from(p.upad) - i64::from(p.dpad);
+        let mut inner_cols = cols - i64::from(p.lpad) - i64::from(p.rpad);
+        if self.run.input_dilated {
+            inner_rows = (inner_rows + 1) / 2;
+            inner_cols = (inner_cols + 1) / 2;
+            rows = inner_rows + self.undilated(p.upad) + self.undilated(p.dpad);
+            cols = inner_cols + self.undilated(p.lpad) + self.undilated(p.rpad);
+        }
+        Image {
+            rows,
+            cols,
+            inner_rows,
+            inner_cols,
+        }
+    }
+
+    /// Halves a size if there are zeros between input pixels.
+    fn undilated(&self, size: u16) -> i64 {
+        if self.run.input_dilated {
+            (i64::from(size) + 1) / 2
+        } else {
+            size.into()
+        }
+    }
+
+    /// Halves a size if every second input pixel is used.
+    fn downsampled(&self, size: i64) -> i64 {
+        size >> u32::from(self.run.downsample)
+    }
+
+    fn in_stride(&self) -> i64 {
+        self.parameters
+            .in_stride
+            .unwrap_or(self.parameters.in_channels)
+            .into()
+    }
+
+    fn weight_stride(&self) -> i64 {
+        self.parameters
+            .weight_stride
+            .unwrap_or(self.parameters.out_channels)
+            .into()
+    }
+
+    fn out_stride(&self) -> i64 {
+        self.parameters
+            .out_stride
+            .unwrap_or(self.parameters.out_channels)
+            .into()
+    }
+
+    /// Returns the local rows of input, weights and output.
+    fn local_rows(&self) -> [i64; 3] {
+        let p = &self.parameters;
+        let dim = i64::from(self.dim);
+        let image = self.image();
+        let pixels = self.downsampled(image.rows) * self.downsampled(image.cols);
+        let blocks = |channels: u16| (i64::from(channels) + dim - 1) / dim;
+        let input = if self.run.trans_input_3120 {
+            blocks(p.batches) * i64::from(p.kchs)
+        } else {
+            blocks(p.kchs) * i64::from(p.batches)
+        };
+        let window = i64::from(p.krows) * i64::from(p.kcols);
+        let weights = if self.run.trans_weight_0132 {
+            blocks(p.kchs) * window * i64::from(p.pochs)
+        } else {
+            blocks(p.pochs) * window * i64::from(p.kchs)
+        };
+        let output =
+            blocks(p.pochs) * i64::from(p.batches) * i64::from(p.orows) * i64::from(p.ocols);
+        [input.saturating_mul(pixels), weights, output]
+    }
+
+    /// Checks that everything is there and fits.
+    ///
+    /// # Errors
+    /// Rule and message of what is not.
+    pub fn check(&self, config: &GemminiConfig) -> Result<(), (&'static str, String)> {
+        let (p, run, features) = (&self.parameters, &self.run, &config.features);
+        let needs = [
+            (features.loop_conv, true, "a convolution loop"),
+            (features.dw_convs, run.dw, "depthwise convolutions"),
+            (
+                features.training_convs,
+                run.wrot180
+                    || run.trans_output_1203
+                    || run.trans_weight_1203
+                    || run.trans_weight_0132
+                    || run.trans_input_3120
+                    || run.input_dilated,
+                "transposed, rotated or dilated convolutions",
+            ),
+            (
+                features.first_layer,
+                run.max_pixels_per_row > 1,
+                "several pixels in a row",
+            ),
+            (features.max_pool, !run.no_pool, "pooling"),
+        ];
+        for (built, used, what) in needs {
+            if used && !built {
+                return Err((
+                    "loop-conv-unsupported",
+                    format!("this accelerator has no {what}"),
+                ));
+            }
+        }
+        for (name, value) in [
+            ("batches", p.batches),
+            ("output rows", p.orows),
+            ("output columns", p.ocols),
+            ("output channels", p.pochs),
+            ("kernel rows", p.krows),
+            ("kernel columns", p.kcols),
+            ("input channels", p.kchs),
+            ("stride", p.stride),
+            ("pixels per row", run.max_pixels_per_row.into()),
+        ] {
+            if value == 0 {
+                return Err((
+                    "loop-conv-size",
+                    format!("{name} is 0; it must be at least 1"),
+                ));
+            }
+        }
+        if p.kernel_dilation == 0 && (p.krows > 1 || p.kcols > 1) {
+            return Err((
+                "loop-conv-size",
+                "kernel dilation is 0; it must be at least 1".into(),
+            ));
+        }
+        if !run.no_pool {
+            for (name, value, limit) in [
+                ("pool stride", p.pool_stride, 3),
+                ("pool size", p.pool_size, 3),
+                ("pool padding above", p.pupad, 3),
+                ("pool padding left", p.plpad, 3),
+                ("columns of the pooled output", p.pool_out_col_dim, 255),
+                ("pooled rows", p.porows, 255),
+                ("pooled columns", p.pocols, 255),
+                ("output rows", p.orows, 255),
+                ("output columns", p.ocols, 255),
+            ] {
+                if value > limit {
+                    return Err((
+                        "loop-conv-pool",
+                        format!("{name} is {value}; the store path has {limit} at most"),
+                    ));
+                }
+            }
+        }
+        let image = self.image();
+        if image.inner_rows < 1 || image.inner_cols < 1 {
+            return Err((
+                "loop-conv-padding",
+                format!(
+                    "padding leaves {} x {} pixels of the input",
+                    image.inner_rows, image.inner_cols
+                ),
+            ));
+        }
+        let [input, weights, output] = self.local_rows();
+        let half = i64::from(config.acc_rows() / 2);
+        if output > half {
+            return Err((
+                "loop-conv-accumulator",
+                format!("the output takes {output} accumulator rows; a loop has {half}"),
+            ));
+        }
+        let half = i64::from(config.spad_rows() / 2);
+        let in_half = |row: u32| i64::from(row) / half;
+        let same = in_half(self.a_row) == in_half(self.b_row);
+        if input > half || weights > half || (same && input + weights > half) {
+            return Err((
+                "loop-conv-scratchpad",
+                format!(
+                    "input takes {input} and weights {weights} scratchpad rows; half of the scratchpad has {half}"
+                ),
+            ));
+        }
+        let block_strides = [
+            p.batches as i64 * i64::from(p.orows) * i64::from(p.ocols),
+            input,
+            weights,
+        ];
+        if block_strides
+            .iter()
+            .any(|stride| *stride > i64::from(u16::MAX))
+        {
+            return Err((
+                "loop-conv-size",
+                "a block stride does not fit 16 bits".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Hands the commands that the loop stands for to `emit`, phase by phase.
+    /// [`check`](Self::check) must have passed.
+    ///
+    /// The loop unit interleaves the phases; the results are the same.
+    ///
+    /// # Errors
+    /// The first error of `emit`.
+    pub fn expand<E>(
+        &self,
+        config: &GemminiConfig,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        if p.bias != 0 {
+            self.expand_bias(config, emit)?;
+        }
+        if p.input != 0 {
+            self.expand_input(config, emit)?;
+        }
+        if p.weights != 0 {
+            self.expand_weights(config, emit)?;
+        }
+        self.expand_compute(emit)?;
+        if p.output == 0 {
+            Ok(())
+        } else if self.run.no_pool {
+            self.expand_stores(config, emit)
+        } else {
+            self.expand_pooled_stores(config, emit)
+        }
+    }
+
+    /// Returns the accumulator row of a pixel of output channel `och`.
+    fn output_row(&self, base: u32, batch: i64, row: i64, col: i64, och: i64) -> u32 {
+        let p = &self.parameters;
+        let (rows, cols) = (i64::from(p.orows), i64::from(p.ocols));
+        let image = och / i64::from(self.dim) * i64::from(p.batches) + batch;
+        base + (image * rows * cols + row * cols + col) as u32
+    }
+
+    fn config_ld(channel: u8, stride: i64, block_stride: i64, pixel_repeats: u8) -> Instruction {
+        Instruction::ConfigLd(ConfigLd {
+            channel,
+            shrink: false,
+            pixel_repeats,
+            block_stride: block_stride as u16,
+            scale: 1.0,
+            stride: stride as u64,
+        })
+    }
+
+    fn expand_bias<E>(
+        &self,
+        config: &GemminiConfig,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let dim = i64::from(self.dim);
+        let (batches, orows, ocols, ochs) = (
+            p.batches.into(),
+            p.orows.into(),
+            p.ocols.into(),
+            p.pochs.into(),
+        );
+        emit(Self::config_ld(2, 0, batches * orows * ocols, 1))?;
+        let wide = i64::from(config.max_block_len_acc()) * dim;
+        for batch in 0..batches {
+            for row in 0..orows {
+                for col in steps(0, ocols, dim) {
+                    for och in steps(0, ochs, wide) {
+                        let dram = if self.run.no_bias {
+                            0
+                        } else {
+                            p.bias.wrapping_add((och * 4) as u64)
+                        };
+                        let at = self.output_row(self.d_row, batch, row, col, och);
+                        emit(Instruction::Mvin {
+                            channel: 2,
+                            dram,
+                            tile: tile_of(
+                                LocalAddress::accumulator(at, false, false),
+                                wide.min(ochs - och),
+                                dim.min(ocols - col),
+                            ),
+                        })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_input<E>(
+        &self,
+        config: &GemminiConfig,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let (dim, width) = (i64::from(self.dim), i64::from(config.element_bytes()));
+        let image = self.image();
+        let swapped = self.run.trans_input_3120;
+        let (rows, cols) = (self.downsampled(image.rows), self.downsampled(image.cols));
+        // The dimension that lies across a row, and the other one.
+        let (across, along) = if swapped {
+            (p.batches, p.kchs)
+        } else {
+            (p.kchs, p.batches)
+        };
+        let (across, along) = (i64::from(across), i64::from(along));
+        let pitch = if swapped {
+            i64::from(p.batch_size)
+        } else {
+            self.in_stride()
+        };
+        let block_stride = along * rows * cols;
+        let down = u32::from(self.run.downsample);
+        emit(Self::config_ld(
+            0,
+            (pitch * width) << down,
+            block_stride,
+            self.run.max_pixels_per_row,
+        ))?;
+
+        let wide = i64::from(config.max_block_len()) * dim;
+        let (upad, lpad) = (self.undilated(p.upad), self.undilated(p.lpad));
+        let (end_row, end_col) = (
+            image.inner_rows + self.undilated(p.dpad),
+            image.inner_cols + self.undilated(p.rpad),
+        );
+        for outer in 0..along {
+            for row in steps(-upad, end_row, 1 << down) {
+                let mut col = -lpad;
+                while col < end_col {
+                    let pixels = if col < 0 {
+                        (-col).min(dim)
+                    } else if col >= image.inner_cols {
+                        (end_col - col).min(dim)
+                    } else {
+                        (image.inner_cols - col).min(dim << down)
+                    };
+                    let padding = !(0..image.inner_rows).contains(&row)
+                        || !(0..image.inner_cols).contains(&col);
+                    for first in steps(0, across, wide) {
+                        let (batch, channel) = if swapped {
+                            (first, outer)
+                        } else {
+                            (outer, first)
+                        };
+                        let plane = if swapped { channel } else { batch };
+                        let element = if swapped { batch } else { channel };
+                        let pixel =
+                            (plane * i64::from(p.in_row_dim) + row) * i64::from(p.in_col_dim) + col;
+                        let dram = if padding {
+                            0
+                        } else {
+                            p.input
+                                .wrapping_add(((pixel * pitch + element) * width) as u64)
+                        };
+                        let local = first / dim * block_stride
+                            + (outer * rows + self.downsampled(row + upad)) * cols
+                            + self.downsampled(col + lpad);
+                        let count = self.downsampled(pixels);
+                        if count == 0 {
+                            continue;
+                        }
+                        emit(Instruction::Mvin {
+                            channel: 0,
+                            dram,
+                            tile: tile_of(
+                                LocalAddress::scratchpad(self.a_row + local as u32),
+                                wide.min(across - first),
+                                count,
+                            ),
+                        })?;
+                    }
+                    col += pixels;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_weights<E>(
+        &self,
+        config: &GemminiConfig,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let (dim, width) = (i64::from(self.dim), i64::from(config.element_bytes()));
+        let (krows, kcols): (i64, i64) = (p.krows.into(), p.kcols.into());
+        let (kchs, ochs): (i64, i64) = (p.kchs.into(), p.pochs.into());
+        let (kernel_dim, in_ch, out_ch): (i64, i64, i64) = (
+            p.kernel_dim.into(),
+            p.in_channels.into(),
+            p.out_channels.into(),
+        );
+        let swapped = self.run.trans_weight_0132;
+        let pitch = if self.run.dw {
+            1
+        } else if self.run.trans_weight_1203 {
+            kernel_dim * kernel_dim * out_ch
+        } else if swapped {
+            in_ch
+        } else {
+            self.weight_stride()
+        };
+        let (across, along) = if swapped { (kchs, ochs) } else { (ochs, kchs) };
+        let block_stride = krows * kcols * along;
+        emit(Self::config_ld(1, pitch * width, block_stride, 1))?;
+        let wide = i64::from(config.max_block_len()) * dim;
+        for first in steps(0, across, wide) {
+            for krow in 0..krows {
+                for kcol in 0..kcols {
+                    for second in steps(0, along, dim) {
+                        let (kch, och) = if swapped {
+                            (first, second)
+                        } else {
+                            (second, first)
+                        };
+                        let element = if self.run.dw {
+                            krow * kernel_dim + kcol
+                        } else if self.run.trans_weight_1203 {
+                            ((kch * kernel_dim + krow) * kernel_dim + kcol) * out_ch + och
+                        } else if swapped {
+                            ((krow * kernel_dim + kcol) * out_ch + och) * in_ch + kch
+                        } else {
+                            ((krow * kernel_dim + kcol) * in_ch + kch) * self.weight_stride() + och
+                        };
+                        emit(Instruction::Mvin {
+                            channel: 1,
+                            dram: p.weights.wrapping_add((element * width) as u64),
+                            tile: tile_of(
+                                LocalAddress::scratchpad(self.weight_row(krow, kcol, kch, och)),
+                                wide.min(across - first),
+                                dim.min(along - second),
+                            ),
+                        })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the scratchpad row of a block of weights.
+    fn weight_row(&self, krow: i64, kcol: i64, kch: i64, och: i64) -> u32 {
+        let p = &self.parameters;
+        let (across, along, pitch) = if self.run.trans_weight_0132 {
+            (kch, och, i64::from(p.pochs))
+        } else {
+            (och, kch, i64::from(p.kchs))
+        };
+        let window = across / i64::from(self.dim) * i64::from(p.krows) + krow;
+        self.b_row + ((window * i64::from(p.kcols) + kcol) * pitch + along) as u32
+    }
+
+    fn expand_compute<E>(
+        &self,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let dim = i64::from(self.dim);
+        let image = self.image();
+        if self.run.trans_input_3120 {
+            emit(Instruction::ConfigEx(ConfigEx {
+                dataflow: Dataflow::WeightStationary,
+                activation: Activation::None,
+                strides_only: true,
+                a_transpose: false,
+                b_transpose: false,
+                a_stride: (image.rows * image.cols) as u16,
+                c_stride: (i64::from(p.orows) * i64::from(p.ocols)) as u16,
+                acc_scale: 1.0,
+                in_shift: 0,
+            }))?;
+        }
+        let max_pixels = i64::from(self.run.max_pixels_per_row);
+        for och in steps(0, p.pochs.into(), dim) {
+            for krow in 0..i64::from(p.krows) {
+                for kcol in steps(0, p.kcols.into(), max_pixels) {
+                    for kch in steps(0, p.kchs.into(), dim) {
+                        let pixels = max_pixels.min(i64::from(p.kcols) - kcol);
+                        self.expand_window(image, och, krow, kcol, kch, pixels, emit)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All outputs of one block of weights.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the indices of the surrounding loops"
+    )]
+    fn expand_window<E>(
+        &self,
+        image: Image,
+        och: i64,
+        krow: i64,
+        kcol: i64,
+        kch: i64,
+        pixels: i64,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let dim = i64::from(self.dim);
+        let swapped = self.run.trans_input_3120;
+        let dilated = self.run.input_dilated;
+        let (batches, ocols): (i64, i64) = (p.batches.into(), p.ocols.into());
+        let (stride, dilation): (i64, i64) = (p.stride.into(), p.kernel_dilation.into());
+        let (rows, cols) = (self.downsampled(image.rows), self.downsampled(image.cols));
+        let (mirror_row, mirror_col) = if self.run.wrot180 {
+            (i64::from(p.krows) - krow - 1, i64::from(p.kcols) - kcol - 1)
+        } else {
+            (krow, kcol)
+        };
+        let weights = LocalAddress::scratchpad(self.weight_row(mirror_row, mirror_col, kch, och));
+        let width = dim.min(i64::from(p.pochs) - och);
+        let inner = pixels * dim.min(i64::from(p.kchs) - kch);
+        let step = if swapped {
+            1
+        } else {
+            dim << u32::from(dilated)
+        };
+        let mut first = true;
+        for batch in steps(0, batches, if swapped { dim } else { 1 }) {
+            for orow in 0..i64::from(p.orows) {
+                // Between the pixels of a dilated input there are only zeros.
+                if dilated && (krow * dilation + orow * stride - i64::from(p.upad)) % 2 != 0 {
+                    continue;
+                }
+                let mut ocol = 0;
+                while ocol < ocols {
+                    if dilated && (kcol * dilation + ocol * stride - i64::from(p.lpad)) % 2 != 0 {
+                        ocol += 1;
+                        continue;
+                    }
+                    let (mut irow, mut icol) = (
+                        orow * stride + krow * dilation,
+                        ocol * stride + kcol * dilation,
+                    );
+                    let mut count = (ocols - ocol).min(dim << u32::from(dilated));
+                    if dilated {
+                        (irow, icol, count) = ((irow + 1) / 2, (icol + 1) / 2, (count + 1) / 2);
+                    }
+                    if swapped {
+                        count = dim.min(batches - batch);
+                    }
+                    let (across, along, planes) = if swapped {
+                        (batch, kch, i64::from(p.kchs))
+                    } else {
+                        (kch, batch, batches)
+                    };
+                    let plane = across / dim * planes + along;
+                    let local =
+                        (plane * rows + self.downsampled(irow)) * cols + self.downsampled(icol);
+                    let result = LocalAddress::accumulator(
+                        self.output_row(self.c_row, batch, orow, ocol, och),
+                        true,
+                        false,
+                    );
+                    emit(Instruction::Preload {
+                        stationary: tile_of(
+                            if first { weights } else { LocalAddress::none() },
+                            width,
+                            inner,
+                        ),
+                        dest: tile_of(result, width, count),
+                    })?;
+                    emit(Instruction::Compute {
+                        preloaded: first,
+                        a: tile_of(
+                            LocalAddress::scratchpad(self.a_row + local as u32),
+                            inner,
+                            count,
+                        ),
+                        bd: tile_of(LocalAddress::none(), width, count),
+                    })?;
+                    first = false;
+                    ocol += step;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_stores<E>(
+        &self,
+        config: &GemminiConfig,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let (dim, width) = (i64::from(self.dim), i64::from(config.element_bytes()));
+        let (ocols, ochs): (i64, i64) = (p.ocols.into(), p.pochs.into());
+        for batch in 0..i64::from(p.batches) {
+            for row in 0..i64::from(p.orows) {
+                for col in steps(0, ocols, dim) {
+                    for och in steps(0, ochs, dim) {
+                        let element = if self.run.trans_output_1203 {
+                            let pixel = row * i64::from(p.out_col_dim) + col;
+                            (pixel * i64::from(p.batch_size) + batch) * i64::from(p.out_channels)
+                                + och
+                        } else {
+                            let row = batch * i64::from(p.out_row_dim) + row;
+                            (row * i64::from(p.out_col_dim) + col) * self.out_stride() + och
+                        };
+                        let at = self.output_row(self.c_row, batch, row, col, och);
+                        emit(Instruction::Mvout {
+                            dram: p.output.wrapping_add((element * width) as u64),
+                            tile: tile_of(
+                                LocalAddress::accumulator(at, false, false),
+                                dim.min(ochs - och),
+                                dim.min(ocols - col),
+                            ),
+                        })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_pooled_stores<E>(
+        &self,
+        config: &GemminiConfig,
+        emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let (dim, width) = (i64::from(self.dim), i64::from(config.element_bytes()));
+        let setting = ConfigSt {
+            activation: Activation::from_bits(self.run.activation.into()),
+            stride: (self.out_stride() * width) as u32,
+            scale: None,
+            pool: PoolFields {
+                stride: p.pool_stride as u8 & 3,
+                size: p.pool_size as u8 & 3,
+                upad: p.pupad as u8 & 3,
+                lpad: p.plpad as u8 & 3,
+                out_dim: p.pool_out_col_dim as u8,
+                porows: p.porows as u8,
+                pocols: p.pocols as u8,
+                orows: p.orows as u8,
+                ocols: p.ocols as u8,
+            },
+        };
+        emit(Instruction::ConfigSt(setting))?;
+        let plane = i64::from(p.pool_out_row_dim) * i64::from(p.pool_out_col_dim);
+        for batch in 0..i64::from(p.batches) {
+            for och in steps(0, p.pochs.into(), dim) {
+                let element = batch * plane * self.out_stride() + och;
+                let at = self.output_row(self.c_row, batch, 0, 0, och);
+                emit(Instruction::Mvout {
+                    dram: p.output.wrapping_add((element * width) as u64),
+                    tile: tile_of(
+                        LocalAddress::accumulator(at, false, false),
+                        dim.min(i64::from(p.pochs) - och),
+                        dim,
+                    ),
+                })?;
+            }
+        }
+        emit(Instruction::ConfigSt(ConfigSt {
+            pool: PoolFields::default(),
+            ..setting
+        }))
+    }
+}
+
+/// Sizes of the input of one loop, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Rows with padding.
+    pub rows: i64,
+    /// Columns with padding.
+    pub cols: i64,
+    /// Rows without padding.
+    pub inner_rows: i64,
+    /// Columns without padding.
+    pub inner_cols: i64,
+}
+
+fn steps(first: i64, end: i64, step: i64) -> impl Iterator<Item = i64> {
+    (first..end).step_by(step as usize)
+}
+
+fn tile_of(address: LocalAddress, cols: i64, rows: i64) -> Tile {
+    tile(address, cols as u32, rows as u32)
 }

@@ -1,12 +1,43 @@
 //! What every command does, bit by bit, and whether it may.
+//!
+//! Commands take effect at once and in program order. Since the hardware does
+//! not work in program order, the model also finds programs whose result
+//! depends on luck there: races in DRAM ([`race`]), results in flight
+//! ([`hazard`]), memory that nothing has written ([`local`]).
 
-use crate::config::GemminiConfig;
+mod arithmetic;
+mod array;
+mod compute;
+mod counters;
+mod faults;
+mod hazard;
+mod local;
+mod multiply;
+mod mvin;
+mod mvout;
+mod norm;
+mod race;
+mod statistics;
+
+pub use faults::{Checks, Severity, Warning};
+pub use statistics::Statistics;
+
+use crate::config::{Dataflows, Elements, GemminiConfig};
 use crate::configured::Configured;
-use crate::isa::{Instruction, decode};
+use crate::isa::{Activation, ConfigEx, ConfigLd, ConfigSt, Dataflow, Instruction, decode};
 use crate::loop_conv::ConvLoop;
-use crate::loop_isa::{ConvParameters, MatmulParameters};
+use crate::loop_isa::{ConvParameters, ConvRun, MatmulParameters, MatmulRun};
 use crate::loop_ws::MatmulLoop;
-use autocomp_riscv::{Fault, FaultKind, Memory, RoccCommand};
+use array::Array;
+use autocomp_riscv::{Fault, Memory, RoccCommand};
+use compute::Pending;
+use counters::Counters;
+use faults::{Site, Warnings};
+use hazard::ResultsInFlight;
+use local::LocalMemory;
+use multiply::{Host, Weights};
+use norm::NormStatistics;
+use race::Outstanding;
 
 /// What the timing engine may know about a command besides its fields.
 #[derive(Clone, Copy, Debug)]
@@ -17,29 +48,103 @@ pub struct ExecContext<'a> {
     pub matmul: Option<&'a MatmulLoop>,
     /// The convolution loop, while its starting command is being handed on.
     pub conv: Option<&'a ConvLoop>,
+    /// Value that the command returns in functional mode.
+    pub value: u64,
+}
+
+/// Accumulator rows that the last load wrote.
+#[derive(Clone, Copy, Debug)]
+struct LoadRecord {
+    first: u32,
+    end: u32,
+    adds: bool,
+    pc: u64,
+}
+
+/// State that the loop units keep from one loop to the next.
+#[derive(Clone, Copy, Debug, Default)]
+struct LoopUnit<P> {
+    /// Parameters of the two slots.
+    parameters: [P; 2],
+    /// Slot that is configured and run next.
+    slot: usize,
+    /// Accumulator half of the next output.
+    c_half: u32,
+    /// Accumulator half of the next bias.
+    d_half: u32,
 }
 
 /// Functional state of the accelerator.
 pub struct Functional {
     config: GemminiConfig,
+    checks: Checks,
+    host: Host,
+    may_wrap: bool,
     configured: Configured,
-    matmul_parameters: [MatmulParameters; 2],
-    conv_parameters: [ConvParameters; 2],
+    local: LocalMemory,
+    array: Array,
+    pending: Option<Pending>,
+    matmul_unit: LoopUnit<MatmulParameters>,
+    conv_unit: LoopUnit<ConvParameters>,
     matmul: Option<MatmulLoop>,
     conv: Option<ConvLoop>,
+    value: u64,
+    norm: [NormStatistics; 2],
+    counters: Counters,
+    outstanding: Outstanding,
+    in_flight: ResultsInFlight,
+    last_load: Option<LoadRecord>,
+    statistics: Statistics,
+    warnings: Warnings,
+    memory_base: u64,
+    row_buffer: Vec<u8>,
+    scratch: Vec<i32>,
+    scratch_a: Vec<u8>,
+    scratch_float: Vec<f32>,
+    scratch_float_a: Vec<f32>,
+    moving: Weights,
+    moving_float: Vec<f32>,
 }
 
 impl Functional {
     /// Makes an accelerator after reset; `config` must be valid.
     #[must_use]
     pub fn new(config: GemminiConfig) -> Self {
+        let dim = config.dim as usize;
+        let tile = dim * dim;
+        // One int8 product has 14 bits and a sign; D adds at most 128.
+        let largest = (u64::from(config.dim) << 14) + 128;
+        let may_wrap =
+            config.elements == Elements::Int8 && largest >= 1 << (config.mesh_out_bits - 1);
         Self {
-            config,
+            checks: Checks::default(),
+            host: Host::detect(),
+            may_wrap,
             configured: Configured::default(),
-            matmul_parameters: Default::default(),
-            conv_parameters: Default::default(),
+            local: LocalMemory::new(&config),
+            array: Array::new(&config),
+            pending: None,
+            matmul_unit: LoopUnit::default(),
+            conv_unit: LoopUnit::default(),
             matmul: None,
             conv: None,
+            value: 0,
+            norm: [NormStatistics::default(); 2],
+            counters: Counters::default(),
+            outstanding: Outstanding::new(),
+            in_flight: ResultsInFlight::new(config.dim),
+            last_load: None,
+            statistics: Statistics::default(),
+            warnings: Warnings::default(),
+            memory_base: 0,
+            row_buffer: Vec::new(),
+            scratch: vec![0; tile],
+            scratch_a: vec![0; tile],
+            scratch_float: vec![0.0; tile],
+            scratch_float_a: vec![0.0; tile],
+            moving: Weights::new(dim),
+            moving_float: vec![0.0; tile],
+            config,
         }
     }
 
@@ -49,6 +154,92 @@ impl Functional {
         &self.config
     }
 
+    /// Returns what the configuration commands have set.
+    #[must_use]
+    pub fn configured(&self) -> &Configured {
+        &self.configured
+    }
+
+    /// Sets how severe the checks are that go beyond single commands.
+    pub fn set_checks(&mut self, checks: Checks) {
+        self.checks = checks;
+    }
+
+    /// Uses only portable code from now on, for comparison.
+    pub fn use_portable_code(&mut self) {
+        self.host = Host::Portable;
+    }
+
+    /// Returns what is doubtful but did not stop the machine: one entry for
+    /// each rule and instruction, the first 64 of them.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        self.warnings.list()
+    }
+
+    /// Returns the counts since the last reset of them.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Returns the number of scratchpad and accumulator rows written since the
+    /// last [`reset_statistics`](Self::reset_statistics).
+    #[must_use]
+    pub fn rows_touched(&self) -> (u64, u64) {
+        (self.local.spad.touched(), self.local.acc.touched())
+    }
+
+    /// Zeroes the statistics and forgets the warnings.
+    pub fn reset_statistics(&mut self) {
+        self.statistics = Statistics::default();
+        self.warnings.clear();
+        self.local.spad.forget_touched();
+        self.local.acc.forget_touched();
+    }
+
+    /// Fills the local memories with a byte and forgets that anything was
+    /// written to them or is in the array. Configuration stays.
+    pub fn poison(&mut self, pattern: u8) {
+        self.local.poison(pattern);
+        self.array.forget();
+        self.in_flight.clear();
+        self.last_load = None;
+        self.pending = None;
+    }
+
+    /// Returns to the state after reset, with local memories poisoned, and
+    /// forgets what is outstanding in `memory`. Checks, statistics and
+    /// warnings stay.
+    pub fn reset(&mut self, pattern: u8, memory: &mut Memory) {
+        self.poison(pattern);
+        self.outstanding.clear(memory);
+        self.configured = Configured::default();
+        self.matmul_unit = LoopUnit::default();
+        self.conv_unit = LoopUnit::default();
+        self.norm = [NormStatistics::default(); 2];
+        self.counters = Counters::default();
+    }
+
+    /// Returns the bytes of a scratchpad row, if there is such a row.
+    #[must_use]
+    pub fn spad_row(&self, row: u32) -> Option<&[u8]> {
+        (row < self.config.spad_rows()).then(|| self.local.spad_row(row))
+    }
+
+    /// Returns the elements of an accumulator row (bit patterns if they are
+    /// floats), if there is such a row.
+    #[must_use]
+    pub fn acc_row(&self, row: u32) -> Option<&[i32]> {
+        (row < self.config.acc_rows()).then(|| self.local.acc_row(row))
+    }
+
+    /// Returns the address of a preload that still waits for its compute.
+    #[must_use]
+    pub fn pending_preload(&self) -> Option<u64> {
+        self.pending.map(|pending| pending.pc)
+    }
+
     /// Returns what the timing engine may know about the last command.
     #[must_use]
     pub fn context(&self) -> ExecContext<'_> {
@@ -56,6 +247,7 @@ impl Functional {
             configured: &self.configured,
             matmul: self.matmul.as_ref(),
             conv: self.conv.as_ref(),
+            value: self.value,
         }
     }
 
@@ -67,58 +259,303 @@ impl Functional {
     pub fn execute(
         &mut self,
         command: &RoccCommand,
-        _memory: &mut Memory,
+        memory: &mut Memory,
     ) -> Result<(Instruction, u64), Fault> {
-        let instruction =
-            decode(&self.config, command.funct, command.rs1, command.rs2).map_err(|unknown| {
-                Fault {
-                    kind: FaultKind::IllegalCommand,
-                    rule: "unknown-function",
-                    pc: command.pc,
-                    other_pc: None,
-                    address: None,
-                    message: unknown.to_string(),
-                }
-            })?;
+        self.statistics.command(command.funct, command.pc);
         self.matmul = None;
         self.conv = None;
-        match instruction {
-            Instruction::ConfigEx(c) => self.configured.set_ex(c),
-            Instruction::ConfigLd(c) if c.channel < 3 => self.configured.set_load(c),
-            Instruction::ConfigSt(c) => self.configured.set_store(c),
-            Instruction::ConfigNorm(c) => self.configured.set_norm(c),
-            Instruction::LoopWsConfig(c) => self.matmul_parameters[0].set(c),
-            Instruction::LoopConvConfig(c) => self.conv_parameters[0].set(c),
-            Instruction::LoopWs(run) => {
-                self.matmul = Some(MatmulLoop::place(
-                    &self.config,
-                    run,
-                    self.matmul_parameters[0],
-                    0,
-                    0,
-                    0,
-                ));
-            }
-            Instruction::LoopConv(run) => {
-                self.conv = Some(ConvLoop::place(
-                    &self.config,
-                    run,
-                    self.conv_parameters[0],
-                    0,
-                    0,
-                    0,
-                ));
-            }
-            _ => {}
+        self.value = 0;
+        self.memory_base = memory.base();
+        let unnamed = Site {
+            pc: command.pc,
+            name: "custom instruction",
+            in_loop: false,
+        };
+        let instruction = decode(&self.config, command.funct, command.rs1, command.rs2)
+            .map_err(|unknown| *unnamed.illegal("unknown-function", unknown.to_string()))?;
+        let site = Site {
+            pc: command.pc,
+            name: instruction.name(),
+            in_loop: false,
+        };
+        if command.custom != 3 {
+            return Err(*site.illegal(
+                "opcode",
+                format!(
+                    "issued as custom-{}; the accelerator listens to custom-3",
+                    command.custom
+                ),
+            ));
         }
-        Ok((instruction, 0))
+        if command.wants_reply && !matches!(instruction, Instruction::Counter(_)) {
+            return Err(*site.illegal(
+                "no-reply",
+                "the instruction names a destination register, but this command never answers; the core would wait for ever"
+                    .into(),
+            ));
+        }
+        self.apply(&instruction, site, memory)
+            .map_err(|fault| *fault)?;
+        Ok((instruction, self.value))
+    }
+
+    fn apply(
+        &mut self,
+        instruction: &Instruction,
+        site: Site,
+        memory: &mut Memory,
+    ) -> Result<(), Box<Fault>> {
+        match *instruction {
+            Instruction::Mvin {
+                channel,
+                dram,
+                tile,
+            } => self.mvin(site, memory, channel, dram, tile),
+            Instruction::Mvout { dram, tile } => self.mvout(site, memory, dram, tile),
+            Instruction::Preload { stationary, dest } => {
+                self.last_load = None;
+                self.preload(site, stationary, dest)
+            }
+            Instruction::Compute { preloaded, a, bd } => {
+                self.last_load = None;
+                self.compute(site, preloaded, a, bd)
+            }
+            Instruction::ConfigEx(c) => self.config_ex(site, c),
+            Instruction::ConfigLd(c) => self.config_ld(site, c),
+            Instruction::ConfigSt(c) => self.config_st(site, c),
+            Instruction::ConfigNorm(c) => {
+                self.configured.set_norm(c);
+                Ok(())
+            }
+            Instruction::LoopWsConfig(c) => {
+                self.matmul_unit.parameters[self.matmul_unit.slot].set(c);
+                Ok(())
+            }
+            Instruction::LoopConvConfig(c) => {
+                if !self.config.features.loop_conv {
+                    return Err(site.illegal(
+                        "loop-conv-unsupported",
+                        "this accelerator has no convolution loop".into(),
+                    ));
+                }
+                self.conv_unit.parameters[self.conv_unit.slot].set(c);
+                Ok(())
+            }
+            Instruction::LoopWs(run) => self.loop_ws(site, run, memory),
+            Instruction::LoopConv(run) => self.loop_conv(site, run, memory),
+            Instruction::Flush { .. } | Instruction::ClockGate { .. } => Ok(()),
+            Instruction::Counter(access) => {
+                if u32::from(access.index) >= self.config.counters {
+                    return Err(site.illegal(
+                        "counter-index",
+                        format!(
+                            "counter {}; there are {} of them",
+                            access.index, self.config.counters
+                        ),
+                    ));
+                }
+                self.value = self.counters.access(access, &self.statistics);
+                Ok(())
+            }
+        }
+    }
+
+    fn config_ex(&mut self, site: Site, command: ConfigEx) -> Result<(), Box<Fault>> {
+        if let Some(earlier) = self.pending {
+            return Err(self.lone_preload(site, earlier));
+        }
+        // The execute unit drains before it takes a new configuration.
+        self.in_flight.clear();
+        if command.strides_only {
+            self.configured.set_ex(command);
+            return Ok(());
+        }
+        let output = command.dataflow == Dataflow::OutputStationary;
+        let built = match self.config.dataflows {
+            Dataflows::Both => true,
+            Dataflows::OutputStationary => output,
+            Dataflows::WeightStationary => !output,
+        };
+        if !built {
+            let name = if output { "output" } else { "weight" };
+            return Err(site.illegal(
+                "dataflow",
+                format!("this accelerator has no {name}-stationary dataflow"),
+            ));
+        }
+        if output && command.b_transpose && !command.a_transpose {
+            return Err(site.illegal(
+                "transpose",
+                "output stationary can transpose B only together with A, or A alone".into(),
+            ));
+        }
+        if !output && command.a_transpose && command.b_transpose {
+            return Err(site.illegal(
+                "transpose",
+                "weight stationary can transpose A or B, not both".into(),
+            ));
+        }
+        self.configured.set_ex(command);
+        Ok(())
+    }
+
+    fn config_ld(&mut self, site: Site, command: ConfigLd) -> Result<(), Box<Fault>> {
+        if command.channel > 2 {
+            return Err(site.illegal(
+                "load-channel",
+                "load channel 3; the channels are 0, 1 and 2".into(),
+            ));
+        }
+        self.configured.set_load(command);
+        Ok(())
+    }
+
+    fn config_st(&mut self, site: Site, command: ConfigSt) -> Result<(), Box<Fault>> {
+        let features = &self.config.features;
+        let (activation, built) = match command.activation {
+            Activation::None => ("", true),
+            Activation::Relu => ("ReLU", features.nonlinear_activations),
+            Activation::LayerNorm => (
+                "layer norm",
+                features.nonlinear_activations && features.normalizations,
+            ),
+            Activation::IGelu => (
+                "GELU",
+                features.nonlinear_activations && features.normalizations,
+            ),
+        };
+        if !built {
+            return Err(site.illegal(
+                "activation",
+                format!("this accelerator has no unit for {activation}"),
+            ));
+        }
+        if command.pool.stride != 0 && !features.max_pool {
+            return Err(site.illegal("mvout-pool", "this accelerator cannot pool".into()));
+        }
+        self.configured.set_store(command);
+        Ok(())
+    }
+
+    fn loop_ws(
+        &mut self,
+        site: Site,
+        run: MatmulRun,
+        memory: &mut Memory,
+    ) -> Result<(), Box<Fault>> {
+        if let Some(earlier) = self.pending {
+            return Err(self.lone_preload(site, earlier));
+        }
+        let unit = &mut self.matmul_unit;
+        let parameters = unit.parameters[unit.slot];
+        let plan = MatmulLoop::place(
+            &self.config,
+            run,
+            parameters,
+            unit.slot as u32,
+            unit.c_half,
+            unit.d_half,
+        );
+        unit.slot ^= 1;
+        unit.c_half ^= u32::from(parameters.dram[3] != 0);
+        unit.d_half ^= u32::from(parameters.dram[2] != 0);
+        if let Err((rule, message)) = plan.check(&self.config) {
+            return Err(site.illegal(rule, message));
+        }
+        if matches!(run.activation, 2 | 4) && !self.config.features.normalizations {
+            return Err(site.illegal(
+                "activation",
+                format!(
+                    "activation {} stores with normalisation; this accelerator has no unit for it",
+                    run.activation
+                ),
+            ));
+        }
+        if parameters.dram[2] != 0 && plan.d_row != plan.c_row {
+            self.warnings.add(site, "loop-ws-halves", || {
+                "D is loaded into one half of the accumulator, C is computed in the other; \
+                 give all loops a D or none"
+                    .into()
+            });
+        }
+        self.matmul = Some(plan);
+        let config = self.config.clone();
+        plan.expand(&config, &mut |instruction| {
+            self.apply_expanded(&instruction, site, memory)
+        })
+    }
+
+    fn loop_conv(
+        &mut self,
+        site: Site,
+        run: ConvRun,
+        memory: &mut Memory,
+    ) -> Result<(), Box<Fault>> {
+        if let Some(earlier) = self.pending {
+            return Err(self.lone_preload(site, earlier));
+        }
+        let unit = &mut self.conv_unit;
+        let parameters = unit.parameters[unit.slot];
+        let plan = ConvLoop::place(
+            &self.config,
+            run,
+            parameters,
+            unit.slot as u32,
+            unit.c_half,
+            unit.d_half,
+        );
+        unit.slot ^= 1;
+        unit.c_half ^= u32::from(parameters.output != 0);
+        unit.d_half ^= u32::from(parameters.bias != 0);
+        if let Err((rule, message)) = plan.check(&self.config) {
+            return Err(site.illegal(rule, message));
+        }
+        self.conv = Some(plan);
+        let config = self.config.clone();
+        plan.expand(&config, &mut |instruction| {
+            self.apply_expanded(&instruction, site, memory)
+        })
+    }
+
+    fn apply_expanded(
+        &mut self,
+        instruction: &Instruction,
+        site: Site,
+        memory: &mut Memory,
+    ) -> Result<(), Box<Fault>> {
+        self.statistics.expanded[usize::from(instruction.funct())] += 1;
+        self.apply(
+            instruction,
+            Site {
+                name: instruction.name(),
+                in_loop: true,
+                ..site
+            },
+            memory,
+        )
     }
 
     /// A RISC-V `fence`: all outstanding DMA is done afterwards.
     ///
     /// # Errors
-    /// A [`Fault`] if work is left that can never finish.
-    pub fn fence(&mut self, _pc: u64, _memory: &mut Memory) -> Result<(), Fault> {
+    /// None at present; the machine may get stricter.
+    pub fn fence(&mut self, pc: u64, memory: &mut Memory) -> Result<(), Fault> {
+        if let Some(earlier) = self.pending {
+            let site = Site {
+                pc,
+                name: "fence",
+                in_loop: false,
+            };
+            self.warnings.add(site, "preload-at-fence", || {
+                format!(
+                    "the preload at {:#x} has had no compute; the fence does not wait for it",
+                    earlier.pc
+                )
+            });
+        }
+        self.outstanding.clear(memory);
+        self.in_flight.clear();
+        self.last_load = None;
         Ok(())
     }
 
@@ -128,11 +565,50 @@ impl Functional {
     /// A [`Fault`] if it races with outstanding DMA.
     pub fn cpu_access(
         &mut self,
-        _address: u64,
-        _bytes: u64,
-        _store: bool,
-        _pc: u64,
+        address: u64,
+        bytes: u64,
+        store: bool,
+        pc: u64,
     ) -> Result<(), Fault> {
-        Ok(())
+        match self
+            .outstanding
+            .cpu(self.memory_base, address, bytes, store)
+        {
+            None => Ok(()),
+            Some(conflict) => {
+                let (name, verb) = if store {
+                    ("CPU store", "writes")
+                } else {
+                    ("CPU load", "reads")
+                };
+                let site = Site {
+                    pc,
+                    name,
+                    in_loop: false,
+                };
+                self.report_race(site, conflict, verb)
+                    .map_err(|fault| *fault)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Functional, Host};
+    use crate::config::GemminiConfig;
+
+    #[test]
+    fn only_wide_arrays_can_wrap_without_output_stationary_sums() {
+        assert!(!Functional::new(GemminiConfig::int8_16()).may_wrap);
+        assert!(Functional::new(GemminiConfig::int8_32()).may_wrap);
+        assert!(!Functional::new(GemminiConfig::fp32_4()).may_wrap);
+    }
+
+    #[test]
+    fn portable_code_can_be_asked_for() {
+        let mut functional = Functional::new(GemminiConfig::int8_16());
+        functional.use_portable_code();
+        assert_eq!(functional.host, Host::Portable);
     }
 }

@@ -1,0 +1,258 @@
+//! What sits in the array between two commands.
+
+use super::local::{LocalMemory, Rows, column_mask};
+use super::multiply::Weights;
+use crate::config::{Elements, GemminiConfig};
+use crate::isa::Dataflow;
+
+/// Rows of local memory as an operand lies in them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// First row.
+    pub first: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// Rows from one to the next.
+    pub stride: u32,
+    /// Columns read in each.
+    pub cols: u32,
+}
+
+impl Extent {
+    /// Returns the row after the last.
+    pub fn end(self) -> u32 {
+        self.first + self.rows.saturating_sub(1) * self.stride + u32::from(self.rows > 0)
+    }
+
+    /// Returns the rows in order.
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        (0..self.rows).map(move |at| self.first + at * self.stride)
+    }
+
+    /// Returns the number of the last load that the rows depend on.
+    pub fn newest_load(self, rows: &Rows) -> u32 {
+        if self.stride == 1 {
+            rows.newest_load(self.first, self.rows)
+        } else {
+            self.iter()
+                .fold(0, |newest, row| newest.max(rows.after_load[row as usize]))
+        }
+    }
+}
+
+/// Contents of the array.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    /// Stationary int8 weights.
+    pub weights: Weights,
+    /// Stationary float weights.
+    pub float_weights: Vec<f32>,
+    /// Stationary sums; bit patterns if they are floats.
+    pub sums: Vec<i32>,
+    /// For each row of the array the columns whose content is known.
+    pub valid: Vec<u64>,
+    /// Every column of every row is known.
+    pub all_valid: bool,
+    /// What the content is for; `None` after reset.
+    pub holds: Option<Dataflow>,
+    /// Rows of the operand that was loaded.
+    pub rows: u32,
+    /// Columns of it.
+    pub cols: u32,
+    /// Where it lay, if it was not zeros.
+    pub origin: Option<(Extent, bool)>,
+    /// Instruction that named it.
+    pub pc: u64,
+    /// Number of the last load it depends on.
+    pub after_load: u32,
+    elements: Elements,
+    dim: usize,
+}
+
+impl Array {
+    pub fn new(config: &GemminiConfig) -> Self {
+        let dim = config.dim as usize;
+        Self {
+            weights: Weights::new(dim),
+            float_weights: vec![0.0; dim * dim],
+            sums: vec![0; dim * dim],
+            valid: vec![0; dim],
+            all_valid: false,
+            holds: None,
+            rows: 0,
+            cols: 0,
+            origin: None,
+            pc: 0,
+            after_load: 0,
+            elements: config.elements,
+            dim,
+        }
+    }
+
+    /// The content is unknown from now on.
+    pub fn forget(&mut self) {
+        self.valid.fill(0);
+        self.all_valid = false;
+        self.holds = None;
+        self.origin = None;
+        self.after_load = 0;
+    }
+
+    /// Loads zeros.
+    pub fn load_zeros(&mut self, dataflow: Dataflow, pc: u64) {
+        match (dataflow, self.elements) {
+            (Dataflow::OutputStationary, _) => self.sums.fill(0),
+            (Dataflow::WeightStationary, Elements::Int8) => self.weights.clear(),
+            (Dataflow::WeightStationary, Elements::Float32) => self.float_weights.fill(0.0),
+        }
+        self.valid.fill(u64::MAX);
+        self.all_valid = true;
+        self.holds = Some(dataflow);
+        (self.rows, self.cols) = (0, 0);
+        self.origin = None;
+        self.pc = pc;
+        self.after_load = 0;
+    }
+
+    /// Loads `rows` x `cols` scratchpad elements that lie in `extent`, in the
+    /// other orientation if `transposed`, and zeros around them.
+    pub fn load(
+        &mut self,
+        dataflow: Dataflow,
+        local: &LocalMemory,
+        extent: Extent,
+        transposed: bool,
+        pc: u64,
+    ) {
+        let (rows, cols) = if transposed {
+            (extent.cols, extent.rows)
+        } else {
+            (extent.rows, extent.cols)
+        };
+        self.load_values(dataflow, local, extent, transposed);
+        let complete = extent.stride == 1
+            && local
+                .spad
+                .is_written(extent.first, extent.rows, column_mask(extent.cols));
+        if complete {
+            if !self.all_valid {
+                self.valid.fill(u64::MAX);
+            }
+        } else {
+            self.valid.fill(u64::MAX);
+            for (at, row) in extent.iter().enumerate() {
+                let missing = column_mask(extent.cols) & !local.spad.written[row as usize];
+                if !transposed {
+                    self.valid[at] = !missing;
+                    continue;
+                }
+                for (column, valid) in self.valid.iter_mut().enumerate() {
+                    if missing >> column & 1 != 0 {
+                        *valid &= !(1 << at);
+                    }
+                }
+            }
+        }
+        self.all_valid = complete;
+        self.holds = Some(dataflow);
+        (self.rows, self.cols) = (rows, cols);
+        self.origin = Some((extent, transposed));
+        self.pc = pc;
+        self.after_load = extent.newest_load(&local.spad);
+    }
+
+    fn load_values(
+        &mut self,
+        dataflow: Dataflow,
+        local: &LocalMemory,
+        extent: Extent,
+        transposed: bool,
+    ) {
+        let dim = self.dim;
+        match (self.elements, dataflow) {
+            (Elements::Int8, Dataflow::WeightStationary) => {
+                let plain = self.weights.plain_mut();
+                if transposed {
+                    plain.fill(0);
+                    for (column, row) in extent.iter().enumerate() {
+                        let from = &local.spad_row(row)[..extent.cols as usize];
+                        for (at, byte) in from.iter().enumerate() {
+                            plain[at * dim + column] = *byte as i8;
+                        }
+                    }
+                } else if extent.cols as usize == dim && extent.stride == 1 {
+                    let bytes = extent.rows as usize * dim;
+                    let from = &local.bytes[extent.first as usize * dim..][..bytes];
+                    for (to, from) in plain[..bytes].iter_mut().zip(from) {
+                        *to = *from as i8;
+                    }
+                    plain[bytes..].fill(0);
+                } else {
+                    plain.fill(0);
+                    for (at, row) in extent.iter().enumerate() {
+                        let from = &local.spad_row(row)[..extent.cols as usize];
+                        for (to, from) in plain[at * dim..].iter_mut().zip(from) {
+                            *to = *from as i8;
+                        }
+                    }
+                }
+                self.weights.pack();
+            }
+            (Elements::Int8, Dataflow::OutputStationary) => {
+                self.sums.fill(0);
+                place(dim, local, extent, transposed, 1, |at, bytes| {
+                    self.sums[at] = i32::from(bytes[0] as i8)
+                });
+            }
+            (Elements::Float32, Dataflow::WeightStationary) => {
+                self.float_weights.fill(0.0);
+                place(dim, local, extent, transposed, 4, |at, bytes| {
+                    self.float_weights[at] = float(bytes)
+                });
+            }
+            (Elements::Float32, Dataflow::OutputStationary) => {
+                self.sums.fill(0);
+                place(dim, local, extent, transposed, 4, |at, bytes| {
+                    self.sums[at] = float(bytes).to_bits() as i32;
+                });
+            }
+        }
+    }
+}
+
+/// Reads one little-endian float.
+pub(crate) fn float(bytes: &[u8]) -> f32 {
+    f32::from_le_bytes(
+        bytes
+            .try_into()
+            .expect("an element of a float row has four bytes"),
+    )
+}
+
+/// Hands each element of a scratchpad operand to `put`, with its place in a
+/// `dim` x `dim` matrix.
+pub(crate) fn place(
+    dim: usize,
+    local: &LocalMemory,
+    extent: Extent,
+    transposed: bool,
+    element_bytes: usize,
+    mut put: impl FnMut(usize, &[u8]),
+) {
+    for (major, row) in extent.iter().enumerate() {
+        let elements = local
+            .spad_row(row)
+            .chunks_exact(element_bytes)
+            .take(extent.cols as usize);
+        for (minor, bytes) in elements.enumerate() {
+            put(
+                if transposed {
+                    minor * dim + major
+                } else {
+                    major * dim + minor
+                },
+                bytes,
+            );
+        }
+    }
+}

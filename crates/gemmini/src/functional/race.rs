@@ -1,0 +1,304 @@
+//! Which bytes of DRAM the accelerator may still be reading or writing.
+//!
+//! Until the next fence, a byte that a store command writes may be written at
+//! any time, and a byte that a load command reads may be read at any time. The
+//! only other order is through local memory: a store whose rows depend on a
+//! load starts after that load has ended. (Loads are taken to end in order,
+//! which holds but for the two that may be in flight at once.)
+//!
+//! Bytes are kept as bit maps of whole pages, so a command costs a few
+//! operations per row, however many commands are outstanding.
+//!
+//! Source: the reservation station compares local rows only, never DRAM
+//! addresses.
+
+use autocomp_riscv::Memory;
+
+const PAGE_SHIFT: u32 = 12;
+const LINES: usize = 64;
+const NO_SLOT: u32 = u32::MAX;
+
+/// Two accesses to the same byte that nothing orders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conflict {
+    /// First byte in common.
+    pub address: u64,
+    /// Instruction of the outstanding command.
+    pub other_pc: u64,
+    /// The outstanding command writes; otherwise it reads.
+    pub other_writes: bool,
+}
+
+struct Page {
+    epoch: u32,
+    number: u32,
+    read: [u64; LINES],
+    written: [u64; LINES],
+    reader: [(u64, u32); LINES],
+    writer: [u64; LINES],
+}
+
+/// Outstanding DMA, byte by byte.
+pub(crate) struct Outstanding {
+    slots: Vec<u32>,
+    pages: Vec<Page>,
+    used: Vec<u32>,
+    epoch: u32,
+    loads: u32,
+}
+
+impl Outstanding {
+    pub fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            pages: Vec::new(),
+            used: Vec::new(),
+            epoch: 1,
+            loads: 0,
+        }
+    }
+
+    /// Starts a load command and returns its number.
+    pub fn next_load(&mut self) -> u32 {
+        self.loads = self.loads.saturating_add(1);
+        self.loads
+    }
+
+    /// Everything outstanding is done.
+    pub fn clear(&mut self, memory: &mut Memory) {
+        for slot in self.used.drain(..) {
+            let start = memory.base() + (u64::from(self.pages[slot as usize].number) << PAGE_SHIFT);
+            memory.unwatch(start..start + (1 << PAGE_SHIFT));
+        }
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            for page in &mut self.pages {
+                page.epoch = 0;
+            }
+            self.epoch = 1;
+        }
+    }
+
+    /// Notes that load number `load` reads checked bytes; reports an
+    /// outstanding store of them.
+    #[inline]
+    pub fn load(
+        &mut self,
+        memory: &mut Memory,
+        address: u64,
+        len: usize,
+        pc: u64,
+        load: u32,
+    ) -> Result<(), Conflict> {
+        self.for_lines(memory, address, len, |page, line, mask| {
+            let conflict = page.written[line] & mask;
+            if conflict != 0 {
+                return Err((conflict, page.writer[line], true));
+            }
+            page.read[line] |= mask;
+            page.reader[line] = (pc, load);
+            Ok(())
+        })
+    }
+
+    /// Notes that a store that depends on all loads up to number `after_load`
+    /// writes checked bytes; reports a later outstanding load of them.
+    #[inline]
+    pub fn store(
+        &mut self,
+        memory: &mut Memory,
+        address: u64,
+        len: usize,
+        pc: u64,
+        after_load: u32,
+    ) -> Result<(), Conflict> {
+        self.for_lines(memory, address, len, |page, line, mask| {
+            let conflict = page.read[line] & mask;
+            if conflict != 0 && page.reader[line].1 > after_load {
+                return Err((conflict, page.reader[line].0, false));
+            }
+            page.written[line] |= mask;
+            page.writer[line] = pc;
+            Ok(())
+        })
+    }
+
+    /// Reports outstanding work that a CPU access of checked bytes races with.
+    /// `base` is the first address of memory.
+    pub fn cpu(&self, base: u64, address: u64, len: u64, store: bool) -> Option<Conflict> {
+        for byte in address..address.saturating_add(len) {
+            let offset = byte.wrapping_sub(base);
+            let slot = *usize::try_from(offset >> PAGE_SHIFT)
+                .ok()
+                .and_then(|page| self.slots.get(page))?;
+            let Some(page) = self
+                .pages
+                .get(slot as usize)
+                .filter(|page| page.epoch == self.epoch)
+            else {
+                continue;
+            };
+            let (line, bit) = ((offset >> 6 & 63) as usize, 1u64 << (offset & 63));
+            if page.written[line] & bit != 0 {
+                return Some(Conflict {
+                    address: byte,
+                    other_pc: page.writer[line],
+                    other_writes: true,
+                });
+            }
+            if store && page.read[line] & bit != 0 {
+                return Some(Conflict {
+                    address: byte,
+                    other_pc: page.reader[line].0,
+                    other_writes: false,
+                });
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn for_lines(
+        &mut self,
+        memory: &mut Memory,
+        address: u64,
+        len: usize,
+        mut visit: impl FnMut(&mut Page, usize, u64) -> Result<(), (u64, u64, bool)>,
+    ) -> Result<(), Conflict> {
+        let mut offset = address - memory.base();
+        let end = offset + len as u64;
+        while offset < end {
+            let slot = self.page(memory, (offset >> PAGE_SHIFT) as u32);
+            let page_end = end.min(((offset >> PAGE_SHIFT) + 1) << PAGE_SHIFT);
+            let page = &mut self.pages[slot];
+            while offset < page_end {
+                let (first, line) = (offset & 63, (offset >> 6 & 63) as usize);
+                let count = (64 - first).min(page_end - offset);
+                let mask = (u64::MAX >> (64 - count)) << first;
+                if let Err((conflict, other_pc, other_writes)) = visit(page, line, mask) {
+                    let byte = u64::from(conflict.trailing_zeros());
+                    let address = memory.base() + (offset & !63) + byte;
+                    return Err(Conflict {
+                        address,
+                        other_pc,
+                        other_writes,
+                    });
+                }
+                offset += count;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn page(&mut self, memory: &mut Memory, number: u32) -> usize {
+        match self.slots.get(number as usize) {
+            Some(&slot) if slot != NO_SLOT && self.pages[slot as usize].epoch == self.epoch => {
+                slot as usize
+            }
+            _ => self.open_page(memory, number),
+        }
+    }
+
+    #[cold]
+    fn open_page(&mut self, memory: &mut Memory, number: u32) -> usize {
+        let needed = number as usize + 1;
+        if self.slots.len() < needed {
+            self.slots
+                .resize(needed.max(memory.size() >> PAGE_SHIFT), NO_SLOT);
+        }
+        if self.slots[number as usize] == NO_SLOT {
+            self.slots[number as usize] = self.pages.len() as u32;
+            self.pages.push(Page {
+                epoch: 0,
+                number,
+                read: [0; LINES],
+                written: [0; LINES],
+                reader: [(0, 0); LINES],
+                writer: [0; LINES],
+            });
+        }
+        let slot = self.slots[number as usize];
+        let page = &mut self.pages[slot as usize];
+        page.epoch = self.epoch;
+        page.read.fill(0);
+        page.written.fill(0);
+        self.used.push(slot);
+        let start = memory.base() + (u64::from(number) << PAGE_SHIFT);
+        memory.watch(start..start + (1 << PAGE_SHIFT));
+        slot as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outstanding;
+    use autocomp_riscv::Memory;
+    use proptest::prelude::*;
+
+    const BASE: u64 = 0x8000_0000;
+
+    #[derive(Clone, Debug)]
+    enum Access {
+        Load(u64, usize),
+        Store(u64, usize, u32),
+        Cpu(u64, u64, bool),
+        Fence,
+    }
+
+    fn access() -> impl Strategy<Value = Access> {
+        let near = || prop_oneof![0u64..300, 4000u64..4300, 8100u64..8200];
+        prop_oneof![
+            4 => (near(), 1usize..200).prop_map(|(at, len)| Access::Load(at, len)),
+            4 => (near(), 1usize..200, 0u32..20).prop_map(|(at, len, after)| Access::Store(at, len, after)),
+            4 => (near(), 1u64..16, any::<bool>()).prop_map(|(at, len, store)| Access::Cpu(at, len, store)),
+            1 => Just(Access::Fence),
+        ]
+    }
+
+    proptest! {
+        /// Against one entry per byte.
+        #[test]
+        fn agrees_with_a_table_of_bytes(accesses in prop::collection::vec(access(), 1..60)) {
+            let mut memory = Memory::new(BASE, 0x4000);
+            let mut tracker = Outstanding::new();
+            let mut read = vec![0u32; 0x4000];
+            let mut written = vec![false; 0x4000];
+            for (number, access) in accesses.into_iter().enumerate() {
+                match access {
+                    Access::Load(at, len) => {
+                        let load = tracker.next_load();
+                        let bytes = at as usize..at as usize + len;
+                        let expected = bytes.clone().find(|b| written[*b]);
+                        let found = tracker.load(&mut memory, BASE + at, len, number as u64, load);
+                        prop_assert_eq!(found.err().map(|c| (c.address - BASE) as usize), expected);
+                        if expected.is_some() { break; }
+                        read[bytes].fill(load);
+                    }
+                    Access::Store(at, len, after) => {
+                        let bytes = at as usize..at as usize + len;
+                        // One number is kept for each line: the newest load of any of its bytes.
+                        let newest = |b: usize| read[b & !63..(b | 63) + 1].iter().copied().max().unwrap();
+                        let expected = bytes.clone().find(|b| read[*b] != 0 && newest(*b) > after);
+                        let found = tracker.store(&mut memory, BASE + at, len, number as u64, after);
+                        prop_assert_eq!(found.err().map(|c| (c.address - BASE) as usize), expected);
+                        if expected.is_some() { break; }
+                        written[bytes].fill(true);
+                    }
+                    Access::Cpu(at, len, store) => {
+                        let expected = (at..at + len).find(|b| written[*b as usize] || (store && read[*b as usize] != 0));
+                        let found = tracker.cpu(BASE, BASE + at, len, store);
+                        prop_assert_eq!(found.map(|c| c.address - BASE), expected);
+                        if expected.is_some() { prop_assert!(memory.is_watched(BASE + at, len as usize)); }
+                    }
+                    Access::Fence => {
+                        tracker.clear(&mut memory);
+                        read.fill(0);
+                        written.fill(false);
+                        prop_assert!(!memory.is_watched(BASE, 0x4000));
+                    }
+                }
+            }
+        }
+    }
+}

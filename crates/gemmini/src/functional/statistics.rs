@@ -1,0 +1,74 @@
+//! What was done, in numbers.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Hashes an instruction address by one multiplication.
+#[derive(Clone, Copy, Debug, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let mixed = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// Counts since the last [`reset`](super::Functional::reset_statistics).
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    /// Commands received, by function field.
+    pub commands: [u64; 128],
+    /// Commands made by the loop units, by the function field they would have.
+    pub expanded: [u64; 128],
+    /// Multiplications with logical operands: rows of A x columns of A x
+    /// columns of C, limited to what reaches the result.
+    pub macs_useful: u64,
+    /// Multiplications of the whole array for as many rows as A has.
+    pub macs_issued: u64,
+    /// Bytes that load commands read from DRAM.
+    pub dma_read_bytes: u64,
+    /// Bytes that store commands wrote to DRAM.
+    pub dma_written_bytes: u64,
+    by_pc: HashMap<u64, u64, BuildHasherDefault<AddressHasher>>,
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Self {
+            commands: [0; 128],
+            expanded: [0; 128],
+            macs_useful: 0,
+            macs_issued: 0,
+            dma_read_bytes: 0,
+            dma_written_bytes: 0,
+            by_pc: HashMap::default(),
+        }
+    }
+}
+
+impl Statistics {
+    #[inline]
+    pub(crate) fn command(&mut self, funct: u8, pc: u64) {
+        self.commands[usize::from(funct & 127)] += 1;
+        *self.by_pc.entry(pc).or_insert(0) += 1;
+    }
+
+    /// Returns the number of commands issued at each address, by address.
+    #[must_use]
+    pub fn commands_by_pc(&self) -> Vec<(u64, u64)> {
+        let mut counts: Vec<_> = self.by_pc.iter().map(|(pc, count)| (*pc, *count)).collect();
+        counts.sort_unstable();
+        counts
+    }
+}
