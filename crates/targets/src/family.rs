@@ -170,7 +170,8 @@ fn template_error(
         .take(line - 1)
         .map(str::len)
         .sum();
-    let length = text[start..].find('\n').unwrap_or(text.len() - start);
+    let line = text[start..].lines().next().unwrap_or_default();
+    let indent = line.len() - line.trim_start().len();
     let mut message = error.kind().to_string();
     if let Some(detail) = error.detail() {
         message += &format!(": {detail}");
@@ -180,7 +181,7 @@ fn template_error(
         text,
     }
     .error(
-        start..start + length,
+        start + indent..start + line.trim_end().len(),
         message,
         "correct the template, or give the number it needs in family.toml",
     )
