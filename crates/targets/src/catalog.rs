@@ -296,7 +296,9 @@ impl Catalog {
             ));
         }
         Ok(tree.over(under, |path| {
-            path == "target.toml" || path.starts_with("machines/")
+            ["target.toml", "architecture.md"].contains(&path)
+                || path.starts_with("machines/")
+                || path.starts_with("examples/")
         }))
     }
 }

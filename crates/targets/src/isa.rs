@@ -46,13 +46,15 @@ pub(crate) fn identifiers(source: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Splits `isa.md` into its sections.
+/// Splits a file of the ISA reference and appends its sections to `sections`.
 ///
 /// # Errors
 /// If a section has no comment line, an unknown key in it, or an identifier
 /// that another section has.
-pub(crate) fn sections(source: Source<'_>) -> Result<Vec<IsaSection>, CatalogError> {
-    let mut sections: Vec<IsaSection> = Vec::new();
+pub(crate) fn sections(
+    source: Source<'_>,
+    sections: &mut Vec<IsaSection>,
+) -> Result<(), CatalogError> {
     let mut lines = Vec::new();
     let mut offset = 0;
     for line in source.text.split_inclusive('\n') {
@@ -71,7 +73,7 @@ pub(crate) fn sections(source: Source<'_>) -> Result<Vec<IsaSection>, CatalogErr
             idx += 1;
             continue;
         };
-        close(&mut sections, body_start, offset, source.text);
+        close(sections, body_start, offset, source.text);
         let (comment_offset, comment) = lines.get(idx + 1).copied().unwrap_or((offset, line));
         let span = comment_offset..comment_offset + comment.trim_end().len();
         let fields = comment
@@ -120,8 +122,8 @@ pub(crate) fn sections(source: Source<'_>) -> Result<Vec<IsaSection>, CatalogErr
         body_start = Some(comment_offset + comment.len());
         idx += 2;
     }
-    close(&mut sections, body_start, source.text.len(), source.text);
-    Ok(sections)
+    close(sections, body_start, source.text.len(), source.text);
+    Ok(())
 }
 
 /// Gives the last section its text.

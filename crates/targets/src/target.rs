@@ -113,7 +113,7 @@ struct TargetFile {
     language: String,
     description: String,
     /// A target whose files stand in for those this folder lacks.
-    /// Machines are never taken from there.
+    /// Description, machines and examples are never taken from there.
     #[serde(default)]
     #[expect(
         dead_code,
@@ -179,8 +179,19 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
             machines.insert(machine.to_owned(), tree.utf8(path, data)?.to_owned());
         }
     }
-    let isa_path = tree.display("isa.md");
-    let isa_text = tree.text("isa.md", "write the ISA reference in it, in sections")?;
+    tree.text("isa.md", "write the ISA reference in it, in sections")?;
+    let mut isa: Vec<IsaSection> = Vec::new();
+    for (path, data) in tree.iter() {
+        // A target that inherits may add sections in files of its own.
+        if path.starts_with("isa") && path.ends_with(".md") && !path.contains('/') {
+            let display = tree.display(path);
+            let source = Source {
+                path: &display,
+                text: tree.utf8(path, data)?,
+            };
+            isa::sections(source, &mut isa)?;
+        }
+    }
     Ok(Target {
         name: name.to_owned(),
         language: file.language,
@@ -193,10 +204,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
                 "write in it what a kernel writer must know",
             )?
             .to_owned(),
-        isa: isa::sections(Source {
-            path: &isa_path,
-            text: isa_text,
-        })?,
+        isa,
         rules: parse_file(
             tree,
             "rules.toml",
