@@ -29,9 +29,9 @@ pub struct SearchSettings {
     /// the places; 0 for no limit.
     pub siblings: u32,
     /// Places kept for kernels that never had one, if there are admitted ones,
-    /// even where older kernels are faster; below the number of places, so the
-    /// best always stays. Without them, a full beam never takes in a slower
-    /// child, however large the slack.
+    /// even where older kernels are faster; 0 to 256. The best always keeps its
+    /// place, so a beam of n places has n - 1 for newcomers at most. Without
+    /// them, a full beam never takes in a slower child, however large the slack.
     pub newcomers: u32,
     /// Iterations without a better kernel after which the run ends; 0 for never.
     pub patience: u32,
@@ -84,7 +84,7 @@ impl SearchSettings {
         check_count("plans", self.plans, 1, 256)?;
         check_count("drafts", self.drafts, 1, 64)?;
         check_count("iterations", self.iterations, 1, 10_000)?;
-        check_count("newcomers", self.newcomers, 0, self.beam - 1)?;
+        check_count("newcomers", self.newcomers, 0, 256)?;
         let checks = [
             (
                 "menu_dropout",

@@ -189,7 +189,15 @@ fn child_process() {
 }
 
 fn spawn_child(folder: &Path, delay_us: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    spawn_child_by(
+        Command::new(std::env::current_exe().unwrap()),
+        folder,
+        delay_us,
+    )
+}
+
+fn spawn_child_by(mut command: Command, folder: &Path, delay_us: u64) -> Child {
+    command
         .args(["--exact", "child_process"])
         .env(CHILD, folder)
         .env(CHILD_DELAY, delay_us.to_string())
@@ -282,4 +290,33 @@ fn a_second_process_is_refused_and_told_of_the_first() {
             .count(),
         2
     );
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let (whole, folder) = (root.path().join("whole"), root.path().join("full"));
+    run_whole(&whole, small(), 31, 2);
+    drop(RunSession::create(&folder, new_run(small(), 31), &Toy::default()).unwrap());
+    // A limit on the size of files stands for a full disk: writes fail alike.
+    let n_bytes = whole.join("run.sqlite").metadata().unwrap().len();
+    let mut n_events = 0;
+    for quarter in 1..=3 {
+        let blocks = n_bytes * quarter / 4 / 512;
+        let mut shell = Command::new("sh");
+        shell
+            .args([
+                "-c",
+                &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
+            ])
+            .arg(std::env::current_exe().unwrap());
+        let status = spawn_child_by(shell, &folder, 500).wait().unwrap();
+        assert!(!status.success());
+        let view = RunView::open(&folder).unwrap();
+        assert_eq!(view.state(), RunState::Broken);
+        assert!(n_events < view.events.len());
+        n_events = view.events.len();
+    }
+    assert!(resume(&folder, 2).finish.is_some());
+    assert_eq!(history(&folder), history(&whole));
 }

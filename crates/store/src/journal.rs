@@ -171,6 +171,21 @@ impl Journal {
         })
     }
 
+    /// Checks the structure of the database: a damaged page may hide rows.
+    pub(crate) fn check_structure(&self) -> Result<(), StoreError> {
+        let verdict: String = self
+            .connection
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+            .map_err(error_at("check", &self.path))?;
+        if verdict == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::Corrupt {
+            path: self.path.clone(),
+            reason: verdict,
+        })
+    }
+
     /// Reads the events after the last one read, and checks their chain.
     pub(crate) fn read_on(&mut self) -> Result<Vec<Stored>, StoreError> {
         let to_error = error_at("read", &self.path);

@@ -78,6 +78,7 @@ impl RunWriter {
         drop(Journal::open(folder, Access::Read)?);
         let lock = FolderLock::take(folder)?;
         let mut journal = Journal::open(folder, Access::Write)?;
+        journal.check_structure()?;
         let mut events = journal.read_on()?;
         if events.is_empty() {
             return Err(StoreError::NotStarted {
