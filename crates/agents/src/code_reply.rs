@@ -86,6 +86,10 @@ pub fn extract_kernel(reply: &str, entry: &str) -> Result<String, Complaint> {
             elided = true;
         } else if !is_balanced(&blanked) {
             unbalanced = true;
+            if !block.closed {
+                // The reply ends here; an earlier block may be the kernel to be changed.
+                break;
+            }
         } else {
             return Ok(finish(&block.text));
         }
@@ -120,6 +124,8 @@ pub(crate) struct Block {
     pub(crate) info: String,
     /// The lines between the fences.
     pub(crate) text: String,
+    /// Whether the closing fence is there.
+    pub(crate) closed: bool,
 }
 
 /// Returns all fenced blocks. A block that is never closed reaches to the end.
@@ -142,16 +148,26 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<Block> {
                     .last()
                     .is_some_and(|open| open.mark == mark && open.len <= len) =>
             {
-                blocks.extend(open.pop().map(|open| open.block));
+                blocks.extend(open.pop().map(|open| Block {
+                    closed: true,
+                    ..open.block
+                }));
             }
-            Some((mark, len, info))
+            Some((mark, len, info)) if open.is_empty() || !info.is_empty() => {
+                // Inside code, it stands where the closing fence should be.
                 if open
                     .last()
-                    .is_none_or(|outer| !info.is_empty() && is_prose(&outer.block.info)) =>
-            {
+                    .is_some_and(|outer| !is_prose(&outer.block.info))
+                {
+                    blocks.extend(open.pop().map(|open| Block {
+                        closed: true,
+                        ..open.block
+                    }));
+                }
                 let block = Block {
                     info: info.to_owned(),
                     text: String::new(),
+                    closed: false,
                 };
                 open.push(Open { mark, len, block });
             }

@@ -5,6 +5,7 @@
 
 mod c_text;
 mod code_reply;
+mod edit_reply;
 mod facts;
 mod llm_proposer;
 mod plan_reply;
@@ -13,6 +14,7 @@ mod proposer;
 mod replay;
 
 pub use code_reply::{Complaint, extract_kernel};
+pub use edit_reply::{Edit, apply_edits, parse_edits};
 pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
 pub use llm_proposer::{LlmProposer, LlmProposerSettings, exchange_of, usage_of};
 pub use plan_reply::{PlanReply, parse_plan};

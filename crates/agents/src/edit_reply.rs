@@ -1,0 +1,229 @@
+//! From a model's reply to edits, and from edits to a kernel.
+
+use crate::c_text::{blank, defines, is_balanced};
+use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
+use serde::Deserialize;
+
+/// One replacement of text that occurs exactly once.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// The text to replace.
+    pub old: String,
+    /// What replaces it.
+    pub new: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EditList {
+    edits: Vec<Edit>,
+}
+
+/// Finds the edits in a reply: search/replace blocks, or JSON of the form
+/// `{"edits": [{"old": "…", "new": "…"}]}`, fenced or not.
+///
+/// # Errors
+/// A [`Complaint`] that says precisely what is missing.
+pub fn parse_edits(reply: &str) -> Result<Vec<Edit>, Complaint> {
+    let text = normalize(reply)?;
+    if text.trim().is_empty() {
+        return Err(Complaint::new("the reply is empty"));
+    }
+    if let Some(mark) = tool_call_mark(&text) {
+        return Err(Complaint::new(format!(
+            "the reply holds a tool call ({mark}); there are no tools"
+        )));
+    }
+    let edits = search_replace_blocks(&text)?;
+    let edits = if edits.is_empty() {
+        json_edits(&text)?
+    } else {
+        edits
+    };
+    if edits.is_empty() {
+        return Err(Complaint::new("the reply holds no edit"));
+    }
+    for (idx, edit) in edits.iter().enumerate() {
+        if edit.old.trim().is_empty() {
+            return Err(Complaint::new(format!(
+                "edit {} does not say what it replaces",
+                idx + 1
+            )));
+        }
+        if edit.old == edit.new {
+            return Err(Complaint::new(format!("edit {} changes nothing", idx + 1)));
+        }
+    }
+    Ok(edits)
+}
+
+fn search_replace_blocks(text: &str) -> Result<Vec<Edit>, Complaint> {
+    enum Part {
+        Outside,
+        Old(String),
+        New(String, String),
+    }
+    let mut edits = Vec::new();
+    let mut part = Part::Outside;
+    let is_mark = |line: &str, mark: char, word: &str| {
+        let line = line.trim();
+        let signs = line.chars().take_while(|char| *char == mark).count();
+        let rest = line[signs..].trim();
+        5 <= signs && (rest.eq_ignore_ascii_case(word) || rest.is_empty())
+    };
+    let number = |edits: &Vec<Edit>| edits.len() + 1;
+    for line in text.lines() {
+        part = match part {
+            Part::Outside if is_mark(line, '<', "SEARCH") => Part::Old(String::new()),
+            Part::Outside => Part::Outside,
+            Part::Old(old) if is_mark(line, '=', "") => Part::New(old, String::new()),
+            Part::Old(_) if is_mark(line, '<', "SEARCH") || is_mark(line, '>', "REPLACE") => {
+                return Err(Complaint::new(format!(
+                    "edit {} has no ======= line",
+                    number(&edits)
+                )));
+            }
+            Part::Old(mut old) => {
+                old.push_str(line);
+                old.push('\n');
+                Part::Old(old)
+            }
+            Part::New(old, new) if is_mark(line, '>', "REPLACE") => {
+                edits.push(Edit { old, new });
+                Part::Outside
+            }
+            Part::New(_, _) if is_mark(line, '<', "SEARCH") => {
+                return Err(Complaint::new(format!(
+                    "edit {} has no >>>>>>> REPLACE line",
+                    number(&edits)
+                )));
+            }
+            Part::New(old, mut new) => {
+                new.push_str(line);
+                new.push('\n');
+                Part::New(old, new)
+            }
+        };
+    }
+    match part {
+        Part::Outside => Ok(edits),
+        _ => Err(Complaint::new(format!(
+            "edit {} is cut off",
+            number(&edits)
+        ))),
+    }
+}
+
+fn json_edits(text: &str) -> Result<Vec<Edit>, Complaint> {
+    let blocks = fenced_blocks(text);
+    let candidates = blocks
+        .iter()
+        .map(|block| block.text.trim())
+        .chain([text.trim()]);
+    let mut error = None;
+    for candidate in candidates {
+        if !candidate.starts_with(['{', '[']) {
+            continue;
+        }
+        let parsed = serde_json::from_str::<EditList>(candidate)
+            .map(|list| list.edits)
+            .or_else(|first| serde_json::from_str::<Vec<Edit>>(candidate).map_err(|_| first));
+        match parsed {
+            Ok(edits) => return Ok(edits),
+            Err(reason) => error = Some(reason),
+        }
+    }
+    Err(match error {
+        Some(reason) => Complaint::new(format!("the JSON of the edits is not valid: {reason}")),
+        None => Complaint::new(
+            "there is no edit; write blocks of <<<<<<< SEARCH, =======, >>>>>>> REPLACE",
+        ),
+    })
+}
+
+/// Applies edits in order to `kernel`.
+///
+/// Text to replace must occur exactly once. If it does not occur, lines that
+/// differ in blanks at their ends only count as equal.
+///
+/// # Errors
+/// A [`Complaint`] that names the edit, or says what the result lacks.
+pub fn apply_edits(kernel: &str, edits: &[Edit], entry: &str) -> Result<String, Complaint> {
+    let mut text = kernel.to_owned();
+    for (idx, edit) in edits.iter().enumerate() {
+        let number = idx + 1;
+        let (start, end) = locate(&text, &edit.old, number)?;
+        text.replace_range(start..end, &edit.new);
+    }
+    let blanked = blank(&text);
+    if !defines(&blanked, entry) {
+        return Err(Complaint::new(format!(
+            "after the edits, nothing defines the function {entry}"
+        )));
+    }
+    if !is_balanced(&blanked) {
+        return Err(Complaint::new("after the edits, the braces do not match"));
+    }
+    Ok(text)
+}
+
+fn locate(text: &str, old: &str, number: usize) -> Result<(usize, usize), Complaint> {
+    let exact: Vec<_> = text
+        .match_indices(old)
+        .take(2)
+        .map(|(start, _)| start)
+        .collect();
+    let several = || {
+        Complaint::new(format!(
+            "the text that edit {number} replaces occurs more than once; copy more lines around it"
+        ))
+    };
+    match exact[..] {
+        [start] => return Ok((start, start + old.len())),
+        [_, _, ..] => return Err(several()),
+        [] => {}
+    }
+    let wanted: Vec<_> = old.trim_matches('\n').lines().map(str::trim_end).collect();
+    let mut lines = Vec::new();
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        lines.push((offset, line));
+        offset += line.len();
+    }
+    let found: Vec<_> = lines
+        .windows(wanted.len().max(1))
+        .filter(|window| {
+            window
+                .iter()
+                .zip(&wanted)
+                .all(|((_, line), wanted)| line.trim_end() == *wanted)
+        })
+        .take(2)
+        .collect();
+    match found[..] {
+        [window] => {
+            let (start, _) = window[0];
+            let (last, line) = window[window.len() - 1];
+            // The line end stays unless the replaced text brings its own.
+            let end = if old.ends_with('\n') {
+                last + line.len()
+            } else {
+                last + line.trim_end().len()
+            };
+            Ok((start, end))
+        }
+        [_, _, ..] => Err(several()),
+        [] => {
+            let first = wanted
+                .iter()
+                .find(|line| !line.trim().is_empty())
+                .copied()
+                .unwrap_or_default();
+            Err(Complaint::new(format!(
+                "the text that edit {number} replaces does not occur in the kernel (it starts with {:?}); copy the lines exactly",
+                first.trim().chars().take(80).collect::<String>()
+            )))
+        }
+    }
+}
