@@ -6,8 +6,10 @@
 mod c_text;
 mod code_reply;
 mod edit_reply;
+mod estimate;
 mod facts;
 mod llm_proposer;
+mod llm_tasks;
 mod plan_reply;
 mod prompt;
 mod proposer;
@@ -15,11 +17,14 @@ mod replay;
 
 pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
+pub use estimate::{Estimate, ModelEstimate, RunShape};
 pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
-pub use llm_proposer::{LlmProposer, LlmProposerSettings, exchange_of, usage_of};
+pub use llm_proposer::{CodeForm, LlmProposer, LlmProposerSettings, exchange_of, usage_of};
+pub use llm_tasks::parse_menu;
 pub use plan_reply::{PlanReply, parse_plan};
 pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics};
 pub use proposer::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    RepairRequest, Reply,
 };
 pub use replay::{Recording, Replay};

@@ -1,11 +1,13 @@
 //! The proposer that asks language models.
 
 use crate::code_reply::{Complaint, extract_kernel};
+use crate::edit_reply::{apply_edits, parse_edits};
 use crate::facts::PromptFacts;
 use crate::plan_reply::parse_plan;
 use crate::prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
 use crate::proposer::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    RepairRequest, Reply,
 };
 use autocomp_core::{Draft, Plan, TaskKey, Usage};
 use autocomp_llm::{
@@ -18,6 +20,16 @@ use tokio::time::Instant;
 /// The most of an unusable reply that is sent back when asking again, in bytes.
 const LONGEST_ECHO: usize = 32 << 10;
 
+/// The form in which models give code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeForm {
+    /// The whole kernel.
+    Whole,
+    /// Replacements of parts of the parent kernel.
+    Edits,
+}
+
 /// How models are asked for plans and code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmProposerSettings {
@@ -27,6 +39,8 @@ pub struct LlmProposerSettings {
     pub temperature: Option<f64>,
     /// How hard to think; absent for the model's own.
     pub reasoning: Option<ReasoningEffort>,
+    /// The form in which code is asked for.
+    pub code_form: CodeForm,
     /// Most worked examples per prompt.
     pub most_examples: usize,
     /// How long to wait when every model is set aside for a while, before the
@@ -42,6 +56,7 @@ impl LlmProposerSettings {
             max_output_tokens: 16_384,
             temperature: None,
             reasoning: None,
+            code_form: CodeForm::Whole,
             most_examples: 2,
             patience: Duration::from_secs(1800),
         }
@@ -54,7 +69,7 @@ impl LlmProposerSettings {
 /// plans and for code separately. A model that fails passes its sample on to
 /// the next; one that keeps failing is set aside.
 pub struct LlmProposer {
-    facts: Arc<PromptFacts>,
+    pub(crate) facts: Arc<PromptFacts>,
     templates: Templates,
     planners: ModelSet,
     coders: ModelSet,
@@ -78,6 +93,12 @@ impl LlmProposer {
             coders,
             settings,
         }
+    }
+
+    /// Returns the settings.
+    #[must_use]
+    pub fn settings(&self) -> &LlmProposerSettings {
+        &self.settings
     }
 
     /// Returns the models for plans.
@@ -118,12 +139,38 @@ impl LlmProposer {
             most_examples: self.settings.most_examples,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
-        self.templates.render(Phase::Implement, &self.facts, &input)
+        let phase = match self.settings.code_form {
+            CodeForm::Whole => Phase::Implement,
+            CodeForm::Edits => Phase::ImplementEdits,
+        };
+        self.templates.render(phase, &self.facts, &input)
+    }
+
+    /// Returns the exact prompt for a repair.
+    ///
+    /// # Errors
+    /// A [`TemplateError`] if the template cannot be rendered.
+    pub fn repair_prompt(&self, request: &RepairRequest) -> Result<Prompt, TemplateError> {
+        let input = PromptInput {
+            plan: Some((&request.plan.menu_item, &request.plan.text)),
+            failed: Some((&request.draft.source, &request.failure)),
+            iteration: request.key.iteration,
+            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+        };
+        self.render(Phase::Repair, &input)
+    }
+
+    /// Returns the prompt of any phase about any kernel.
+    ///
+    /// # Errors
+    /// A [`TemplateError`] if the template cannot be rendered.
+    pub fn render(&self, phase: Phase, input: &PromptInput<'_>) -> Result<Prompt, TemplateError> {
+        self.templates.render(phase, &self.facts, input)
     }
 
     /// Asks the models of `set` in the order of sample `slot` until one gives a
     /// reply that `parse` accepts.
-    async fn ask<T>(
+    pub(crate) async fn ask<T>(
         &self,
         set: &ModelSet,
         slot: u64,
@@ -266,27 +313,46 @@ impl Proposer for LlmProposer {
     async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError> {
         let prompt = self.implement_prompt(request);
         let entry = self.facts.entry.as_str();
-        let parse = |text: &str| extract_kernel(text, entry);
+        let parse = |text: &str| match self.settings.code_form {
+            CodeForm::Whole => extract_kernel(text, entry),
+            CodeForm::Edits => apply_edits(&request.kernel, &parse_edits(text)?, entry),
+        };
         let slot = draft_slot(&request.key, self.coders.members().len());
-        let reply = self.ask(&self.coders, slot, prompt, parse).await?;
-        let (source, proposer) = reply.value;
-        Ok(Reply {
-            value: Draft { source, proposer },
-            exchanges: reply.exchanges,
-        })
+        self.ask(&self.coders, slot, prompt, parse)
+            .await
+            .map(draft_of)
+    }
+
+    async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
+        let prompt = self.repair_prompt(request);
+        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        // Another model than the one that failed gets the first try.
+        let slot =
+            draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
+        self.ask(&self.coders, slot, prompt, parse)
+            .await
+            .map(draft_of)
+    }
+}
+
+pub(crate) fn draft_of(reply: Reply<(String, String)>) -> Reply<Draft> {
+    let (source, proposer) = reply.value;
+    Reply {
+        value: Draft { source, proposer },
+        exchanges: reply.exchanges,
     }
 }
 
 /// Returns the sample number of a plan: consecutive plans take consecutive
 /// models, and the first model changes with parent and iteration, so that a
 /// remainder does not always go to the same ones.
-fn plan_slot(key: &TaskKey) -> u64 {
+pub(crate) fn plan_slot(key: &TaskKey) -> u64 {
     u64::from(key.plan) + u64::from(key.parent) + u64::from(key.iteration)
 }
 
 /// Returns the sample number of a draft, likewise; shifted against the plan's,
 /// so that plans and code of one chain come from different models.
-fn draft_slot(key: &TaskKey, models: usize) -> u64 {
+pub(crate) fn draft_slot(key: &TaskKey, models: usize) -> u64 {
     let rounds = u64::from(key.iteration) / (models.max(1) as u64);
     plan_slot(key) + u64::from(key.draft) + 1 + rounds
 }

@@ -36,6 +36,27 @@ pub struct ImplementRequest {
     pub plan: Plan,
 }
 
+/// What a proposer needs to correct a draft that failed.
+#[derive(Clone, Debug)]
+pub struct RepairRequest {
+    /// The task of the draft.
+    pub key: TaskKey,
+    /// The task's own random stream; derive one of its own per attempt.
+    pub seed: Seed,
+    /// Which attempt at a repair this is, from 1.
+    pub attempt: u32,
+    /// Source of the parent kernel.
+    pub kernel: String,
+    /// Evaluation of the parent kernel.
+    pub evaluation: Evaluation,
+    /// The plan that was carried out.
+    pub plan: Plan,
+    /// The draft that failed.
+    pub draft: Draft,
+    /// How it failed, with diagnostics.
+    pub failure: Evaluation,
+}
+
 /// One request to a model and its reply, exactly as sent and received.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
@@ -115,4 +136,18 @@ pub trait Proposer: Send + Sync {
     /// # Errors
     /// A [`ProposeError`] if there is none; see its kinds.
     async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError>;
+
+    /// Corrects a draft that failed. Proposers that cannot say so by
+    /// [`ProposeErrorKind::Nothing`], which is what this default does.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is no correction; see its kinds.
+    async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
+        let _ = request;
+        Err(ProposeError {
+            kind: ProposeErrorKind::Nothing,
+            message: format!("{} does not repair drafts", self.name()),
+            exchanges: Vec::new(),
+        })
+    }
 }

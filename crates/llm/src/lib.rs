@@ -7,6 +7,7 @@
 
 mod breaker;
 mod budget;
+mod check;
 mod classify;
 mod client;
 mod command;
@@ -26,6 +27,7 @@ mod timed;
 
 pub use breaker::{Availability, Breaker, BreakerPolicy};
 pub use budget::{Amount, Budget, CapReached, Caps, Reservation, dollars};
+pub use check::{ModelCheck, check_models};
 pub use client::LlmClient;
 pub use command::CommandClient;
 pub use completion::{
@@ -37,7 +39,7 @@ pub use error::{LlmError, LlmErrorKind};
 pub use genai_client::GenaiClient;
 pub use mailbox::MailboxClient;
 pub use metered::{Metered, total_cost};
-pub use model::{ModelSpec, PROVIDERS, ParseModelError, Provider, ProviderInfo};
+pub use model::{Caching, ModelSpec, PROVIDERS, ParseModelError, Provider, ProviderInfo};
 pub use price::{Price, PriceError, PriceTable};
 pub use retried::{Retried, RetryPolicy};
 pub use scripted::ScriptedClient;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A kind of provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Provider {
     /// OpenAI, Chat Completions.
@@ -37,8 +38,20 @@ pub enum Provider {
     Mailbox,
 }
 
+/// How a provider caches the stable prefix of prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caching {
+    /// By itself.
+    Automatic,
+    /// Where the request marks the end of the prefix, which ours do.
+    OnRequest,
+    /// Not, or not in a way that is known.
+    Unknown,
+}
+
 /// What is known about a provider.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct ProviderInfo {
     /// The provider.
     pub provider: Provider,
@@ -52,6 +65,10 @@ pub struct ProviderInfo {
     pub setting_variables: &'static [&'static str],
     /// Its base address; absent if the model string must give one or needs none.
     pub default_url: Option<&'static str>,
+    /// How it caches prompts.
+    pub caching: Caching,
+    /// Whether it enforces JSON schemas of replies.
+    pub structured_output: bool,
     /// Runs on the user's own machines, so that its price is zero.
     pub self_hosted: bool,
     /// One line for `models list`.
@@ -67,6 +84,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("OPENAI_API_KEY"),
         setting_variables: &[],
         default_url: Some("https://api.openai.com/v1/"),
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: false,
         description: "OpenAI, Chat Completions",
     },
@@ -77,6 +96,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("OPENAI_API_KEY"),
         setting_variables: &[],
         default_url: Some("https://api.openai.com/v1/"),
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: false,
         description: "OpenAI, Responses",
     },
@@ -87,6 +108,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("ANTHROPIC_API_KEY"),
         setting_variables: &[],
         default_url: Some("https://api.anthropic.com/v1/"),
+        caching: Caching::OnRequest,
+        structured_output: true,
         self_hosted: false,
         description: "Anthropic, Messages",
     },
@@ -97,6 +120,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("GEMINI_API_KEY"),
         setting_variables: &[],
         default_url: Some("https://generativelanguage.googleapis.com/v1beta/"),
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: false,
         description: "Google AI Studio",
     },
@@ -107,6 +132,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("VERTEX_API_KEY"),
         setting_variables: &["VERTEX_PROJECT_ID", "VERTEX_LOCATION"],
         default_url: None,
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: false,
         description: "Google Vertex AI; the key is an OAuth access token (`gcloud auth print-access-token`)",
     },
@@ -117,6 +144,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("AWS_BEARER_TOKEN_BEDROCK"),
         setting_variables: &["AWS_REGION"],
         default_url: None,
+        caching: Caching::OnRequest,
+        structured_output: true,
         self_hosted: false,
         description: "AWS Bedrock, Converse; the key is a Bedrock API key",
     },
@@ -127,6 +156,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("TOGETHER_API_KEY"),
         setting_variables: &[],
         default_url: Some("https://api.together.xyz/v1/"),
+        caching: Caching::Unknown,
+        structured_output: true,
         self_hosted: false,
         description: "Together AI",
     },
@@ -137,6 +168,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("OPENROUTER_API_KEY"),
         setting_variables: &[],
         default_url: Some("https://openrouter.ai/api/v1/"),
+        caching: Caching::Unknown,
+        structured_output: true,
         self_hosted: false,
         description: "OpenRouter",
     },
@@ -147,6 +180,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: None,
         setting_variables: &[],
         default_url: Some("http://localhost:11434/"),
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: true,
         description: "Ollama on this machine or at a given address",
     },
@@ -157,6 +192,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("VLLM_API_KEY"),
         setting_variables: &[],
         default_url: Some("http://localhost:8000/v1/"),
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: true,
         description: "a vLLM server",
     },
@@ -167,6 +204,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("LLAMACPP_API_KEY"),
         setting_variables: &[],
         default_url: Some("http://localhost:8080/v1/"),
+        caching: Caching::Automatic,
+        structured_output: true,
         self_hosted: true,
         description: "a llama.cpp server",
     },
@@ -177,6 +216,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: Some("OPENAI_COMPATIBLE_API_KEY"),
         setting_variables: &[],
         default_url: None,
+        caching: Caching::Unknown,
+        structured_output: true,
         self_hosted: false,
         description: "any server that speaks Chat Completions: compatible@https://host/v1::model",
     },
@@ -187,6 +228,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: None,
         setting_variables: &[],
         default_url: None,
+        caching: Caching::Unknown,
+        structured_output: false,
         self_hosted: true,
         description: "a program: prompt on standard input, reply on standard output",
     },
@@ -197,6 +240,8 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         key_variable: None,
         setting_variables: &[],
         default_url: None,
+        caching: Caching::Unknown,
+        structured_output: false,
         self_hosted: true,
         description: "a folder: one request file per question, one answer file per reply",
     },

@@ -3,11 +3,11 @@
 use crate::completion::TokenCount;
 use crate::model::ModelSpec;
 use autocomp_core::UsdMicros;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Prices of one model, in dollars per million tokens.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// The model string, `provider::model` or `provider@url::model`.

@@ -1,0 +1,209 @@
+//! What language models do beside plans, code and repairs.
+
+use crate::code_reply::{Complaint, extract_kernel, fenced_blocks, normalize};
+use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, plan_slot};
+use crate::plan_reply::{choice_in, resolve};
+use crate::prompt::{Phase, PromptInput};
+use crate::proposer::{PlanRequest, ProposeError, Reply};
+use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey};
+use serde::Deserialize;
+
+/// The shortest text that says what to do, in bytes.
+const SHORTEST_ITEM: usize = 15;
+/// The longest text of a menu item, in bytes.
+const LONGEST_ITEM: usize = 1000;
+/// The longest analysis that is passed on, in bytes.
+const LONGEST_ANALYSIS: usize = 16 << 10;
+
+#[derive(Deserialize)]
+struct ItemList {
+    items: Vec<MenuItem>,
+}
+
+impl LlmProposer {
+    /// Improves a kernel in one step, without a plan; the plan that comes with
+    /// the draft holds the chosen menu item only.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is no draft; see its kinds.
+    pub async fn direct(
+        &self,
+        request: &PlanRequest,
+    ) -> Result<Reply<(Plan, Draft)>, ProposeError> {
+        let input = PromptInput {
+            menu: &request.menu,
+            iteration: request.key.iteration,
+            iterations: request.iterations,
+            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+        };
+        let prompt = self.render(Phase::Direct, &input);
+        let parse = |text: &str| {
+            let source = extract_kernel(text, &self.facts.entry)?;
+            let value = text.lines().find_map(choice_in).ok_or_else(|| {
+                Complaint::new("the line \"CHOICE: <identifier from the list>\" is missing")
+            })?;
+            let item = resolve(value, &request.menu).ok_or_else(|| {
+                Complaint::new(format!("{value:?} is not in the list of optimizations"))
+            })?;
+            Ok((item.id.clone(), source))
+        };
+        let slot = draft_slot(&request.key, self.coders().members().len());
+        let reply = self.ask(self.coders(), slot, prompt, parse).await?;
+        let ((menu_item, source), proposer) = reply.value;
+        let plan = Plan {
+            menu_item,
+            text: String::new(),
+            payload: String::new(),
+            proposer: proposer.clone(),
+        };
+        Ok(Reply {
+            value: (plan, Draft { source, proposer }),
+            exchanges: reply.exchanges,
+        })
+    }
+
+    /// Writes one kernel from two correct ones.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is no draft; see its kinds.
+    pub async fn combine(
+        &self,
+        key: &TaskKey,
+        seed: Seed,
+        first: (&str, &Evaluation),
+        second: (&str, &Evaluation),
+    ) -> Result<Reply<Draft>, ProposeError> {
+        let input = PromptInput {
+            other: Some((second.0, second.1.cycles().map(|cycles| cycles.0))),
+            ..PromptInput::new(first.0, Some(first.1), seed)
+        };
+        let prompt = self.render(Phase::Combine, &input);
+        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        let slot = draft_slot(key, self.coders().members().len());
+        self.ask(self.coders(), slot, prompt, parse)
+            .await
+            .map(draft_of)
+    }
+
+    /// Writes a first kernel from the problem's reference.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is no draft; see its kinds.
+    pub async fn translate(
+        &self,
+        key: &TaskKey,
+        seed: Seed,
+        reference: &str,
+    ) -> Result<Reply<Draft>, ProposeError> {
+        let prompt = self.render(Phase::Translate, &PromptInput::new(reference, None, seed));
+        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        let slot = draft_slot(key, self.coders().members().len());
+        self.ask(self.coders(), slot, prompt, parse)
+            .await
+            .map(draft_of)
+    }
+
+    /// Says in words what limits a kernel.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there is no analysis; see its kinds.
+    pub async fn analyze(
+        &self,
+        key: &TaskKey,
+        seed: Seed,
+        kernel: &str,
+        evaluation: &Evaluation,
+    ) -> Result<Reply<String>, ProposeError> {
+        let input = PromptInput::new(kernel, Some(evaluation), seed);
+        let prompt = self.render(Phase::Analyze, &input);
+        let parse = |text: &str| {
+            let text = normalize(text)?.trim().to_owned();
+            match text.len() {
+                0 => Err(Complaint::new("the reply is empty")),
+                length if LONGEST_ANALYSIS < length => Err(Complaint::new(
+                    "the analysis is too long; use at most 300 words",
+                )),
+                _ => Ok(text),
+            }
+        };
+        let reply = self
+            .ask(self.planners(), plan_slot(key), prompt, parse)
+            .await?;
+        Ok(Reply {
+            value: reply.value.0,
+            exchanges: reply.exchanges,
+        })
+    }
+
+    /// Writes further menu items for a kernel, none of which the menu has.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there are none; see its kinds.
+    pub async fn generate_menu(
+        &self,
+        request: &PlanRequest,
+    ) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
+        let input = PromptInput {
+            menu: &request.menu,
+            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+        };
+        let prompt = self.render(Phase::Menu, &input);
+        let parse = |text: &str| parse_menu(text, &request.menu);
+        let reply = self
+            .ask(self.planners(), plan_slot(&request.key), prompt, parse)
+            .await?;
+        Ok(Reply {
+            value: reply.value.0,
+            exchanges: reply.exchanges,
+        })
+    }
+}
+
+/// Finds new menu items in a reply.
+///
+/// # Errors
+/// A [`Complaint`] that says precisely what is wrong.
+pub fn parse_menu(reply: &str, menu: &[MenuItem]) -> Result<Vec<MenuItem>, Complaint> {
+    let text = normalize(reply)?;
+    let blocks = fenced_blocks(&text);
+    let json = blocks
+        .iter()
+        .map(|block| block.text.as_str())
+        .chain([text.as_str()])
+        .map(str::trim)
+        .find(|candidate| candidate.starts_with('{'))
+        .ok_or_else(|| Complaint::new("the reply is not the JSON that was asked for"))?;
+    let list: ItemList = serde_json::from_str(json)
+        .map_err(|error| Complaint::new(format!("the JSON of the items is not valid: {error}")))?;
+    let mut items: Vec<MenuItem> = Vec::new();
+    for item in list.items {
+        let is_kebab = !item.id.is_empty()
+            && item.id.len() <= 60
+            && item
+                .id
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        if !is_kebab {
+            return Err(Complaint::new(format!(
+                "{:?} is not an identifier in kebab-case",
+                item.id
+            )));
+        }
+        if !(SHORTEST_ITEM..=LONGEST_ITEM).contains(&item.text.len()) {
+            return Err(Complaint::new(format!(
+                "the text of {:?} is too short or too long",
+                item.id
+            )));
+        }
+        let known = menu.iter().chain(&items).any(|other| other.id == item.id);
+        if !known {
+            items.push(item);
+        }
+    }
+    if items.is_empty() {
+        return Err(Complaint::new(
+            "there is no item that the list does not have already",
+        ));
+    }
+    Ok(items)
+}
