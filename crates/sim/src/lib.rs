@@ -3,6 +3,7 @@
 //! Pure and synchronous: programs and machine descriptions come in as bytes
 //! and text, reports go out.
 
+mod calibrate;
 mod config;
 mod error;
 mod host;
@@ -10,6 +11,10 @@ mod machine;
 mod program;
 mod without;
 
+pub use calibrate::{
+    CalibrationError, CalibrationGroup, CalibrationReport, CalibrationRow, CalibrationSuite,
+    CaseCounts, CaseResult, calibrate, parse_counts, run_cases,
+};
 pub use config::MachineConfig;
 pub use error::SimError;
 pub use host::{ProgramEnd, ProgramReport, run_loaded, run_program};

@@ -1,0 +1,145 @@
+//! Which cycles of a window something is in use, one bit per cycle.
+
+const WORDS: usize = 16;
+
+/// A set of cycles within a sliding window of 1024 cycles.
+///
+/// Words are recycled as time goes on: a word that holds older cycles reads as
+/// empty and is cleared by the first mark of newer ones.
+#[derive(Clone, Debug)]
+pub(super) struct Calendar {
+    words: [u64; WORDS],
+    epochs: [u64; WORDS],
+    /// One past the latest cycle ever marked.
+    end: u64,
+}
+
+impl Calendar {
+    pub(super) fn new() -> Self {
+        Self { words: [0; WORDS], epochs: [u64::MAX; WORDS], end: 0 }
+    }
+
+    /// Returns whether nothing is marked at or after `cycle`.
+    #[inline]
+    pub(super) fn is_empty_from(&self, cycle: u64) -> bool {
+        self.end <= cycle
+    }
+
+    #[inline]
+    fn word(&self, epoch: u64) -> u64 {
+        let idx = (epoch as usize) % WORDS;
+        if self.epochs[idx] == epoch { self.words[idx] } else { 0 }
+    }
+
+    #[inline]
+    fn word_mut(&mut self, epoch: u64) -> &mut u64 {
+        let idx = (epoch as usize) % WORDS;
+        if self.epochs[idx] != epoch {
+            self.epochs[idx] = epoch;
+            self.words[idx] = 0;
+        }
+        &mut self.words[idx]
+    }
+
+    #[inline]
+    pub(super) fn mark(&mut self, cycle: u64) {
+        *self.word_mut(cycle >> 6) |= 1 << (cycle & 63);
+        self.end = self.end.max(cycle + 1);
+    }
+
+    /// Marks `len` cycles (at most 512) from `start` on.
+    #[inline]
+    pub(super) fn mark_range(&mut self, start: u64, len: u64) {
+        let mut at = start;
+        let end = start + len;
+        while at < end {
+            let take = (64 - (at & 63)).min(end - at);
+            let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << (at & 63) };
+            *self.word_mut(at >> 6) |= bits;
+            at += take;
+        }
+        self.end = self.end.max(end);
+    }
+
+    #[inline]
+    pub(super) fn is_marked(&self, cycle: u64) -> bool {
+        self.end > cycle && self.word(cycle >> 6) >> (cycle & 63) & 1 != 0
+    }
+
+    /// Returns whether any of `len` cycles from `start` on is marked.
+    #[inline]
+    pub(super) fn any(&self, start: u64, len: u64) -> bool {
+        if self.end <= start {
+            return false;
+        }
+        let mut at = start;
+        let end = (start + len).min(self.end);
+        while at < end {
+            let take = (64 - (at & 63)).min(end - at);
+            let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << (at & 63) };
+            if self.word(at >> 6) & bits != 0 {
+                return true;
+            }
+            at += take;
+        }
+        false
+    }
+
+    /// Returns the first cycle from `start` on that is not marked.
+    #[inline]
+    pub(super) fn first_free(&self, start: u64) -> u64 {
+        let mut at = start;
+        while at < self.end {
+            let free = !self.word(at >> 6) >> (at & 63);
+            if free != 0 {
+                let skip = u64::from(free.trailing_zeros());
+                if skip < 64 - (at & 63) {
+                    return at + skip;
+                }
+            }
+            at = (at | 63) + 1;
+        }
+        at.max(start)
+    }
+
+    /// Returns the first cycle from `start` on at which `len` cycles in a row
+    /// are free.
+    #[inline]
+    pub(super) fn first_gap(&self, start: u64, len: u64) -> u64 {
+        let mut at = start;
+        loop {
+            at = self.first_free(at);
+            if at >= self.end || !self.any(at, len) {
+                return at;
+            }
+            at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Calendar;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn behaves_as_a_set(ranges in prop::collection::vec((0u64..300, 1u64..100), 1..20), base in 0u64..100_000) {
+            let mut calendar = Calendar::new();
+            let mut set = BTreeSet::new();
+            for (start, len) in ranges {
+                calendar.mark_range(base + start, len);
+                set.extend(base + start..base + start + len);
+            }
+            for at in base..base + 420 {
+                prop_assert_eq!(calendar.is_marked(at), set.contains(&at));
+                let free = (at..).find(|c| !set.contains(c)).unwrap();
+                prop_assert_eq!(calendar.first_free(at), free);
+                prop_assert_eq!(calendar.any(at, 5), (at..at + 5).any(|c| set.contains(&c)));
+                let gap = (at..).find(|c| (*c..*c + 4).all(|d| !set.contains(&d))).unwrap();
+                prop_assert_eq!(calendar.first_gap(at, 4), gap);
+            }
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Constants of the cycle model as plain data.
+//!
+//! Every default is the value of the calibration suite's machine: a default
+//! Gemmini beside one Rocket core, generated in early 2023, with ideal memory
+//! behind the L2. "RTL" names the Gemmini module that a constant was read from;
+//! "fitted" marks values that were chosen to meet measured cycle counts.
+
+use serde::{Deserialize, Serialize};
+
+/// Constants of the accelerator and of the memory system below the L1 caches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimingConfig {
+    /// From the core's write-back to the reservation station.
+    pub frontend: FrontendConfig,
+    /// Reservation station.
+    pub station: StationConfig,
+    /// Load controller and DMA reader.
+    pub load: LoadConfig,
+    /// Store controller and DMA writer.
+    pub store: StoreConfig,
+    /// Execute controller and array.
+    pub execute: ExecuteConfig,
+    /// Matrix and convolution loop units.
+    pub loops: LoopConfig,
+    /// L2 and what is behind it.
+    pub memory: MemoryConfig,
+}
+
+/// Front end: the queues between the core and the reservation station.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FrontendConfig {
+    /// Two-entry queues in a row: router, raw, convolution loop, matrix loop,
+    /// unrolled (RTL: `RoccCommandRouter`, `Controller`). Commands move one
+    /// queue per cycle.
+    pub queues: u32,
+    /// Entries of each of those queues (RTL).
+    pub queue_entries: u32,
+    /// Cycles from the router having room to the arrival of the command that
+    /// the core had to replay (RTL: Rocket's decode-to-write-back depth).
+    pub replay: u32,
+    /// Cycles from the accelerator falling idle to the end of a `fence`
+    /// (fitted: the core samples the busy signal through registers).
+    pub fence_release: u32,
+    /// Cycles from a counter access reaching the accelerator to its reply
+    /// (estimate).
+    pub counter_reply: u32,
+}
+
+impl Default for FrontendConfig {
+    fn default() -> Self {
+        Self {
+            queues: 5,
+            queue_entries: 2,
+            replay: 4,
+            fence_release: 1,
+            counter_reply: 4,
+        }
+    }
+}
+
+/// Reservation station (RTL: `ReservationStation`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StationConfig {
+    /// Entries for load commands, 1 to 16.
+    pub load_entries: u32,
+    /// Entries for store commands, 1 to 16.
+    pub store_entries: u32,
+    /// Entries for execute commands, 1 to 16.
+    pub execute_entries: u32,
+    /// A store waits until every earlier store has completed, not only until
+    /// it has issued (RTL from 2025-09 on).
+    pub ordered_stores: bool,
+}
+
+impl Default for StationConfig {
+    fn default() -> Self {
+        Self {
+            load_entries: 8,
+            store_entries: 4,
+            execute_entries: 16,
+            ordered_stores: false,
+        }
+    }
+}
+
+/// Load path (RTL: `LoadController`, `StreamReader`, `BeatMerger`,
+/// `VectorScalarMultiplier`, `PixelRepeater`, `ZeroWriter`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LoadConfig {
+    /// Load commands in flight; 0: packets in flight / dim + 1 (RTL:
+    /// `DMACommandTracker`).
+    pub commands_in_flight: u32,
+    /// Row requests queued before the reader, 1 to 8 (RTL: `read_issue_q`).
+    pub row_queue: u32,
+    /// Read packets outstanding, 1 to 16 (RTL: `XactTracker`).
+    pub packets: u32,
+    /// Cycles from a row request to its first packet leaving the reader's
+    /// state machine (RTL).
+    pub row_to_packet: u32,
+    /// Cycles from there to the accelerator's memory port: translation stages
+    /// and buffers (RTL).
+    pub packet_to_port: u32,
+    /// Cycles from a beat at the port to the beat merger (RTL: two buffers).
+    pub port_to_merger: u32,
+    /// Cycles from a row leaving the beat merger to its write into the
+    /// scratchpad, or into the accumulator if operand-width data is widened
+    /// (RTL: scale stage and pixel repeater).
+    pub merger_to_write: u32,
+    /// The same for accumulator-width data, which takes neither (RTL).
+    pub merger_to_acc_write: u32,
+    /// Rows that fit between beat merger and write port (RTL).
+    pub write_stages: u32,
+    /// Multipliers of the move-in scale (RTL: 4).
+    pub scale_units: u32,
+    /// Extra cycles of a row that is really scaled (RTL: pipe and arbiter).
+    pub scale_latency: u32,
+    /// Cycles from a zero row's request to its write (RTL).
+    pub zero_to_write: u32,
+    /// Bytes per beat of the port (RTL).
+    pub beat_bytes: u32,
+}
+
+impl Default for LoadConfig {
+    fn default() -> Self {
+        Self {
+            commands_in_flight: 0,
+            row_queue: 5,
+            packets: 16,
+            row_to_packet: 2,
+            packet_to_port: 4,
+            port_to_merger: 2,
+            merger_to_write: 3,
+            merger_to_acc_write: 1,
+            write_stages: 5,
+            scale_units: 4,
+            scale_latency: 8,
+            zero_to_write: 2,
+            beat_bytes: 16,
+        }
+    }
+}
+
+/// Store path (RTL: `StoreController`, `Scratchpad`, `AccumulatorScale`,
+/// `StreamWriter`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StoreConfig {
+    /// Store commands queued before the controller (RTL).
+    pub queue: u32,
+    /// Store commands in flight; 0: packets / dim + 1 (RTL).
+    pub commands_in_flight: u32,
+    /// Row requests between controller and bank read (RTL: dispatch queue).
+    pub dispatch_queue: u32,
+    /// Accumulator rows between bank read and scale unit (RTL: pass-through
+    /// queue of the normalizer).
+    pub norm_queue: u32,
+    /// Rows between the scale unit's input and the writer, 1 to 8 (RTL:
+    /// `write_issue_q`).
+    pub issue_queue: u32,
+    /// Cycles through the accumulator's scale unit (RTL).
+    pub scale_latency: u32,
+    /// Cycles from a scratchpad read to the writer (RTL: bank, then
+    /// `spad_read_delay` stages).
+    pub spad_read_latency: u32,
+    /// Cycles from a packet leaving the writer's state machine to the port
+    /// (RTL: translation stages and buffers).
+    pub packet_to_port: u32,
+    /// Cycles from an acknowledgement at the port to the writer (RTL).
+    pub port_to_writer: u32,
+    /// Writes outstanding, 1 to 16 (RTL).
+    pub packets: u32,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            queue: 2,
+            commands_in_flight: 0,
+            dispatch_queue: 2,
+            norm_queue: 2,
+            issue_queue: 5,
+            scale_latency: 8,
+            spad_read_latency: 5,
+            packet_to_port: 4,
+            port_to_writer: 2,
+            packets: 16,
+        }
+    }
+}
+
+/// Execute path (RTL: `ExecuteController`, `MeshWithDelays`,
+/// `TransposePreloadUnroller`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExecuteConfig {
+    /// Commands queued before the controller (RTL).
+    pub queue: u32,
+    /// Commands in the unroller of transposed preloads (RTL).
+    pub unroller_queue: u32,
+    /// Cycles from reading an operand row to its entry into the array: bank,
+    /// then `spad_read_delay` stages (RTL).
+    pub read_latency: u32,
+    /// Registers per tile of the array beyond the first (RTL).
+    pub tile_latency: u32,
+    /// Registers behind the array (RTL).
+    pub mesh_output_delay: u32,
+    /// Operations in the array (RTL: `TagQueue`).
+    pub tags: u32,
+    /// Rows of the shortest operation (RTL).
+    pub min_rows: u32,
+}
+
+impl Default for ExecuteConfig {
+    fn default() -> Self {
+        Self {
+            queue: 8,
+            unroller_queue: 2,
+            read_latency: 5,
+            tile_latency: 0,
+            mesh_output_delay: 1,
+            tags: 6,
+            min_rows: 4,
+        }
+    }
+}
+
+/// Loop units (RTL: `LoopMatmul`, `LoopConv`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LoopConfig {
+    /// Address pipeline of the convolution loop's generators (RTL).
+    pub conv_latency: u32,
+}
+
+impl Default for LoopConfig {
+    fn default() -> Self {
+        Self {
+            conv_latency: 2,
+        }
+    }
+}
+
+/// Memory system below the L1 caches, seen from the accelerator's port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MemoryConfig {
+    /// Capacity of the L2 in KiB.
+    pub l2_kib: u32,
+    /// Ways of the L2.
+    pub l2_ways: u32,
+    /// Misses in flight (RTL: the L2's transaction trackers that serve
+    /// requests).
+    pub l2_mshrs: u32,
+    /// Cycles from a request at the port to its first beat, L2 hit (RTL).
+    pub hit_latency: u32,
+    /// The same on an L2 miss with a clean victim and no extra latency (fitted
+    /// to cold loads).
+    pub miss_latency: u32,
+    /// Added if the victim is dirty and has to leave first (fitted).
+    pub dirty_victim: u32,
+    /// Latency of everything behind the L2 in cycles.
+    pub outer_latency: u32,
+    /// Bytes per cycle behind the L2, both directions together.
+    pub outer_bytes_per_cycle: u32,
+    /// Cycles from a request to its first beat if the L1 has to hand over a
+    /// dirty line (fitted).
+    pub probe_dirty_latency: u32,
+    /// Cycles between such lines (fitted).
+    pub probe_dirty_occupancy: u32,
+    /// Cycles from a request to its first beat if the L1 has to give up a
+    /// clean line that it holds alone (fitted).
+    pub probe_clean_latency: u32,
+    /// Cycles between such lines (fitted).
+    pub probe_clean_occupancy: u32,
+    /// Cycles from a core's L1 miss to the line being usable, L2 hit (fitted).
+    pub core_hit_latency: u32,
+    /// The same on an L2 miss with a clean victim and no extra latency.
+    pub core_miss_latency: u32,
+    /// Cycles from a core's write to a line that it holds shared to owning it.
+    pub core_upgrade_latency: u32,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self {
+            l2_kib: 512,
+            l2_ways: 8,
+            l2_mshrs: 10,
+            hit_latency: 6,
+            miss_latency: 11,
+            dirty_victim: 11,
+            outer_latency: 0,
+            outer_bytes_per_cycle: 8,
+            probe_dirty_latency: 16,
+            probe_dirty_occupancy: 10,
+            probe_clean_latency: 12,
+            probe_clean_occupancy: 5,
+            core_hit_latency: 12,
+            core_miss_latency: 20,
+            core_upgrade_latency: 12,
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Commands as the timing engine sees them: resolved against the configuration
+//! in force, with the local rows they touch.
+
+use crate::address::{LocalAddress, Tile};
+use crate::config::GemminiConfig;
+use crate::configured::Configured;
+use crate::isa::{Dataflow, Instruction};
+
+/// The three sections of the reservation station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Load = 0,
+    Store = 1,
+    Execute = 2,
+}
+
+/// Half-open interval of rows in one of the two local memories.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowRange {
+    valid: bool,
+    accumulator: bool,
+    start: u32,
+    end: u32,
+    wraps: bool,
+}
+
+impl RowRange {
+    fn new(at: LocalAddress, rows: u32, config: &GemminiConfig) -> Self {
+        let size = if at.is_accumulator() { config.acc_rows() } else { config.spad_rows() };
+        let end = at.row().saturating_add(rows);
+        Self {
+            valid: !at.is_garbage(),
+            accumulator: at.is_accumulator(),
+            start: at.row(),
+            end,
+            wraps: end > size,
+        }
+    }
+
+    #[inline]
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.valid
+            && other.valid
+            && self.accumulator == other.accumulator
+            && ((other.start <= self.start && (self.start < other.end || other.wraps))
+                || (self.start <= other.start && (other.start < self.end || self.wraps)))
+    }
+}
+
+/// A move in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LoadJob {
+    pub(super) dram: u64,
+    pub(super) stride: u64,
+    /// Rows requested from memory (1 if one row is repeated).
+    pub(super) rows: u32,
+    /// Useful bytes of a row.
+    pub(super) row_bytes: u32,
+    /// Bytes of one local row.
+    pub(super) block_bytes: u32,
+    /// Times a row is written again below itself.
+    pub(super) repeats: u32,
+    pub(super) pixel_repeats: u32,
+    pub(super) block_stride: u32,
+    pub(super) row: u32,
+    pub(super) accumulator: bool,
+    pub(super) accumulate: bool,
+    /// Elements have accumulator width in memory.
+    pub(super) wide: bool,
+    pub(super) zero: bool,
+    pub(super) scaled: bool,
+}
+
+/// A move out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StoreJob {
+    pub(super) dram: u64,
+    pub(super) stride: u64,
+    pub(super) row: u32,
+    pub(super) accumulator: bool,
+    pub(super) full: bool,
+    /// Rows, or output pixels if pooled.
+    pub(super) rows: u32,
+    /// Reads per packet: blocks of columns, or pixels of a pooling window.
+    pub(super) parts: u32,
+    pub(super) pooled: bool,
+    /// Local rows from part to part.
+    pub(super) part_stride: u32,
+    /// Bytes of one packet.
+    pub(super) bytes: u32,
+    /// Output pixels per row of the result; addresses then advance by
+    /// `out_dim` pixels from row to row.
+    pub(super) pocols: u32,
+    pub(super) out_dim: u32,
+    /// Whether anything is written to memory.
+    pub(super) writes: bool,
+}
+
+/// One operand of an execute command.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Operand {
+    pub(super) garbage: bool,
+    pub(super) accumulator: bool,
+    pub(super) accumulate: bool,
+    pub(super) row: u32,
+    pub(super) rows: u32,
+    pub(super) cols: u32,
+}
+
+impl Operand {
+    fn new(tile: Tile) -> Self {
+        Self {
+            garbage: tile.address.is_garbage(),
+            accumulator: tile.address.is_accumulator(),
+            accumulate: tile.address.accumulates(),
+            row: tile.address.row(),
+            rows: u32::from(tile.rows),
+            cols: u32::from(tile.cols),
+        }
+    }
+
+    pub(super) fn none() -> Self {
+        Self { garbage: true, ..Self::default() }
+    }
+}
+
+/// State of the execute controller that a configuration sets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ExecuteMode {
+    pub(super) weight_stationary: bool,
+    pub(super) a_transpose: bool,
+    pub(super) b_transpose: bool,
+    pub(super) c_stride: u32,
+}
+
+/// What an execute command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum ExecuteKind {
+    #[default]
+    Config,
+    Preload,
+    /// Multiply with what has been preloaded.
+    Flip,
+    /// Multiply with what is in the array.
+    Stay,
+}
+
+/// A preload, a multiplication or a configuration of the array.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ExecuteJob {
+    pub(super) kind: ExecuteKind,
+    /// Stationary operand or A.
+    pub(super) first: Operand,
+    /// Destination, or the second moving operand.
+    pub(super) second: Operand,
+    pub(super) mode: ExecuteMode,
+}
+
+/// What the controllers need of a command.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    Config,
+    Load(LoadJob),
+    Store(StoreJob),
+    Execute(ExecuteJob),
+}
+
+/// A command ready for allocation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub(super) class: Class,
+    pub(super) is_config: bool,
+    /// First operand, or the destination if there is one.
+    pub(super) a: RowRange,
+    pub(super) a_is_dest: bool,
+    /// Second operand.
+    pub(super) b: RowRange,
+    pub(super) is_preload: bool,
+    pub(super) is_compute: bool,
+    pub(super) work: Work,
+}
+
+/// Resolves `instruction` and applies configurations to `state`; `None` if the
+/// instruction never reaches the reservation station.
+pub(super) fn resolve(
+    instruction: &Instruction,
+    state: &mut Configured,
+    config: &GemminiConfig,
+) -> Option<Job> {
+    let mut job = Job {
+        class: Class::Load,
+        is_config: false,
+        a: RowRange::default(),
+        a_is_dest: false,
+        b: RowRange::default(),
+        is_preload: false,
+        is_compute: false,
+        work: Work::Config,
+    };
+    match *instruction {
+        Instruction::ConfigEx(c) => {
+            state.set_ex(c);
+            job.class = Class::Execute;
+            job.is_config = true;
+            job.work = Work::Execute(ExecuteJob {
+                kind: ExecuteKind::Config,
+                mode: mode(state),
+                ..ExecuteJob::default()
+            });
+        }
+        Instruction::ConfigLd(c) => {
+            if c.channel < 3 {
+                state.set_load(c);
+            }
+            job.is_config = true;
+        }
+        Instruction::ConfigSt(c) => {
+            state.set_store(c);
+            job.class = Class::Store;
+            job.is_config = true;
+        }
+        Instruction::ConfigNorm(c) => {
+            state.set_norm(c);
+            job.class = Class::Store;
+            job.is_config = true;
+        }
+        Instruction::Mvin { channel, dram, tile } => load(&mut job, channel, dram, tile, state, config),
+        Instruction::Mvout { dram, tile } => store(&mut job, dram, tile, state, config),
+        Instruction::Preload { stationary, dest } => {
+            job.class = Class::Execute;
+            job.is_preload = true;
+            job.a_is_dest = true;
+            let c_rows = u32::from(dest.rows) * u32::from(state.ex.c_stride);
+            job.a = RowRange::new(dest.address, c_rows, config);
+            job.b = RowRange::new(stationary.address, u32::from(stationary.rows), config);
+            job.work = Work::Execute(ExecuteJob {
+                kind: ExecuteKind::Preload,
+                first: Operand::new(stationary),
+                second: Operand::new(dest),
+                mode: mode(state),
+            });
+        }
+        Instruction::Compute { preloaded, a, bd } => {
+            job.class = Class::Execute;
+            job.is_compute = true;
+            let rows = if state.ex.a_transpose { a.cols } else { a.rows };
+            job.a = RowRange::new(a.address, u32::from(rows) * u32::from(state.ex.a_stride), config);
+            job.b = RowRange::new(bd.address, u32::from(bd.rows), config);
+            job.work = Work::Execute(ExecuteJob {
+                kind: if preloaded { ExecuteKind::Flip } else { ExecuteKind::Stay },
+                first: Operand::new(a),
+                second: Operand::new(bd),
+                mode: mode(state),
+            });
+        }
+        _ => return None,
+    }
+    Some(job)
+}
+
+fn mode(state: &Configured) -> ExecuteMode {
+    ExecuteMode {
+        weight_stationary: state.ex.dataflow == Dataflow::WeightStationary,
+        a_transpose: state.ex.a_transpose,
+        b_transpose: state.ex.b_transpose,
+        c_stride: u32::from(state.ex.c_stride),
+    }
+}
+
+fn load(job: &mut Job, channel: u8, dram: u64, tile: Tile, state: &Configured, config: &GemminiConfig) {
+    let channel = &state.load[usize::from(channel.min(2))];
+    let (rows, cols) = (u32::from(tile.rows).max(1), u32::from(tile.cols).max(1));
+    let accumulator = tile.address.is_accumulator();
+    let wide = accumulator && !channel.shrink;
+    let element = if wide { config.acc_element_bytes() } else { config.element_bytes() };
+    let zero = dram == 0;
+    let repeats = if channel.stride == 0 && !zero { rows - 1 } else { 0 };
+    let pixel_repeats = u32::from(channel.pixel_repeats.max(1));
+    let blocks = cols.div_ceil(config.dim);
+    let block_stride = u32::from(channel.block_stride);
+    let mut start = tile.address;
+    if !accumulator && pixel_repeats > 1 {
+        let half = config.spad_rows() / 2;
+        let floor = if start.row() > half { half } else { 0 };
+        let row = start.row().saturating_sub(pixel_repeats - 1).max(floor);
+        start = LocalAddress::scratchpad(row);
+    }
+    job.a_is_dest = true;
+    job.a = RowRange::new(start, (blocks - 1) * block_stride + rows, config);
+    job.work = Work::Load(LoadJob {
+        dram,
+        stride: channel.stride,
+        rows: if repeats > 0 { 1 } else { rows },
+        row_bytes: cols * element,
+        block_bytes: config.dim * element,
+        repeats,
+        pixel_repeats: if accumulator { 1 } else { pixel_repeats },
+        block_stride,
+        row: tile.address.row(),
+        accumulator,
+        accumulate: tile.address.accumulates(),
+        wide,
+        zero,
+        scaled: !wide && channel.scale.to_bits() != 1.0f32.to_bits(),
+    });
+}
+
+fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, config: &GemminiConfig) {
+    let pool = &state.store.pool;
+    let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols).max(1));
+    let accumulator = tile.address.is_accumulator();
+    let full = accumulator && tile.address.is_full_width();
+    let element = if full { config.acc_element_bytes() } else { config.element_bytes() };
+    let pooled = pool.stride != 0;
+    let blocks = cols.div_ceil(config.dim);
+    job.class = Class::Store;
+    job.a = if pooled {
+        let bank_rows = config.acc_rows() / config.acc_banks.max(1);
+        let bank_end = (tile.address.row() / bank_rows + 1) * bank_rows;
+        RowRange::new(tile.address, bank_end.saturating_sub(tile.address.row()), config)
+    } else {
+        RowRange::new(tile.address, (blocks - 1) * config.dim + rows, config)
+    };
+    let size = u32::from(pool.size.max(1));
+    job.work = Work::Store(StoreJob {
+        dram,
+        stride: u64::from(state.store.stride),
+        row: tile.address.row(),
+        accumulator,
+        full,
+        rows: if pooled {
+            (u32::from(pool.porows) * u32::from(pool.pocols)).max(1)
+        } else if pool.size != 0 {
+            (u32::from(pool.orows) * u32::from(pool.ocols)).max(1)
+        } else {
+            rows.max(1)
+        },
+        parts: if pooled { size * size } else { blocks },
+        pooled,
+        part_stride: if pooled { 0 } else { config.dim },
+        bytes: cols * element,
+        pocols: if pooled { u32::from(pool.pocols).max(1) } else { u32::MAX },
+        out_dim: u32::from(pool.out_dim),
+        writes: !accumulator || tile.address.norm() == crate::address::NormCommand::Reset,
+    });
+}

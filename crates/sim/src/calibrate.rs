@@ -1,0 +1,321 @@
+//! Runs a calibration suite and compares its cycle counts with measured ones.
+//!
+//! A suite is a set of programs that measure cases three times each and leave
+//! the counts in memory, with a table of the counts that real hardware gave.
+//! Repetitions 1 and 2 are compared, in which caches are warm.
+
+use crate::config::MachineConfig;
+use crate::error::SimError;
+use crate::host::{ProgramEnd, run_loaded};
+use crate::machine::Machine;
+use crate::program::Program;
+use autocomp_gemmini::timing::TimingConfig;
+use autocomp_gemmini::{Gemmini, GemminiConfig};
+use autocomp_riscv::{Limits, Memory, Mode};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Most cases that a program of a suite can have.
+const CASES: u64 = 128;
+/// Repetitions of each case.
+const REPETITIONS: u64 = 3;
+/// Pairs that differ by less than this on hardware are not ordered.
+const PAIR_DISTANCE: f64 = 0.03;
+const LIMITS: Limits = Limits { instructions: 200_000_000, cycles: 1_000_000_000 };
+
+/// A suite: programs and the counts that hardware gave.
+#[derive(Clone, Debug, Default)]
+pub struct CalibrationSuite {
+    /// File names and contents of the programs.
+    pub programs: Vec<(String, Vec<u8>)>,
+    /// Contents of the table of counts.
+    pub counts: String,
+}
+
+/// What a calibration cannot do.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrationError {
+    /// The table of counts cannot be read.
+    #[error("counts, line {line}: {problem}")]
+    Counts {
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A program cannot be loaded.
+    #[error("{elf}: {source}")]
+    Program {
+        /// The program.
+        elf: String,
+        /// Why.
+        source: SimError,
+    },
+    /// A program did not end as it should.
+    #[error("{elf} did not run to its end: {problem}")]
+    Stopped {
+        /// The program.
+        elf: String,
+        /// How it ended.
+        problem: String,
+    },
+    /// A program lacks a table that the suite's programs must have.
+    #[error("{elf} has no readable `{symbol}`")]
+    Symbol {
+        /// The program.
+        elf: String,
+        /// The symbol.
+        symbol: &'static str,
+    },
+    /// The machine cannot be built.
+    #[error("accelerator: {0}")]
+    Accelerator(String),
+}
+
+/// One case compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CalibrationRow {
+    /// Program.
+    pub elf: String,
+    /// Case.
+    pub case: String,
+    /// Measured cycles, mean of the repetitions compared.
+    pub rtl_cycles: u64,
+    /// Simulated cycles, mean of the repetitions compared.
+    pub sim_cycles: u64,
+    /// Relative error: positive if the simulator is slower.
+    pub error: f64,
+    /// Whether the program found its own result right (`None`: not checked).
+    pub checked: Option<bool>,
+}
+
+/// Cases of one kind compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CalibrationGroup {
+    /// Number of cases.
+    pub cases: usize,
+    /// Median of the absolute relative errors.
+    pub median_abs_error: f64,
+    /// Largest absolute relative error.
+    pub max_abs_error: f64,
+    /// Share of the pairs of cases more than 3 % apart on hardware that the
+    /// simulator orders the same way.
+    pub pair_order: f64,
+    /// The cases.
+    pub rows: Vec<CalibrationRow>,
+}
+
+/// Outcome of a calibration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CalibrationReport {
+    /// Whole kernels.
+    pub kernels: CalibrationGroup,
+    /// Small cases that isolate one mechanism each.
+    pub micro: CalibrationGroup,
+}
+
+/// Counts of one case in one repetition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaseCounts {
+    /// Cycles until the last command had left the core.
+    pub issue: u64,
+    /// Cycles until the accelerator was idle.
+    pub total: u64,
+}
+
+/// What a program of a suite measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseResult {
+    /// Name of the case.
+    pub name: String,
+    /// Counts by repetition.
+    pub counts: [CaseCounts; REPETITIONS as usize],
+    /// Whether the program found its own result right (`None`: not checked).
+    pub checked: Option<bool>,
+}
+
+/// Runs every program of a suite and compares.
+///
+/// Programs without measured counts are left out.
+///
+/// # Errors
+/// If the table cannot be read or a program does not run to its end.
+pub fn calibrate(
+    suite: &CalibrationSuite,
+    machine: &MachineConfig,
+    gemmini: &GemminiConfig,
+    timing: &TimingConfig,
+) -> Result<CalibrationReport, CalibrationError> {
+    let measured = parse_counts(&suite.counts)?;
+    let mut kernels = Vec::new();
+    let mut micro = Vec::new();
+    for (elf, bytes) in &suite.programs {
+        if !measured.keys().any(|(of, _)| of == elf) {
+            continue;
+        }
+        for case in run_cases(elf, bytes, machine, gemmini, timing)? {
+            let Some(counts) = measured.get(&(elf.clone(), case.name.clone())) else {
+                continue;
+            };
+            let mean = |counts: &[CaseCounts]| {
+                (counts[1].total + counts[2].total).div_ceil(2)
+            };
+            let (rtl_cycles, sim_cycles) = (mean(counts), mean(&case.counts));
+            let row = CalibrationRow {
+                elf: elf.clone(),
+                case: case.name,
+                rtl_cycles,
+                sim_cycles,
+                error: sim_cycles as f64 / rtl_cycles.max(1) as f64 - 1.0,
+                checked: case.checked,
+            };
+            if elf.starts_with("kern") {
+                kernels.push(row);
+            } else {
+                micro.push(row);
+            }
+        }
+    }
+    Ok(CalibrationReport { kernels: group(kernels), micro: group(micro) })
+}
+
+/// Runs one program of a suite and returns what it measured.
+///
+/// # Errors
+/// If it does not run to its end or lacks its tables.
+pub fn run_cases(
+    elf: &str,
+    bytes: &[u8],
+    machine: &MachineConfig,
+    gemmini: &GemminiConfig,
+    timing: &TimingConfig,
+) -> Result<Vec<CaseResult>, CalibrationError> {
+    let program = Program::parse(bytes)
+        .map_err(|source| CalibrationError::Program { elf: elf.to_owned(), source })?;
+    let accelerator = Gemmini::new(gemmini.clone(), Some(timing))
+        .map_err(|error| CalibrationError::Accelerator(error.to_string()))?;
+    let mut simulated = Machine::with_memory(machine, accelerator, Mode::Timed, 64 << 20);
+    let report = run_loaded(&program, &mut simulated, LIMITS)
+        .map_err(|source| CalibrationError::Program { elf: elf.to_owned(), source })?;
+    match report.end {
+        ProgramEnd::Exited(0) => {}
+        ProgramEnd::Exited(code) => return Err(stopped(elf, format!("exit code {code}"))),
+        ProgramEnd::Fault(fault) => return Err(stopped(elf, fault.to_string())),
+        ProgramEnd::Limit(spin) => {
+            return Err(stopped(elf, format!("limit reached at pc {:#x}", spin.pc)));
+        }
+    }
+    let symbol = |symbol: &'static str| {
+        program
+            .symbol(symbol)
+            .ok_or(CalibrationError::Symbol { elf: elf.to_owned(), symbol })
+    };
+    let (count, names, results, status) =
+        (symbol("cal_count")?, symbol("cal_names")?, symbol("cal_results")?, symbol("cal_status")?);
+    let memory = simulated.memory();
+    let unreadable = |symbol: &'static str| CalibrationError::Symbol { elf: elf.to_owned(), symbol };
+    let count = word(memory, count).filter(|count| *count <= CASES).ok_or(unreadable("cal_count"))?;
+    (0..count)
+        .map(|case| {
+            let name = word(memory, names + case * 8)
+                .and_then(|at| text(memory, at))
+                .ok_or(unreadable("cal_names"))?;
+            let mut counts = [CaseCounts::default(); REPETITIONS as usize];
+            for (repetition, counts) in counts.iter_mut().enumerate() {
+                let at = results + (case * REPETITIONS + repetition as u64) * 16;
+                counts.issue = word(memory, at).ok_or(unreadable("cal_results"))?;
+                counts.total = word(memory, at + 8).ok_or(unreadable("cal_results"))?;
+            }
+            let checked = match word(memory, status + case * 8).ok_or(unreadable("cal_status"))? {
+                0 => None,
+                status => Some(status == 1),
+            };
+            Ok(CaseResult { name, counts, checked })
+        })
+        .collect()
+}
+
+fn stopped(elf: &str, problem: String) -> CalibrationError {
+    CalibrationError::Stopped { elf: elf.to_owned(), problem }
+}
+
+fn word(memory: &Memory, address: u64) -> Option<u64> {
+    memory.host(address, 8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+}
+
+fn text(memory: &Memory, address: u64) -> Option<String> {
+    let mut name = Vec::new();
+    for at in address..address + 256 {
+        match memory.host(at, 1)?[0] {
+            0 => return String::from_utf8(name).ok(),
+            byte => name.push(byte),
+        }
+    }
+    None
+}
+
+type Counts = BTreeMap<(String, String), [CaseCounts; REPETITIONS as usize]>;
+
+/// Reads a table of counts: tab-separated, with a header that names at least
+/// `elf`, `case`, `rep`, `issue_cycles` and `total_cycles`.
+///
+/// # Errors
+/// If a column is missing or a field is no number.
+pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
+    let error = |line: usize, problem: String| CalibrationError::Counts { line: line + 1, problem };
+    let mut lines = table.lines().enumerate();
+    let header = lines.next().map_or("", |(_, line)| line);
+    let column = |name: &str| {
+        header
+            .split('\t')
+            .position(|field| field == name)
+            .ok_or_else(|| error(0, format!("no column `{name}`")))
+    };
+    let (elf, case, rep) = (column("elf")?, column("case")?, column("rep")?);
+    let (issue, total) = (column("issue_cycles")?, column("total_cycles")?);
+    let mut counts = Counts::new();
+    for (at, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let field = |idx: usize| {
+            fields.get(idx).copied().ok_or_else(|| error(at, format!("only {} fields", fields.len())))
+        };
+        let number = |idx: usize| {
+            let field = field(idx)?;
+            field.parse::<u64>().map_err(|_| error(at, format!("`{field}` is no number")))
+        };
+        let repetition = number(rep)?;
+        if repetition >= REPETITIONS {
+            return Err(error(at, format!("repetition {repetition} of {REPETITIONS}")));
+        }
+        let entry = counts.entry((field(elf)?.to_owned(), field(case)?.to_owned())).or_default();
+        entry[repetition as usize] = CaseCounts { issue: number(issue)?, total: number(total)? };
+    }
+    Ok(counts)
+}
+
+fn group(rows: Vec<CalibrationRow>) -> CalibrationGroup {
+    let mut errors: Vec<f64> = rows.iter().map(|row| row.error.abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = match errors.len() {
+        0 => 0.0,
+        len if len % 2 == 1 => errors[len / 2],
+        len => f64::midpoint(errors[len / 2 - 1], errors[len / 2]),
+    };
+    let (mut pairs, mut same) = (0u64, 0u64);
+    for (idx, a) in rows.iter().enumerate() {
+        for b in &rows[idx + 1..] {
+            let (low, high) = if a.rtl_cycles < b.rtl_cycles { (a, b) } else { (b, a) };
+            if high.rtl_cycles as f64 > low.rtl_cycles as f64 * (1.0 + PAIR_DISTANCE) {
+                pairs += 1;
+                same += u64::from(high.sim_cycles > low.sim_cycles);
+            }
+        }
+    }
+    CalibrationGroup {
+        cases: rows.len(),
+        median_abs_error: median,
+        max_abs_error: errors.last().copied().unwrap_or(0.0),
+        pair_order: if pairs == 0 { 1.0 } else { same as f64 / pairs as f64 },
+        rows,
+    }
+}
