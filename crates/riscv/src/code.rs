@@ -9,6 +9,12 @@ const PAGE_BYTES: u64 = 4096;
 const SLOTS: usize = 2048;
 const MAX_BLOCK: usize = 64;
 const LINE_BYTES: u64 = 64;
+/// The fetch queue holds five groups of four bytes.
+const FETCH_QUEUE_BYTES: u32 = 20;
+/// Cycles from a free place in the queue until a group arrives there.
+const FETCH_RESTART: u32 = 3;
+/// How far behind a branch a return is looked for, in bytes.
+const WRONG_PATH_BYTES: u64 = 24;
 
 /// A run of instructions that is entered at its start only.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +30,14 @@ pub(crate) struct Block {
     pub instructions: u32,
     /// Bytes that the instructions take.
     pub bytes: u32,
+    /// Cycles by which the fetch unit can be ahead of instructions as dense as
+    /// these: the queue holds a number of bytes.
+    pub fetch_ahead: u8,
+    /// Fetch groups from the last instruction to a return behind it that would
+    /// be fetched on a wrong path; 255 if there is none near.
+    pub return_behind: u8,
+    /// Whether the first instruction lies in two fetch groups.
+    pub split: bool,
 }
 
 /// All translated code. Dropped as a whole when code changes.
@@ -65,6 +79,7 @@ impl CodeCache {
         let first = self.records.len();
         let mut at = pc;
         let mut line = u64::MAX;
+        let mut first_length = 0;
         loop {
             let bits = match fetch(at, memory) {
                 Ok(bits) => bits,
@@ -76,6 +91,9 @@ impl CodeCache {
             };
             let decoded = decode(bits, at);
             let mut instruction = decoded.instruction;
+            if at == pc {
+                first_length = decoded.length;
+            }
             instruction.offset = (at - pc) as u16;
             let last_byte = at + u64::from(decoded.length) - 1;
             if last_byte / LINE_BYTES != line {
@@ -95,12 +113,18 @@ impl CodeCache {
         }
         let records = (self.records.len() - first) as u32;
         let continues = self.records[self.records.len() - 1].operation == Operation::Continue;
+        let instructions = records - u32::from(continues);
+        let bytes = (at - pc) as u32;
         let block = Block {
             pc,
             first: first as u32,
             records,
-            instructions: records - u32::from(continues),
-            bytes: (at - pc) as u32,
+            instructions,
+            bytes,
+            fetch_ahead: (FETCH_QUEUE_BYTES * instructions / bytes.max(1))
+                .saturating_sub(FETCH_RESTART) as u8,
+            return_behind: return_behind(at, memory),
+            split: pc & 2 != 0 && first_length == 4,
         };
         self.blocks.push(block);
         let offset = pc - memory.base();
@@ -139,4 +163,23 @@ fn fetch(pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
 fn half(pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
     let bytes = memory.read(pc, 2, AccessKind::Fetch, pc)?;
     Ok(u32::from(bytes[0]) | u32::from(bytes[1]) << 8)
+}
+
+/// Returns the fetch groups between the instruction that ends at `after` and a
+/// return that follows without another jump, 255 if there is none.
+fn return_behind(after: u64, memory: &mut Memory) -> u8 {
+    let mut at = after;
+    while at < after + WRONG_PATH_BYTES {
+        let Ok(bits) = fetch(at, memory) else { break };
+        let decoded = decode(bits, at);
+        at += u64::from(decoded.length);
+        match decoded.instruction.operation {
+            Operation::Jalr if matches!(decoded.instruction.rs1, 1 | 5) => {
+                return (((at - 2) >> 2) - ((after - 2) >> 2)) as u8;
+            }
+            Operation::Jal | Operation::Jalr | Operation::Illegal | Operation::Mret => break,
+            _ => {}
+        }
+    }
+    u8::MAX
 }

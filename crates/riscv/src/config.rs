@@ -17,6 +17,8 @@ pub struct CoreConfig {
     pub float_load_latency: u64,
     /// Latency of CSR reads.
     pub csr_latency: u64,
+    /// Latency of the return address that an indirect call writes.
+    pub indirect_link_latency: u64,
     /// Latency of a single-precision addition, multiplication or both fused.
     pub float_single_latency: u64,
     /// The same in double precision.
@@ -45,8 +47,6 @@ pub struct CoreConfig {
     pub flush_penalty: u64,
     /// Cycles lost by a taken branch or jump that is found only when decoded.
     pub decode_redirect_penalty: u64,
-    /// Groups of four bytes that the fetch unit may run ahead.
-    pub fetch_queue: u64,
     /// Entries of the branch target buffer.
     pub btb_entries: usize,
     /// One-bit counters of the branch history table; a power of two.
@@ -57,6 +57,8 @@ pub struct CoreConfig {
     pub bht_history_bits: u32,
     /// Entries of the return address stack.
     pub ras_entries: usize,
+    /// Cycles for which a dirty line that must go delays the one that replaces it.
+    pub write_back_cycles: u64,
     /// The instruction cache.
     pub l1i: CacheConfig,
     /// The data cache.

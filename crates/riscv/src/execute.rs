@@ -146,6 +146,9 @@ impl Hart {
         let x = &mut self.x;
         let f = &mut self.f;
         let pipeline = &mut self.pipeline;
+        if TIMED {
+            pipeline.enter(block.split);
+        }
         let mut now = pipeline.now;
 
         macro_rules! pc {
@@ -235,13 +238,15 @@ impl Hart {
             macro_rules! jump {
                 ($target:expr, $transfer:expr, $taken:expr) => {{
                     let (target, taken): (u64, bool) = ($target, $taken);
-                    // Blocks end with their transfer, so its length is what is
-                    // left of them.
-                    let after = start + u64::from(block.bytes);
-                    self.pc = if taken { target } else { after };
+                    // Blocks end with their transfer.
+                    self.pc = if taken {
+                        target
+                    } else {
+                        start + u64::from(block.bytes)
+                    };
                     if TIMED {
                         pipeline.now = now;
-                        pipeline.transfer(pc!(record), after, target, taken, $transfer);
+                        pipeline.transfer(&block, target, taken, $transfer);
                     }
                     return End::Next;
                 }};
@@ -318,6 +323,10 @@ impl Hart {
                 O::Jalr => {
                     x[rd] = start + u64::from(block.bytes);
                     let call = rd == 1 || rd == 5;
+                    if TIMED && call {
+                        let ready = now + pipeline.config.indirect_link_latency;
+                        pipeline.produce(rd as u32, ready);
+                    }
                     let transfer = match record.rs1 {
                         _ if call => Transfer::IndirectCall,
                         1 | 5 => Transfer::Return,

@@ -6,11 +6,12 @@
 //! one cycle after its predecessor.
 
 use crate::cache::{Cache, Lookup};
+use crate::code::Block;
 use crate::config::CoreConfig;
 use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::float::{FloatForm, FloatOperation};
 use crate::instruction::STARTS_LINE;
-use crate::predictor::{Prediction, Predictor, Transfer};
+use crate::predictor::{Executed, Prediction, Predictor, Transfer};
 
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
@@ -32,7 +33,6 @@ pub(crate) struct Pipeline {
     run_start: u64,
     /// Write-back cycle of the last instruction that writes no register.
     pub free_port: u64,
-    data_free: u64,
     muldiv_free: u64,
     float_divide_free: u64,
     /// Ends of the last pipelined floating-point operations.
@@ -59,7 +59,6 @@ impl Pipeline {
             late_writers: 0,
             run_start: 0,
             free_port: 0,
-            data_free: 0,
             muldiv_free: 0,
             float_divide_free: 0,
             float_ends: [0; 4],
@@ -150,32 +149,32 @@ impl Pipeline {
         latency: u64,
         below: &mut C,
     ) -> u64 {
-        let mut issue = issue.max(self.data_free);
+        let mut issue = issue;
         if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
             // The store has not left its buffer: the load is replayed.
             issue += 1 + self.config.flush_penalty;
         }
-        if self.data_cache.access(address, false) == Lookup::Hit {
-            self.produce(register, issue + latency);
-            return issue;
+        if self.data_cache.access(address, false) != Lookup::Hit {
+            issue = self.miss(issue, address, LineAccess::Read, below);
         }
-        let filled = self.miss(issue, address, LineAccess::Read, below);
-        self.produce(register, filled);
+        self.produce(register, issue + latency);
         issue
     }
 
     /// Returns the issue cycle of a store or atomic.
     #[inline(always)]
     pub fn store<C: Coprocessor>(&mut self, issue: u64, address: u64, below: &mut C) -> u64 {
-        let issue = issue.max(self.data_free);
+        let mut issue = issue;
+        if self.data_cache.access(address, true) != Lookup::Hit {
+            issue = self.miss(issue, address, LineAccess::Write, below);
+        }
         self.last_store = (address >> 3, issue);
         self.free_port = issue + WRITE_BACK;
-        if self.data_cache.access(address, true) != Lookup::Hit {
-            self.miss(issue, address, LineAccess::Write, below);
-        }
         issue
     }
 
+    /// Returns when an access that misses issues again: the cache refuses it,
+    /// and it waits in decode, with all behind it, until the line is there.
     #[inline(never)]
     fn miss<C: Coprocessor>(
         &mut self,
@@ -185,12 +184,15 @@ impl Pipeline {
         below: &mut C,
     ) -> u64 {
         let line = address & !63;
-        let filled = below.line_access(line, access, issue) + self.config.l1d.miss_overhead;
+        let mut ask = issue;
         if let Some(victim) = self.data_cache.fill(line, access == LineAccess::Write) {
+            // The dirty line has to be gone before the new one is asked for.
             below.line_access(victim, LineAccess::WriteBack, issue);
+            ask += self.config.write_back_cycles;
         }
+        let filled = below.line_access(line, access, ask) + self.config.l1d.miss_overhead;
         self.take_probes(below);
-        self.data_free = filled;
+        self.run_start = filled;
         filled
     }
 
@@ -280,38 +282,53 @@ impl Pipeline {
         self.fetch_pc = pc;
     }
 
-    /// Accounts for a branch or jump at `pc` that issued at `self.now`.
-    pub fn transfer(&mut self, pc: u64, after: u64, target: u64, taken: bool, transfer: Transfer) {
-        if transfer == Transfer::Branch
-            || !matches!(transfer, Transfer::Call | Transfer::IndirectCall)
-        {
+    /// Enters a block: waits for its first instruction, which comes with two
+    /// fetch groups if `split`.
+    #[inline(always)]
+    pub fn enter(&mut self, split: bool) {
+        let first = self.fetch_start + u64::from(split);
+        if first > self.now + 1 {
+            self.now = first - 1;
+            self.run_start = first;
+        }
+    }
+
+    /// Accounts for a branch or jump at the end of `block` that issued at
+    /// `self.now`.
+    #[inline]
+    pub fn transfer(&mut self, block: &Block, target: u64, taken: bool, transfer: Transfer) {
+        if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
             self.free_port = self.now + WRITE_BACK;
         }
-        let next = if taken { target } else { after };
-        match self.predictor.resolve(pc, after, target, taken, transfer) {
+        let after = block.pc + u64::from(block.bytes);
+        let last_half = after - 2;
+        let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
+        let earliest = self.now.saturating_sub(block.fetch_ahead.into());
+        let fetched = (self.fetch_start + groups).max(earliest).min(self.now);
+        let executed = Executed {
+            last_half,
+            after,
+            target,
+            taken,
+            transfer,
+            fetched,
+            entered_late: groups == 0 && self.fetch_pc & 2 != 0,
+            queue_short: self.now <= fetched + 2,
+        };
+        let bubble = match self.predictor.resolve(&executed) {
             Prediction::Wrong => {
-                self.now += self.config.mispredict_penalty;
-                self.restart(next);
-            }
-            prediction if taken => {
-                let bubble = match prediction {
-                    Prediction::Late => self.config.decode_redirect_penalty,
-                    _ => 0,
-                };
-                let groups = ((after - 1) >> 2).saturating_sub(self.fetch_pc >> 2);
-                let fetched = (self.fetch_start + groups)
-                    .max(self.now.saturating_sub(self.config.fetch_queue));
-                self.fetch_start = fetched + 1 + bubble;
-                self.fetch_pc = target;
-                if self.fetch_start > self.now + 1 {
-                    self.now = self.fetch_start - 1;
-                    self.run_start = self.fetch_start;
+                if taken && u64::from(block.return_behind) <= self.now + 2 - fetched {
+                    self.predictor.lose_return();
                 }
+                self.fetch_start = self.now + 1 + self.config.mispredict_penalty;
+                self.fetch_pc = if taken { target } else { after };
+                return;
             }
-            _ => {}
-        }
-        // A 32-bit instruction that begins in the upper half of its group
-        // needs the next group as well, which the caller cannot see here; the
-        // queue usually hides it.
+            _ if !taken => return,
+            Prediction::Right => 0,
+            Prediction::Late => self.config.decode_redirect_penalty,
+        };
+        self.fetch_start = fetched + 1 + bubble;
+        self.fetch_pc = target;
     }
 }

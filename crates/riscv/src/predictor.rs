@@ -1,4 +1,7 @@
 //! Branch prediction: branch target buffer, history table, return stack.
+//!
+//! *Source*: Rocket Chip, `BTB` and `Frontend`; constants in gemmini-model
+//! section 4.9.
 
 use crate::config::CoreConfig;
 
@@ -7,7 +10,7 @@ use crate::config::CoreConfig;
 pub(crate) enum Transfer {
     Branch,
     Jump,
-    /// A jump that writes `ra`.
+    /// A jump that writes a link register.
     Call,
     /// An indirect jump that is no return.
     Indirect,
@@ -25,123 +28,275 @@ pub(crate) enum Prediction {
     Wrong,
 }
 
+/// One executed control transfer, as the fetch unit sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Executed {
+    /// Address of its last halfword; the group of four bytes there decides.
+    pub last_half: u64,
+    /// Address of the next instruction.
+    pub after: u64,
+    /// Where it goes if taken.
+    pub target: u64,
+    pub taken: bool,
+    pub transfer: Transfer,
+    /// Cycle in which its fetch group was delivered.
+    pub fetched: u64,
+    /// Whether fetching began in the upper half of the group: the target
+    /// buffer, which knows whole groups, is then not hit.
+    pub entered_late: bool,
+    /// Whether the queue was so empty that a bubble was likely to show.
+    pub queue_short: bool,
+}
+
+const NO_TARGET: u64 = u64::MAX;
+const SLOTS: usize = 256;
+
 #[derive(Clone, Copy, Debug)]
 struct Target {
-    pc: u64,
+    last_half: u64,
     target: u64,
-    transfer: Transfer,
 }
 
 /// The predictors of a Rocket core.
 #[derive(Clone, Debug)]
 pub(crate) struct Predictor {
-    targets: Vec<Option<Target>>,
+    targets: Vec<Target>,
     next_target: usize,
+    /// By a hash of the address: the number of targets and the newest one.
+    slots: Vec<(u8, u8)>,
     counters: Vec<bool>,
     history: u32,
+    /// The history before its last change, and when that was: a lookup in the
+    /// cycle after it does not see it yet.
+    older_history: u32,
+    history_changed: u64,
     history_length: u32,
     history_bits: u32,
     hash_factor: u32,
     stack: Vec<u64>,
-    stack_entries: usize,
+    stack_top: usize,
+    stack_depth: usize,
+    /// When the last return address was pushed, and the depth before.
+    pushed: u64,
 }
 
 impl Predictor {
     pub fn new(config: &CoreConfig) -> Self {
         let history_length = config.bht_history.clamp(1, 16);
-        Self {
-            targets: vec![None; config.btb_entries],
+        let mut predictor = Self {
+            targets: vec![
+                Target {
+                    last_half: NO_TARGET,
+                    target: 0
+                };
+                config.btb_entries.clamp(1, 255)
+            ],
             next_target: 0,
+            slots: vec![(0, 0); SLOTS],
             counters: vec![false; config.bht_entries.max(1).next_power_of_two()],
             history: 0,
+            older_history: 0,
+            history_changed: 0,
             history_length,
             history_bits: config.bht_history_bits.min(history_length),
             hash_factor: (0.75f64.sqrt() * f64::from(1u32 << history_length)) as u32,
-            stack: Vec::with_capacity(config.ras_entries),
-            stack_entries: config.ras_entries,
-        }
+            stack: vec![0; config.ras_entries.max(1)],
+            stack_top: 0,
+            stack_depth: 0,
+            pushed: 0,
+        };
+        predictor.reset();
+        predictor
     }
 
     /// Forgets everything.
     pub fn reset(&mut self) {
-        self.targets.fill(None);
+        self.targets.fill(Target {
+            last_half: NO_TARGET,
+            target: 0,
+        });
         self.next_target = 0;
+        self.slots.fill((0, 0));
         self.counters.fill(false);
         self.history = 0;
-        self.stack.clear();
+        self.older_history = 0;
+        self.stack_depth = 0;
     }
 
-    /// Predicts and then learns from one executed transfer at `pc`. `after` is
-    /// the address of the next instruction.
-    pub fn resolve(
-        &mut self,
-        pc: u64,
-        after: u64,
-        target: u64,
-        taken: bool,
-        transfer: Transfer,
-    ) -> Prediction {
-        // The fetch unit knows groups of four bytes; the last half decides.
-        let group = (after - 2) & !3;
-        let found = self
-            .targets
-            .iter()
-            .position(|entry| entry.is_some_and(|entry| entry.pc == pc));
-        let prediction = match transfer {
-            Transfer::Branch => {
-                let idx = self.counter_idx(group);
-                let guess = self.counters[idx];
-                self.counters[idx] = taken;
-                self.history = u32::from(taken) << (self.history_length - 1) | self.history >> 1;
-                match (guess == taken, taken, found) {
-                    (false, _, _) => Prediction::Wrong,
-                    (true, false, _) | (true, true, Some(_)) => Prediction::Right,
-                    (true, true, None) => Prediction::Late,
-                }
-            }
-            Transfer::Jump | Transfer::Call => match found {
-                Some(_) => Prediction::Right,
-                None => Prediction::Late,
-            },
-            Transfer::Return => match (self.stack.pop(), found) {
-                (Some(address), Some(_)) if address == target => Prediction::Right,
-                (Some(address), None) if address == target => Prediction::Late,
-                _ => Prediction::Wrong,
-            },
-            Transfer::Indirect | Transfer::IndirectCall => match found {
-                Some(idx) if self.targets[idx].is_some_and(|entry| entry.target == target) => {
-                    Prediction::Right
-                }
-                _ => Prediction::Wrong,
-            },
-        };
-        if matches!(transfer, Transfer::Call | Transfer::IndirectCall) && self.stack_entries > 0 {
-            if self.stack.len() == self.stack_entries {
-                self.stack.remove(0);
-            }
-            self.stack.push(after);
+    /// Predicts and then learns from one executed transfer.
+    #[inline]
+    pub fn resolve(&mut self, executed: &Executed) -> Prediction {
+        match executed.transfer {
+            Transfer::Branch => self.resolve_branch(executed),
+            _ => self.resolve_jump(executed),
         }
-        if prediction != Prediction::Right && taken && !self.targets.is_empty() {
-            let idx = found.unwrap_or_else(|| {
-                self.next_target = (self.next_target + 1) % self.targets.len();
-                self.next_target
-            });
-            self.targets[idx] = Some(Target {
-                pc,
-                target,
-                transfer,
-            });
+    }
+
+    /// A return on a path that turned out wrong took an address from the stack.
+    pub fn lose_return(&mut self) {
+        self.stack_depth = self.stack_depth.saturating_sub(1);
+    }
+
+    #[inline]
+    fn resolve_branch(&mut self, executed: &Executed) -> Prediction {
+        let Executed {
+            last_half,
+            target,
+            taken,
+            fetched,
+            ..
+        } = *executed;
+        let seen = self.visible_history(fetched);
+        let idx = self.counter_idx(last_half, seen);
+        let guess = self.counters[idx];
+        if guess != taken {
+            self.counters[idx] = taken;
+            self.history = self.shifted(seen, taken);
+            self.older_history = self.history;
+            if taken {
+                self.learn_target(last_half, target);
+            }
+            return Prediction::Wrong;
+        }
+        self.older_history = self.history;
+        self.history = self.shifted(self.history, taken);
+        self.history_changed = fetched;
+        if !taken || !executed.entered_late && self.find(last_half).is_some() {
+            return Prediction::Right;
+        }
+        if executed.queue_short {
+            self.learn_target(last_half, target);
+        }
+        Prediction::Late
+    }
+
+    fn resolve_jump(&mut self, executed: &Executed) -> Prediction {
+        let Executed {
+            last_half,
+            after,
+            target,
+            transfer,
+            fetched,
+            ..
+        } = *executed;
+        let found = if executed.entered_late {
+            None
+        } else {
+            self.find(last_half)
+        };
+        let prediction = match (transfer, found) {
+            (Transfer::Jump | Transfer::Call, Some(_)) => Prediction::Right,
+            (Transfer::Jump | Transfer::Call, None) => Prediction::Late,
+            (Transfer::Return, Some(idx)) => {
+                // The buffer answers a cycle before a call fetched just ahead
+                // has pushed its address.
+                let depth = self.stack_depth - usize::from(self.is_push_unseen(fetched));
+                let guess = match depth {
+                    0 => self.targets[idx].target,
+                    _ => self.stack_at(self.stack_depth - depth),
+                };
+                if guess == target {
+                    Prediction::Right
+                } else {
+                    Prediction::Wrong
+                }
+            }
+            (Transfer::Return, None) if self.stack_depth > 0 && self.stack_at(0) == target => {
+                Prediction::Late
+            }
+            (Transfer::Indirect | Transfer::IndirectCall, Some(idx))
+                if self.targets[idx].target == target =>
+            {
+                Prediction::Right
+            }
+            _ => Prediction::Wrong,
+        };
+        match transfer {
+            Transfer::Call | Transfer::IndirectCall => {
+                self.stack_top = (self.stack_top + 1) % self.stack.len();
+                self.stack[self.stack_top] = after;
+                self.stack_depth = (self.stack_depth + 1).min(self.stack.len());
+                self.pushed = fetched;
+            }
+            Transfer::Return if self.stack_depth > 0 => {
+                self.stack_depth -= 1;
+                self.stack_top = (self.stack_top + self.stack.len() - 1) % self.stack.len();
+            }
+            _ => {}
+        }
+        match prediction {
+            Prediction::Wrong => {
+                self.history = self.visible_history(fetched);
+                self.older_history = self.history;
+                self.learn_target(last_half, target);
+            }
+            Prediction::Late if executed.queue_short => self.learn_target(last_half, target),
+            Prediction::Late | Prediction::Right => {}
         }
         prediction
     }
 
-    fn counter_idx(&self, group: u64) -> usize {
-        let size = self.counters.len();
-        let address = (group >> 2) as usize;
-        let folded = (address & (size - 1)) ^ (address / size & 3);
-        let hash = self.hash_factor.wrapping_mul(self.history) & ((1 << self.history_length) - 1);
-        let hash = (hash >> (self.history_length - self.history_bits)) as usize;
-        (folded ^ hash << (size.trailing_zeros() - self.history_bits.min(size.trailing_zeros())))
-            & (size - 1)
+    fn is_push_unseen(&self, fetched: u64) -> bool {
+        self.stack_depth > 0 && fetched < self.pushed + 2
     }
+
+    fn stack_at(&self, below_top: usize) -> u64 {
+        self.stack[(self.stack_top + self.stack.len() - below_top) % self.stack.len()]
+    }
+
+    fn visible_history(&self, fetched: u64) -> u32 {
+        if fetched < self.history_changed + 2 {
+            self.older_history
+        } else {
+            self.history
+        }
+    }
+
+    fn shifted(&self, history: u32, taken: bool) -> u32 {
+        u32::from(taken) << (self.history_length - 1) | history >> 1
+    }
+
+    fn counter_idx(&self, last_half: u64, history: u32) -> usize {
+        let size = self.counters.len();
+        let size_bits = size.trailing_zeros();
+        let address = (last_half >> 2) as usize;
+        let folded = address ^ (address >> size_bits & 3);
+        let hash = self.hash_factor.wrapping_mul(history) & ((1 << self.history_length) - 1);
+        let hash = (hash >> (self.history_length - self.history_bits)) as usize;
+        (folded ^ hash << size_bits.saturating_sub(self.history_bits)) & (size - 1)
+    }
+
+    #[inline]
+    fn find(&self, last_half: u64) -> Option<usize> {
+        let (count, newest) = self.slots[slot(last_half)];
+        if count == 0 {
+            return None;
+        }
+        if self.targets[usize::from(newest)].last_half == last_half {
+            return Some(newest.into());
+        }
+        self.targets
+            .iter()
+            .position(|target| target.last_half == last_half)
+    }
+
+    fn learn_target(&mut self, last_half: u64, target: u64) {
+        if let Some(idx) = self.find(last_half) {
+            self.targets[idx].target = target;
+            return;
+        }
+        let idx = self.next_target;
+        self.next_target = (idx + 1) % self.targets.len();
+        let old = self.targets[idx].last_half;
+        if old != NO_TARGET {
+            self.slots[slot(old)].0 -= 1;
+        }
+        self.targets[idx] = Target { last_half, target };
+        let entry = &mut self.slots[slot(last_half)];
+        *entry = (entry.0 + 1, idx as u8);
+    }
+}
+
+fn slot(last_half: u64) -> usize {
+    (last_half >> 1) as usize & (SLOTS - 1)
 }

@@ -1,13 +1,30 @@
 //! A machine without an accelerator.
 
+use std::collections::HashSet;
+
 use autocomp_riscv::{Coprocessor, Fault, FaultKind, LineAccess, Memory, RoccCommand, RoccReply};
 
 /// Rejects every custom instruction; memory behind the L1 caches answers after
-/// a constant time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// a constant time that depends only on whether the line was used before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoAccelerator {
-    /// Core cycles from a miss in the L1 until the line is there.
+    /// Core cycles from a miss in the L1 until a line used before is there.
     pub line_cycles: u64,
+    /// The same for a line used for the first time.
+    pub first_line_cycles: u64,
+    used: HashSet<u64>,
+}
+
+impl NoAccelerator {
+    /// Makes a machine's memory with these latencies.
+    #[must_use]
+    pub fn new(line_cycles: u64, first_line_cycles: u64) -> Self {
+        Self {
+            line_cycles,
+            first_line_cycles,
+            used: HashSet::new(),
+        }
+    }
 }
 
 impl Coprocessor for NoAccelerator {
@@ -29,9 +46,13 @@ impl Coprocessor for NoAccelerator {
         Ok(cycle)
     }
 
-    fn line_access(&mut self, _address: u64, access: LineAccess, cycle: u64) -> u64 {
+    fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
+        let first = self.used.insert(address >> 6);
         match access {
             LineAccess::WriteBack => cycle,
+            LineAccess::Fetch | LineAccess::Read | LineAccess::Write if first => {
+                cycle + self.first_line_cycles
+            }
             LineAccess::Fetch | LineAccess::Read | LineAccess::Write => cycle + self.line_cycles,
         }
     }
