@@ -151,7 +151,7 @@ impl Oracle<'_> {
         let lacks =
             |symbol| EvalError::Fault(format!("the linked reference lacks the symbol {symbol}"));
         let layout = Layout::new(program, buffers, Seed(0)).map_err(lacks)?;
-        let accelerator = NoAccelerator { line_cycles: 0 };
+        let accelerator = NoAccelerator::new(0, 0);
         let mut machine = Machine::with_memory(
             self.machine,
             accelerator,
