@@ -2,7 +2,11 @@
 //!
 //! `cargo run --release -p autocomp-sim --example calibrate -- [FILTER] [COUNTS] [EXTRA LATENCY]`
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "an example for developers")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an example for developers"
+)]
 
 use autocomp_gemmini::timing::TimingConfig;
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
@@ -20,7 +24,10 @@ fn main() {
         programs: Vec::new(),
         counts: std::fs::read_to_string(folder.join(counts)).unwrap(),
     };
-    let mut names: Vec<_> = std::fs::read_dir(folder.join("elf")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut names: Vec<_> = std::fs::read_dir(folder.join("elf"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     names.sort();
     for path in names {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -42,13 +49,16 @@ fn main() {
 fn print(name: &str, group: &CalibrationGroup) {
     for row in &group.rows {
         println!(
-            "{:18} {:36} {:8} {:8} {:+7.1}% {}",
+            "{:18} {:36} {:8} {:8} {:+7.1}% {:8} {:8} {}",
             row.elf,
             row.case,
             row.rtl_cycles,
             row.sim_cycles,
             row.error * 100.0,
-            row.checked.map_or("", |right| if right { "ok" } else { "WRONG" })
+            row.rtl_issue_cycles,
+            row.sim_issue_cycles,
+            row.checked
+                .map_or("", |right| if right { "ok" } else { "WRONG" })
         );
     }
     println!(

@@ -10,7 +10,7 @@ use crate::host::{ProgramEnd, run_loaded};
 use crate::machine::Machine;
 use crate::program::Program;
 use autocomp_gemmini::timing::TimingConfig;
-use autocomp_gemmini::{Gemmini, GemminiConfig};
+use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
 use autocomp_riscv::{Limits, Memory, Mode};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,10 @@ const CASES: u64 = 128;
 const REPETITIONS: u64 = 3;
 /// Pairs that differ by less than this on hardware are not ordered.
 const PAIR_DISTANCE: f64 = 0.03;
-const LIMITS: Limits = Limits { instructions: 200_000_000, cycles: 1_000_000_000 };
+const LIMITS: Limits = Limits {
+    instructions: 200_000_000,
+    cycles: 1_000_000_000,
+};
 
 /// A suite: programs and the counts that hardware gave.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +86,10 @@ pub struct CalibrationRow {
     pub rtl_cycles: u64,
     /// Simulated cycles, mean of the repetitions compared.
     pub sim_cycles: u64,
+    /// Measured cycles until the last command had left the core.
+    pub rtl_issue_cycles: u64,
+    /// Simulated cycles until the last command had left the core.
+    pub sim_issue_cycles: u64,
     /// Relative error: positive if the simulator is slower.
     pub error: f64,
     /// Whether the program found its own result right (`None`: not checked).
@@ -157,15 +164,16 @@ pub fn calibrate(
             let Some(counts) = measured.get(&(elf.clone(), case.name.clone())) else {
                 continue;
             };
-            let mean = |counts: &[CaseCounts]| {
-                (counts[1].total + counts[2].total).div_ceil(2)
-            };
+            let mean = |counts: &[CaseCounts]| (counts[1].total + counts[2].total).div_ceil(2);
+            let issue = |counts: &[CaseCounts]| (counts[1].issue + counts[2].issue).div_ceil(2);
             let (rtl_cycles, sim_cycles) = (mean(counts), mean(&case.counts));
             let row = CalibrationRow {
                 elf: elf.clone(),
                 case: case.name,
                 rtl_cycles,
                 sim_cycles,
+                rtl_issue_cycles: issue(counts),
+                sim_issue_cycles: issue(&case.counts),
                 error: sim_cycles as f64 / rtl_cycles.max(1) as f64 - 1.0,
                 checked: case.checked,
             };
@@ -176,7 +184,10 @@ pub fn calibrate(
             }
         }
     }
-    Ok(CalibrationReport { kernels: group(kernels), micro: group(micro) })
+    Ok(CalibrationReport {
+        kernels: group(kernels),
+        micro: group(micro),
+    })
 }
 
 /// Runs one program of a suite and returns what it measured.
@@ -190,13 +201,25 @@ pub fn run_cases(
     gemmini: &GemminiConfig,
     timing: &TimingConfig,
 ) -> Result<Vec<CaseResult>, CalibrationError> {
-    let program = Program::parse(bytes)
-        .map_err(|source| CalibrationError::Program { elf: elf.to_owned(), source })?;
-    let accelerator = Gemmini::new(gemmini.clone(), Some(timing))
+    let program = Program::parse(bytes).map_err(|source| CalibrationError::Program {
+        elf: elf.to_owned(),
+        source,
+    })?;
+    let mut accelerator = Gemmini::new(gemmini.clone(), Some(timing))
         .map_err(|error| CalibrationError::Accelerator(error.to_string()))?;
+    // The small cases measure commands on rows that nothing has written.
+    accelerator.functional_mut().set_checks(Checks {
+        uninitialized: Severity::Off,
+        races: Severity::Off,
+        hazards: Severity::Off,
+    });
     let mut simulated = Machine::with_memory(machine, accelerator, Mode::Timed, 64 << 20);
-    let report = run_loaded(&program, &mut simulated, LIMITS)
-        .map_err(|source| CalibrationError::Program { elf: elf.to_owned(), source })?;
+    let report = run_loaded(&program, &mut simulated, LIMITS).map_err(|source| {
+        CalibrationError::Program {
+            elf: elf.to_owned(),
+            source,
+        }
+    })?;
     match report.end {
         ProgramEnd::Exited(0) => {}
         ProgramEnd::Exited(code) => return Err(stopped(elf, format!("exit code {code}"))),
@@ -206,15 +229,25 @@ pub fn run_cases(
         }
     }
     let symbol = |symbol: &'static str| {
-        program
-            .symbol(symbol)
-            .ok_or(CalibrationError::Symbol { elf: elf.to_owned(), symbol })
+        program.symbol(symbol).ok_or(CalibrationError::Symbol {
+            elf: elf.to_owned(),
+            symbol,
+        })
     };
-    let (count, names, results, status) =
-        (symbol("cal_count")?, symbol("cal_names")?, symbol("cal_results")?, symbol("cal_status")?);
+    let (count, names, results, status) = (
+        symbol("cal_count")?,
+        symbol("cal_names")?,
+        symbol("cal_results")?,
+        symbol("cal_status")?,
+    );
     let memory = simulated.memory();
-    let unreadable = |symbol: &'static str| CalibrationError::Symbol { elf: elf.to_owned(), symbol };
-    let count = word(memory, count).filter(|count| *count <= CASES).ok_or(unreadable("cal_count"))?;
+    let unreadable = |symbol: &'static str| CalibrationError::Symbol {
+        elf: elf.to_owned(),
+        symbol,
+    };
+    let count = word(memory, count)
+        .filter(|count| *count <= CASES)
+        .ok_or(unreadable("cal_count"))?;
     (0..count)
         .map(|case| {
             let name = word(memory, names + case * 8)
@@ -230,17 +263,26 @@ pub fn run_cases(
                 0 => None,
                 status => Some(status == 1),
             };
-            Ok(CaseResult { name, counts, checked })
+            Ok(CaseResult {
+                name,
+                counts,
+                checked,
+            })
         })
         .collect()
 }
 
 fn stopped(elf: &str, problem: String) -> CalibrationError {
-    CalibrationError::Stopped { elf: elf.to_owned(), problem }
+    CalibrationError::Stopped {
+        elf: elf.to_owned(),
+        problem,
+    }
 }
 
 fn word(memory: &Memory, address: u64) -> Option<u64> {
-    memory.host(address, 8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+    memory
+        .host(address, 8)
+        .map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
 }
 
 fn text(memory: &Memory, address: u64) -> Option<String> {
@@ -262,7 +304,10 @@ type Counts = BTreeMap<(String, String), [CaseCounts; REPETITIONS as usize]>;
 /// # Errors
 /// If a column is missing or a field is no number.
 pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
-    let error = |line: usize, problem: String| CalibrationError::Counts { line: line + 1, problem };
+    let error = |line: usize, problem: String| CalibrationError::Counts {
+        line: line + 1,
+        problem,
+    };
     let mut lines = table.lines().enumerate();
     let header = lines.next().map_or("", |(_, line)| line);
     let column = |name: &str| {
@@ -277,18 +322,31 @@ pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
     for (at, line) in lines.filter(|(_, line)| !line.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
         let field = |idx: usize| {
-            fields.get(idx).copied().ok_or_else(|| error(at, format!("only {} fields", fields.len())))
+            fields
+                .get(idx)
+                .copied()
+                .ok_or_else(|| error(at, format!("only {} fields", fields.len())))
         };
         let number = |idx: usize| {
             let field = field(idx)?;
-            field.parse::<u64>().map_err(|_| error(at, format!("`{field}` is no number")))
+            field
+                .parse::<u64>()
+                .map_err(|_| error(at, format!("`{field}` is no number")))
         };
         let repetition = number(rep)?;
         if repetition >= REPETITIONS {
-            return Err(error(at, format!("repetition {repetition} of {REPETITIONS}")));
+            return Err(error(
+                at,
+                format!("repetition {repetition} of {REPETITIONS}"),
+            ));
         }
-        let entry = counts.entry((field(elf)?.to_owned(), field(case)?.to_owned())).or_default();
-        entry[repetition as usize] = CaseCounts { issue: number(issue)?, total: number(total)? };
+        let entry = counts
+            .entry((field(elf)?.to_owned(), field(case)?.to_owned()))
+            .or_default();
+        entry[repetition as usize] = CaseCounts {
+            issue: number(issue)?,
+            total: number(total)?,
+        };
     }
     Ok(counts)
 }
@@ -304,7 +362,11 @@ fn group(rows: Vec<CalibrationRow>) -> CalibrationGroup {
     let (mut pairs, mut same) = (0u64, 0u64);
     for (idx, a) in rows.iter().enumerate() {
         for b in &rows[idx + 1..] {
-            let (low, high) = if a.rtl_cycles < b.rtl_cycles { (a, b) } else { (b, a) };
+            let (low, high) = if a.rtl_cycles < b.rtl_cycles {
+                (a, b)
+            } else {
+                (b, a)
+            };
             if high.rtl_cycles as f64 > low.rtl_cycles as f64 * (1.0 + PAIR_DISTANCE) {
                 pairs += 1;
                 same += u64::from(high.sim_cycles > low.sim_cycles);
@@ -315,7 +377,11 @@ fn group(rows: Vec<CalibrationRow>) -> CalibrationGroup {
         cases: rows.len(),
         median_abs_error: median,
         max_abs_error: errors.last().copied().unwrap_or(0.0),
-        pair_order: if pairs == 0 { 1.0 } else { same as f64 / pairs as f64 },
+        pair_order: if pairs == 0 {
+            1.0
+        } else {
+            same as f64 / pairs as f64
+        },
         rows,
     }
 }

@@ -203,7 +203,11 @@ mod tests {
             "nearly monotone"
         );
         assert_eq!((values[0], values[3999]), (135 * 135 + 9700, 0));
-        assert_eq!(values[70], (134 * 134 + 9700) >> 1, "one ln 2 and one halve it");
+        assert_eq!(
+            values[70],
+            (134 * 134 + 9700) >> 1,
+            "one ln 2 and one halve it"
+        );
     }
 
     #[test]

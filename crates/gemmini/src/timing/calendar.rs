@@ -16,7 +16,11 @@ pub(super) struct Calendar {
 
 impl Calendar {
     pub(super) fn new() -> Self {
-        Self { words: [0; WORDS], epochs: [u64::MAX; WORDS], end: 0 }
+        Self {
+            words: [0; WORDS],
+            epochs: [u64::MAX; WORDS],
+            end: 0,
+        }
     }
 
     /// Returns whether nothing is marked at or after `cycle`.
@@ -28,7 +32,11 @@ impl Calendar {
     #[inline]
     fn word(&self, epoch: u64) -> u64 {
         let idx = (epoch as usize) % WORDS;
-        if self.epochs[idx] == epoch { self.words[idx] } else { 0 }
+        if self.epochs[idx] == epoch {
+            self.words[idx]
+        } else {
+            0
+        }
     }
 
     #[inline]
@@ -54,7 +62,11 @@ impl Calendar {
         let end = start + len;
         while at < end {
             let take = (64 - (at & 63)).min(end - at);
-            let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << (at & 63) };
+            let bits = if take == 64 {
+                u64::MAX
+            } else {
+                ((1 << take) - 1) << (at & 63)
+            };
             *self.word_mut(at >> 6) |= bits;
             at += take;
         }
@@ -76,7 +88,11 @@ impl Calendar {
         let end = (start + len).min(self.end);
         while at < end {
             let take = (64 - (at & 63)).min(end - at);
-            let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << (at & 63) };
+            let bits = if take == 64 {
+                u64::MAX
+            } else {
+                ((1 << take) - 1) << (at & 63)
+            };
             if self.word(at >> 6) & bits != 0 {
                 return true;
             }

@@ -238,9 +238,7 @@ pub struct LoopConfig {
 
 impl Default for LoopConfig {
     fn default() -> Self {
-        Self {
-            conv_latency: 2,
-        }
+        Self { conv_latency: 2 }
     }
 }
 

@@ -9,8 +9,17 @@ pub(super) struct ConvUnit {
 }
 
 impl ConvUnit {
-    pub(super) fn new(_limits: [u32; 3], _b: u32, _ba: u32, _latency: u32, _e: u32, _a: u32) -> Self {
-        Self { outstanding: [0; 3] }
+    pub(super) fn new(
+        _limits: [u32; 3],
+        _b: u32,
+        _ba: u32,
+        _latency: u32,
+        _e: u32,
+        _a: u32,
+    ) -> Self {
+        Self {
+            outstanding: [0; 3],
+        }
     }
     pub(super) fn is_active(&self) -> bool {
         false

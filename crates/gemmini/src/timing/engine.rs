@@ -34,6 +34,8 @@ pub(super) const ARRAY: usize = 4;
 pub(super) const STORE: usize = 5;
 pub(super) const COMPLETE: usize = 6;
 const UNITS: usize = 7;
+/// Entries of the queue between the loop units and the station.
+const UNROLLED: usize = 2;
 
 /// Constants in the form in which the units use them.
 #[derive(Clone, Debug)]
@@ -121,6 +123,7 @@ pub struct Engine {
     last_allocation: u64,
     last_loop_stage: u64,
     loops_idle_from: u64,
+    loops_poked: u64,
     blocked: Option<Class>,
     room_from: [u64; 3],
     completions: [VecDeque<(u64, Slot)>; 3],
@@ -148,7 +151,8 @@ impl Engine {
         };
         let k = Constants {
             queues: u64::from(timing.frontend.queues),
-            buffered: (timing.frontend.queues * timing.frontend.queue_entries).clamp(1, 32) as usize,
+            buffered: (timing.frontend.queues * timing.frontend.queue_entries).clamp(1, 32)
+                as usize,
             replay: u64::from(timing.frontend.replay),
             fence_release: u64::from(timing.frontend.fence_release),
             counter_reply: u64::from(timing.frontend.counter_reply),
@@ -188,16 +192,29 @@ impl Engine {
             spad_banks: config.spad_banks.max(1) as usize,
             acc_banks: config.acc_banks.max(1) as usize,
         };
-        let entries = [timing.station.load_entries, timing.station.store_entries, timing.station.execute_entries];
+        let entries = [
+            timing.station.load_entries,
+            timing.station.store_entries,
+            timing.station.execute_entries,
+        ];
         let banks = |count: usize| vec![Calendar::new(); count];
         let element = config.element_bytes();
         let acc = config.acc_element_bytes();
         Self {
             wake: [u64::MAX; UNITS],
             now: 0,
-            station: Station::new(entries.map(|count| count as usize), timing.station.ordered_stores),
-            load: LoadUnit::new(commands(timing.load.commands_in_flight, timing.load.packets)),
-            store: StoreUnit::new(commands(timing.store.commands_in_flight, timing.store.packets)),
+            station: Station::new(
+                entries.map(|count| count as usize),
+                timing.station.ordered_stores,
+            ),
+            load: LoadUnit::new(commands(
+                timing.load.commands_in_flight,
+                timing.load.packets,
+            )),
+            store: StoreUnit::new(commands(
+                timing.store.commands_in_flight,
+                timing.store.packets,
+            )),
             execute: ExecuteUnit::new(),
             memory: MemorySystem::new(&timing.memory),
             port_free: 0,
@@ -230,6 +247,7 @@ impl Engine {
             last_allocation: 0,
             last_loop_stage: 0,
             loops_idle_from: 0,
+            loops_poked: 0,
             blocked: None,
             room_from: [0; 3],
             completions: std::array::from_fn(|_| VecDeque::with_capacity(32)),
@@ -293,7 +311,11 @@ impl Engine {
         if let Some(plan) = context.conv {
             self.conv_plans.push_back(*plan);
         }
-        let reply = |value_ready| RoccReply { value: 0, accepted, value_ready };
+        let reply = |value_ready| RoccReply {
+            value: 0,
+            accepted,
+            value_ready,
+        };
         if let Instruction::Counter(_) = instruction {
             return reply(accepted + self.k.counter_reply);
         }
@@ -461,11 +483,13 @@ impl Engine {
             let visible = now + 1;
             match class {
                 Class::Load => {
-                    self.load.push(if is_config { Slot::MAX } else { slot }, visible);
+                    self.load
+                        .push(if is_config { Slot::MAX } else { slot }, visible);
                     self.wake[LOAD] = self.wake[LOAD].min(visible);
                 }
                 Class::Store => {
-                    self.store.push(if is_config { Slot::MAX } else { slot }, visible);
+                    self.store
+                        .push(if is_config { Slot::MAX } else { slot }, visible);
                     self.wake[STORE] = self.wake[STORE].min(visible);
                 }
                 Class::Execute => {
@@ -494,7 +518,13 @@ impl Engine {
             Origin::Conv => &mut self.conv.outstanding,
         };
         unit[class as usize] = unit[class as usize].saturating_sub(1);
-        self.wake[LOOPS] = self.wake[LOOPS].min(self.now + 1);
+        self.poke_loops(self.now + 1);
+    }
+
+    /// The loop units have to look again in cycle `at`.
+    fn poke_loops(&mut self, at: u64) {
+        self.loops_poked = at;
+        self.wake[LOOPS] = self.wake[LOOPS].min(at);
     }
 
     fn step_complete(&mut self, now: u64) {
@@ -527,7 +557,12 @@ impl Engine {
                 break;
             }
         }
-        let next = self.completions.iter().filter_map(|queue| queue.front()).map(|(at, _)| *at).min();
+        let next = self
+            .completions
+            .iter()
+            .filter_map(|queue| queue.front())
+            .map(|(at, _)| *at)
+            .min();
         self.wake[COMPLETE] = next.map_or(u64::MAX, |at| at.max(now + 1));
     }
 
@@ -543,7 +578,8 @@ impl Engine {
         let (job, pending) = self.head.expect("just taken");
         match self.station.room(job.class, now) {
             Some((slot, at)) if at <= now => {
-                self.station.allocate(slot, &job, pending.pc, pending.origin, now, self.blocked);
+                self.station
+                    .allocate(slot, &job, pending.pc, pending.origin, now, self.blocked);
                 self.blocked = None;
                 self.head = None;
                 self.last_allocation = now;
@@ -578,10 +614,13 @@ impl Engine {
                     self.wake[ALLOCATE] = at;
                     return false;
                 }
+                if self.unrolled.len() >= UNROLLED {
+                    self.unrolled_room_from = now + 1;
+                }
                 self.unrolled.pop_front();
-                self.unrolled_room_from = now + 1;
-                self.wake[LOOPS] = self.wake[LOOPS].min(now + 1);
-                if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config) {
+                self.poke_loops(now + 1);
+                if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config)
+                {
                     self.head = Some((job, pending));
                     return true;
                 }
@@ -600,7 +639,9 @@ impl Engine {
             {
                 return false;
             }
-            let at = (pending.accepted + self.k.queues).max(earliest).max(self.loops_idle_from);
+            let at = (pending.accepted + self.k.queues)
+                .max(earliest)
+                .max(self.loops_idle_from);
             if at > now {
                 self.wake[ALLOCATE] = at;
                 return false;
@@ -621,7 +662,7 @@ impl Engine {
     fn step_loops(&mut self, now: u64) {
         let mut wake = u64::MAX;
         let was_active = self.loops_active();
-        let room = self.unrolled.len() < 2 && self.unrolled_room_from <= now;
+        let room = self.unrolled.len() < UNROLLED && self.unrolled_room_from <= now;
         let mut changed = false;
         // Commands of the convolution loop pass the queue of the matrix loop.
         if !self.matmul.is_active() {
@@ -710,6 +751,9 @@ impl Engine {
             self.loops_idle_from = now + 2;
             self.busy_until = self.busy_until.max(now + 1);
             self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 2);
+        }
+        if self.loops_poked > now {
+            wake = wake.min(self.loops_poked);
         }
         self.wake[LOOPS] = wake;
     }

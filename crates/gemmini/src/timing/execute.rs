@@ -6,7 +6,7 @@
 
 use super::engine::{ARRAY, Engine};
 use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand, Work};
-use super::station::Slot;
+use super::station::{Slot, Station};
 use super::stats::IdleReason;
 use std::collections::VecDeque;
 
@@ -120,7 +120,9 @@ impl ExecuteUnit {
     }
 
     fn results_pending(&self, now: u64) -> bool {
-        self.tags.iter().any(|tag| tag.slot.is_some() && tag.entered < now && now <= tag.done)
+        self.tags
+            .iter()
+            .any(|tag| tag.slot.is_some() && tag.entered < now && now <= tag.done)
     }
 
     /// Returns the cycle from which no operation in the array writes to one of
@@ -136,8 +138,8 @@ impl ExecuteUnit {
                     && operand.accumulator == tag.dest.accumulator
                     && operand.row == tag.dest.row
             };
-            if operands.iter().any(same) && tag.done != u64::MAX {
-                until = until.max(Some(tag.done + 1));
+            if operands.iter().any(same) {
+                until = until.max(Some(tag.done.saturating_add(1)));
             }
         }
         until
@@ -167,33 +169,45 @@ impl Engine {
             if full {
                 return u64::MAX;
             }
-            at = at.max(unit.last_pop + 1).min(at.max(now));
+            // Splitting a preload needs its multiplication in sight.
+            let next = unit.unroller.get(1).copied();
+            if unit.unroll_transposed && is_preload(&self.station, slot) {
+                let Some((_, next_visible)) = next else {
+                    return u64::MAX;
+                };
+                at = at.max(next_visible);
+            }
             if at > now {
                 return at;
             }
+            let unit = &mut self.execute;
             let entry = self.station.entry(slot);
             let (pc, work) = (entry.pc, entry.work);
             let Work::Execute(job) = work else {
                 unit.unroller.pop_front();
                 continue;
             };
-            let mut command = Command { job, slot: Some(slot), pc, visible: at + 1 };
+            let mut command = Command {
+                job,
+                slot: Some(slot),
+                pc,
+                visible: at + 1,
+            };
             let mut pop = true;
             match job.kind {
                 ExecuteKind::Config => {
                     unit.unroll_transposed = job.mode.weight_stationary && job.mode.b_transpose;
                 }
                 ExecuteKind::Preload if unit.unroll_transposed => {
-                    let Some(&(next, next_visible)) = unit.unroller.get(1) else {
-                        return u64::MAX;
-                    };
-                    if next_visible > at {
-                        return next_visible;
-                    }
-                    let flip = matches!(
-                        self.station.entry(next).work,
-                        Work::Execute(ExecuteJob { kind: ExecuteKind::Flip, .. })
-                    );
+                    let flip = next.is_some_and(|(next, _)| {
+                        matches!(
+                            self.station.entry(next).work,
+                            Work::Execute(ExecuteJob {
+                                kind: ExecuteKind::Flip,
+                                ..
+                            })
+                        )
+                    });
                     if flip {
                         let unit = &mut self.execute;
                         match unit.unroll_step {
@@ -247,7 +261,11 @@ impl Engine {
                 self.execute.tags.pop_front();
             }
             let unit = &self.execute;
-            let visible = |idx: usize| unit.commands.get(idx).is_some_and(|command| command.visible <= now);
+            let visible = |idx: usize| {
+                unit.commands
+                    .get(idx)
+                    .is_some_and(|command| command.visible <= now)
+            };
             let stationary = unit.mode.weight_stationary;
             let mut wake = u64::MAX;
             if visible(0) {
@@ -259,7 +277,11 @@ impl Engine {
                                 return unit.pending_until + 1;
                             }
                             let drained = now.saturating_sub(unit.last_row.max(head.visible));
-                            self.stats.idle(IdleReason::ConfigDrain, drained.min(now), Some(head.pc));
+                            self.stats.idle(
+                                IdleReason::ConfigDrain,
+                                drained.min(now),
+                                Some(head.pc),
+                            );
                             let unit = &mut self.execute;
                             unit.mode = head.job.mode;
                             unit.commands.pop_front();
@@ -278,7 +300,12 @@ impl Engine {
                         if visible(1) {
                             let next = unit.commands[1];
                             let operands = [&head.job.first, &next.job.first, &next.job.second];
-                            match unit.hazard(operands, now) {
+                            // A result that leaves only with an operation still to
+                            // come cannot be waited for.
+                            match unit
+                                .hazard(operands, now)
+                                .filter(|until| *until != u64::MAX)
+                            {
                                 None => {
                                     self.start_operation(now, None, Some(0));
                                     continue;
@@ -354,7 +381,11 @@ impl Engine {
         Stream {
             reads,
             accumulator: operand.accumulator,
-            bank: if reads { self.bank(operand.accumulator, operand.row) } else { 0 },
+            bank: if reads {
+                self.bank(operand.accumulator, operand.row)
+            } else {
+                0
+            },
             from,
             to,
             fired: 0,
@@ -368,7 +399,11 @@ impl Engine {
         let dim = self.config.dim;
         let none = Operand::none();
         let ws = mode.weight_stationary;
-        let a_turned = if ws { mode.a_transpose } else { !mode.a_transpose };
+        let a_turned = if ws {
+            mode.a_transpose
+        } else {
+            !mode.a_transpose
+        };
         let b_turned = !ws && mode.b_transpose;
         let d_turned = ws && mode.b_transpose;
         // An operand that goes through the transposer is sent one operation
@@ -381,15 +416,27 @@ impl Engine {
                 _ => None,
             };
             idx.and_then(|idx| unit.commands.get(idx)).map(|command| {
-                if second { command.job.second } else { command.job.first }
+                if second {
+                    command.job.second
+                } else {
+                    command.job.first
+                }
             })
         };
         let a = operand_at(a_turned, false).unwrap_or(none);
         let b = operand_at(b_turned, true).unwrap_or(none);
         let d = preload.map_or(none, |idx| unit.commands[idx].job.first);
         let a_rows = if mode.a_transpose { a.cols } else { a.rows };
-        let b_rows = if !ws && mode.b_transpose { b.cols } else { b.rows };
-        let d_rows = if ws && mode.b_transpose { d.cols } else { d.rows };
+        let b_rows = if !ws && mode.b_transpose {
+            b.cols
+        } else {
+            b.rows
+        };
+        let d_rows = if ws && mode.b_transpose {
+            d.cols
+        } else {
+            d.rows
+        };
         let mut rows = dim;
         if ws && d.garbage && !a_turned && !b_turned && !d_turned {
             let need_a = if a.garbage { 1 } else { a_rows };
@@ -416,7 +463,11 @@ impl Engine {
                 enters = enters.max(oldest + 1);
             }
         }
-        let stall = if enters > now + k_read { (now + k_read, enters) } else { (0, 0) };
+        let stall = if enters > now + k_read {
+            (now + k_read, enters)
+        } else {
+            (0, 0)
+        };
         let head = compute.or(preload).expect("something to do");
         let head = unit.commands[head];
         let preload_command = preload.map(|idx| unit.commands[idx]);
@@ -430,13 +481,22 @@ impl Engine {
             dest: preload_command.map_or(none, |command| command.job.second),
             stride: mode.c_stride,
             slot: preload_command.and_then(|command| {
-                if command.job.second.garbage { None } else { command.slot }
+                if command.job.second.garbage {
+                    None
+                } else {
+                    command.slot
+                }
             }),
             entered: enters,
             done: u64::MAX,
         });
-        let completes_at_once =
-            preload_command.and_then(|command| if command.job.second.garbage { command.slot } else { None });
+        let completes_at_once = preload_command.and_then(|command| {
+            if command.job.second.garbage {
+                command.slot
+            } else {
+                None
+            }
+        });
         unit.operation = Some(Operation {
             id,
             streams,
@@ -500,7 +560,8 @@ impl Engine {
             None => self.stats.idle(IdleReason::Latency, waiting, None),
         }
         self.stats.idle(IdleReason::Latency, moving, None);
-        self.stats.idle(IdleReason::Dependency, rest, Some(entry.pc));
+        self.stats
+            .idle(IdleReason::Dependency, rest, Some(entry.pc));
     }
 
     /// Returns the cycle after the last row if nothing gets in the way, at
@@ -539,7 +600,10 @@ impl Engine {
 
     /// Takes all rows up to `limit` at once if no bank is in the way.
     fn advance_in_bulk(&mut self, operation: &mut Operation, limit: u64) -> bool {
-        let in_step = operation.streams.iter().all(|stream| stream.fired == operation.complete);
+        let in_step = operation
+            .streams
+            .iter()
+            .all(|stream| stream.fired == operation.complete);
         if !in_step {
             return false;
         }
@@ -558,7 +622,10 @@ impl Engine {
         }
         let cycles = u64::from(rows * pace);
         for stream in &operation.streams {
-            if stream.reads && !stream.accumulator && self.spad_writes[stream.bank].any(operation.at, cycles) {
+            if stream.reads
+                && !stream.accumulator
+                && self.spad_writes[stream.bank].any(operation.at, cycles)
+            {
                 return false;
             }
         }
@@ -573,7 +640,8 @@ impl Engine {
                     } else {
                         let phase = shared_before(&operation.streams, place);
                         for row in first..last {
-                            let at = operation.at + u64::from((row - operation.complete) * pace + phase);
+                            let at =
+                                operation.at + u64::from((row - operation.complete) * pace + phase);
                             self.spad_reads[stream.bank].mark(at);
                         }
                     }
@@ -586,10 +654,17 @@ impl Engine {
             if operation.complete < until {
                 let count = u64::from(until - operation.complete);
                 if pace == 1 {
-                    self.mark_result(&dest, stride, operation.complete, operation.at + mesh, count);
+                    self.mark_result(
+                        &dest,
+                        stride,
+                        operation.complete,
+                        operation.at + mesh,
+                        count,
+                    );
                 } else {
                     for row in operation.complete..until {
-                        let at = operation.at + u64::from((row - operation.complete) * pace + pace - 1);
+                        let at =
+                            operation.at + u64::from((row - operation.complete) * pace + pace - 1);
                         self.mark_result(&dest, stride, row, at + mesh, 1);
                     }
                 }
@@ -616,7 +691,9 @@ impl Engine {
             }
             let waits = before.iter().enumerate().any(|(other_place, other)| {
                 other_place != place
-                    && ((same_bank(&stream, other) && other_place < place && stream.fired == other.fired)
+                    && ((same_bank(&stream, other)
+                        && other_place < place
+                        && stream.fired == other.fired)
                         || stream.fired == other.fired + 1)
             });
             if waits {
@@ -631,7 +708,12 @@ impl Engine {
             }
             operation.streams[place].fired += 1;
         }
-        let complete = operation.streams.iter().map(|stream| stream.fired).min().unwrap_or(0);
+        let complete = operation
+            .streams
+            .iter()
+            .map(|stream| stream.fired)
+            .min()
+            .unwrap_or(0);
         if complete > operation.complete {
             if let Some((dest, stride)) = operation.dest
                 && operation.complete < dest.rows
@@ -687,16 +769,32 @@ impl Engine {
     }
 }
 
+fn is_preload(station: &Station, slot: Slot) -> bool {
+    matches!(
+        station.entry(slot).work,
+        Work::Execute(ExecuteJob {
+            kind: ExecuteKind::Preload,
+            ..
+        })
+    )
+}
+
 fn same_bank(a: &Stream, b: &Stream) -> bool {
     a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
 }
 
 /// Streams of higher priority in the same bank.
 fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
-    streams[..place].iter().filter(|other| same_bank(&streams[place], other)).count() as u32
+    streams[..place]
+        .iter()
+        .filter(|other| same_bank(&streams[place], other))
+        .count() as u32
 }
 
 /// Cycles per row if no one else uses the banks.
 fn pace(streams: &[Stream; 3]) -> u32 {
-    1 + (0..3).map(|place| shared_before(streams, place)).max().unwrap_or(0)
+    1 + (0..3)
+        .map(|place| shared_before(streams, place))
+        .max()
+        .unwrap_or(0)
 }

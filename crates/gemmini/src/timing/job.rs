@@ -26,7 +26,11 @@ pub(super) struct RowRange {
 
 impl RowRange {
     fn new(at: LocalAddress, rows: u32, config: &GemminiConfig) -> Self {
-        let size = if at.is_accumulator() { config.acc_rows() } else { config.spad_rows() };
+        let size = if at.is_accumulator() {
+            config.acc_rows()
+        } else {
+            config.spad_rows()
+        };
         let end = at.row().saturating_add(rows);
         Self {
             valid: !at.is_garbage(),
@@ -120,7 +124,10 @@ impl Operand {
     }
 
     pub(super) fn none() -> Self {
-        Self { garbage: true, ..Self::default() }
+        Self {
+            garbage: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -224,7 +231,11 @@ pub(super) fn resolve(
             job.class = Class::Store;
             job.is_config = true;
         }
-        Instruction::Mvin { channel, dram, tile } => load(&mut job, channel, dram, tile, state, config),
+        Instruction::Mvin {
+            channel,
+            dram,
+            tile,
+        } => load(&mut job, channel, dram, tile, state, config),
         Instruction::Mvout { dram, tile } => store(&mut job, dram, tile, state, config),
         Instruction::Preload { stationary, dest } => {
             job.class = Class::Execute;
@@ -244,10 +255,18 @@ pub(super) fn resolve(
             job.class = Class::Execute;
             job.is_compute = true;
             let rows = if state.ex.a_transpose { a.cols } else { a.rows };
-            job.a = RowRange::new(a.address, u32::from(rows) * u32::from(state.ex.a_stride), config);
+            job.a = RowRange::new(
+                a.address,
+                u32::from(rows) * u32::from(state.ex.a_stride),
+                config,
+            );
             job.b = RowRange::new(bd.address, u32::from(bd.rows), config);
             job.work = Work::Execute(ExecuteJob {
-                kind: if preloaded { ExecuteKind::Flip } else { ExecuteKind::Stay },
+                kind: if preloaded {
+                    ExecuteKind::Flip
+                } else {
+                    ExecuteKind::Stay
+                },
                 first: Operand::new(a),
                 second: Operand::new(bd),
                 mode: mode(state),
@@ -267,14 +286,29 @@ fn mode(state: &Configured) -> ExecuteMode {
     }
 }
 
-fn load(job: &mut Job, channel: u8, dram: u64, tile: Tile, state: &Configured, config: &GemminiConfig) {
+fn load(
+    job: &mut Job,
+    channel: u8,
+    dram: u64,
+    tile: Tile,
+    state: &Configured,
+    config: &GemminiConfig,
+) {
     let channel = &state.load[usize::from(channel.min(2))];
     let (rows, cols) = (u32::from(tile.rows).max(1), u32::from(tile.cols).max(1));
     let accumulator = tile.address.is_accumulator();
     let wide = accumulator && !channel.shrink;
-    let element = if wide { config.acc_element_bytes() } else { config.element_bytes() };
+    let element = if wide {
+        config.acc_element_bytes()
+    } else {
+        config.element_bytes()
+    };
     let zero = dram == 0;
-    let repeats = if channel.stride == 0 && !zero { rows - 1 } else { 0 };
+    let repeats = if channel.stride == 0 && !zero {
+        rows - 1
+    } else {
+        0
+    };
     let pixel_repeats = u32::from(channel.pixel_repeats.max(1));
     let blocks = cols.div_ceil(config.dim);
     let block_stride = u32::from(channel.block_stride);
@@ -310,14 +344,22 @@ fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, config: &Gemm
     let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols).max(1));
     let accumulator = tile.address.is_accumulator();
     let full = accumulator && tile.address.is_full_width();
-    let element = if full { config.acc_element_bytes() } else { config.element_bytes() };
+    let element = if full {
+        config.acc_element_bytes()
+    } else {
+        config.element_bytes()
+    };
     let pooled = pool.stride != 0;
     let blocks = cols.div_ceil(config.dim);
     job.class = Class::Store;
     job.a = if pooled {
         let bank_rows = config.acc_rows() / config.acc_banks.max(1);
         let bank_end = (tile.address.row() / bank_rows + 1) * bank_rows;
-        RowRange::new(tile.address, bank_end.saturating_sub(tile.address.row()), config)
+        RowRange::new(
+            tile.address,
+            bank_end.saturating_sub(tile.address.row()),
+            config,
+        )
     } else {
         RowRange::new(tile.address, (blocks - 1) * config.dim + rows, config)
     };
@@ -339,7 +381,11 @@ fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, config: &Gemm
         pooled,
         part_stride: if pooled { 0 } else { config.dim },
         bytes: cols * element,
-        pocols: if pooled { u32::from(pool.pocols).max(1) } else { u32::MAX },
+        pocols: if pooled {
+            u32::from(pool.pocols).max(1)
+        } else {
+            u32::MAX
+        },
         out_dim: u32::from(pool.out_dim),
         writes: !accumulator || tile.address.norm() == crate::address::NormCommand::Reset,
     });

@@ -194,7 +194,12 @@ impl Engine {
                     if count >= depth {
                         at = at.max(self.load.accepted[(count - depth) % 8]);
                     }
-                    self.load.rows.push_back(RowRequest { slot: lead.slot, tracker: lead.tracker, row: lead.row, at });
+                    self.load.rows.push_back(RowRequest {
+                        slot: lead.slot,
+                        tracker: lead.tracker,
+                        row: lead.row,
+                        at,
+                    });
                     lead.row += 1;
                     lead.next = at + 1;
                     at += 1;
@@ -231,11 +236,21 @@ impl Engine {
             }
             self.load.queue.pop_front();
             let job = self.load_job(slot);
-            self.load.trackers[tracker] =
-                Tracker { busy: true, slot, bytes_left: job.row_bytes * job.rows, last_write: 0 };
+            self.load.trackers[tracker] = Tracker {
+                busy: true,
+                slot,
+                bytes_left: job.row_bytes * job.rows,
+                last_write: 0,
+            };
             if job.zero {
                 let next = (at + self.k.zero_to_write).max(now);
-                self.load.zero = Some(ZeroFill { slot, tracker, row: 0, block: 0, next });
+                self.load.zero = Some(ZeroFill {
+                    slot,
+                    tracker,
+                    row: 0,
+                    block: 0,
+                    next,
+                });
                 self.wake[LOAD] = self.wake[LOAD].min(next);
                 if next <= now {
                     let again = self.step_zero(now);
@@ -246,7 +261,12 @@ impl Engine {
                 }
                 return next;
             }
-            self.load.lead = Some(Lead { slot, tracker, row: 0, next: at });
+            self.load.lead = Some(Lead {
+                slot,
+                tracker,
+                row: 0,
+                next: at,
+            });
         }
     }
 
@@ -267,7 +287,9 @@ impl Engine {
                     slot: request.slot,
                     tracker: request.tracker,
                     row: request.row,
-                    address: job.dram.wrapping_add(job.stride.wrapping_mul(u64::from(request.row))),
+                    address: job
+                        .dram
+                        .wrapping_add(job.stride.wrapping_mul(u64::from(request.row))),
                     done: 0,
                     left: job.row_bytes,
                     next: taken + self.k.row_to_packet - 1,
@@ -277,14 +299,26 @@ impl Engine {
             if row.next > now {
                 return (false, row.next);
             }
-            while self.load.releases.front().is_some_and(|release| *release <= row.next.max(now)) {
+            while self
+                .load
+                .releases
+                .front()
+                .is_some_and(|release| *release <= row.next.max(now))
+            {
                 self.load.releases.pop_front();
                 self.load.packets -= 1;
             }
             if self.load.packets >= self.k.read_packets {
-                return (false, self.load.releases.front().map_or(u64::MAX, |release| (*release).max(now + 1)));
+                return (
+                    false,
+                    self.load
+                        .releases
+                        .front()
+                        .map_or(u64::MAX, |release| (*release).max(now + 1)),
+                );
             }
-            let (size, bytes, shift) = best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
+            let (size, bytes, shift) =
+                best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
             let at = row.next.max(now);
             let port = (at + self.k.read_to_port).max(self.port_free);
             let beats = u64::from(size / self.k.beat_bytes);
@@ -307,7 +341,10 @@ impl Engine {
             if reply.hit && self.load.arrivals.is_empty() {
                 self.merge(&arrival);
             } else {
-                let place = self.load.arrivals.partition_point(|other| other.first <= arrival.first);
+                let place = self
+                    .load
+                    .arrivals
+                    .partition_point(|other| other.first <= arrival.first);
                 self.load.arrivals.insert(place, arrival);
             }
             row.address = row.address.wrapping_add(u64::from(bytes));
@@ -372,7 +409,11 @@ impl Engine {
     /// Schedules the writes of one block of a row that leaves the merger in
     /// cycle `out`; returns the cycle of the last one.
     fn write_row(&mut self, job: &LoadJob, row: u32, block: u32, out: u64, last: bool) -> u64 {
-        let delay = if job.wide { self.k.merger_to_acc_write } else { self.k.merger_to_write };
+        let delay = if job.wide {
+            self.k.merger_to_acc_write
+        } else {
+            self.k.merger_to_write
+        };
         let mut at = out + delay;
         let mut pace = 1;
         if job.scaled {
@@ -436,7 +477,8 @@ impl Engine {
             let at = zero.next;
             zero.next += 1;
             if zero.block == 0 && zero.row + 1 == job.rows {
-                self.load.lead_ready = (at + 1).saturating_sub(self.k.zero_to_write) + u64::from(job.rows == 1);
+                self.load.lead_ready =
+                    (at + 1).saturating_sub(self.k.zero_to_write) + u64::from(job.rows == 1);
             }
             zero.block += 1;
             if zero.block == blocks {

@@ -59,7 +59,13 @@ pub(super) struct MatmulUnit {
 }
 
 impl MatmulUnit {
-    pub(super) fn new(limits: [u32; 3], block_len: u32, block_len_acc: u32, element_bytes: u32, acc_bytes: u32) -> Self {
+    pub(super) fn new(
+        limits: [u32; 3],
+        block_len: u32,
+        block_len_acc: u32,
+        element_bytes: u32,
+        acc_bytes: u32,
+    ) -> Self {
         Self {
             slots: [None; 2],
             head: 0,
@@ -83,13 +89,25 @@ impl MatmulUnit {
 
     /// Takes a loop; effective from the next cycle on.
     pub(super) fn start(&mut self, plan: MatmulLoop, pc: u64) {
-        let slot = if self.slots[self.head].is_some() { 1 - self.head } else { self.head };
-        self.slots[slot] =
-            Some(Slot { plan, pc, started: [false; 5], completed: [false; 5], running: false });
+        let slot = if self.slots[self.head].is_some() {
+            1 - self.head
+        } else {
+            self.head
+        };
+        self.slots[slot] = Some(Slot {
+            plan,
+            pc,
+            started: [false; 5],
+            completed: [false; 5],
+            running: false,
+        });
     }
 
     fn plan(&self, of: usize) -> MatmulLoop {
-        self.slots[of].as_ref().expect("loop of a busy generator").plan
+        self.slots[of]
+            .as_ref()
+            .expect("loop of a busy generator")
+            .plan
     }
 
     /// Does one cycle; `room` says whether a command can leave. Returns what
@@ -106,7 +124,11 @@ impl MatmulUnit {
             let state = before[generator];
             if state.busy {
                 let plan = self.plan(state.of);
-                let address = if generator == LD_D { plan.parameters.dram[2] } else { plan.parameters.dram[3] };
+                let address = if generator == LD_D {
+                    plan.parameters.dram[2]
+                } else {
+                    plan.parameters.dram[3]
+                };
                 if address == 0 {
                     self.generators[generator].busy = false;
                     changed = true;
@@ -120,7 +142,8 @@ impl MatmulUnit {
                 && slot.running
                 && slot.started[generator]
                 && !slot.completed[generator]
-                && slots_before[of].is_some_and(|before| before.running && before.started[generator])
+                && slots_before[of]
+                    .is_some_and(|before| before.running && before.started[generator])
             {
                 slot.completed[generator] = true;
                 changed = true;
@@ -128,7 +151,11 @@ impl MatmulUnit {
         }
         for generator in 0..5 {
             let head_started = slots_before[self.head].is_none_or(|slot| slot.started[generator]);
-            let of = if head_started { 1 - self.head } else { self.head };
+            let of = if head_started {
+                1 - self.head
+            } else {
+                self.head
+            };
             if !idle_before[generator] {
                 continue;
             }
@@ -147,7 +174,11 @@ impl MatmulUnit {
                 slot.running = true;
                 let empty = slot.plan.parameters.bounds.contains(&0);
                 let resadd = slot.plan.run.is_resadd && (generator == EX || generator == LD_D);
-                self.generators[generator] = Generator { busy: !empty && !resadd, of, ..Generator::default() };
+                self.generators[generator] = Generator {
+                    busy: !empty && !resadd,
+                    of,
+                    ..Generator::default()
+                };
                 changed = true;
             }
         }
@@ -201,29 +232,74 @@ impl MatmulUnit {
         let [bound_i, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
         let [pad_i, pad_j, pad_k] = plan.parameters.pads.map(u32::from);
         let a = generator == LD_A;
-        let transpose = if a { plan.run.a_transpose } else { plan.run.b_transpose };
+        let transpose = if a {
+            plan.run.a_transpose
+        } else {
+            plan.run.b_transpose
+        };
         // Rows and columns of the operand as it lies in memory.
-        let (outer, inner) = if a { ((state.i, bound_i, pad_i), (state.k, bound_k, pad_k)) } else { ((state.k, bound_k, pad_k), (state.j, bound_j, pad_j)) };
-        let (row, col) = if transpose { (inner, outer) } else { (outer, inner) };
+        let (outer, inner) = if a {
+            ((state.i, bound_i, pad_i), (state.k, bound_k, pad_k))
+        } else {
+            ((state.k, bound_k, pad_k), (state.j, bound_j, pad_j))
+        };
+        let (row, col) = if transpose {
+            (inner, outer)
+        } else {
+            (outer, inner)
+        };
         let max_blocks = col.1.min(self.block_len);
         let blocks = max_blocks.min(col.1 - col.0);
-        let (dram, stride) = (plan.parameters.dram[usize::from(!a)], plan.parameters.strides[usize::from(!a)]);
-        let offset = (u64::from(row.0).wrapping_mul(stride).wrapping_add(u64::from(col.0)))
-            .wrapping_mul(u64::from(plan.dim) * self.element_bytes);
-        let cols = blocks * plan.dim - if col.0 + blocks >= col.1 { col.2.min(plan.dim - 1) } else { 0 };
-        let rows = plan.dim - if a && row.0 + 1 == row.1 { row.2.min(plan.dim - 1) } else { 0 };
+        let (dram, stride) = (
+            plan.parameters.dram[usize::from(!a)],
+            plan.parameters.strides[usize::from(!a)],
+        );
+        let offset = (u64::from(row.0)
+            .wrapping_mul(stride)
+            .wrapping_add(u64::from(col.0)))
+        .wrapping_mul(u64::from(plan.dim) * self.element_bytes);
+        let cols = blocks * plan.dim
+            - if col.0 + blocks >= col.1 {
+                col.2.min(plan.dim - 1)
+            } else {
+                0
+            };
+        let rows = plan.dim
+            - if a && row.0 + 1 == row.1 {
+                row.2.min(plan.dim - 1)
+            } else {
+                0
+            };
         let address = if plan.run.is_resadd {
             LocalAddress::accumulator(plan.c_row + (row.0 * col.1 + col.0) * plan.dim, !a, false)
         } else {
-            LocalAddress::scratchpad(if a { plan.a_tile(state.i, state.k) } else { plan.b_tile(state.k, state.j) })
+            LocalAddress::scratchpad(if a {
+                plan.a_tile(state.i, state.k)
+            } else {
+                plan.b_tile(state.k, state.j)
+            })
         };
-        let tile = Tile { address, cols: cols as u16, rows: rows as u16 };
+        let tile = Tile {
+            address,
+            cols: cols as u16,
+            rows: rows as u16,
+        };
         // The order is k, then the other iterator, blocks along the columns.
         let next = &mut self.generators[generator];
         let (fast, fast_bound, fast_step, slow_step) = if a {
-            (&mut next.i, bound_i, if transpose { max_blocks } else { 1 }, if transpose { 1 } else { max_blocks })
+            (
+                &mut next.i,
+                bound_i,
+                if transpose { max_blocks } else { 1 },
+                if transpose { 1 } else { max_blocks },
+            )
         } else {
-            (&mut next.j, bound_j, if transpose { 1 } else { max_blocks }, if transpose { max_blocks } else { 1 })
+            (
+                &mut next.j,
+                bound_j,
+                if transpose { 1 } else { max_blocks },
+                if transpose { max_blocks } else { 1 },
+            )
         };
         *fast += fast_step;
         if *fast >= fast_bound {
@@ -235,7 +311,11 @@ impl MatmulUnit {
             }
         }
         Emitted {
-            instruction: Instruction::Mvin { channel: u8::from(!a), dram: dram.wrapping_add(offset & 0xffff_ffff), tile },
+            instruction: Instruction::Mvin {
+                channel: u8::from(!a),
+                dram: dram.wrapping_add(offset & 0xffff_ffff),
+                tile,
+            },
             pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
             class: 0,
         }
@@ -244,9 +324,20 @@ impl MatmulUnit {
     fn emit_d(&mut self, state: Generator) -> Emitted {
         let plan = self.plan(state.of);
         let [bound_i, bound_j, _] = plan.parameters.bounds.map(u32::from);
-        let (len, bytes) = if plan.run.low_d { (self.block_len, self.element_bytes) } else { (self.block_len_acc, self.acc_bytes) };
+        let (len, bytes) = if plan.run.low_d {
+            (self.block_len, self.element_bytes)
+        } else {
+            (self.block_len_acc, self.acc_bytes)
+        };
         let max_blocks = bound_j.min(len);
-        let (tile, offset) = tile_of(&plan, state.i, state.j, max_blocks, plan.parameters.strides[2], bytes);
+        let (tile, offset) = tile_of(
+            &plan,
+            state.i,
+            state.j,
+            max_blocks,
+            plan.parameters.strides[2],
+            bytes,
+        );
         let address = LocalAddress::accumulator(plan.d_tile(state.i, state.j), false, false);
         let next = &mut self.generators[LD_D];
         step_ij(next, bound_i, bound_j, max_blocks);
@@ -274,9 +365,18 @@ impl MatmulUnit {
         let [bound_i, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
         let [pad_i, pad_j, pad_k] = plan.parameters.pads.map(u32::from);
         let shrink = |at: u32, bound: u32, pad: u32| {
-            (plan.dim - if at + 1 == bound { pad.min(plan.dim - 1) } else { 0 }) as u16
+            (plan.dim
+                - if at + 1 == bound {
+                    pad.min(plan.dim - 1)
+                } else {
+                    0
+                }) as u16
         };
-        let (i, j, k) = (shrink(state.i, bound_i, pad_i), shrink(state.j, bound_j, pad_j), shrink(state.k, bound_k, pad_k));
+        let (i, j, k) = (
+            shrink(state.i, bound_i, pad_i),
+            shrink(state.j, bound_j, pad_j),
+            shrink(state.k, bound_k, pad_k),
+        );
         let dim = plan.dim as u16;
         let next = &mut self.generators[EX];
         let instruction = if state.second {
@@ -296,8 +396,16 @@ impl MatmulUnit {
             }
             Instruction::Compute {
                 preloaded: state.i == 0,
-                a: Tile { address: LocalAddress::scratchpad(plan.a_tile(state.i, state.k)), cols: k, rows: i },
-                bd: Tile { address: LocalAddress::none(), cols: dim, rows: dim },
+                a: Tile {
+                    address: LocalAddress::scratchpad(plan.a_tile(state.i, state.k)),
+                    cols: k,
+                    rows: i,
+                },
+                bd: Tile {
+                    address: LocalAddress::none(),
+                    cols: dim,
+                    rows: dim,
+                },
             }
         } else {
             next.second = true;
@@ -308,15 +416,27 @@ impl MatmulUnit {
             };
             let accumulate = plan.run.accumulate || state.k > 0;
             Instruction::Preload {
-                stationary: Tile { address: stationary, cols: j, rows: k },
+                stationary: Tile {
+                    address: stationary,
+                    cols: j,
+                    rows: k,
+                },
                 dest: Tile {
-                    address: LocalAddress::accumulator(plan.c_tile(state.i, state.j), accumulate, false),
+                    address: LocalAddress::accumulator(
+                        plan.c_tile(state.i, state.j),
+                        accumulate,
+                        false,
+                    ),
                     cols: j,
                     rows: i,
                 },
             }
         };
-        Some(Emitted { instruction, pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc), class: 2 })
+        Some(Emitted {
+            instruction,
+            pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
+            class: 2,
+        })
     }
 
     fn emit_store(&mut self, all: &[Generator; 5]) -> Option<Emitted> {
@@ -326,11 +446,17 @@ impl MatmulUnit {
             return None;
         }
         let [bound_i, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
-        let max_blocks = if plan.run.full_c { 1 } else { bound_j.min(self.block_len) };
+        let max_blocks = if plan.run.full_c {
+            1
+        } else {
+            bound_j.min(self.block_len)
+        };
         let blocks = max_blocks.min(bound_j - state.j);
         let ex = &all[EX];
         let ex_done = if plan.run.is_resadd {
-            [LD_A, LD_B].iter().all(|idx| all[*idx].of != state.of || !all[*idx].busy)
+            [LD_A, LD_B]
+                .iter()
+                .all(|idx| all[*idx].of != state.of || !all[*idx].busy)
         } else {
             ex.of != state.of || !ex.busy
         };
@@ -342,9 +468,21 @@ impl MatmulUnit {
         if !ahead {
             return None;
         }
-        let bytes = if plan.run.full_c { self.acc_bytes } else { self.element_bytes };
-        let (tile, offset) = tile_of(&plan, state.i, state.j, max_blocks, plan.parameters.strides[3], bytes);
-        let address = LocalAddress::accumulator(plan.c_tile(state.i, state.j), false, plan.run.full_c);
+        let bytes = if plan.run.full_c {
+            self.acc_bytes
+        } else {
+            self.element_bytes
+        };
+        let (tile, offset) = tile_of(
+            &plan,
+            state.i,
+            state.j,
+            max_blocks,
+            plan.parameters.strides[3],
+            bytes,
+        );
+        let address =
+            LocalAddress::accumulator(plan.c_tile(state.i, state.j), false, plan.run.full_c);
         let next = &mut self.generators[ST];
         step_ij(next, bound_i, bound_j, max_blocks);
         Some(Emitted {
@@ -378,16 +516,40 @@ fn choose_load(state: &[Generator; 5], head: usize) -> Option<usize> {
 }
 
 /// Rows, columns and byte offset of block (i, j) of C or D.
-fn tile_of(plan: &MatmulLoop, i: u32, j: u32, max_blocks: u32, stride: u64, bytes: u64) -> (Tile, u64) {
+fn tile_of(
+    plan: &MatmulLoop,
+    i: u32,
+    j: u32,
+    max_blocks: u32,
+    stride: u64,
+    bytes: u64,
+) -> (Tile, u64) {
     let [bound_i, bound_j, _] = plan.parameters.bounds.map(u32::from);
     let [pad_i, pad_j, _] = plan.parameters.pads.map(u32::from);
     let blocks = max_blocks.min(bound_j - j);
-    let cols = blocks * plan.dim - if j + blocks >= bound_j { pad_j.min(plan.dim - 1) } else { 0 };
-    let rows = plan.dim - if i + 1 == bound_i { pad_i.min(plan.dim - 1) } else { 0 };
+    let cols = blocks * plan.dim
+        - if j + blocks >= bound_j {
+            pad_j.min(plan.dim - 1)
+        } else {
+            0
+        };
+    let rows = plan.dim
+        - if i + 1 == bound_i {
+            pad_i.min(plan.dim - 1)
+        } else {
+            0
+        };
     let offset = (u64::from(i).wrapping_mul(stride).wrapping_add(u64::from(j)))
         .wrapping_mul(u64::from(plan.dim) * bytes)
         & 0xffff_ffff;
-    (Tile { address: LocalAddress::none(), cols: cols as u16, rows: rows as u16 }, offset)
+    (
+        Tile {
+            address: LocalAddress::none(),
+            cols: cols as u16,
+            rows: rows as u16,
+        },
+        offset,
+    )
 }
 
 fn step_ij(next: &mut Generator, bound_i: u32, bound_j: u32, blocks: u32) {

@@ -73,7 +73,9 @@ pub(super) struct MemorySystem {
 impl MemorySystem {
     pub(super) fn new(config: &MemoryConfig) -> Self {
         let ways = config.l2_ways.max(1) as usize;
-        let sets = ((config.l2_kib as usize * 1024 >> LINE_SHIFT) / ways).max(1).next_power_of_two();
+        let sets = ((config.l2_kib as usize * 1024 >> LINE_SHIFT) / ways)
+            .max(1)
+            .next_power_of_two();
         Self {
             lines: vec![0; sets * ways],
             set_mask: sets as u64 - 1,
@@ -179,11 +181,18 @@ impl MemorySystem {
             return hit;
         }
         self.counts.probes += 1;
-        self.probes.push((entry >> TAG_SHIFT << LINE_SHIFT, invalidate));
+        self.probes
+            .push((entry >> TAG_SHIFT << LINE_SHIFT, invalidate));
         let (latency, occupancy) = if entry & CORE_DIRTY != 0 {
-            (self.config.probe_dirty_latency, self.config.probe_dirty_occupancy)
+            (
+                self.config.probe_dirty_latency,
+                self.config.probe_dirty_occupancy,
+            )
         } else {
-            (self.config.probe_clean_latency, self.config.probe_clean_occupancy)
+            (
+                self.config.probe_clean_latency,
+                self.config.probe_clean_occupancy,
+            )
         };
         let start = cycle.max(self.probe_free);
         self.probe_free = start + u64::from(occupancy);
@@ -206,7 +215,12 @@ impl MemorySystem {
             };
             let first = self.responses.first_gap(ready, beats);
             self.responses.mark_range(first, beats);
-            return ReadReply { first, spacing: 1, hit: true, blocked_until: 0 };
+            return ReadReply {
+                first,
+                spacing: 1,
+                hit: true,
+                blocked_until: 0,
+            };
         }
         self.counts.misses += 1;
         let (_, ready, start) = self.fill(line, cycle, u64::from(self.config.miss_latency));
@@ -214,7 +228,12 @@ impl MemorySystem {
         let busy = (beats - 1) * spacing + 1;
         let first = self.responses.first_gap(ready, busy);
         self.responses.mark_range(first, busy);
-        ReadReply { first, spacing, hit: false, blocked_until: start }
+        ReadReply {
+            first,
+            spacing,
+            hit: false,
+            blocked_until: start,
+        }
     }
 
     /// The accelerator writes to the line at `address`; `whole` says that every
@@ -240,7 +259,8 @@ impl MemorySystem {
                 }
                 first + u64::from(self.config.hit_latency)
             } else {
-                let (slot, ready, start) = self.fill(line, first, u64::from(self.config.miss_latency));
+                let (slot, ready, start) =
+                    self.fill(line, first, u64::from(self.config.miss_latency));
                 self.lines[slot] |= DIRTY;
                 blocked = start;
                 ready

@@ -21,8 +21,8 @@ mod stats;
 mod store;
 
 pub use config::{
-    ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, MemoryConfig, StationConfig, StoreConfig,
-    TimingConfig,
+    ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, MemoryConfig, StationConfig,
+    StoreConfig, TimingConfig,
 };
 pub use engine::Engine;
 pub use memory::MemoryCounts;

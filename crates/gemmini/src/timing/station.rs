@@ -140,9 +140,13 @@ impl Station {
                 rest &= rest - 1;
                 let other = self.entries[bit as usize].as_ref().expect("valid slot");
                 let conflict = match (job.class, class_of(bit as Slot)) {
-                    (Class::Load, Class::Execute) => job.a.overlaps(&other.a) || job.a.overlaps(&other.b),
+                    (Class::Load, Class::Execute) => {
+                        job.a.overlaps(&other.a) || job.a.overlaps(&other.b)
+                    }
                     (Class::Load, _) | (Class::Store, Class::Load) => job.a.overlaps(&other.a),
-                    (Class::Execute, Class::Load) => job.a.overlaps(&other.a) || job.b.overlaps(&other.a),
+                    (Class::Execute, Class::Load) => {
+                        job.a.overlaps(&other.a) || job.b.overlaps(&other.a)
+                    }
                     (Class::Execute, _) => job.a_is_dest && job.a.overlaps(&other.a),
                     (Class::Store, _) => other.a_is_dest && job.a.overlaps(&other.a),
                 };
@@ -187,7 +191,12 @@ impl Station {
         if entry.deps != 0 {
             return None;
         }
-        Some(entry.ready.max(entry.allocated + 1).max(self.last_issue[class as usize] + 1))
+        Some(
+            entry
+                .ready
+                .max(entry.allocated + 1)
+                .max(self.last_issue[class as usize] + 1),
+        )
     }
 
     /// Issues the oldest command of a class; returns its slot.
@@ -219,7 +228,10 @@ impl Station {
 
     fn clear(&mut self, slot: Slot, cycle: u64, among: u64) {
         let class = class_of(slot);
-        let pc = self.entries[slot as usize].as_ref().expect("slot in use").pc;
+        let pc = self.entries[slot as usize]
+            .as_ref()
+            .expect("slot in use")
+            .pc;
         let mut rest = self.unissued & among;
         while rest != 0 {
             let bit = rest.trailing_zeros();

@@ -61,7 +61,9 @@ pub(super) struct StoreUnit {
 }
 
 fn ago(values: &[u64; HISTORY], count: usize, back: usize) -> u64 {
-    count.checked_sub(back).map_or(0, |idx| values[idx % HISTORY])
+    count
+        .checked_sub(back)
+        .map_or(0, |idx| values[idx % HISTORY])
 }
 
 impl StoreUnit {
@@ -111,7 +113,10 @@ impl StoreUnit {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.active.is_none() && self.sending.is_none() && self.n_taken == self.n_read
+        self.queue.is_empty()
+            && self.active.is_none()
+            && self.sending.is_none()
+            && self.n_taken == self.n_read
     }
 }
 
@@ -183,10 +188,13 @@ impl Engine {
                     return self.store.acks[0].max(now) + 1;
                 }
                 let beat = self.k.beat_bytes;
-                let (size, bytes, whole) = best_put(sending.address, sending.left, beat, self.k.max_bytes);
+                let (size, bytes, whole) =
+                    best_put(sending.address, sending.left, beat, self.k.max_bytes);
                 let beats = u64::from(size / beat);
                 let port = (now + self.k.write_to_port).max(self.port_free);
-                let (ack, blocked) = self.memory.write(sending.address, whole, port, port + beats - 1);
+                let (ack, blocked) =
+                    self.memory
+                        .write(sending.address, whole, port, port + beats - 1);
                 self.port_free = (port + beats).max(blocked);
                 let ack = ack + self.k.port_to_writer;
                 let place = self.store.acks.partition_point(|other| *other <= ack);
@@ -219,7 +227,9 @@ impl Engine {
             } else {
                 (entered + 1).max(unit.reads[idx % HISTORY] + self.k.spad_read_latency)
             };
-            let at = arrives.max(unit.writer_ready).max(ago(&unit.taken, idx, 1) + u64::from(idx > 0));
+            let at = arrives
+                .max(unit.writer_ready)
+                .max(ago(&unit.taken, idx, 1) + u64::from(idx > 0));
             if at > now {
                 return at;
             }
@@ -227,7 +237,11 @@ impl Engine {
             unit.n_taken += 1;
             unit.writer_ready = at + 1;
             if block.bytes > 0 {
-                unit.sending = Some(Sending { address: block.address, left: block.bytes, next: at + 1 });
+                unit.sending = Some(Sending {
+                    address: block.address,
+                    left: block.bytes,
+                    next: at + 1,
+                });
             }
         }
     }
@@ -255,7 +269,12 @@ impl Engine {
                     return self.store.tracker_free;
                 }
                 self.store.trackers[tracker] = Some(slot);
-                self.store.active = Some(Active { slot, row: 0, part: 0, requested: self.request(at) });
+                self.store.active = Some(Active {
+                    slot,
+                    row: 0,
+                    part: 0,
+                    requested: self.request(at),
+                });
             }
             let mut active = self.store.active.expect("just set");
             self.propagate();
@@ -316,7 +335,8 @@ impl Engine {
     fn read_block(&mut self, active: &mut Active, job: &StoreJob, now: u64) {
         let last_part = active.part + 1 == job.parts;
         let pixel = if job.pooled {
-            u64::from(active.row / job.pocols) * u64::from(job.out_dim) + u64::from(active.row % job.pocols)
+            u64::from(active.row / job.pocols) * u64::from(job.out_dim)
+                + u64::from(active.row % job.pocols)
         } else {
             u64::from(active.row)
         };
@@ -325,7 +345,11 @@ impl Engine {
         unit.reads[idx % HISTORY] = now;
         unit.blocks[idx % HISTORY] = Block {
             address: job.dram.wrapping_add(job.stride.wrapping_mul(pixel)),
-            bytes: if last_part && job.writes { job.bytes } else { 0 },
+            bytes: if last_part && job.writes {
+                job.bytes
+            } else {
+                0
+            },
             accumulator: job.accumulator,
         };
         unit.n_read += 1;
