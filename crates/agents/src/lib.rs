@@ -14,7 +14,6 @@ mod plan_reply;
 mod prompt;
 mod proposer;
 mod replay;
-mod rewriter;
 
 pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
@@ -29,4 +28,3 @@ pub use proposer::{
     RepairRequest, Reply,
 };
 pub use replay::{Recording, Replay};
-pub use rewriter::RewriterProposer;

@@ -18,7 +18,7 @@ use autocomp_core::{
 };
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{CallReport, Program};
-use autocomp_targets::{Problem, Ranking, Role, Target};
+use autocomp_targets::{Problem, Ranking, Role, Target, Tolerance};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -39,6 +39,10 @@ const INSTRUCTIONS_PER_IDEAL_CYCLE: u64 = 200;
 
 /// Cycles that a kernel may take, per instruction that it may take.
 const CYCLES_PER_INSTRUCTION: u64 = 8;
+
+/// What is said about a kernel whose result depends on the pattern in memory.
+const DEPENDS_ON_POISON: &str =
+    "the result depends on memory that was never written: two runs with the same inputs differ";
 
 /// How an evaluator works.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,6 +186,16 @@ impl GemminiEvaluator {
         Seed(0).derive(&self.problem.oracle_hash.to_string())
     }
 
+    /// Returns the seed of what differs from kernel to kernel: fresh inputs,
+    /// the places of buffers, poison. The same in every run and version.
+    fn kernel_seed(&self, source: &str) -> Seed {
+        let kernel = ContentHash::of(source.as_bytes());
+        self.settings
+            .seed
+            .derive(&self.problem.oracle_hash.to_string())
+            .derive(&kernel.to_string())
+    }
+
     /// Returns the cases for one kernel: those of the fresh input sets are its own.
     fn cases_for(&self, seed: Seed) -> Result<Vec<Cow<'_, Case>>, EvalError> {
         let known = self.known_cases()?;
@@ -229,7 +243,7 @@ impl GemminiEvaluator {
             }
         };
         let program = parse(&elf)?;
-        let seed = self.settings.seed.derive(&key.to_string());
+        let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
         let trial = Trial {
             evaluator: self,
@@ -263,17 +277,20 @@ impl GemminiEvaluator {
             Build::Built(program) => Build::Built(program),
             Build::Failed(mut found) => {
                 for diagnostic in &mut found {
-                    if diagnostic
-                        .location
-                        .as_ref()
-                        .is_some_and(|place| lines < place.line)
-                    {
-                        diagnostic.location = None;
-                        diagnostic
-                            .notes
-                            .retain(|note| !note.contains(&self.problem.signature));
+                    let place = diagnostic.location.take_if(|place| lines < place.line);
+                    if place.is_none() {
+                        continue;
+                    }
+                    diagnostic
+                        .notes
+                        .retain(|note| !note.contains(&self.problem.signature));
+                    if diagnostic.message.contains(&self.problem.entry) {
                         diagnostic.remedy =
                             Some(format!("define `{} {{ … }}`", self.problem.signature));
+                    } else {
+                        diagnostic
+                            .notes
+                            .push(format!("at the end of {KERNEL_FILE}"));
                     }
                 }
                 Build::Failed(found)
@@ -416,7 +433,7 @@ impl<'a> Trial<'a> {
                 }
             };
             first.notes.push(format!(
-                "input sets that fail: {}; that pass: {}",
+                "input sets that go wrong: {}; right: {}",
                 list(&wrong),
                 list(&right)
             ));
@@ -424,6 +441,7 @@ impl<'a> Trial<'a> {
         Ok(failed)
     }
 
+    /// Runs one case in a machine of its own. Returns nothing if it is right.
     fn run_alone(&self, case: &Case) -> Result<Option<Verdict>, EvalError> {
         let kind = SessionKind {
             mode: Mode::Functional,
@@ -432,10 +450,51 @@ impl<'a> Trial<'a> {
         let seed = self.seed.derive(&case.name);
         let mut session = self.session(kind, seed)?;
         session.place(case, seed);
-        match self.call(&mut session, case, seed)? {
-            Ok(_) => Ok(None),
-            Err(verdict) => Ok(Some(verdict)),
+        let verdict = self.call(&mut session, case, seed)?.err();
+        let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
+        match verdict {
+            // Right exactly, in spite of poison that is nowhere right.
+            None if exact => Ok(None),
+            None if !self.varies(case, seed, &session.outputs())? => Ok(None),
+            None => {
+                let message = format!("{DEPENDS_ON_POISON}, though both are within the tolerance");
+                let found = findings::diagnostic("uninitialized-memory", message);
+                Ok(Some(Verdict::failed(Outcome::Wrong, vec![found])))
+            }
+            Some(mut verdict) => {
+                let found = verdict.diagnostics.first_mut();
+                if let Some(found) = found.filter(|found| found.code == "output-mismatch") {
+                    if self.varies(case, seed, &session.outputs())? {
+                        found.notes.push(DEPENDS_ON_POISON.into());
+                    }
+                }
+                Ok(Some(verdict))
+            }
         }
+    }
+
+    /// Runs a case again with other content in memory that it must not depend
+    /// on; returns whether the outputs differ from `outputs`.
+    fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
+        let kind = SessionKind {
+            mode: Mode::Functional,
+            note_writes: false,
+        };
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed.derive("other poison"));
+        // Where nothing was written the poison shows through, which is no result.
+        let before = session.outputs();
+        if session.call(self.evaluator.limits()).is_err() {
+            return Ok(true);
+        }
+        let after = session.outputs();
+        let differs = |idx: usize| {
+            let bytes = outputs[idx].iter().zip(&before[idx]).zip(&after[idx]);
+            bytes
+                .filter(|((_, before), after)| before != after)
+                .any(|((first, _), second)| first != second)
+        };
+        Ok((0..outputs.len()).any(differs))
     }
 
     /// Calls the kernel and compares everything. The outer result is about
@@ -447,6 +506,13 @@ impl<'a> Trial<'a> {
         seed: Seed,
     ) -> Result<Result<CallReport, Verdict>, EvalError> {
         let limits = self.evaluator.limits();
+        let limits = match session.mode() {
+            Mode::Functional => Limits {
+                cycles: u64::MAX,
+                ..limits
+            },
+            Mode::Timed => limits,
+        };
         let report = match session.call(limits) {
             Ok(report) => report,
             Err(stop) => {
@@ -545,11 +611,17 @@ impl<'a> Trial<'a> {
         };
         let mut session = self.session(kind, evaluator.problem_seed())?;
         let mut reports = Vec::new();
+        let mut feedbacks = Vec::new();
         for (call, case) in [("cold", cold_case.as_ref()), ("warm", warm_case)] {
             let seed = self.seed.derive(call);
             session.place(case, seed);
+            session.reset_statistics();
             match self.call(&mut session, case, seed)? {
-                Ok(report) => reports.push(report),
+                Ok(report) => {
+                    let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
+                    feedbacks.push(feedback(&mut session, &report, ideal, problem, self.kernel));
+                    reports.push(report);
+                }
                 Err(mut verdict) => {
                     let first_call = reports.is_empty();
                     if !first_call && self.run_alone(case)?.is_none() {
@@ -563,10 +635,11 @@ impl<'a> Trial<'a> {
             }
         }
         let (cold, warm) = (reports[0], reports[1]);
-        let ranked = match evaluator.problem.ranking {
-            Ranking::Warm => warm,
-            Ranking::Cold => cold,
+        let ranked_idx = match evaluator.problem.ranking {
+            Ranking::Warm => 1,
+            Ranking::Cold => 0,
         };
+        let ranked = reports[ranked_idx];
         for report in [cold, warm] {
             if report.cycles < evaluator.ideal.0 {
                 return Err(EvalError::Fault(format!(
@@ -588,12 +661,11 @@ impl<'a> Trial<'a> {
             engine: evaluator.engine.name.clone(),
             compiler: evaluator.toolchain().name.clone(),
         };
-        let feedback = feedback(&ranked, evaluator.ideal, &evaluator.problem);
         Ok(Verdict {
             outcome: Outcome::Ok,
-            diagnostics: Vec::new(),
+            diagnostics: findings::warnings(&mut session, self.kernel),
             measurement: Some(measurement),
-            feedback: Some(feedback),
+            feedback: Some(feedbacks.swap_remove(ranked_idx)),
         })
     }
 }

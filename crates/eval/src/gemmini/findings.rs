@@ -1,6 +1,5 @@
 //! Diagnostics of what a running kernel did.
 
-use super::layout::Layout;
 use super::session::Session;
 use crate::comparison::{place, value};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
@@ -82,18 +81,14 @@ fn fault_finding(
     let layout = session.layout();
     match (fault.kind, fault.address) {
         (FaultKind::OutOfBounds | FaultKind::ReadOnly, Some(address)) => {
-            let access = fault
-                .message
-                .split(" of ")
-                .next()
-                .unwrap_or("access")
-                .to_owned();
-            let reads = ["load", "DMA read", "instruction fetch"].contains(&access.as_str());
-            found.code = format!("out-of-bounds-{}", if reads { "read" } else { "write" });
-            if fault.kind == FaultKind::ReadOnly {
-                found.code = "write-to-code".into();
-            }
-            found.message = out_of_bounds(&access, fault, address, layout, session.buffers());
+            let access = Access::of(&fault.message);
+            let direction = if access.reads { "read" } else { "write" };
+            found.code = match fault.kind {
+                FaultKind::ReadOnly => "write-to-code".into(),
+                _ => format!("out-of-bounds-{direction}"),
+            };
+            let place = layout.describe(address, session.buffers());
+            found.message = format!("{} touches {place}", access.text);
         }
         (FaultKind::Trap, Some(address)) if address < 4096 && fault.rule == "unmapped" => {
             found
@@ -124,24 +119,42 @@ fn fault_finding(
     (outcome, found)
 }
 
-fn out_of_bounds(
-    access: &str,
-    fault: &Fault,
-    address: u64,
-    layout: &Layout,
-    buffers: &[Buffer],
-) -> String {
-    let size = fault
-        .message
-        .split(' ')
-        .skip_while(|word| *word != "of")
-        .nth(1)
-        .unwrap_or("some");
-    let article = if access.starts_with('i') { "an" } else { "a" };
-    format!(
-        "{article} {access} of {size} bytes touches {}",
-        layout.describe(address, buffers)
-    )
+/// An access as the memory's message begins: `mvin, row 3 of 16: DMA read of
+/// 64 bytes at 0x80001000 touches …`.
+struct Access<'m> {
+    text: &'m str,
+    reads: bool,
+}
+
+impl<'m> Access<'m> {
+    fn of(message: &'m str) -> Self {
+        let text = message.split(" touches ").next().unwrap_or(message);
+        let text = text.split(" at 0x").next().unwrap_or(text);
+        let reads = ["load of", "DMA read of", "instruction fetch of"]
+            .iter()
+            .any(|word| text.contains(word));
+        Self { text, reads }
+    }
+}
+
+/// Returns what the accelerator model found doubtful in a kernel that is right.
+pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
+    let program = session.program();
+    let warnings = session.accelerator().functional().warnings().to_vec();
+    warnings
+        .into_iter()
+        .map(|warning| {
+            let times = match warning.count {
+                1 => String::new(),
+                count => format!(" ({count} times)"),
+            };
+            let mut found = diagnostic(warning.rule, format!("{}{times}", warning.message));
+            found.severity = Severity::Warning;
+            found.location = kernel.location(program, warning.pc);
+            add_line(&mut found, kernel);
+            found
+        })
+        .collect()
 }
 
 fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -> Diagnostic {
@@ -220,7 +233,8 @@ fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
     }
 }
 
-fn diagnostic(code: &str, message: String) -> Diagnostic {
+/// Returns an error of the test stage.
+pub(super) fn diagnostic(code: &str, message: String) -> Diagnostic {
     Diagnostic {
         stage: Stage::Test,
         severity: Severity::Error,

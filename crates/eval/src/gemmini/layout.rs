@@ -159,13 +159,21 @@ impl Layout {
             );
         }
         let mut best: Option<(u64, String)> = None;
+        if (self.stack.end..self.program_end + MIN_GAP).contains(&address) {
+            let past = address - self.stack.end;
+            let text = match past {
+                0 => "the first byte past the top of the stack".to_owned(),
+                _ => format!("{} past the top of the stack", bytes(past)),
+            };
+            best = Some((past, text));
+        }
         for (buffer, start) in buffers.iter().zip(&self.addresses) {
             let end = start + buffer.bytes() as u64;
             let name = shape(buffer);
             let (distance, text) = if address < *start {
                 (
                     start - address,
-                    format!("{} bytes before the start of {name}", start - address),
+                    format!("{} before the start of {name}", bytes(start - address)),
                 )
             } else if address < end {
                 let element = ((address - start) as usize) / buffer.dtype.bytes();
@@ -175,7 +183,7 @@ impl Layout {
                 let element = ((address - start) as usize) / buffer.dtype.bytes();
                 let what = match past {
                     0 => format!("the first byte past the end of {name}"),
-                    _ => format!("{past} bytes past the end of {name}"),
+                    _ => format!("{} past the end of {name}", bytes(past)),
                 };
                 (
                     past + 1,
@@ -190,7 +198,15 @@ impl Layout {
     }
 }
 
-/// Returns `C[512][512] (int8)`.
+fn bytes(count: u64) -> String {
+    if count == 1 {
+        "1 byte".into()
+    } else {
+        format!("{count} bytes")
+    }
+}
+
+/// Returns `C[512][512]`.
 fn shape(buffer: &Buffer) -> String {
     let extents: Vec<String> = buffer
         .shape

@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::layout::Layout;
 use crate::evaluator::EvalError;
-use crate::inputs::{Case, poison};
+use crate::inputs::{Case, poison, poison_output};
 use autocomp_core::Seed;
 use autocomp_gemmini::Gemmini;
 use autocomp_riscv::{Limits, Mode};
@@ -29,6 +29,7 @@ pub(super) struct Session<'a> {
     input_regions: Vec<Option<usize>>,
     /// What each output held before the last call.
     poisons: Vec<Vec<u8>>,
+    mode: Mode,
 }
 
 impl<'a> Session<'a> {
@@ -59,6 +60,7 @@ impl<'a> Session<'a> {
             entry,
             input_regions,
             poisons: Vec::new(),
+            mode: kind.mode,
         })
     }
 
@@ -71,31 +73,31 @@ impl<'a> Session<'a> {
             poison(bytes, seed.derive("stack"));
         }
         self.poisons.clear();
-        for ((buffer, address), before) in self
-            .problem
-            .buffers
-            .iter()
-            .zip(&self.layout.addresses)
-            .zip(&case.before)
-        {
+        for (idx, buffer) in self.problem.buffers.iter().enumerate() {
+            let address = self.layout.addresses[idx];
             let bytes = memory
-                .host_mut(*address, buffer.bytes())
+                .host_mut(address, buffer.bytes())
                 .expect("buffers lie in memory");
-            match before {
+            match &case.before[idx] {
                 Some(content) => bytes.copy_from_slice(content),
-                None => poison(bytes, seed.derive(&buffer.name)),
+                None => {
+                    let right = case.after[idx].as_deref().unwrap_or(&[]);
+                    poison_output(bytes, right, seed.derive(&buffer.name));
+                }
             }
-            self.poisons.push(if before.is_none() {
+            self.poisons.push(if case.before[idx].is_none() {
                 bytes.to_vec()
             } else {
                 Vec::new()
             });
         }
-        self.poison_accelerator(seed.derive("accelerator"));
+        let pattern = seed.derive("accelerator").0 as u8;
+        self.machine.accelerator().functional_mut().poison(pattern);
     }
 
-    fn poison_accelerator(&mut self, _seed: Seed) {
-        // The functional model offers no poison yet.
+    /// Returns whether cycles are modelled.
+    pub(super) fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Calls the kernel.
@@ -126,6 +128,25 @@ impl<'a> Session<'a> {
     pub(super) fn first_write(&mut self, idx: usize) -> Option<u64> {
         let region = self.input_regions[idx]?;
         self.machine.memory().first_write(region).map(|(pc, _)| pc)
+    }
+
+    /// Returns the contents of all buffers that are written.
+    pub(super) fn outputs(&mut self) -> Vec<Vec<u8>> {
+        let written = |idx: &usize| self.problem.buffers[*idx].is_written();
+        let indices: Vec<usize> = (0..self.problem.buffers.len()).filter(written).collect();
+        indices
+            .into_iter()
+            .map(|idx| self.content(idx).to_vec())
+            .collect()
+    }
+
+    /// Starts counting anew: statistics are then about the next call.
+    pub(super) fn reset_statistics(&mut self) {
+        let accelerator = self.machine.accelerator();
+        accelerator.functional_mut().reset_statistics();
+        if let Some(engine) = accelerator.timing_mut() {
+            engine.reset_stats();
+        }
     }
 
     /// Returns the accelerator.
