@@ -30,3 +30,14 @@ impl<C: LlmClient + ?Sized> LlmClient for std::sync::Arc<C> {
         (**self).complete(request).await
     }
 }
+
+#[async_trait::async_trait]
+impl<C: LlmClient + ?Sized> LlmClient for Box<C> {
+    fn model(&self) -> &str {
+        (**self).model()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
+        (**self).complete(request).await
+    }
+}

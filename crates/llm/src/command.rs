@@ -171,6 +171,10 @@ impl LlmClient for CommandClient {
             )
         })?;
         let text = String::from_utf8_lossy(&outcome.reply).into_owned();
+        // A program whose output is no longer read may die of it, so this comes first.
+        if LARGEST_REPLY < outcome.reply.len() as u64 {
+            return Err(self.error(LlmErrorKind::Truncated, "the reply is larger than 4 MiB"));
+        }
         if !outcome.status.success() {
             let complaint = String::from_utf8_lossy(&outcome.complaint);
             let mut error = self.error(
@@ -183,9 +187,6 @@ impl LlmClient for CommandClient {
             );
             error.partial = text;
             return Err(error);
-        }
-        if LARGEST_REPLY < outcome.reply.len() as u64 {
-            return Err(self.error(LlmErrorKind::Truncated, "the reply is larger than 4 MiB"));
         }
         if text.trim().is_empty() {
             return Err(self.error(LlmErrorKind::Empty, "the program printed nothing"));

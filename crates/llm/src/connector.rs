@@ -1,5 +1,6 @@
 //! From model strings to sets of models ready to be asked.
 
+use crate::bedrock::BedrockClient;
 use crate::breaker::{Availability, Breaker, BreakerPolicy};
 use crate::budget::Budget;
 use crate::client::LlmClient;
@@ -177,7 +178,7 @@ impl Connector {
     }
 
     fn assemble(&self, client: Box<dyn LlmClient>, price: Price, gate: Arc<Gate>) -> Member {
-        let timed = Timed::new(BoxedClient(client), self.settings.timeout);
+        let timed = Timed::new(client, self.settings.timeout);
         let metered = Metered::new(
             timed,
             price.clone(),
@@ -196,23 +197,11 @@ impl Connector {
 
 fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmClient>, LlmError> {
     Ok(match spec.provider {
+        Provider::Bedrock => Box::new(BedrockClient::new(spec, secrets)?),
         Provider::Command => Box::new(CommandClient::new(spec)?),
         Provider::Mailbox => Box::new(MailboxClient::new(spec)?),
         _ => Box::new(GenaiClient::new(spec, secrets)?),
     })
-}
-
-struct BoxedClient(Box<dyn LlmClient>);
-
-#[async_trait::async_trait]
-impl LlmClient for BoxedClient {
-    fn model(&self) -> &str {
-        self.0.model()
-    }
-
-    async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
-        self.0.complete(request).await
-    }
 }
 
 /// One model, with everything around it, its circuit breaker and its tally.

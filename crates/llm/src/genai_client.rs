@@ -7,6 +7,7 @@ use crate::classify::{kind_of_status, message_of_body, retry_after, shorten};
 use crate::client::LlmClient;
 use crate::completion::{Completion, ReasoningEffort, Request, Role, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
+use crate::http;
 use crate::model::{ModelSpec, Provider};
 use crate::secrets::Secrets;
 use autocomp_core::UsdMicros;
@@ -17,10 +18,6 @@ use genai::chat::{
 use genai::resolver::{AuthData, Endpoint};
 use genai::{ModelIden, ServiceTarget};
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// Time to open a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client of one model over HTTP.
 pub struct GenaiClient {
@@ -40,7 +37,7 @@ impl GenaiClient {
         let model = spec.to_string();
         let url = base_url(spec, secrets)
             .map_err(|reason| LlmError::new(LlmErrorKind::InvalidRequest, &model, reason))?;
-        let http = http_client(&url).map_err(|reason| {
+        let http = http::client_for(&url).map_err(|reason| {
             LlmError::new(
                 LlmErrorKind::Unavailable,
                 &model,
@@ -164,7 +161,7 @@ impl GenaiClient {
                 self.error(LlmErrorKind::Timeout, "the connection timed out")
             }
             genai::webc::Error::Reqwest(error) => {
-                self.error(LlmErrorKind::Connection, chain_of(error))
+                self.error(LlmErrorKind::Connection, http::describe(error))
             }
             other => self.error(LlmErrorKind::Malformed, shorten(&other.to_string())),
         }
@@ -307,23 +304,6 @@ fn key_of(spec: &ModelSpec, secrets: &Secrets) -> Result<String, String> {
     }
 }
 
-fn http_client(url: &str) -> Result<reqwest::Client, String> {
-    let mut builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .redirect(reqwest::redirect::Policy::none());
-    let parsed = reqwest::Url::parse(url).map_err(|error| error.to_string())?;
-    let host = parsed.host_str().unwrap_or_default();
-    if matches!(host, "localhost" | "127.0.0.1" | "[::1]") {
-        builder = builder.no_proxy();
-    }
-    if parsed.scheme() == "http" {
-        // Plain HTTP must work on machines without certificates; with an empty
-        // set, an encrypted connection is refused rather than trusted.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build().map_err(|error| chain_of(&error))
-}
-
 fn body_of(error: &genai::Error) -> &str {
     match error {
         genai::Error::HttpError { body, .. } => body,
@@ -334,23 +314,6 @@ fn body_of(error: &genai::Error) -> &str {
         },
         _ => "",
     }
-}
-
-/// Returns an error with its causes, without the address (which may hold a key).
-fn chain_of(error: &reqwest::Error) -> String {
-    use std::error::Error as _;
-    let mut text = match (error.is_connect(), error.is_body() || error.is_decode()) {
-        (true, _) => "the connection could not be made".to_owned(),
-        (_, true) => "the connection was cut before the reply was complete".to_owned(),
-        _ => "the request failed".to_owned(),
-    };
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&shorten(&cause.to_string()));
-        source = cause.source();
-    }
-    text
 }
 
 /// Returns why Gemini blocked a prompt, if it did.

@@ -5,6 +5,7 @@
 //! the provider library crosses the border of this crate, and no key leaves it
 //! in a text.
 
+mod bedrock;
 mod breaker;
 mod budget;
 mod check;
@@ -15,6 +16,7 @@ mod completion;
 mod connector;
 mod error;
 mod genai_client;
+mod http;
 mod mailbox;
 mod metered;
 mod model;
@@ -25,6 +27,7 @@ mod secrets;
 mod throttled;
 mod timed;
 
+pub use bedrock::BedrockClient;
 pub use breaker::{Availability, Breaker, BreakerPolicy};
 pub use budget::{Amount, Budget, CapReached, Caps, Reservation, dollars};
 pub use check::{ModelCheck, check_models};

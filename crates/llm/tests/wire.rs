@@ -6,8 +6,8 @@
 
 use autocomp_core::UsdMicros;
 use autocomp_llm::{
-    Budget, GenaiClient, LlmClient, LlmErrorKind, Metered, ModelSpec, Price, ReasoningEffort,
-    ReplySchema, Request, Secrets, TokenCount,
+    BedrockClient, Budget, GenaiClient, LlmClient, LlmErrorKind, Metered, ModelSpec, Price,
+    Provider, ReasoningEffort, ReplySchema, Request, Secrets, TokenCount,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -126,7 +126,10 @@ async fn play(name: &str, cassette: Cassette) {
         .replace("{url}", &server.uri())
         .parse()
         .expect(name);
-    let client = GenaiClient::new(&spec, &secrets).expect(name);
+    let client: Box<dyn LlmClient> = match spec.provider {
+        Provider::Bedrock => Box::new(BedrockClient::new(&spec, &secrets).expect(name)),
+        _ => Box::new(GenaiClient::new(&spec, &secrets).expect(name)),
+    };
     let model = client.model().to_owned();
     let client = Metered::new(
         client,
