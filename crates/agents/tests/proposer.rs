@@ -565,7 +565,7 @@ fn every_phase_renders_and_is_bounded_by_data_marks() {
         ..PromptInput::new(KERNEL, Some(&evaluation), Seed(1))
     };
     for phase in Phase::ALL {
-        let prompt = templates.render(phase, &facts, &input).expect(phase.name());
+        let prompt = templates.render(phase, &facts, &input).expect("prompt");
         assert!(prompt.user.contains("mvin(a, 0);"), "{}", phase.name());
         assert_eq!(
             prompt.user.matches("<data kind=").count(),
@@ -699,4 +699,40 @@ fn examples_follow_the_plan_or_the_seed() {
         .expect("prompt")
         .user;
     assert!(code.contains("How to unroll.") && !code.contains("How to double-buffer."));
+}
+
+/// The prompts of every built-in problem, with the target's own data.
+#[test]
+fn prompts_of_the_built_in_problems_hold_what_they_need() {
+    let catalog = autocomp_targets::Catalog::built_in().expect("catalog");
+    let names: Vec<_> = catalog.problem_names().map(str::to_owned).collect();
+    assert!(names.iter().any(|name| name == "gemmini/gemm-512x512x512"));
+    for name in names {
+        let problem = catalog.problem(&name).expect("problem");
+        let target = catalog.target(&problem.target).expect("target");
+        let facts = PromptFacts::of(&target, &problem);
+        let templates = Templates::new(&target.templates).expect("templates");
+        let kernel = problem.kernel("baseline").expect("baseline");
+        let input = PromptInput {
+            menu: &target.menu,
+            ..PromptInput::new(kernel, None, Seed(1))
+        };
+        let prompt = templates
+            .render(Phase::Plan, &facts, &input)
+            .expect("prompt");
+        assert!(prompt.system.contains(&problem.signature), "{name}");
+        assert!(prompt.user.contains(kernel.trim_end()), "{name}");
+        for item in &target.menu {
+            assert!(
+                prompt.user.contains(&format!("`{}`", item.id)),
+                "{name}: {}",
+                item.id
+            );
+        }
+        assert!(
+            (500..60_000).contains(&prompt.estimated_tokens()),
+            "{name}: {} tokens",
+            prompt.estimated_tokens()
+        );
+    }
 }

@@ -69,6 +69,8 @@ pub struct Target {
     pub rules: Rules,
     /// Worked examples.
     pub examples: Vec<Example>,
+    /// Prompt templates that override the built-in ones, by file name.
+    pub templates: BTreeMap<String, String>,
     /// Runtime files by name: headers, start code, linker script.
     pub runtime: BTreeMap<String, Vec<u8>>,
     /// Upper bounds of the machine.
@@ -161,6 +163,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
     let menu = menu(tree)?;
     let mut runtime = BTreeMap::new();
     let mut machines = BTreeMap::new();
+    let mut templates = BTreeMap::new();
     let mut content = ContentHasher::new("target");
     let mut build = ContentHasher::new("target-runtime");
     content.update(name.as_bytes());
@@ -171,6 +174,9 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
             build.update(file.as_bytes());
             build.update(data);
             runtime.insert(file.to_owned(), data.to_vec());
+        }
+        if let Some(template) = path.strip_prefix("templates/") {
+            templates.insert(template.to_owned(), tree.utf8(path, data)?.to_owned());
         }
         if let Some(machine) = path
             .strip_prefix("machines/")
@@ -212,6 +218,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         )?,
         examples: examples(tree, &menu)?,
         menu,
+        templates,
         runtime,
         roofline: file.roofline,
         content_hash: content.finish(),
