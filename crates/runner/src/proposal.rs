@@ -11,12 +11,18 @@ use autocomp_store::Blobs;
 /// What a proposer's answer means for the run.
 pub(crate) enum Answered {
     /// The task has ended.
-    Ended(Event),
+    Ended(Box<Event>),
     /// No further task of a proposer can succeed; this one has not ended.
     Exhausted {
         message: String,
         exchanges: Vec<ExchangeRecord>,
     },
+}
+
+impl Answered {
+    fn ended(event: Event) -> Self {
+        Self::Ended(Box::new(event))
+    }
 }
 
 pub(crate) fn planned(
@@ -48,7 +54,7 @@ pub(crate) fn planned(
         Proposal::Nothing { message } => Proposal::Nothing { message },
         Proposal::Failed { message } => Proposal::Failed { message },
     };
-    Ok(Answered::Ended(Event::Planned(Planned {
+    Ok(Answered::ended(Event::Planned(Planned {
         key,
         result,
         exchanges,
@@ -77,7 +83,7 @@ pub(crate) fn drafted(
         Proposal::Nothing { message } => Proposal::Nothing { message },
         Proposal::Failed { message } => Proposal::Failed { message },
     };
-    Ok(Answered::Ended(Event::Drafted(Drafted {
+    Ok(Answered::ended(Event::Drafted(Drafted {
         key,
         result,
         exchanges,

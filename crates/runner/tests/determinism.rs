@@ -1,5 +1,7 @@
 //! The course of a run depends neither on the number of workers nor on timing.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod scripted;
 
 use autocomp_core::Event;
@@ -8,7 +10,7 @@ use scripted::{events, history, run_whole, settings};
 
 #[test]
 fn any_number_of_workers_gives_the_same_history() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let runs: Vec<_> = [1, 2, 8]
         .map(|workers| {
             let folder = root.path().join(workers.to_string());
@@ -24,7 +26,7 @@ fn any_number_of_workers_gives_the_same_history() {
 
 #[test]
 fn another_seed_takes_another_course() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let history_of = |seed: u64| {
         let folder = root.path().join(seed.to_string());
         run_whole(&folder, settings(), seed, 2);
@@ -35,7 +37,7 @@ fn another_seed_takes_another_course() {
 
 #[test]
 fn journals_differ_in_order_and_reports_agree() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (a, b) = (root.path().join("a"), root.path().join("b"));
     run_whole(&a, settings(), 7, 8);
     run_whole(&b, settings(), 7, 8);

@@ -1,5 +1,7 @@
 //! A recorded run is replayed without its proposers.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod scripted;
 
 use autocomp_agents::Replay;
@@ -27,7 +29,7 @@ fn replay(from: &Path, to: &Path) -> RunEnd {
 
 #[test]
 fn a_replay_takes_the_same_course() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
     let end = run_whole(&recorded, settings(), 77, 2);
     assert_eq!(replay(&recorded, &replayed).progress, end.progress);
@@ -36,7 +38,7 @@ fn a_replay_takes_the_same_course() {
 
 #[test]
 fn a_replay_stops_where_the_record_ends() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
     let mut session =
         RunSession::create(&recorded, new_run(settings(), 1), &Toy::default()).unwrap();

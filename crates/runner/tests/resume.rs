@@ -1,5 +1,7 @@
 //! A run that was interrupted, in whatever way, ends like an undisturbed one.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod scripted;
 
 use autocomp_core::{Event, SearchSettings, StopReason};
@@ -24,7 +26,7 @@ fn small() -> SearchSettings {
 
 #[test]
 fn death_after_any_event_changes_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (whole, live) = (root.path().join("whole"), root.path().join("live"));
     let undisturbed = run_whole(&whole, small(), 5, 2);
 
@@ -69,7 +71,7 @@ fn death_after_any_event_changes_nothing() {
 
 #[test]
 fn cancelling_stops_cleanly_and_resuming_ends_alike() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("stopped"));
     let undisturbed = run_whole(&whole, small(), 11, 2);
     let evaluator = Toy::default();
@@ -124,7 +126,7 @@ fn cancelling_stops_cleanly_and_resuming_ends_alike() {
 
 #[test]
 fn resuming_a_finished_run_does_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let folder = root.path().join("run");
     let first = run_whole(&folder, small(), 3, 2);
     let n_events = RunView::open(&folder).unwrap().events.len();
@@ -136,7 +138,7 @@ fn resuming_a_finished_run_does_nothing() {
 
 #[test]
 fn another_evaluator_is_refused() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let folder = root.path().join("run");
     drop(RunSession::create(&folder, new_run(small(), 1), &Toy::default()).unwrap());
     let mut session = RunSession::resume(&folder, "0.1.0").unwrap();
@@ -220,7 +222,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 
 #[test]
 fn kill_9_loses_only_work_in_flight() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("killed"));
     run_whole(&whole, small(), 23, 2);
     drop(RunSession::create(&folder, new_run(small(), 23), &Toy::default()).unwrap());
@@ -253,7 +255,7 @@ fn kill_9_loses_only_work_in_flight() {
 
 #[test]
 fn a_second_process_is_refused_and_told_of_the_first() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let folder = root.path().join("run");
     drop(RunSession::create(&folder, new_run(small(), 2), &Toy::default()).unwrap());
     let mut child = spawn_child(&folder, 1_000_000);
@@ -294,7 +296,7 @@ fn a_second_process_is_refused_and_told_of_the_first() {
 
 #[test]
 fn a_full_disk_loses_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("full"));
     run_whole(&whole, small(), 31, 2);
     drop(RunSession::create(&folder, new_run(small(), 31), &Toy::default()).unwrap());

@@ -1,5 +1,7 @@
 //! Budgets are kept, failures stop the run, and everything can be resumed.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod scripted;
 
 use autocomp_core::{FinishReason, SearchSettings, StopReason, UsdMicros};
@@ -21,7 +23,7 @@ fn start(folder: &Path, proposer: Scripted, evaluator: Toy, options: &RunOptions
 
 #[test]
 fn evaluations_are_counted_exactly_whatever_the_workers() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     for (most, workers) in [(1, 2), (2, 1), (17, 1), (17, 4), (40, 3)] {
         let folder = root.path().join(format!("{most}-{workers}"));
         let settings = SearchSettings {
@@ -60,7 +62,7 @@ fn evaluations_are_counted_exactly_whatever_the_workers() {
 
 #[test]
 fn failures_of_the_evaluator_stop_the_run_and_leave_no_trace() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let whole = root.path().join("whole");
     run_whole(&whole, settings(), 9, 2);
     for (failure, reason, words) in [
@@ -93,7 +95,7 @@ fn failures_of_the_evaluator_stop_the_run_and_leave_no_trace() {
 
 #[test]
 fn exhausted_proposers_stop_the_run_and_their_calls_are_paid() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("run"));
     run_whole(&whole, settings(), 9, 2);
     let proposer = Scripted {
@@ -123,7 +125,7 @@ fn exhausted_proposers_stop_the_run_and_their_calls_are_paid() {
 
 #[test]
 fn money_and_tokens_are_capped_and_a_higher_cap_goes_on() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let whole = root.path().join("whole");
     run_whole(&whole, settings(), 9, 2);
     let limits = [
@@ -154,7 +156,7 @@ fn money_and_tokens_are_capped_and_a_higher_cap_goes_on() {
 
 #[test]
 fn wall_time_stops_the_run() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let folder = root.path().join("run");
     let limits = Limits {
         max_wall: Some(Duration::from_millis(60)),
@@ -189,7 +191,7 @@ fn wall_time_stops_the_run() {
 
 #[test]
 fn a_wrong_baseline_ends_the_run() {
-    let root = tempfile::tempdir().unwrap();
+    let root = scripted::scratch();
     let folder = root.path().join("run");
     let mut new = new_run(settings(), 1);
     new.baseline = "99 0 0 0 0 0 0 0".to_owned();

@@ -1,5 +1,7 @@
 //! The search on a toy landscape, driven in any order, without threads.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use autocomp_core::{
     ContentHash, Cycles, DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Evaluation, Event,
     FinishReason, Measurement, MenuItem, Outcome, PlanRecord, Planned, Proposal, RunStarted,

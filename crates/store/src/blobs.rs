@@ -2,10 +2,11 @@
 
 use crate::error::StoreError;
 use autocomp_core::ContentHash;
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Longest text that is read back, in bytes: a guard against damaged or forged files.
 const MAX_BLOB_BYTES: u64 = 256 << 20;
@@ -14,15 +15,23 @@ const MAX_BLOB_BYTES: u64 = 256 << 20;
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
+    written: Arc<Mutex<Written>>,
+}
+
+/// What this process knows of the files.
+#[derive(Debug, Default)]
+struct Written {
+    /// Texts that are there and whole.
+    sound: HashSet<ContentHash>,
     /// Files written since the last [`Blobs::sync`].
-    unsynced: Arc<Mutex<Vec<PathBuf>>>,
+    unsynced: Vec<PathBuf>,
 }
 
 impl Blobs {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self {
             root,
-            unsynced: Arc::default(),
+            written: Arc::default(),
         }
     }
 
@@ -33,23 +42,40 @@ impl Blobs {
         self.root.join(&name[..2]).join(name)
     }
 
-    /// Keeps a text and returns its name. Does nothing if it is there already.
+    fn written(&self) -> MutexGuard<'_, Written> {
+        // Whoever panicked has left a set and a list, which are never half done.
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a text and returns its name. Does nothing if it is there already
+    /// and whole.
     ///
     /// # Errors
     /// No room, or no permission to write.
     pub fn put(&self, content: &[u8]) -> Result<ContentHash, StoreError> {
         let hash = ContentHash::of(content);
+        if self.written().sound.contains(&hash) {
+            return Ok(hash);
+        }
         let path = self.path(hash);
-        if path.exists() {
+        // A power cut may have left a file without its content.
+        if path.exists() && self.get(hash).is_ok() {
+            self.note(hash);
             return Ok(hash);
         }
         self.write(&path, content)
             .map_err(|error| StoreError::from_io("write", &path, &error))?;
-        self.unsynced
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(path);
+        self.note(hash);
         Ok(hash)
+    }
+
+    /// Notes that a text is there and whole, but perhaps not yet on the disk.
+    pub(crate) fn note(&self, hash: ContentHash) {
+        let path = self.path(hash);
+        let mut written = self.written();
+        if written.sound.insert(hash) {
+            written.unsynced.push(path);
+        }
     }
 
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
@@ -115,19 +141,33 @@ impl Blobs {
 
     /// Forces the texts written since the last call to the disk.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
-        let paths = {
-            let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *unsynced)
-        };
-        let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
-        folders.push(&self.root);
-        folders.sort();
-        folders.dedup();
-        for path in paths.iter().map(PathBuf::as_path).chain(folders) {
-            fs::File::open(path)
-                .and_then(|file| file.sync_all())
-                .map_err(|error| StoreError::from_io("sync", path, &error))?;
+        let paths = std::mem::take(&mut self.written().unsynced);
+        if paths.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        sync_files(&self.root, &paths)
     }
+}
+
+/// Forces `paths`, files somewhere under `root`, to the disk. One call for the
+/// whole file system costs one commit of its journal; one call for each file
+/// costs one each, and with them seconds on a busy disk.
+#[cfg(target_os = "linux")]
+fn sync_files(root: &Path, _paths: &[PathBuf]) -> Result<(), StoreError> {
+    let synced = fs::File::open(root).and_then(|folder| Ok(rustix::fs::syncfs(folder)?));
+    synced.map_err(|error| StoreError::from_io("sync", root, &error))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_files(root: &Path, paths: &[PathBuf]) -> Result<(), StoreError> {
+    let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
+    folders.push(root);
+    folders.sort();
+    folders.dedup();
+    for path in paths.iter().map(PathBuf::as_path).chain(folders) {
+        fs::File::open(path)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| StoreError::from_io("sync", path, &error))?;
+    }
+    Ok(())
 }

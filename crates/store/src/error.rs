@@ -164,6 +164,10 @@ impl StoreError {
         let reason = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::NoRoom { path },
+            // SQLite does not tell why it could not make its auxiliary files.
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(&path) => {
+                Self::NoRoom { path }
+            }
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Self::NotWritable { path, reason }
             }
@@ -177,6 +181,15 @@ impl StoreError {
             },
         }
     }
+}
+
+/// Room below which SQLite cannot make its auxiliary files, in bytes.
+const LEAST_ROOM_BYTES: u64 = 64 << 10;
+
+/// Returns whether the file system that holds `path` has no room to speak of.
+fn is_full(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(path);
+    rustix::fs::statvfs(folder).is_ok_and(|it| it.f_bavail * it.f_frsize < LEAST_ROOM_BYTES)
 }
 
 #[cfg(test)]

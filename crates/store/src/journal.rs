@@ -25,6 +25,10 @@ CREATE TABLE events (
     body       TEXT NOT NULL,        -- the event as JSON
     chain      BLOB NOT NULL         -- hash of this row and all before it
 ) STRICT;
+CREATE TABLE safe (
+    seq        INTEGER NOT NULL      -- last event whose texts, and those of all before, are on the disk
+) STRICT;
+INSERT INTO safe VALUES (0);
 ";
 
 /// An event as it stands in the journal.
@@ -289,17 +293,36 @@ impl Journal {
         Ok(())
     }
 
-    /// Forces all events to the disk.
-    pub(crate) fn checkpoint(&self) -> Result<(), StoreError> {
+    /// Returns the number of the last event.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last.0
+    }
+
+    /// Returns the last event whose texts, and those of all before, are on the disk.
+    pub(crate) fn safe_seq(&self) -> Result<u64, StoreError> {
+        let seq: i64 = self
+            .connection
+            .query_row("SELECT max(seq) FROM safe", [], |row| row.get(0))
+            .map_err(error_at("read", &self.path))?;
+        Ok(seq as u64)
+    }
+
+    /// Notes that the texts of all events up to `seq` are on the disk, and
+    /// forces the events there as well.
+    pub(crate) fn checkpoint(&self, seq: u64) -> Result<(), StoreError> {
         self.connection
-            .execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
+            .execute("UPDATE safe SET seq = ?", params![seq as i64])
+            .and_then(|_| {
+                self.connection
+                    .execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
+            })
             .map_err(error_at("sync", &self.path))
     }
 
-    /// Forces all events to the disk and leaves a single file behind, if no
-    /// one is reading.
+    /// Forces all events to the disk, whose texts are there already, and
+    /// leaves a single file behind, if no one is reading.
     pub(crate) fn close(self) -> Result<(), StoreError> {
-        self.checkpoint()?;
+        self.checkpoint(self.last.0)?;
         // Fails while someone reads; then the file stays in WAL mode, which is fine.
         let _ = self
             .connection

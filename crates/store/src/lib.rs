@@ -9,8 +9,8 @@
 //! | `lock` | locked while a process writes the run; names that process |
 //!
 //! The journal is an SQLite database in WAL mode, `synchronous=NORMAL`: the
-//! death of the process loses no event, a power cut at most those since the
-//! last border ([`RunWriter::border`]). Each row carries the hash of itself and
+//! death of the process loses no event, a power cut at most those after the
+//! last border ([`RunWriter::border`]) that reached the disk. Each row carries the hash of itself and
 //! of all rows before it, so damage is found and named. Blobs are verified on
 //! every read.
 //!

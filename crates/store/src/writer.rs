@@ -7,6 +7,7 @@ use crate::lock::FolderLock;
 use autocomp_core::Event;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The only writer of a run folder.
@@ -15,6 +16,9 @@ pub struct RunWriter {
     folder: PathBuf,
     journal: Journal,
     blobs: Blobs,
+    /// Number of an event, and the thread that forces its texts and those of
+    /// all before to the disk.
+    syncing: Option<(u64, JoinHandle<Result<(), StoreError>>)>,
     /// Given back last.
     _lock: FolderLock,
 }
@@ -64,6 +68,7 @@ impl RunWriter {
             folder: folder.to_owned(),
             journal,
             blobs: Blobs::new(root),
+            syncing: None,
             _lock: lock,
         })
     }
@@ -87,7 +92,8 @@ impl RunWriter {
         }
         let blobs = Blobs::new(folder.join("blobs"));
         let n_events = events.len();
-        let n_sound = n_sound_events(&events, &blobs)?;
+        let n_safe = (journal.safe_seq()? as usize).min(n_events);
+        let n_sound = n_sound_events(&events, n_safe, &blobs)?;
         if n_sound < n_events {
             events.truncate(n_sound);
             journal.truncate(&events)?;
@@ -96,6 +102,7 @@ impl RunWriter {
             folder: folder.to_owned(),
             journal,
             blobs,
+            syncing: None,
             _lock: lock,
         };
         Ok(Opened {
@@ -122,8 +129,16 @@ impl RunWriter {
     /// The texts that the event refers to must have been put before.
     ///
     /// # Errors
-    /// No room, or the folder can no longer be written. The journal is as before.
+    /// No room, or the folder can no longer be written. What was appended
+    /// before is kept.
     pub fn append(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
+        if self
+            .syncing
+            .as_ref()
+            .is_some_and(|(_, thread)| thread.is_finished())
+        {
+            self.end_sync()?;
+        }
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -131,20 +146,42 @@ impl RunWriter {
             .append(event, now.as_millis() as u64, elapsed_ms)
     }
 
-    /// Forces everything so far to the disk, so that even a power cut cannot take it.
+    /// Begins to force everything so far to the disk, so that even a power cut
+    /// cannot take it. Returns at once; the disk needs some milliseconds for
+    /// each text, and the work goes on meanwhile.
     ///
     /// # Errors
-    /// As [`RunWriter::append`].
+    /// No room for what an earlier border began to force.
     pub fn border(&mut self) -> Result<(), StoreError> {
-        self.blobs.sync()?;
-        self.journal.checkpoint()
+        if let Some((_, thread)) = &self.syncing {
+            if !thread.is_finished() {
+                // The next border takes the rest.
+                return Ok(());
+            }
+            self.end_sync()?;
+        }
+        let blobs = self.blobs.clone();
+        let thread = thread::spawn(move || blobs.sync());
+        self.syncing = Some((self.journal.last_seq(), thread));
+        Ok(())
+    }
+
+    fn end_sync(&mut self) -> Result<(), StoreError> {
+        let Some((seq, thread)) = self.syncing.take() else {
+            return Ok(());
+        };
+        thread
+            .join()
+            .expect("forcing files to the disk does not panic")?;
+        self.journal.checkpoint(seq)
     }
 
     /// Forces everything to the disk and closes the folder.
     ///
     /// # Errors
     /// As [`RunWriter::append`].
-    pub fn close(self) -> Result<(), StoreError> {
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.end_sync()?;
         self.blobs.sync()?;
         self.journal.close()
     }
@@ -152,17 +189,10 @@ impl RunWriter {
 
 /// Returns how many events have all their texts.
 ///
-/// Texts of events before the last border were forced to the disk with it; one
-/// of those missing is damage. After it, a missing text is what a power cut
-/// leaves behind, and the events from there on are dropped.
-fn n_sound_events(events: &[Stored], blobs: &Blobs) -> Result<usize, StoreError> {
-    let is_border = |stored: &Stored| {
-        matches!(
-            stored.event,
-            Event::Started(_) | Event::IterationClosed(_) | Event::Finished(_) | Event::Stopped(_)
-        )
-    };
-    let n_safe = events.iter().rposition(is_border).map_or(0, |idx| idx + 1);
+/// Texts of the first `n_safe` events were forced to the disk; one of those
+/// missing is damage. After them, a missing text is what a power cut leaves
+/// behind, and the events from there on are dropped.
+fn n_sound_events(events: &[Stored], n_safe: usize, blobs: &Blobs) -> Result<usize, StoreError> {
     for stored in &events[..n_safe] {
         for hash in stored.event.blobs() {
             if !blobs.path(hash).is_file() {
@@ -181,5 +211,12 @@ fn n_sound_events(events: &[Stored], blobs: &Blobs) -> Result<usize, StoreError>
         .iter()
         .take_while(|stored| is_sound(stored))
         .count();
+    for stored in &events[n_safe..n_safe + n_tail] {
+        stored
+            .event
+            .blobs()
+            .into_iter()
+            .for_each(|hash| blobs.note(hash));
+    }
     Ok(n_safe + n_tail)
 }

@@ -27,6 +27,15 @@ pub const FLOOR: u64 = 1000;
 /// Distance above which a kernel is wrong.
 const LIMIT: i64 = 12;
 
+/// Returns a folder for a test, in memory where the system offers that: a disk
+/// that others keep busy takes a second for what the tests do all the time.
+pub fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    tempfile::tempdir_in(memory)
+        .or_else(|_| tempfile::tempdir())
+        .unwrap()
+}
+
 pub fn baseline() -> String {
     "0 0 0 0 0 0 0 0".to_owned()
 }
