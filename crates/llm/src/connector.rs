@@ -27,6 +27,9 @@ use tokio::time::Instant;
 pub struct ConnectSettings {
     /// Time limit of one call.
     pub timeout: Duration,
+    /// Time limit of an answer in a mailbox, where people may be asked. It is
+    /// not asked for twice.
+    pub answer_timeout: Duration,
     /// Retries and the total deadline.
     pub retry: RetryPolicy,
     /// When a model is set aside.
@@ -47,6 +50,7 @@ impl ConnectSettings {
     pub fn standard() -> Self {
         Self {
             timeout: Duration::from_secs(300),
+            answer_timeout: Duration::from_secs(24 * 3600),
             retry: RetryPolicy {
                 max_attempts: 5,
                 first_delay: Duration::from_secs(1),
@@ -131,7 +135,8 @@ impl Connector {
     #[must_use]
     pub fn wrap(&self, client: impl LlmClient + 'static, price: Price) -> Arc<Member> {
         let gate = self.gate(client.model());
-        Arc::new(self.assemble(Box::new(client), price, gate))
+        let (timeout, retry) = (self.settings.timeout, self.settings.retry);
+        Arc::new(self.assemble(Box::new(client), price, gate, timeout, retry))
     }
 
     /// Returns the price of a model under these settings.
@@ -166,7 +171,21 @@ impl Connector {
                 self.gate(&format!("{}@{url}", spec.provider.info().name))
             }
         };
-        let member = Arc::new(self.assemble(client, price, gate));
+        let (timeout, retry) = match spec.provider {
+            Provider::Mailbox => {
+                let limit = self.settings.answer_timeout;
+                (
+                    limit,
+                    RetryPolicy {
+                        max_attempts: 1,
+                        deadline: limit,
+                        ..self.settings.retry
+                    },
+                )
+            }
+            _ => (self.settings.timeout, self.settings.retry),
+        };
+        let member = Arc::new(self.assemble(client, price, gate, timeout, retry));
         members.insert(name, Arc::clone(&member));
         Ok(member)
     }
@@ -177,15 +196,21 @@ impl Connector {
         Arc::clone(gates.entry(name.to_owned()).or_insert_with(new))
     }
 
-    fn assemble(&self, client: Box<dyn LlmClient>, price: Price, gate: Arc<Gate>) -> Member {
-        let timed = Timed::new(client, self.settings.timeout);
+    fn assemble(
+        &self,
+        client: Box<dyn LlmClient>,
+        price: Price,
+        gate: Arc<Gate>,
+        timeout: Duration,
+        retry: RetryPolicy,
+    ) -> Member {
         let metered = Metered::new(
-            timed,
+            Timed::new(client, timeout),
             price.clone(),
             Arc::clone(&self.budget),
             Arc::clone(&self.secrets),
         );
-        let retried = Retried::new(Throttled::new(metered, gate), self.settings.retry);
+        let retried = Retried::new(Throttled::new(metered, gate), retry);
         Member {
             client: Box::new(retried),
             price,
