@@ -15,6 +15,7 @@ mod plan_reply;
 mod prompt;
 mod proposer;
 mod replay;
+mod rewriter;
 
 pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
@@ -30,3 +31,4 @@ pub use proposer::{
     RepairRequest, Reply,
 };
 pub use replay::{Recording, Replay};
+pub use rewriter::RewriterProposer;

@@ -1,0 +1,546 @@
+//! A quick estimate of a kernel's cycles, by which plans are ranked.
+//!
+//! It follows the first commands of a kernel through a coarse model of the
+//! accelerator: one in-order unit each for loads, stores and the array, a
+//! limited number of commands in flight, dependences through local rows, bank
+//! conflicts, and a memory port. It only orders ideas; what counts is measured
+//! by the evaluator.
+//!
+//! *Source*: constants rounded from the target's documentation (RTL
+//! measurements of the default int8 configuration).
+
+use crate::affine::{Affine, Atom};
+use crate::condition::Condition;
+use crate::kernel::{Command, Dram, Kernel, Local, LocalRow, Memory, Statement, Weights};
+use crate::limits::HardwareLimits;
+use crate::walk::{Event, Values, value_of, walk};
+use std::collections::HashMap;
+
+/// Events that are followed before the rest is extrapolated.
+const EVENT_BUDGET: usize = 14_000;
+/// Cycles from the core to the reservation station.
+const FRONT_END: f64 = 6.0;
+/// Commands between the core and the reservation station.
+const FRONT_END_COMMANDS: usize = 10;
+/// Reservation-station entries for loads, stores and the array.
+const ENTRIES: [usize; 3] = [8, 4, 16];
+/// Cycles from a row entering the array to its result.
+const ARRAY_LATENCY: f64 = 38.0;
+/// Cycles from issue of a load to its first data, on a hit.
+const HIT_LATENCY: f64 = 13.0;
+/// The same on a miss.
+const MISS_LATENCY: f64 = 60.0;
+/// Cycles from the last data to completion.
+const LOAD_TAIL: f64 = 7.0;
+/// Bytes of the shared cache.
+const CACHE_BYTES: i64 = 512 * 1024;
+/// Bytes of a cache line.
+const LINE_BYTES: i64 = 64;
+/// Cycles of the memory port for one line.
+const LINE_CYCLES: f64 = 8.0;
+
+const LOAD: usize = 0;
+const STORE: usize = 1;
+const ARRAY: usize = 2;
+
+/// Returns an estimate of the cycles that a kernel takes; `None` if it cannot be followed.
+pub(crate) fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<f64> {
+    let total = total_work(&kernel.body);
+    let mut machine = Machine::new(kernel, limits);
+    let mut budget = EVENT_BUDGET;
+    let finished = walk(
+        &kernel.body,
+        &mut Vec::new(),
+        &mut budget,
+        &mut |event, values| machine.event(event, values),
+    );
+    if finished.is_none() && 0 < budget {
+        // It stopped because something was not understood.
+        return None;
+    }
+    let end = machine.end();
+    let rest = (total - machine.work).max(0.0);
+    if rest == 0.0 || machine.work == 0.0 {
+        return Some(end);
+    }
+    // The second half tells the steady rate; the first holds what happens once.
+    let half = machine
+        .milestones
+        .iter()
+        .find(|(work, _)| machine.work <= 2.0 * work);
+    let (half_work, half_time) = half.copied().unwrap_or((0.0, 0.0));
+    let rate = if half_work < machine.work {
+        (machine.array_free - half_time) / (machine.work - half_work)
+    } else {
+        end / machine.work
+    };
+    Some(end + rest * rate)
+}
+
+/// Returns the number of compute commands, guards taken as open.
+fn total_work(statements: &[Statement]) -> f64 {
+    statements
+        .iter()
+        .map(|statement| match statement {
+            Statement::Loop(inner) => inner.trips() as f64 * total_work(&inner.body),
+            Statement::Guard(guard) => total_work(&guard.then).max(total_work(&guard.otherwise)),
+            Statement::Command(Command::Compute(_)) => 1.0,
+            _ => 0.0,
+        })
+        .sum()
+}
+
+/// When a store reads its rows.
+struct Reading {
+    bank: usize,
+    start: f64,
+    end: f64,
+}
+
+/// Rows that a load writes into a bank.
+struct Writing {
+    start: f64,
+    end: f64,
+    rows: f64,
+}
+
+struct Machine<'kernel> {
+    kernel: &'kernel Kernel,
+    limits: &'kernel HardwareLimits,
+    block_strides: [i64; 3],
+    core: f64,
+    allocations: [f64; FRONT_END_COMMANDS],
+    commands: usize,
+    last_allocation: f64,
+    /// Completion times of commands in flight, by unit.
+    in_flight: [Vec<f64>; 3],
+    last_issue: [f64; 3],
+    load_done: [f64; 2],
+    bus_free: f64,
+    memory_free: f64,
+    array_free: f64,
+    store_free: f64,
+    writings: Vec<Vec<Writing>>,
+    stores: Vec<Reading>,
+    /// When scratchpad and accumulator rows are written.
+    written: [Vec<f64>; 2],
+    /// When the array has read them.
+    read: [Vec<f64>; 2],
+    /// The last store that reads a row of the accumulator, plus one.
+    stored_by: Vec<usize>,
+    pending: Option<Pending>,
+    latest: f64,
+    work: f64,
+    milestones: Vec<(f64, f64)>,
+    bytes_moved: i64,
+    touched: HashMap<(usize, i64, i64), i64>,
+    fits_cache: bool,
+}
+
+struct Pending {
+    allocation: f64,
+    weights: Option<(usize, usize)>,
+    target: Option<(usize, usize)>,
+}
+
+impl<'kernel> Machine<'kernel> {
+    fn new(kernel: &'kernel Kernel, limits: &'kernel HardwareLimits) -> Self {
+        let scratchpad = usize::try_from(limits.rows(Memory::Scratchpad)).unwrap_or(0);
+        let accumulator = usize::try_from(limits.rows(Memory::Accumulator)).unwrap_or(0);
+        let bytes: i64 = kernel
+            .arrays
+            .iter()
+            .map(|array| {
+                array
+                    .extents
+                    .iter()
+                    .fold(1i64, |size, extent| size.saturating_mul(*extent))
+            })
+            .fold(0, i64::saturating_add);
+        Self {
+            kernel,
+            limits,
+            block_strides: [limits.dim; 3],
+            core: 0.0,
+            allocations: [0.0; FRONT_END_COMMANDS],
+            commands: 0,
+            last_allocation: 0.0,
+            in_flight: [Vec::new(), Vec::new(), Vec::new()],
+            last_issue: [0.0; 3],
+            load_done: [0.0; 2],
+            bus_free: 0.0,
+            memory_free: 0.0,
+            array_free: 0.0,
+            store_free: 0.0,
+            writings: (0..limits.scratchpad_banks.clamp(1, 64))
+                .map(|_| Vec::new())
+                .collect(),
+            stores: Vec::new(),
+            written: [vec![0.0; scratchpad], vec![0.0; accumulator]],
+            read: [vec![0.0; scratchpad], vec![0.0; accumulator]],
+            stored_by: vec![0; accumulator],
+            pending: None,
+            latest: 0.0,
+            work: 0.0,
+            milestones: Vec::new(),
+            bytes_moved: 0,
+            touched: HashMap::new(),
+            fits_cache: bytes <= CACHE_BYTES,
+        }
+    }
+
+    fn end(&self) -> f64 {
+        self.stores
+            .iter()
+            .rev()
+            .take(8)
+            .fold(self.latest, |end, store| end.max(store.end))
+    }
+
+    fn event(&mut self, event: Event<'kernel>, values: &Values<'kernel>) -> Option<()> {
+        match event {
+            Event::Iteration => self.core += 2.0,
+            Event::Test => self.core += 2.0,
+            Event::Command(command) => self.command(command, values)?,
+        }
+        Some(())
+    }
+
+    /// Accounts for the core and the front end; returns when the command enters
+    /// the reservation station.
+    fn allocate(&mut self, command: &Command, unit: usize) -> f64 {
+        let slot = self.commands % FRONT_END_COMMANDS;
+        self.core = (self.core + issue_cost(command)).max(self.allocations[slot]);
+        let mut time = (self.core + FRONT_END).max(self.last_allocation + 1.0);
+        let in_flight = &mut self.in_flight[unit];
+        in_flight.retain(|done| time < *done);
+        if ENTRIES[unit] <= in_flight.len() {
+            in_flight.sort_by(f64::total_cmp);
+            let free = in_flight.len() - ENTRIES[unit];
+            time = time.max(in_flight[free] + 1.0);
+        }
+        self.allocations[slot] = time;
+        self.commands += 1;
+        self.last_allocation = time;
+        time
+    }
+
+    fn rows(&self, row: &LocalRow, values: &Values<'_>) -> Option<usize> {
+        usize::try_from(row.row.evaluate(&|name| value_of(values, name))?).ok()
+    }
+
+    fn command(&mut self, command: &'kernel Command, values: &Values<'kernel>) -> Option<()> {
+        match command {
+            Command::ConfigLoad {
+                block_stride,
+                channel,
+                ..
+            } => {
+                *self.block_strides.get_mut(*channel)? = *block_stride;
+                self.allocate(command, LOAD);
+            }
+            Command::ConfigStore(_) => {
+                self.allocate(command, STORE);
+            }
+            Command::ConfigExecute(_) => {
+                let time = self.allocate(command, ARRAY);
+                self.array_free = self.array_free.max(time) + 41.0;
+            }
+            Command::Fence => self.core = self.core.max(self.end()),
+            Command::MoveIn(load) => {
+                let time = self.allocate(command, LOAD);
+                let target = load.target.as_row()?;
+                let first = self.rows(target, values)?;
+                self.load(load, target.memory, first, time, values)?;
+            }
+            Command::MoveOut(store) => {
+                let time = self.allocate(command, STORE);
+                let source = store.source.as_row()?;
+                let first = self.rows(source, values)?;
+                self.store(store, source.memory, first, time)?;
+            }
+            Command::Preload(preload) => {
+                let allocation = self.allocate(command, ARRAY);
+                let weights = self.operand(&preload.weights, preload.weights_size.1, values)?;
+                let target = self.operand(&preload.target, preload.target_size.1, values)?;
+                self.pending = Some(Pending {
+                    allocation,
+                    weights,
+                    target,
+                });
+            }
+            Command::Compute(compute) => {
+                let allocation = self.allocate(command, ARRAY);
+                let input = self.operand(&compute.input, compute.input_size.1, values)?;
+                self.compute(compute.weights, input, allocation)?;
+            }
+        }
+        Some(())
+    }
+
+    fn operand(
+        &self,
+        local: &Local,
+        rows: i64,
+        values: &Values<'_>,
+    ) -> Option<Option<(usize, usize)>> {
+        match local {
+            Local::Garbage => Some(None),
+            Local::Row(row) => Some(Some((self.rows(row, values)?, usize::try_from(rows).ok()?))),
+        }
+    }
+
+    fn load(
+        &mut self,
+        load: &crate::kernel::MoveIn,
+        memory: Memory,
+        first: usize,
+        allocation: f64,
+        values: &Values<'_>,
+    ) -> Option<()> {
+        let which = memory as usize;
+        let dim = self.limits.dim;
+        let blocks = (load.columns + dim - 1) / dim;
+        let stride = usize::try_from(*self.block_strides.get(load.channel)?).ok()?;
+        let rows = usize::try_from(load.rows).ok()?;
+        let starts: Vec<usize> = (0..usize::try_from(blocks).ok()?)
+            .map(|block| first + block * stride)
+            .collect();
+        let mut issue = (allocation + 1.0).max(self.last_issue[LOAD] + 1.0);
+        for start in &starts {
+            for row in *start..start + rows {
+                issue = issue.max(*self.read[which].get(row)?);
+                if memory == Memory::Accumulator {
+                    issue = issue.max(self.written[which][row]);
+                    issue = issue.max(self.store_end(row));
+                }
+            }
+        }
+        self.last_issue[LOAD] = issue;
+        let beats = (rows as i64 * blocks) as f64;
+        let done = if load.source == Dram::Zero {
+            issue + 3.0 + beats
+        } else {
+            let start = issue.max(self.load_done[0]);
+            let hit = self.touch(&load.source, load.rows, load.columns, values);
+            let latency = if hit { HIT_LATENCY } else { MISS_LATENCY };
+            let begin = (start + latency).max(self.bus_free);
+            let lines = rows as f64 * ((load.columns + LINE_BYTES - 1) / LINE_BYTES) as f64;
+            let mut done = begin + beats;
+            if !hit {
+                self.memory_free = self.memory_free.max(start + 3.0) + lines * LINE_CYCLES;
+                done = done.max(self.memory_free);
+            }
+            self.bus_free = done;
+            if memory == Memory::Scratchpad {
+                let bank = first as i64 / self.limits.scratchpad_bank_rows;
+                let writings = self.writings.get_mut(usize::try_from(bank).ok()?)?;
+                if 6 < writings.len() {
+                    writings.remove(0);
+                }
+                writings.push(Writing {
+                    start: begin,
+                    end: done,
+                    rows: beats,
+                });
+            }
+            done + LOAD_TAIL
+        };
+        self.load_done = [self.load_done[1], done];
+        self.in_flight[LOAD].push(done);
+        self.latest = self.latest.max(done);
+        for start in starts {
+            for row in start..start + rows {
+                self.written[which][row] = done;
+            }
+        }
+        Some(())
+    }
+
+    fn store_end(&self, row: usize) -> f64 {
+        match self.stored_by.get(row) {
+            None | Some(0) => 0.0,
+            Some(store) => self.stores.get(store - 1).map_or(0.0, |store| store.end),
+        }
+    }
+
+    fn store(
+        &mut self,
+        store: &crate::kernel::MoveOut,
+        memory: Memory,
+        first: usize,
+        allocation: f64,
+    ) -> Option<()> {
+        let which = memory as usize;
+        let dim = self.limits.dim;
+        let blocks = (store.columns + dim - 1) / dim;
+        let rows = usize::try_from(store.rows).ok()?;
+        let all = first..first + usize::try_from(blocks * dim).ok()?;
+        let mut issue = (allocation + 1.0).max(self.last_issue[STORE] + 1.0);
+        for row in all.clone() {
+            issue = issue.max(*self.written[which].get(row)?);
+        }
+        self.last_issue[STORE] = issue;
+        let start = (issue + 3.0).max(self.store_free);
+        let per_row = (1.6 * blocks as f64).max((2 * blocks - 1) as f64);
+        let mut end = start + rows as f64 * per_row;
+        if !self.fits_cache {
+            let full = store.columns % LINE_BYTES == 0;
+            let lines = rows as f64 * ((store.columns + LINE_BYTES - 1) / LINE_BYTES) as f64;
+            let cost = if full { 1.0 } else { 2.0 };
+            self.memory_free = self.memory_free.max(start) + lines * LINE_CYCLES * cost;
+            end = end.max(self.memory_free - 64.0);
+        }
+        self.store_free = end;
+        let bank = first as i64 / self.limits.bank_rows(memory).max(1);
+        let bank = usize::try_from(bank).ok()?;
+        self.stores.push(Reading { bank, start, end });
+        self.in_flight[STORE].push(end);
+        if memory == Memory::Accumulator {
+            for row in all {
+                self.stored_by[row] = self.stores.len();
+            }
+        } else {
+            for row in all {
+                self.read[which][row] = self.read[which][row].max(end);
+            }
+        }
+        Some(())
+    }
+
+    fn compute(
+        &mut self,
+        kind: Weights,
+        input: Option<(usize, usize)>,
+        allocation: f64,
+    ) -> Option<()> {
+        let pending = self.pending.take()?;
+        let weights = if kind == Weights::Preloaded {
+            pending.weights
+        } else {
+            None
+        };
+        let mut ready = allocation.max(pending.allocation) + 3.0;
+        let scratchpad = Memory::Scratchpad as usize;
+        for (first, rows) in [weights, input].into_iter().flatten() {
+            for row in first..first + rows {
+                ready = ready.max(*self.written[scratchpad].get(row)? + 3.0);
+            }
+        }
+        if let Some((first, rows)) = pending.target {
+            for row in first..first + rows {
+                ready = ready.max(self.store_end(row) + 3.0);
+            }
+        }
+        // An empty queue costs the preload its overlap with the product before.
+        let start = self.array_free.max(ready + self.limits.dim as f64);
+        let bank_rows = self.limits.scratchpad_bank_rows.max(1);
+        let bank =
+            |operand: Option<(usize, usize)>| operand.map(|(first, _)| first as i64 / bank_rows);
+        let conflict = bank(weights).is_some() && bank(weights) == bank(input);
+        let rows = self.limits.dim as f64;
+        let mut busy = rows * if conflict { 2.0 } else { 1.0 };
+        let mut banks = vec![bank(weights), bank(input)];
+        banks.dedup();
+        for bank in banks.into_iter().flatten() {
+            for writing in self.writings.get(usize::try_from(bank).ok()?)? {
+                let overlap = (start + busy).min(writing.end) - start.max(writing.start);
+                if 0.0 < overlap {
+                    let density = writing.rows / (writing.end - writing.start).max(1.0);
+                    busy += overlap * density.min(1.0);
+                }
+            }
+        }
+        let end = start + busy;
+        if let Some((first, count)) = pending.target {
+            let target_bank = first / usize::try_from(self.limits.accumulator_bank_rows).ok()?;
+            // A store from the bank that the array adds to does not get through.
+            let mut shift = 0.0f64;
+            for store in self.stores.iter_mut().rev().take(4) {
+                let overlap = end.min(store.end) - start.max(store.start);
+                if store.bank == target_bank && 0.0 < overlap {
+                    store.end += overlap;
+                    shift = shift.max(overlap);
+                }
+            }
+            if 0.0 < shift {
+                self.store_free += shift;
+                self.in_flight[STORE]
+                    .iter_mut()
+                    .for_each(|done| *done += shift);
+            }
+            let accumulator = Memory::Accumulator as usize;
+            for row in first..first + count {
+                *self.written[accumulator].get_mut(row)? = end + ARRAY_LATENCY;
+            }
+        }
+        for (first, rows) in [weights, input].into_iter().flatten() {
+            for row in first..first + rows {
+                self.read[scratchpad][row] = end;
+            }
+        }
+        self.array_free = end;
+        self.in_flight[ARRAY].push(end + 1.0);
+        self.in_flight[ARRAY].push(end + ARRAY_LATENCY);
+        self.latest = self.latest.max(end + ARRAY_LATENCY);
+        self.work += 1.0;
+        if (self.work as u64).is_multiple_of(16) {
+            self.milestones.push((self.work, end));
+        }
+        Some(())
+    }
+
+    /// Returns whether the lines are in the cache, and notes the access.
+    fn touch(&mut self, dram: &Dram, rows: i64, columns: i64, values: &Values<'_>) -> bool {
+        self.bytes_moved += rows * columns;
+        let Dram::Element { array, indices } = dram else {
+            return true;
+        };
+        let place: Option<Vec<i64>> = indices
+            .iter()
+            .map(|index| index.evaluate(&|name| value_of(values, name)))
+            .collect();
+        let Some(place) = place else { return true };
+        let array_idx = self
+            .kernel
+            .arrays
+            .iter()
+            .position(|other| other.name == *array);
+        let column = place.last().copied().unwrap_or(0) / LINE_BYTES;
+        let row = place.iter().rev().nth(1).copied().unwrap_or(0);
+        let now = self.bytes_moved;
+        let last = self
+            .touched
+            .insert((array_idx.unwrap_or(0), row, column), now);
+        self.fits_cache || last.is_some_and(|last| now - last < CACHE_BYTES / 2)
+    }
+}
+
+/// Returns the core's cycles for a command: its instructions and those that
+/// make up its operands.
+fn issue_cost(command: &Command) -> f64 {
+    let mut cost = 2.0;
+    for local in command.locals() {
+        if let Local::Row(row) = local {
+            cost += 1.0 + expression_cost(&row.row);
+            if !matches!(row.overwrites, Condition::Constant(_)) {
+                cost += 2.0;
+            }
+        }
+    }
+    if let Some(Dram::Element { indices, .. }) = command.dram() {
+        cost += 1.0 + indices.iter().map(expression_cost).sum::<f64>();
+    }
+    cost
+}
+
+fn expression_cost(expression: &Affine) -> f64 {
+    expression
+        .terms()
+        .map(|(atom, _)| match atom {
+            // The compiler counts with the loop.
+            Atom::Variable(_) => 0.3,
+            Atom::Quotient(..) | Atom::Remainder(..) => 1.5,
+        })
+        .sum()
+}

@@ -1,0 +1,407 @@
+//! The intermediate form of a kernel: loops, guards and accelerator commands.
+//!
+//! Whatever the parser does not understand stays verbatim as
+//! [`Statement::Opaque`] or [`Dram::Opaque`], and no transformation touches a
+//! subtree that holds it.
+
+use crate::affine::Affine;
+use crate::condition::Condition;
+
+/// A kernel file: the body of the entry function in structured form, the rest verbatim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Text before the body of the entry function, up to its opening brace.
+    pub prefix: String,
+    /// Text after the body, from its closing brace.
+    pub suffix: String,
+    /// Array parameters of the entry function.
+    pub arrays: Vec<Array>,
+    /// The body.
+    pub body: Vec<Statement>,
+}
+
+/// An array parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Its name.
+    pub name: String,
+    /// Its extents, outermost first; empty if they are not constants.
+    pub extents: Vec<i64>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// A counted loop.
+    Loop(Loop),
+    /// An `if`.
+    Guard(Guard),
+    /// An accelerator command.
+    Command(Command),
+    /// A comment on a line of its own, with its delimiters.
+    Comment(String),
+    /// Anything else, verbatim.
+    Opaque(String),
+}
+
+/// A loop with constant bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The loop variable.
+    pub variable: String,
+    /// First value.
+    pub start: i64,
+    /// Exclusive bound, above `start`.
+    pub end: i64,
+    /// Increment, positive.
+    pub step: i64,
+    /// The body.
+    pub body: Vec<Statement>,
+}
+
+impl Loop {
+    /// Returns how many times the body runs, at least once.
+    #[must_use]
+    pub fn trips(&self) -> i64 {
+        let span = self.end.saturating_sub(self.start);
+        span.saturating_add(self.step - 1) / self.step
+    }
+
+    /// Returns the number of the current iteration, from 0, as an expression.
+    #[must_use]
+    pub fn index(&self) -> Option<Affine> {
+        Affine::variable(&self.variable)
+            .plus_constant(self.start.checked_neg()?)?
+            .divided_by(self.step)
+    }
+
+    /// Returns the value of the variable in the last iteration.
+    #[must_use]
+    pub fn last(&self) -> i64 {
+        self.start + (self.trips() - 1) * self.step
+    }
+}
+
+/// An `if` with a condition over loop variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The condition.
+    pub condition: Condition,
+    /// What runs if it holds.
+    pub then: Vec<Statement>,
+    /// What runs otherwise.
+    pub otherwise: Vec<Statement>,
+}
+
+/// An accelerator command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `config_ex`, arguments verbatim.
+    ConfigExecute(Vec<String>),
+    /// `config_ld`.
+    ConfigLoad {
+        /// DRAM row stride in bytes, verbatim.
+        stride: String,
+        /// Scale, verbatim.
+        scale: String,
+        /// Local rows between column blocks.
+        block_stride: i64,
+        /// Which of the three load channels it configures.
+        channel: usize,
+    },
+    /// `config_st`, arguments verbatim.
+    ConfigStore(Vec<String>),
+    /// `mvin`, `mvin2`, `mvin3`.
+    MoveIn(MoveIn),
+    /// `mvout`.
+    MoveOut(MoveOut),
+    /// `preload`.
+    Preload(Preload),
+    /// `compute_preloaded`, `compute_accumulated`.
+    Compute(Compute),
+    /// `fence`.
+    Fence,
+}
+
+/// A move from memory into local memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveIn {
+    /// The load channel: 0 for `mvin`, 1 for `mvin2`, 2 for `mvin3`.
+    pub channel: usize,
+    /// Where from.
+    pub source: Dram,
+    /// Where to.
+    pub target: Local,
+    /// Columns, in elements.
+    pub columns: i64,
+    /// Rows.
+    pub rows: i64,
+}
+
+/// A move from local memory to memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveOut {
+    /// Where to.
+    pub target: Dram,
+    /// Where from.
+    pub source: Local,
+    /// Columns, in elements.
+    pub columns: i64,
+    /// Rows.
+    pub rows: i64,
+}
+
+/// Names the weights of the next compute and where its result goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preload {
+    /// The stationary tile (weights).
+    pub weights: Local,
+    /// The result tile.
+    pub target: Local,
+    /// Columns and rows of the weights.
+    pub weights_size: (i64, i64),
+    /// Columns and rows of the result.
+    pub target_size: (i64, i64),
+}
+
+/// Streams a tile through the array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compute {
+    /// Whether the weights of the preceding preload replace those in the array.
+    pub weights: Weights,
+    /// The moving tile.
+    pub input: Local,
+    /// The addend.
+    pub addend: Local,
+    /// Columns and rows of the input.
+    pub input_size: (i64, i64),
+    /// Columns and rows of the addend.
+    pub addend_size: (i64, i64),
+}
+
+/// Which weights a compute uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weights {
+    /// Those just preloaded (`compute_preloaded`).
+    Preloaded,
+    /// Those already in the array (`compute_accumulated`).
+    Kept,
+}
+
+/// An address in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dram {
+    /// Address zero: zeros are moved in.
+    Zero,
+    /// The address of an element of an array parameter.
+    Element {
+        /// The array.
+        array: String,
+        /// One index per extent.
+        indices: Vec<Affine>,
+    },
+    /// Something else, verbatim.
+    Opaque(String),
+}
+
+/// A local memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Memory {
+    /// The scratchpad: operands.
+    Scratchpad,
+    /// The accumulator: results.
+    Accumulator,
+}
+
+/// A local address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Local {
+    /// The address that stands for no operand.
+    Garbage,
+    /// A row of a local memory.
+    Row(LocalRow),
+}
+
+/// A row of a local memory, with the flags of the accumulator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalRow {
+    /// Which memory.
+    pub memory: Memory,
+    /// The row.
+    pub row: Affine,
+    /// When a write replaces the row instead of adding to it; of no meaning
+    /// for the scratchpad and for reads.
+    pub overwrites: Condition,
+    /// Whether a read returns accumulator-wide values.
+    pub full_width: bool,
+}
+
+/// Bit of a local address that selects the accumulator.
+pub const ACCUMULATOR_BIT: i64 = 1 << 31;
+/// Bit of a local address that adds to the accumulator.
+pub const ACCUMULATE_BIT: i64 = 1 << 30;
+/// Bit of a local address that reads accumulator-wide values.
+pub const FULL_WIDTH_BIT: i64 = 1 << 29;
+
+impl Local {
+    /// Returns the row, unless there is no operand.
+    #[must_use]
+    pub fn as_row(&self) -> Option<&LocalRow> {
+        match self {
+            Self::Garbage => None,
+            Self::Row(row) => Some(row),
+        }
+    }
+}
+
+impl Command {
+    /// Returns the local operands in the order of the call.
+    #[must_use]
+    pub fn locals(&self) -> Vec<&Local> {
+        match self {
+            Self::MoveIn(command) => vec![&command.target],
+            Self::MoveOut(command) => vec![&command.source],
+            Self::Preload(command) => vec![&command.weights, &command.target],
+            Self::Compute(command) => vec![&command.input, &command.addend],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the local operands in the order of the call, to change them.
+    pub fn locals_mut(&mut self) -> Vec<&mut Local> {
+        match self {
+            Self::MoveIn(command) => vec![&mut command.target],
+            Self::MoveOut(command) => vec![&mut command.source],
+            Self::Preload(command) => vec![&mut command.weights, &mut command.target],
+            Self::Compute(command) => vec![&mut command.input, &mut command.addend],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the address in memory, if the command has one.
+    #[must_use]
+    pub fn dram(&self) -> Option<&Dram> {
+        match self {
+            Self::MoveIn(command) => Some(&command.source),
+            Self::MoveOut(command) => Some(&command.target),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the variable `name` occurs.
+    #[must_use]
+    pub fn mentions(&self, name: &str) -> bool {
+        let in_locals = self.locals().into_iter().any(|local| {
+            local
+                .as_row()
+                .is_some_and(|row| row.row.mentions(name) || row.overwrites.mentions(name))
+        });
+        in_locals || self.dram().is_some_and(|dram| dram.mentions(name))
+    }
+}
+
+impl Dram {
+    /// Returns whether the variable `name` may occur.
+    #[must_use]
+    pub fn mentions(&self, name: &str) -> bool {
+        match self {
+            Self::Zero => false,
+            Self::Element { indices, .. } => indices.iter().any(|index| index.mentions(name)),
+            Self::Opaque(_) => true,
+        }
+    }
+}
+
+/// Replaces the variable `name` by `value` in every expression of `statements`.
+///
+/// Returns `None` if something opaque is in the way or a number overflows.
+#[must_use]
+pub fn substitute(statements: &[Statement], name: &str, value: &Affine) -> Option<Vec<Statement>> {
+    let mut result = Vec::with_capacity(statements.len());
+    for statement in statements {
+        match statement {
+            Statement::Loop(inner) => {
+                let mut replaced = inner.clone();
+                replaced.body = substitute(&inner.body, name, value)?;
+                result.push(Statement::Loop(replaced));
+            }
+            Statement::Guard(guard) => {
+                let condition = guard.condition.substitute(name, value)?;
+                let then = substitute(&guard.then, name, value)?;
+                let otherwise = substitute(&guard.otherwise, name, value)?;
+                match condition {
+                    Condition::Constant(true) => result.extend(then),
+                    Condition::Constant(false) => result.extend(otherwise),
+                    condition => {
+                        result.push(Statement::Guard(Guard {
+                            condition,
+                            then,
+                            otherwise,
+                        }));
+                    }
+                }
+            }
+            Statement::Command(command) => {
+                result.push(Statement::Command(substitute_in_command(
+                    command, name, value,
+                )?));
+            }
+            Statement::Comment(_) => result.push(statement.clone()),
+            Statement::Opaque(_) => return None,
+        }
+    }
+    Some(result)
+}
+
+fn substitute_in_command(command: &Command, name: &str, value: &Affine) -> Option<Command> {
+    let mut replaced = command.clone();
+    for local in replaced.locals_mut() {
+        if let Local::Row(row) = local {
+            row.row = row.row.substitute(name, value)?;
+            row.overwrites = row.overwrites.substitute(name, value)?;
+        }
+    }
+    let dram = match &mut replaced {
+        Command::MoveIn(command) => Some(&mut command.source),
+        Command::MoveOut(command) => Some(&mut command.target),
+        _ => None,
+    };
+    match dram {
+        Some(Dram::Element { indices, .. }) => {
+            for index in indices {
+                *index = index.substitute(name, value)?;
+            }
+        }
+        Some(Dram::Opaque(_)) => return None,
+        Some(Dram::Zero) | None => {}
+    }
+    Some(replaced)
+}
+
+/// Returns whether `statements` hold anything verbatim.
+#[must_use]
+pub fn is_opaque(statements: &[Statement]) -> bool {
+    statements.iter().any(|statement| match statement {
+        Statement::Loop(inner) => is_opaque(&inner.body),
+        Statement::Guard(guard) => is_opaque(&guard.then) || is_opaque(&guard.otherwise),
+        Statement::Command(command) => matches!(command.dram(), Some(Dram::Opaque(_))),
+        Statement::Comment(_) => false,
+        Statement::Opaque(_) => true,
+    })
+}
+
+/// Returns the number of commands in the text of `statements`.
+#[must_use]
+pub fn count_commands(statements: &[Statement]) -> usize {
+    statements
+        .iter()
+        .map(|statement| match statement {
+            Statement::Loop(inner) => count_commands(&inner.body),
+            Statement::Guard(guard) => {
+                count_commands(&guard.then) + count_commands(&guard.otherwise)
+            }
+            Statement::Command(_) => 1,
+            Statement::Comment(_) | Statement::Opaque(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,170 @@
+//! Writes a kernel as C that a person can read.
+
+use crate::affine::Affine;
+use crate::condition::Condition;
+use crate::kernel::{
+    ACCUMULATE_BIT, ACCUMULATOR_BIT, Command, Dram, FULL_WIDTH_BIT, Kernel, Local, LocalRow,
+    Memory, Statement, Weights,
+};
+use std::fmt::Write;
+
+/// Returns the kernel as C source.
+#[must_use]
+pub fn print(kernel: &Kernel) -> String {
+    let mut text = kernel.prefix.clone();
+    text.push('\n');
+    print_statements(&kernel.body, 1, &mut text);
+    text.push_str(&kernel.suffix);
+    text
+}
+
+/// Returns statements as C source, indented by `depth` levels.
+#[must_use]
+pub fn print_block(statements: &[Statement], depth: usize) -> String {
+    let mut text = String::new();
+    print_statements(statements, depth, &mut text);
+    text
+}
+
+fn print_statements(statements: &[Statement], depth: usize, text: &mut String) {
+    let indent = "    ".repeat(depth);
+    for statement in statements {
+        match statement {
+            Statement::Loop(inner) => {
+                let variable = &inner.variable;
+                let increment = match inner.step {
+                    1 => format!("{variable}++"),
+                    step => format!("{variable} += {step}"),
+                };
+                let (start, end) = (inner.start, inner.end);
+                push(
+                    text,
+                    format_args!(
+                        "{indent}for (int {variable} = {start}; {variable} < {end}; {increment}) {{\n"
+                    ),
+                );
+                print_statements(&inner.body, depth + 1, text);
+                push(text, format_args!("{indent}}}\n"));
+            }
+            Statement::Guard(guard) => {
+                push(
+                    text,
+                    format_args!("{indent}if ({}) {{\n", guard.condition.to_c()),
+                );
+                print_statements(&guard.then, depth + 1, text);
+                if !guard.otherwise.is_empty() {
+                    push(text, format_args!("{indent}}} else {{\n"));
+                    print_statements(&guard.otherwise, depth + 1, text);
+                }
+                push(text, format_args!("{indent}}}\n"));
+            }
+            Statement::Command(command) => {
+                push(text, format_args!("{indent}{};\n", command_to_c(command)));
+            }
+            Statement::Comment(comment) | Statement::Opaque(comment) => {
+                push(text, format_args!("{indent}{comment}\n"));
+            }
+        }
+    }
+}
+
+fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    text.write_fmt(arguments)
+        .expect("writing to a string does not fail");
+}
+
+/// Returns the call for a command, without the semicolon.
+#[must_use]
+pub fn command_to_c(command: &Command) -> String {
+    match command {
+        Command::ConfigExecute(arguments) => format!("config_ex({})", arguments.join(", ")),
+        Command::ConfigStore(arguments) => format!("config_st({})", arguments.join(", ")),
+        Command::ConfigLoad {
+            stride,
+            scale,
+            block_stride,
+            channel,
+        } => {
+            format!("config_ld({stride}, {scale}, {block_stride}, {channel})")
+        }
+        Command::MoveIn(command) => {
+            let name = ["mvin", "mvin2", "mvin3"][command.channel.min(2)];
+            let source = dram_to_c(&command.source);
+            let target = local_to_c(&command.target);
+            format!(
+                "{name}({source}, {target}, {}, {})",
+                command.columns, command.rows
+            )
+        }
+        Command::MoveOut(command) => {
+            let target = dram_to_c(&command.target);
+            let source = local_to_c(&command.source);
+            format!(
+                "mvout({target}, {source}, {}, {})",
+                command.columns, command.rows
+            )
+        }
+        Command::Preload(command) => format!(
+            "preload({}, {}, {}, {}, {}, {})",
+            local_to_c(&command.weights),
+            local_to_c(&command.target),
+            command.weights_size.0,
+            command.weights_size.1,
+            command.target_size.0,
+            command.target_size.1,
+        ),
+        Command::Compute(command) => format!(
+            "{}({}, {}, {}, {}, {}, {})",
+            match command.weights {
+                Weights::Preloaded => "compute_preloaded",
+                Weights::Kept => "compute_accumulated",
+            },
+            local_to_c(&command.input),
+            local_to_c(&command.addend),
+            command.input_size.0,
+            command.input_size.1,
+            command.addend_size.0,
+            command.addend_size.1,
+        ),
+        Command::Fence => "fence()".to_owned(),
+    }
+}
+
+fn dram_to_c(dram: &Dram) -> String {
+    match dram {
+        Dram::Zero => "0".to_owned(),
+        Dram::Element { array, indices } => {
+            let mut text = format!("&{array}");
+            for index in indices {
+                push(&mut text, format_args!("[{}]", index.to_c()));
+            }
+            text
+        }
+        Dram::Opaque(text) => text.clone(),
+    }
+}
+
+fn local_to_c(local: &Local) -> String {
+    match local {
+        Local::Garbage => "0xFFFFFFFF".to_owned(),
+        Local::Row(row) => row_to_c(row),
+    }
+}
+
+fn row_to_c(row: &LocalRow) -> String {
+    if row.memory == Memory::Scratchpad {
+        return row.row.to_c();
+    }
+    let width = if row.full_width { FULL_WIDTH_BIT } else { 0 };
+    let replace = ACCUMULATOR_BIT | width;
+    let add = replace | ACCUMULATE_BIT;
+    let flags = match &row.overwrites {
+        Condition::Constant(true) => format!("0x{replace:08X}"),
+        Condition::Constant(false) => format!("0x{add:08X}"),
+        condition => format!("({} ? 0x{replace:08X} : 0x{add:08X})", condition.to_c()),
+    };
+    if row.row == Affine::constant(0) {
+        return flags;
+    }
+    format!("{flags} + {}", row.row.to_c())
+}

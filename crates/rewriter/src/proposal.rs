@@ -1,0 +1,209 @@
+//! Finds what could be done to a kernel, and ranks it.
+
+use crate::dataflow::{Outcome, outcome};
+use crate::estimate::estimate;
+use crate::kernel::Kernel;
+use crate::limits::HardwareLimits;
+use crate::print::print;
+use crate::transformation::{Step, View};
+use crate::transformations::{TRANSFORMATIONS, find};
+use autocomp_core::ContentHash;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Transformations that mostly pay only together with another one.
+const ENABLERS: &[&str] = &["interchange-loops"];
+/// How many of the best single steps are tried in pairs.
+const PAIRED_FAMILIES: usize = 3;
+
+/// One way to carry out a family: one or more steps, each on the kernel the
+/// one before it left.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The steps in words.
+    pub text: String,
+    /// Estimated cycles after them, by the rewriter's own coarse model.
+    pub estimate: f64,
+}
+
+/// Variants that differ in free parameters only.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// What they have in common, for comparing.
+    pub key: String,
+    /// Menu items that they carry out, the best fitting first.
+    pub menu_items: Vec<&'static str>,
+    /// The variants, the most promising first.
+    pub variants: Vec<Variant>,
+}
+
+/// Everything that could be done to one kernel.
+#[derive(Clone, Debug)]
+pub struct Proposals {
+    /// Estimated cycles of the kernel as it is.
+    pub estimate: f64,
+    /// The families, the most promising first.
+    pub families: Vec<Family>,
+}
+
+/// A kernel after steps, with what they were.
+struct Candidate {
+    kernel: Kernel,
+    key: String,
+    menu_items: Vec<&'static str>,
+    variant: Variant,
+}
+
+/// Returns everything that could be done to `kernel`, most promising first.
+pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Proposals> {
+    let base = estimate(kernel, limits)?;
+    let mut seen = BTreeSet::from([ContentHash::of(print(kernel).as_bytes())]);
+    let singles = extend(kernel, None, limits, &mut seen);
+    let mut candidates = Vec::new();
+    // Enablers first, so that what they lead to is found even where they cost.
+    let enablers: Vec<usize> = (0..singles.len())
+        .filter(|idx| {
+            singles[*idx]
+                .variant
+                .steps
+                .iter()
+                .any(|step| ENABLERS.contains(&step.transformation.as_str()))
+        })
+        .collect();
+    let mut paired: Vec<usize> = (0..singles.len())
+        .filter(|idx| !enablers.contains(idx))
+        .collect();
+    paired.sort_by(|a, b| {
+        singles[*a]
+            .variant
+            .estimate
+            .total_cmp(&singles[*b].variant.estimate)
+    });
+    let mut keys = BTreeSet::new();
+    paired.retain(|idx| keys.insert(singles[*idx].key.clone()));
+    paired.truncate(PAIRED_FAMILIES);
+    for idx in enablers.into_iter().chain(paired) {
+        let first = &singles[idx];
+        let pairs = extend(&first.kernel, Some(first), limits, &mut seen);
+        // A pair is worth a plan of its own only if it beats its first half.
+        candidates.extend(
+            pairs
+                .into_iter()
+                .filter(|pair| pair.variant.estimate < 0.995 * first.variant.estimate),
+        );
+    }
+    candidates.extend(singles);
+    Some(Proposals {
+        estimate: base,
+        families: families(candidates),
+    })
+}
+
+/// Returns the kernels one step further.
+fn extend(
+    kernel: &Kernel,
+    before: Option<&Candidate>,
+    limits: &HardwareLimits,
+    seen: &mut BTreeSet<ContentHash>,
+) -> Vec<Candidate> {
+    let view = View::of(kernel, limits);
+    let mut found = Vec::new();
+    for transformation in TRANSFORMATIONS {
+        for step in transformation.steps(&view) {
+            let Some(rewritten) = transformation.apply(&view, &step) else {
+                continue;
+            };
+            if !seen.insert(ContentHash::of(print(&rewritten.kernel).as_bytes())) {
+                continue;
+            }
+            let Some(cycles) = estimate(&rewritten.kernel, limits) else {
+                continue;
+            };
+            let mut key = family_key(&step);
+            let mut menu_items = transformation.menu_items(&step).to_vec();
+            let mut steps = Vec::new();
+            let mut text = String::new();
+            if let Some(before) = before {
+                key = format!("{} + {key}", before.key);
+                menu_items.extend(&before.menu_items);
+                steps.clone_from(&before.variant.steps);
+                text = format!("{} ", before.variant.text);
+            }
+            steps.push(step);
+            text.push_str(&rewritten.sentence);
+            found.push(Candidate {
+                kernel: rewritten.kernel,
+                key,
+                menu_items,
+                variant: Variant {
+                    steps,
+                    text,
+                    estimate: cycles,
+                },
+            });
+        }
+    }
+    found
+}
+
+fn family_key(step: &Step) -> String {
+    format!(
+        "{} {:?} {:?} {}",
+        step.transformation, step.at, step.with, step.operand
+    )
+}
+
+fn families(candidates: Vec<Candidate>) -> Vec<Family> {
+    let mut families: BTreeMap<String, Family> = BTreeMap::new();
+    for candidate in candidates {
+        let family = families
+            .entry(candidate.key.clone())
+            .or_insert_with(|| Family {
+                key: candidate.key.clone(),
+                menu_items: Vec::new(),
+                variants: Vec::new(),
+            });
+        for item in candidate.menu_items {
+            if !family.menu_items.contains(&item) {
+                family.menu_items.push(item);
+            }
+        }
+        family.variants.push(candidate.variant);
+    }
+    let mut families: Vec<Family> = families.into_values().collect();
+    for family in &mut families {
+        family
+            .variants
+            .sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+    }
+    families.sort_by(|a, b| {
+        let best = |family: &Family| family.variants.first().map_or(f64::MAX, |v| v.estimate);
+        best(a).total_cmp(&best(b)).then_with(|| a.key.cmp(&b.key))
+    });
+    families
+}
+
+/// Carries out steps one after the other; `None` if one does not apply.
+pub(crate) fn carry_out(
+    kernel: &Kernel,
+    steps: &[Step],
+    limits: &HardwareLimits,
+) -> Option<Kernel> {
+    let mut kernel = kernel.clone();
+    for step in steps {
+        let next = find(&step.transformation)?.apply(&View::of(&kernel, limits), step)?;
+        kernel = next.kernel;
+    }
+    Some(kernel)
+}
+
+/// Returns whether the kernel provably computes `expected`; also `true` where
+/// that cannot be found out, since the evaluator has the last word.
+pub(crate) fn may_be_right(
+    kernel: &Kernel,
+    expected: Option<&Outcome>,
+    limits: &HardwareLimits,
+) -> bool {
+    expected.is_none_or(|expected| outcome(kernel, limits).as_ref() == Some(expected))
+}

@@ -1,0 +1,247 @@
+//! Plans and drafts for a kernel: the rewriter's interface.
+
+use crate::dataflow::{Outcome, outcome};
+use crate::kernel::Kernel;
+use crate::limits::HardwareLimits;
+use crate::parse::{ParseError, parse};
+use crate::print::print;
+use crate::proposal::{Family, Proposals, carry_out, may_be_right, proposals};
+use crate::transformation::Step;
+use autocomp_core::{ContentHash, MenuItem, Seed};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Kernels whose proposals are remembered.
+const REMEMBERED: usize = 64;
+/// How far chance may move a family in the ranking, in units of the natural
+/// logarithm of estimated cycles.
+const TEMPERATURE: f64 = 0.04;
+/// What it costs a family, in the same units, that no item in the menu names it.
+const OFF_MENU: f64 = 0.08;
+/// Variants of a family that a plan offers to its drafts.
+const DRAFTS: usize = 4;
+
+/// Why the rewriter has nothing to offer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// The kernel is not understood.
+    #[error("{0}")]
+    Parse(#[from] ParseError),
+    /// No transformation applies, or not that many.
+    #[error("no transformation applies")]
+    Nothing,
+    /// The payload of a plan is not the rewriter's.
+    #[error("the plan's payload is not the rewriter's: {0}")]
+    Payload(String),
+}
+
+/// A plan of the rewriter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RewritePlan {
+    /// Identifier of the menu item.
+    pub menu_item: String,
+    /// The plan in words.
+    pub text: String,
+    /// The plan as JSON.
+    pub payload: String,
+}
+
+/// The machine-readable form of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Payload {
+    /// Steps for each draft in turn.
+    drafts: Vec<Vec<Step>>,
+}
+
+/// What a request for a plan says besides the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanChoice<'request> {
+    /// The menu.
+    pub menu: &'request [MenuItem],
+    /// Number of the iteration; another one ranks close proposals differently.
+    pub iteration: u32,
+    /// Place of the parent in the beam; later places choose more freely, since
+    /// one kernel may hold several.
+    pub place: u32,
+    /// Number of the plan for this parent: each gets another proposal.
+    pub plan: u32,
+}
+
+/// Proposes source transformations without any language model.
+///
+/// Replies depend on the request only. Proposals for recent kernels are kept
+/// to save time.
+#[derive(Debug)]
+pub struct Rewriter {
+    limits: HardwareLimits,
+    remembered: Mutex<BTreeMap<ContentHash, Arc<Known>>>,
+}
+
+/// What was found out about one kernel.
+#[derive(Debug)]
+struct Known {
+    kernel: Kernel,
+    proposals: Proposals,
+    outcome: Option<Outcome>,
+}
+
+impl Rewriter {
+    /// Creates a rewriter for a target of these sizes.
+    #[must_use]
+    pub fn new(limits: HardwareLimits) -> Self {
+        Self {
+            limits,
+            remembered: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// Returns everything that could be done to a kernel, the most promising first.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood.
+    pub fn proposals(&self, source: &str) -> Result<Proposals, RewriteError> {
+        Ok(self.known(source)?.proposals.clone())
+    }
+
+    /// Returns a plan.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood or there are not
+    /// that many plans for it.
+    pub fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        let known = self.known(source)?;
+        let seed = kernel_seed(source)
+            .derive(&format!("iteration {} place {}", choice.iteration, choice.place));
+        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
+        let mut order: Vec<(f64, &Family)> = known
+            .proposals
+            .families
+            .iter()
+            .filter_map(|family| {
+                let best = family.variants.first()?.estimate.max(1.0);
+                let listed = chosen_item(family, choice.menu).is_some();
+                let score = best.ln() + if listed { 0.0 } else { OFF_MENU }
+                    - temperature * gumbel(seed.derive(&family.key));
+                Some((score, family))
+            })
+            .collect();
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut skipped = 0;
+        for (_, family) in order {
+            let Some(drafts) = self.right_variants(&known, family) else {
+                continue;
+            };
+            if skipped < choice.plan {
+                skipped += 1;
+                continue;
+            }
+            let menu_item = chosen_item(family, choice.menu).unwrap_or(MenuItem::OTHER);
+            let text = family
+                .variants
+                .iter()
+                .find(|variant| Some(&variant.steps) == drafts.first())
+                .map_or_else(String::new, |variant| variant.text.clone());
+            let payload = serde_json::to_string(&Payload { drafts })
+                .map_err(|error| RewriteError::Payload(error.to_string()))?;
+            return Ok(RewritePlan {
+                menu_item: menu_item.to_owned(),
+                text,
+                payload,
+            });
+        }
+        Err(RewriteError::Nothing)
+    }
+
+    /// Carries out a plan; `draft` chooses among its free parameters.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel or the payload is not understood, or
+    /// the plan has no draft of that number.
+    pub fn implement(
+        &self,
+        source: &str,
+        payload: &str,
+        draft: u32,
+    ) -> Result<String, RewriteError> {
+        let payload: Payload = serde_json::from_str(payload)
+            .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        let steps = payload
+            .drafts
+            .get(draft as usize)
+            .ok_or(RewriteError::Nothing)?;
+        let kernel = parse(source)?;
+        let rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        Ok(print(&rewritten))
+    }
+
+    /// Returns the steps of the first few variants that compute the same as
+    /// the kernel, if there are any.
+    fn right_variants(&self, known: &Known, family: &Family) -> Option<Vec<Vec<Step>>> {
+        let mut drafts = Vec::new();
+        for variant in &family.variants {
+            let Some(kernel) = carry_out(&known.kernel, &variant.steps, &self.limits) else {
+                continue;
+            };
+            if may_be_right(&kernel, known.outcome.as_ref(), &self.limits) {
+                drafts.push(variant.steps.clone());
+                if drafts.len() == DRAFTS {
+                    break;
+                }
+            }
+        }
+        (!drafts.is_empty()).then_some(drafts)
+    }
+
+    fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
+        let key = ContentHash::of(source.as_bytes());
+        if let Some(known) = self.lock().get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let kernel = parse(source)?;
+        let proposals = proposals(&kernel, &self.limits).ok_or(RewriteError::Nothing)?;
+        let outcome = outcome(&kernel, &self.limits);
+        let known = Arc::new(Known {
+            kernel,
+            proposals,
+            outcome,
+        });
+        let mut remembered = self.lock();
+        if REMEMBERED <= remembered.len() {
+            remembered.clear();
+        }
+        remembered.insert(key, Arc::clone(&known));
+        Ok(known)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ContentHash, Arc<Known>>> {
+        // The map holds finished values only, so a panic elsewhere leaves it whole.
+        self.remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn kernel_seed(source: &str) -> Seed {
+    let hash = ContentHash::of(source.as_bytes()).0;
+    let mut word = [0; 8];
+    word.copy_from_slice(&hash[..8]);
+    Seed(u64::from_le_bytes(word))
+}
+
+fn chosen_item(family: &Family, menu: &[MenuItem]) -> Option<&'static str> {
+    family
+        .menu_items
+        .iter()
+        .copied()
+        .find(|id| menu.iter().any(|item| item.id == *id))
+}
+
+/// Returns a sample of the standard Gumbel distribution, by which adding it to
+/// scores samples without replacement.
+fn gumbel(mut seed: Seed) -> f64 {
+    let uniform = ((seed.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+    -(-uniform.ln()).ln()
+}

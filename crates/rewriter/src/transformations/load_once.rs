@@ -1,0 +1,289 @@
+//! Keeps data in the scratchpad instead of loading it again in every iteration.
+
+use crate::affine::Affine;
+use crate::analysis::{Analysis, Buffer};
+use crate::condition::Condition;
+use crate::kernel::{Guard, Kernel, Loop, Statement};
+use crate::layout::{add_to_rows, operands, spread, strides};
+use crate::nest::{is_loaded_inside, join_guards, load_places, nest};
+use crate::residency::holds_iteration;
+use crate::transformation::{Rewritten, Step, Transformation, View};
+use crate::transformations::double_buffer::can_rotate;
+use crate::tree::{Path, get_loop, get_mut, list_mut, loop_paths, prune, replace};
+
+/// Loads the buffer that the command at `at` fills only once for all
+/// iterations of the loop at `with`, which does not change what is loaded;
+/// spreads it over the loops inside that do. `variant` 0 guards the loads by
+/// the first iteration, 1 moves them before the loop.
+pub(crate) struct LoadOnce;
+
+impl Transformation for LoadOnce {
+    fn name(&self) -> &'static str {
+        "load-once"
+    }
+
+    fn menu_items(&self, step: &Step) -> &'static [&'static str] {
+        match step.variant {
+            0 => &["guard-loads", "less-data-movement"],
+            _ => &["hoist-loads", "less-data-movement"],
+        }
+    }
+
+    fn steps(&self, view: &View<'_>) -> Vec<Step> {
+        let Some(analysis) = &view.analysis else {
+            return Vec::new();
+        };
+        let mut steps = Vec::new();
+        for buffer in &analysis.buffers {
+            let Some(write) = buffer.writes().next() else {
+                continue;
+            };
+            for path in loop_paths(&view.kernel.body) {
+                let Some(outer) = get_loop(&view.kernel.body, &path) else {
+                    continue;
+                };
+                if !is_loaded_again(analysis, buffer, &path, outer) {
+                    continue;
+                }
+                for variant in [0, 1] {
+                    steps.push(Step {
+                        transformation: self.name().to_owned(),
+                        at: analysis.site(write).path.clone(),
+                        with: path.clone(),
+                        variant,
+                        ..Step::default()
+                    });
+                }
+            }
+        }
+        steps
+    }
+
+    fn apply(&self, view: &View<'_>, step: &Step) -> Option<Rewritten> {
+        let analysis = view.analysis.as_ref()?;
+        let outer = get_loop(&view.kernel.body, &step.with)?;
+        let buffer = analysis.buffer_at(&step.at, 0)?;
+        if !is_loaded_again(analysis, buffer, &step.with, outer) {
+            return None;
+        }
+        let kernel = spread_over_inner_loops(view, step)?;
+        // Only addresses have changed so far, so places still hold.
+        let spread_view = View::of(&kernel, view.limits);
+        let analysis = spread_view.analysis.as_ref()?;
+        let buffer = analysis.buffer_at(&step.at, 0)?;
+        if !holds_iteration(analysis, buffer, &step.with, view.limits) {
+            return None;
+        }
+        let rows = buffer.rows.len();
+        let name = buffer.name();
+        let kernel = match step.variant {
+            0 => guard_loads(&kernel, analysis, buffer, &step.with, outer)?,
+            _ => hoist_loads(&kernel, analysis, buffer, &step.with, outer)?,
+        };
+        let how = match step.variant {
+            0 => "only in its first iteration",
+            _ => "once before it",
+        };
+        let sentence = format!(
+            "Keep {name} ({rows} rows) over the loop `{}`: load them {how}.",
+            outer.variable
+        );
+        Some(Rewritten { kernel, sentence })
+    }
+}
+
+/// Returns whether each iteration of the loop loads the same into the buffer.
+fn is_loaded_again(analysis: &Analysis<'_>, buffer: &Buffer, path: &Path, outer: &Loop) -> bool {
+    1 < outer.trips()
+        && is_loaded_inside(analysis, buffer, path)
+        && buffer.accesses.iter().all(|access| {
+            let site = analysis.site(access);
+            let mentioned = site
+                .command
+                .locals()
+                .get(access.operand)
+                .and_then(|local| local.as_row())
+                .is_none_or(|row| row.row.mentions(&outer.variable));
+            !mentioned
+        })
+        && buffer.writes().all(|access| {
+            let site = analysis.site(access);
+            !site.command.mentions(&outer.variable)
+                && !site
+                    .conditions
+                    .iter()
+                    .any(|(_, condition)| condition.mentions(&outer.variable))
+        })
+}
+
+/// Gives the buffer rows of its own for every iteration of the loops inside
+/// that change what is loaded.
+pub(crate) fn spread_over_inner_loops(view: &View<'_>, step: &Step) -> Option<Kernel> {
+    let mut kernel = view.kernel.clone();
+    let mut paths: Vec<Path> = loop_paths(&kernel.body)
+        .into_iter()
+        .filter(|path| step.with.len() < path.len() && step.at.starts_with(path))
+        .collect();
+    // Innermost first, so that what is used together lies together.
+    paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
+    for path in paths {
+        let current = View::of(&kernel, view.limits);
+        let analysis = current.analysis.as_ref()?;
+        let inner = get_loop(&kernel.body, &path)?;
+        let variable = inner.variable.as_str();
+        let idx = analysis.buffers.iter().position(|buffer| {
+            buffer
+                .accesses
+                .iter()
+                .any(|access| access.operand == 0 && analysis.site(access).path == step.at)
+        })?;
+        let buffer = &analysis.buffers[idx];
+        let changes_source = buffer.writes().any(|access| {
+            analysis
+                .site(access)
+                .command
+                .dram()
+                .is_some_and(|dram| dram.mentions(variable))
+        });
+        if !changes_source {
+            continue;
+        }
+        let rows = buffer.accesses.iter().filter_map(|access| {
+            analysis
+                .site(access)
+                .command
+                .locals()
+                .get(access.operand)?
+                .as_row()
+        });
+        let rotations: Vec<Affine> = rows.map(|row| row.row.rotation_over(variable)).collect();
+        let first = rotations.first()?.clone();
+        let mut without_rotation = None;
+        if first != Affine::default() {
+            // Copies that take turns become copies that stay.
+            if rotations.iter().any(|rotation| *rotation != first) {
+                return None;
+            }
+            let mut plain = kernel.clone();
+            add_to_rows(
+                &mut plain.body,
+                &operands(analysis, buffer),
+                &first.times(-1)?,
+            )?;
+            without_rotation = Some(plain);
+        }
+        let base = without_rotation.as_ref().unwrap_or(&kernel);
+        let current = View::of(base, view.limits);
+        let analysis = current.analysis.as_ref()?;
+        let buffer = analysis.buffers.iter().find(|buffer| {
+            buffer
+                .accesses
+                .iter()
+                .any(|access| access.operand == 0 && analysis.site(access).path == step.at)
+        })?;
+        let idx = analysis
+            .buffers
+            .iter()
+            .position(|other| std::ptr::eq(other, buffer))?;
+        let already = buffer.accesses.iter().all(|access| {
+            analysis
+                .site(access)
+                .command
+                .locals()
+                .get(access.operand)
+                .and_then(|local| local.as_row())
+                .is_some_and(|row| row.row.mentions(variable))
+        });
+        if already {
+            continue;
+        }
+        let inner = get_loop(&base.body, &path)?;
+        if !can_rotate(analysis, buffer, &path, inner) {
+            return None;
+        }
+        let capacity = view.limits.rows(buffer.memory);
+        let bank_rows = view.limits.bank_rows(buffer.memory);
+        let next = strides(&buffer.rows, inner.trips(), capacity, bank_rows)
+            .into_iter()
+            .find_map(|stride| {
+                let extra = inner.index()?.times(stride)?;
+                spread(base, analysis, view.limits, idx, &extra, 0)
+            })?;
+        kernel = next;
+    }
+    Some(kernel)
+}
+
+fn guard_loads(
+    kernel: &Kernel,
+    analysis: &Analysis<'_>,
+    buffer: &Buffer,
+    path: &Path,
+    outer: &Loop,
+) -> Option<Kernel> {
+    let mut result = kernel.clone();
+    for place in load_places(&kernel.body, analysis, buffer, path) {
+        // Loops around the loads that change nothing need only one iteration, too.
+        let site = analysis
+            .sites
+            .iter()
+            .find(|site| site.path.starts_with(&place))?;
+        let idle = site.loops.iter().filter(|(depth, inner)| {
+            path.len() < *depth
+                && *depth < place.len()
+                && !analysis.sites.iter().any(|other| {
+                    other.path.starts_with(&place) && other.command.mentions(&inner.variable)
+                })
+        });
+        let condition = Condition::all(
+            std::iter::once(Condition::equals(&outer.variable, outer.start))
+                .chain(idle.map(|(_, inner)| Condition::equals(&inner.variable, inner.start))),
+        );
+        let statement = get_mut(&mut result.body, &place)?;
+        match statement {
+            Statement::Guard(guard) => {
+                guard.condition = Condition::all([condition, guard.condition.clone()]);
+            }
+            other => {
+                let then = vec![other.clone()];
+                *other = Statement::Guard(Guard {
+                    condition,
+                    then,
+                    otherwise: Vec::new(),
+                });
+            }
+        }
+    }
+    join_guards(&mut result.body);
+    Some(result)
+}
+
+fn hoist_loads(
+    kernel: &Kernel,
+    analysis: &Analysis<'_>,
+    buffer: &Buffer,
+    path: &Path,
+    outer: &Loop,
+) -> Option<Kernel> {
+    let mut before = Vec::new();
+    let mut writes: Vec<&Path> = Vec::new();
+    for access in buffer.writes() {
+        let site = analysis.site(access);
+        before.extend(nest(
+            site,
+            path,
+            &outer.variable,
+            &Affine::constant(outer.start),
+        )?);
+        writes.push(&site.path);
+    }
+    let mut result = kernel.clone();
+    writes.sort();
+    for write in writes.into_iter().rev() {
+        replace(&mut result.body, write, Vec::new())?;
+    }
+    let (list, idx) = list_mut(&mut result.body, path)?;
+    list.splice(idx..idx, before);
+    prune(&mut result.body);
+    Some(result)
+}

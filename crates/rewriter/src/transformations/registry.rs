@@ -1,0 +1,30 @@
+//! The list of transformations.
+
+use crate::transformation::Transformation;
+use crate::transformations::{
+    double_buffer::DoubleBuffer, interchange::Interchange, load_once::LoadOnce,
+    overwrite_first::OverwriteFirst, place_buffer::PlaceBuffer, prefetch::Prefetch, split::Split,
+    unroll::Unroll, wide_move::WideMove,
+};
+
+/// Every transformation; a new one is one file and one line here.
+pub static TRANSFORMATIONS: &[&dyn Transformation] = &[
+    &LoadOnce,
+    &OverwriteFirst,
+    &DoubleBuffer,
+    &Prefetch,
+    &PlaceBuffer,
+    &WideMove,
+    &Interchange,
+    &Unroll,
+    &Split,
+];
+
+/// Returns the transformation with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Transformation> {
+    TRANSFORMATIONS
+        .iter()
+        .copied()
+        .find(|transformation| transformation.name() == name)
+}
