@@ -96,28 +96,23 @@ pub(crate) fn atomic(funct5: u16, old: u64, operand: u64) -> u64 {
 }
 
 /// Returns the iterations of a multiplier that takes `bits` of the first
-/// operand per cycle and stops early when the rest of it is zero.
+/// operand per cycle and stops early when the rest of it is zero;
+/// `significant` is the number of bits of that operand up to its highest one.
 ///
 /// *Source*: Rocket Chip, `MulDiv` with early out; gemmini-model section 4.9.
-pub(crate) fn multiply_iterations(a: u64, high: bool, half: bool, bits: u64) -> u64 {
+pub(crate) fn multiply_iterations(significant: u64, half: bool, bits: u64) -> u64 {
     let bits = bits.max(1);
-    let width = if half { 32 } else { 64 };
-    let full = width / bits;
-    if high {
-        return full;
-    }
-    let operand = if half { u64::from(a as u32) } else { a };
-    let needed = (64 - u64::from(operand.leading_zeros())).div_ceil(bits);
+    let full = if half { 32 } else { 64 } / bits;
     // The check for zero takes a step of its own and is not made in the first.
     let least = if half { 0 } else { 1 };
-    (needed.max(least) + 1).min(full)
+    (significant.div_ceil(bits).max(least) + 1).min(full)
 }
 
 /// Returns the iterations of a divider that makes one quotient bit per cycle
 /// and skips leading zeros.
 ///
 /// *Source*: as [`multiply_iterations`].
-pub(crate) fn divide_iterations(a: u64, b: u64, signed: bool, half: bool) -> u64 {
+pub(crate) fn divide_iterations(a: u64, b: u64, signed: bool, half: bool) -> u32 {
     let extend = |value: u64| match (half, signed) {
         (false, _) => value,
         (true, true) => word(value as u32),
@@ -149,5 +144,5 @@ pub(crate) fn divide_iterations(a: u64, b: u64, signed: bool, half: bool) -> u64
     };
     let negate_inputs = u64::from(negative(a) || negative(b));
     let negate_output = u64::from(negative(a) != negative(b));
-    steps + negate_inputs + negate_output
+    (steps + negate_inputs + negate_output) as u32
 }

@@ -20,6 +20,8 @@ pub(crate) enum Lookup {
 pub(crate) struct Cache {
     set_mask: u64,
     ways: usize,
+    /// Sets lie this many places apart, as a power of two.
+    way_bits: u32,
     /// Line number << 2 | writable | dirty, set by set; [`EMPTY`] if none.
     lines: Vec<u64>,
     /// The way of the last hit in each set, tried first.
@@ -35,7 +37,8 @@ impl Cache {
         Self {
             set_mask: sets as u64 - 1,
             ways,
-            lines: vec![EMPTY; sets * ways],
+            way_bits: ways.next_power_of_two().trailing_zeros(),
+            lines: vec![EMPTY; sets * ways.next_power_of_two()],
             recent: vec![0; sets],
             random: seed | 1,
             seed: seed | 1,
@@ -53,7 +56,7 @@ impl Cache {
     pub fn access(&mut self, address: u64, write: bool) -> Lookup {
         let line = address >> 6;
         let set = (line & self.set_mask) as usize;
-        let slot = set * self.ways + usize::from(self.recent[set]);
+        let slot = (set << self.way_bits) + usize::from(self.recent[set]);
         let entry = self.lines[slot];
         if entry >> 2 == line && (!write || entry & WRITABLE != 0) {
             if write {
@@ -66,7 +69,7 @@ impl Cache {
 
     #[inline(never)]
     fn access_other(&mut self, line: u64, set: usize, write: bool) -> Lookup {
-        let first = set * self.ways;
+        let first = set << self.way_bits;
         let ways = &mut self.lines[first..first + self.ways];
         let Some(way) = ways.iter().position(|entry| entry >> 2 == line) else {
             return Lookup::Miss;
@@ -86,7 +89,7 @@ impl Cache {
     pub fn fill(&mut self, address: u64, write: bool) -> Option<u64> {
         let line = address >> 6;
         let set = (line & self.set_mask) as usize;
-        let first = set * self.ways;
+        let first = set << self.way_bits;
         let random = self.next_random() as usize;
         let ways = &mut self.lines[first..first + self.ways];
         let way = ways
@@ -103,7 +106,7 @@ impl Cache {
     /// Obeys a probe: gives the line up, or keeps it clean and for reading.
     pub fn probe(&mut self, address: u64, invalidate: bool) {
         let line = address >> 6;
-        let first = (line & self.set_mask) as usize * self.ways;
+        let first = ((line & self.set_mask) as usize) << self.way_bits;
         for entry in &mut self.lines[first..first + self.ways] {
             if *entry >> 2 == line {
                 *entry = if invalidate { EMPTY } else { line << 2 };

@@ -38,6 +38,9 @@ pub(crate) struct Block {
     pub return_behind: u8,
     /// Whether the first instruction lies in two fetch groups.
     pub split: bool,
+    /// Blocks that followed last time, not taken and taken; any number until
+    /// then, so their address must be checked.
+    pub links: [u32; 2],
 }
 
 /// All translated code. Dropped as a whole when code changes.
@@ -125,6 +128,7 @@ impl CodeCache {
                 .saturating_sub(FETCH_RESTART) as u8,
             return_behind: return_behind(at, memory),
             split: pc & 2 != 0 && first_length == 4,
+            links: [0; 2],
         };
         self.blocks.push(block);
         let offset = pc - memory.base();
@@ -153,15 +157,15 @@ impl CodeCache {
 
 /// Returns the bytes at `pc`: 16 or 32 bits, as the instruction is long.
 fn fetch(pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
-    let low = half(pc, memory)?;
+    let low = half(pc, pc, memory)?;
     if low & 3 != 3 {
         return Ok(low);
     }
-    Ok(low | half(pc.wrapping_add(2), memory)? << 16)
+    Ok(low | half(pc.wrapping_add(2), pc, memory)? << 16)
 }
 
-fn half(pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
-    let bytes = memory.read(pc, 2, AccessKind::Fetch, pc)?;
+fn half(address: u64, pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
+    let bytes = memory.read(address, 2, AccessKind::Fetch, pc)?;
     Ok(u32::from(bytes[0]) | u32::from(bytes[1]) << 8)
 }
 

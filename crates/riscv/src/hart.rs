@@ -21,7 +21,8 @@ pub enum Mode {
 /// When a run must end at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Total of retired instructions, as [`Hart::instructions`] counts them.
+    /// Total of retired instructions, as [`Hart::instructions`] counts them. A
+    /// run ends at the first jump behind it, at most 64 instructions later.
     pub instructions: u64,
     /// Core cycle, as [`Hart::cycle`] counts them; ignored in functional mode.
     pub cycles: u64,
@@ -85,9 +86,9 @@ impl Hart {
         self.pc
     }
 
-    /// Sets the address of the next instruction.
+    /// Sets the address of the next instruction; bit 0 is ignored.
     pub fn set_pc(&mut self, pc: u64) {
-        self.pc = pc;
+        self.pc = pc & !1;
     }
 
     /// Returns an integer register, 0 to 31.
@@ -182,13 +183,14 @@ impl Hart {
         limits: Limits,
     ) -> Exit {
         match self.mode {
-            Mode::Functional => self.run_blocks::<false, C>(memory, coprocessor, limits),
-            Mode::Timed => self.run_blocks::<true, C>(memory, coprocessor, limits),
+            Mode::Functional => self.run_blocks::<false>(memory, coprocessor, limits),
+            Mode::Timed => self.run_blocks::<true>(memory, coprocessor, limits),
         }
     }
 
-    /// Executes up to `count` further blocks and returns the address of each:
-    /// what a program that never ends is doing. Faults end it early.
+    /// Executes up to `count` further blocks and returns the addresses of the
+    /// first and last instruction of each: what a program that never ends is
+    /// doing. Ends early where the program does.
     pub fn sample<C: Coprocessor>(
         &mut self,
         memory: &mut Memory,
@@ -196,12 +198,18 @@ impl Hart {
         count: usize,
     ) -> Vec<(u64, u64)> {
         let mut seen = Vec::with_capacity(count);
-        for _ in 0..count {
-            let start = self.pc;
-            let Some(last) = self.step_block(memory, coprocessor) else {
-                break;
+        while seen.len() < count {
+            let first = self.pc;
+            let limits = Limits {
+                instructions: self.instructions + 1,
+                cycles: u64::MAX,
             };
-            seen.push((start, last));
+            let exit = self.run(memory, coprocessor, limits);
+            let last = self.block_end(memory.base(), first).unwrap_or(first);
+            seen.push((first, last));
+            if !matches!(exit, Exit::Limit | Exit::Hook | Exit::Scratch(_)) {
+                break;
+            }
         }
         seen
     }

@@ -5,6 +5,7 @@
 //! the next cycle are pending; an instruction that names none of them issues
 //! one cycle after its predecessor.
 
+use crate::arithmetic::multiply_iterations;
 use crate::cache::{Cache, Lookup};
 use crate::code::Block;
 use crate::config::CoreConfig;
@@ -29,6 +30,10 @@ pub(crate) struct Pipeline {
     /// Registers written by the multiplier or divider, which need a free
     /// write port.
     late_writers: u64,
+    /// Iterations of a multiplication by leading zeros of the first operand,
+    /// for 64 and for 32 bits.
+    multiply_full: [u8; 65],
+    multiply_half: [u8; 65],
     /// First cycle of the current run of instructions without a stall.
     run_start: u64,
     /// Write-back cycle of the last instruction that writes no register.
@@ -57,6 +62,8 @@ impl Pipeline {
             pending: STARTS_LINE,
             ready: [0; 64],
             late_writers: 0,
+            multiply_full: iterations(config, false),
+            multiply_half: iterations(config, true),
             run_start: 0,
             free_port: 0,
             muldiv_free: 0,
@@ -83,8 +90,32 @@ impl Pipeline {
 
     /// Returns the issue cycle of an instruction that names a pending register
     /// or starts a line.
+    #[inline(always)]
+    pub fn wait(
+        &mut self,
+        uses: u64,
+        pc: impl FnOnce() -> u64,
+        now: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
+        let mut waited = uses & self.pending;
+        if waited & (STARTS_LINE | self.late_writers) != 0 {
+            return self.wait_further(uses, pc(), now, below);
+        }
+        self.pending &= !waited;
+        let mut issue = now + 1;
+        while waited != 0 {
+            issue = issue.max(self.ready[waited.trailing_zeros() as usize & 63]);
+            waited &= waited - 1;
+        }
+        if issue > now + 1 {
+            self.run_start = issue;
+        }
+        issue
+    }
+
     #[inline(never)]
-    pub fn wait<C: Coprocessor>(&mut self, uses: u64, pc: u64, now: u64, below: &mut C) -> u64 {
+    fn wait_further(&mut self, uses: u64, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = now + 1;
         if uses & STARTS_LINE != 0 {
             issue = issue.max(self.fetch_line(pc, now, below));
@@ -113,7 +144,7 @@ impl Pipeline {
         issue
     }
 
-    fn fetch_line<C: Coprocessor>(&mut self, pc: u64, now: u64, below: &mut C) -> u64 {
+    fn fetch_line(&mut self, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut available = 0;
         for address in [pc, pc + 2] {
             if address != pc && address & 63 != 0 {
@@ -141,13 +172,13 @@ impl Pipeline {
 
     /// Returns the issue cycle of a load whose operands allow `issue`.
     #[inline(always)]
-    pub fn load<C: Coprocessor>(
+    pub fn load(
         &mut self,
         issue: u64,
         address: u64,
         register: u32,
         latency: u64,
-        below: &mut C,
+        below: &mut dyn Coprocessor,
     ) -> u64 {
         let mut issue = issue;
         if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
@@ -163,7 +194,7 @@ impl Pipeline {
 
     /// Returns the issue cycle of a store or atomic.
     #[inline(always)]
-    pub fn store<C: Coprocessor>(&mut self, issue: u64, address: u64, below: &mut C) -> u64 {
+    pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = issue;
         if self.data_cache.access(address, true) != Lookup::Hit {
             issue = self.miss(issue, address, LineAccess::Write, below);
@@ -176,12 +207,12 @@ impl Pipeline {
     /// Returns when an access that misses issues again: the cache refuses it,
     /// and it waits in decode, with all behind it, until the line is there.
     #[inline(never)]
-    fn miss<C: Coprocessor>(
+    fn miss(
         &mut self,
         issue: u64,
         address: u64,
         access: LineAccess,
-        below: &mut C,
+        below: &mut dyn Coprocessor,
     ) -> u64 {
         let line = address & !63;
         let mut ask = issue;
@@ -197,18 +228,33 @@ impl Pipeline {
     }
 
     /// Obeys the probes that the memory system has collected.
-    pub fn take_probes<C: Coprocessor>(&mut self, below: &mut C) {
+    pub fn take_probes(&mut self, below: &mut dyn Coprocessor) {
         below.take_probes(&mut self.probes);
         for (address, invalidate) in self.probes.drain(..) {
             self.data_cache.probe(address, invalidate);
         }
     }
 
+    /// Returns the iterations of a multiplication with first operand `a`.
+    #[inline(always)]
+    pub fn multiply_iterations(&self, a: u64, high: bool, half: bool) -> u32 {
+        let zeros = if high { 0 } else { a.leading_zeros() };
+        if half {
+            let zeros = if high {
+                0
+            } else {
+                (a as u32).leading_zeros() + 32
+            };
+            return u32::from(self.multiply_half[zeros as usize]);
+        }
+        u32::from(self.multiply_full[zeros as usize])
+    }
+
     /// Returns the issue cycle of a multiplication or division that takes
     /// `iterations`.
-    pub fn muldiv(&mut self, issue: u64, register: u32, iterations: u64) -> u64 {
+    pub fn muldiv(&mut self, issue: u64, register: u32, iterations: u32) -> u64 {
         let issue = issue.max(self.muldiv_free);
-        let ready = issue + self.config.muldiv_overhead + iterations;
+        let ready = issue + self.config.muldiv_overhead + u64::from(iterations);
         self.muldiv_free = ready;
         self.produce(register, ready);
         self.late_writers |= 1 << (register & 63);
@@ -282,29 +328,37 @@ impl Pipeline {
         self.fetch_pc = pc;
     }
 
-    /// Enters a block: waits for its first instruction, which comes with two
-    /// fetch groups if `split`.
+    /// Enters a block after the instruction that issued at `now`: returns the
+    /// cycle before the one in which its first instruction has been fetched,
+    /// which takes two fetch groups if `split`.
     #[inline(always)]
-    pub fn enter(&mut self, split: bool) {
+    pub fn enter(&mut self, now: u64, split: bool) -> u64 {
         let first = self.fetch_start + u64::from(split);
-        if first > self.now + 1 {
-            self.now = first - 1;
-            self.run_start = first;
+        if first <= now + 1 {
+            return now;
         }
+        self.run_start = first;
+        first - 1
     }
 
-    /// Accounts for a branch or jump at the end of `block` that issued at
-    /// `self.now`.
-    #[inline]
-    pub fn transfer(&mut self, block: &Block, target: u64, taken: bool, transfer: Transfer) {
+    /// Accounts for a branch or jump at the end of `block` that issued at `now`.
+    #[inline(always)]
+    pub fn transfer(
+        &mut self,
+        now: u64,
+        block: &Block,
+        target: u64,
+        taken: bool,
+        transfer: Transfer,
+    ) {
         if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
-            self.free_port = self.now + WRITE_BACK;
+            self.free_port = now + WRITE_BACK;
         }
         let after = block.pc + u64::from(block.bytes);
         let last_half = after - 2;
         let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
-        let earliest = self.now.saturating_sub(block.fetch_ahead.into());
-        let fetched = (self.fetch_start + groups).max(earliest).min(self.now);
+        let earliest = now.saturating_sub(block.fetch_ahead.into());
+        let fetched = (self.fetch_start + groups).max(earliest).min(now);
         let executed = Executed {
             last_half,
             after,
@@ -313,14 +367,18 @@ impl Pipeline {
             transfer,
             fetched,
             entered_late: groups == 0 && self.fetch_pc & 2 != 0,
-            queue_short: self.now <= fetched + 2,
+            queue_short: now <= fetched + 2,
         };
-        let bubble = match self.predictor.resolve(&executed) {
+        let prediction = match transfer {
+            Transfer::Branch => self.predictor.resolve_branch(&executed),
+            _ => self.predictor.resolve_jump(&executed),
+        };
+        let bubble = match prediction {
             Prediction::Wrong => {
-                if taken && u64::from(block.return_behind) <= self.now + 2 - fetched {
+                if taken && u64::from(block.return_behind) <= now + 2 - fetched {
                     self.predictor.lose_return();
                 }
-                self.fetch_start = self.now + 1 + self.config.mispredict_penalty;
+                self.fetch_start = now + 1 + self.config.mispredict_penalty;
                 self.fetch_pc = if taken { target } else { after };
                 return;
             }
@@ -331,4 +389,11 @@ impl Pipeline {
         self.fetch_start = fetched + 1 + bubble;
         self.fetch_pc = target;
     }
+}
+
+fn iterations(config: &CoreConfig, half: bool) -> [u8; 65] {
+    std::array::from_fn(|zeros| {
+        let bits = config.multiply_bits_per_cycle;
+        multiply_iterations(64 - zeros as u64, half, bits) as u8
+    })
 }

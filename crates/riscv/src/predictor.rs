@@ -123,22 +123,14 @@ impl Predictor {
         self.stack_depth = 0;
     }
 
-    /// Predicts and then learns from one executed transfer.
-    #[inline]
-    pub fn resolve(&mut self, executed: &Executed) -> Prediction {
-        match executed.transfer {
-            Transfer::Branch => self.resolve_branch(executed),
-            _ => self.resolve_jump(executed),
-        }
-    }
-
     /// A return on a path that turned out wrong took an address from the stack.
     pub fn lose_return(&mut self) {
         self.stack_depth = self.stack_depth.saturating_sub(1);
     }
 
-    #[inline]
-    fn resolve_branch(&mut self, executed: &Executed) -> Prediction {
+    /// Predicts and then learns from one executed branch.
+    #[inline(always)]
+    pub fn resolve_branch(&mut self, executed: &Executed) -> Prediction {
         let Executed {
             last_half,
             target,
@@ -170,7 +162,9 @@ impl Predictor {
         Prediction::Late
     }
 
-    fn resolve_jump(&mut self, executed: &Executed) -> Prediction {
+    /// Predicts and then learns from one executed jump.
+    #[inline(never)]
+    pub fn resolve_jump(&mut self, executed: &Executed) -> Prediction {
         let Executed {
             last_half,
             after,
@@ -266,7 +260,7 @@ impl Predictor {
         (folded ^ hash << size_bits.saturating_sub(self.history_bits)) & (size - 1)
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&self, last_half: u64) -> Option<usize> {
         let (count, newest) = self.slots[slot(last_half)];
         if count == 0 {

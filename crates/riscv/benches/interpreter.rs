@@ -1,0 +1,169 @@
+//! Instructions per second of the interpreter, functional and timed.
+
+#![expect(
+    missing_docs,
+    reason = "criterion's macros make undocumented functions"
+)]
+
+use autocomp_riscv::{
+    CacheConfig, Coprocessor, CoreConfig, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode,
+    RoccCommand, RoccReply,
+};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const BASE: u64 = 0x8000_0000;
+const INSTRUCTIONS: u64 = 2_000_000;
+
+/// Endless loops, as 32-bit words.
+const PROGRAMS: [(&str, &[u32]); 3] = [
+    // Sixteen dependent and independent ALU operations and a branch.
+    (
+        "alu",
+        &[
+            0x0010_0293, // addi t0, zero, 1
+            0x0052_8333, // add t1, t0, t0
+            0x0062_c3b3, // xor t2, t0, t1
+            0x0073_6e33, // or t3, t1, t2
+            0x0023_1e93, // slli t4, t1, 2
+            0x01d3_8f33, // add t5, t2, t4
+            0x00ff_7f93, // andi t6, t5, 15
+            0x41f2_8533, // sub a0, t0, t6
+            0x0015_0593, // addi a1, a0, 1
+            0x00b5_0633, // add a2, a0, a1
+            0x0036_5693, // srli a3, a2, 3
+            0x00d6_4733, // xor a4, a2, a3
+            0x0017_0793, // addi a5, a4, 1
+            0x00f7_0833, // add a6, a4, a5
+            0x0108_78b3, // and a7, a6, a6
+            0x0018_8893, // addi a7, a7, 1
+            0xfc1f_f06f, // j -64
+        ],
+    ),
+    // The inner loop of a plain int8 matrix product.
+    (
+        "gemm",
+        &[
+            0x0000_0013, // nop
+            0x0005_8613, // mv a2, a1
+            0x0805_8693, // addi a3, a1, 128
+            0x0006_0283, // lb t0, 0(a2)
+            0x1006_0303, // lb t1, 256(a2)
+            0x0262_83bb, // mulw t2, t0, t1
+            0x0078_083b, // addw a6, a6, t2
+            0x0016_0613, // addi a2, a2, 1
+            0xfed6_16e3, // bne a2, a3, -20
+            0x1105_a023, // sw a6, 256(a1)
+            0xfddf_f06f, // j -36
+        ],
+    ),
+    // Accelerator commands with their address arithmetic.
+    (
+        "commands",
+        &[
+            0x0015_0513, // addi a0, a0, 1
+            0x0205_1593, // slli a1, a0, 32
+            0x00c5_e5b3, // or a1, a1, a2
+            0x00b5_307b, // custom-3 a0, a1
+            0x0106_8693, // addi a3, a3, 16
+            0x00b6_b07b, // custom-3 a3, a1
+            0xfe9f_f06f, // j -24
+        ],
+    ),
+];
+
+fn bench(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("interpreter");
+    group.throughput(Throughput::Elements(INSTRUCTIONS));
+    group.sample_size(20);
+    for (name, words) in PROGRAMS {
+        for mode in [Mode::Functional, Mode::Timed] {
+            let mut memory = Memory::new(BASE, 1 << 20);
+            for (idx, word) in words.iter().enumerate() {
+                let address = BASE + 4 * idx as u64;
+                let bytes = memory.host_mut(address, 4).expect("the program fits");
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+            let mut hart = Hart::new(&core_config(), mode);
+            hart.set_pc(BASE);
+            hart.set_register(11, BASE + 0x1_0000);
+            group.bench_function(format!("{name}/{mode:?}"), |bencher| {
+                bencher.iter(|| {
+                    let limits = Limits {
+                        instructions: hart.instructions() + INSTRUCTIONS,
+                        cycles: u64::MAX,
+                    };
+                    let exit = hart.run(&mut memory, &mut Sink, limits);
+                    assert_eq!(exit, Exit::Limit);
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+/// Takes every command at once.
+struct Sink;
+
+impl Coprocessor for Sink {
+    fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
+        Ok(RoccReply {
+            value: 0,
+            accepted: command.cycle,
+            value_ready: 0,
+        })
+    }
+
+    fn fence(&mut self, _pc: u64, cycle: u64, _memory: &mut Memory) -> Result<u64, Fault> {
+        Ok(cycle)
+    }
+
+    fn line_access(&mut self, _address: u64, _access: LineAccess, cycle: u64) -> u64 {
+        cycle + 12
+    }
+
+    fn take_probes(&mut self, _probes: &mut Vec<(u64, bool)>) {}
+
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+fn core_config() -> CoreConfig {
+    let cache = CacheConfig {
+        sets: 64,
+        ways: 8,
+        miss_overhead: 0,
+    };
+    CoreConfig {
+        load_latency: 2,
+        subword_load_latency: 3,
+        float_load_latency: 4,
+        csr_latency: 3,
+        indirect_link_latency: 2,
+        float_single_latency: 4,
+        float_double_latency: 6,
+        float_short_latency: 4,
+        float_to_integer_latency: 3,
+        float_divide_single: 30,
+        float_divide_double: 55,
+        float_root_single: 29,
+        float_root_double: 55,
+        multiply_bits_per_cycle: 8,
+        muldiv_overhead: 2,
+        mispredict_penalty: 3,
+        flush_penalty: 4,
+        decode_redirect_penalty: 1,
+        btb_entries: 28,
+        bht_entries: 512,
+        bht_history: 8,
+        bht_history_bits: 3,
+        ras_entries: 6,
+        write_back_cycles: 8,
+        l1i: cache.clone(),
+        l1d: cache,
+        replacement_seed: 1,
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);
