@@ -289,7 +289,7 @@ impl Default for MemoryConfig {
             l2_ways: 8,
             l2_mshrs: 10,
             hit_latency: 6,
-            miss_latency: 11,
+            miss_latency: 12,
             dirty_victim: 11,
             outer_latency: 0,
             outer_bytes_per_cycle: 8,

@@ -13,6 +13,7 @@ use super::job::{Class, Job, resolve};
 use super::load::LoadUnit;
 use super::matmul_loop::MatmulUnit;
 use super::memory::{MemoryCounts, MemorySystem};
+use super::port::Port;
 use super::station::{Origin, Slot, Station, class_of};
 use super::stats::TimingStats;
 use super::store::StoreUnit;
@@ -32,8 +33,9 @@ pub(super) const LOOPS: usize = 2;
 pub(super) const LOAD: usize = 3;
 pub(super) const ARRAY: usize = 4;
 pub(super) const STORE: usize = 5;
-pub(super) const COMPLETE: usize = 6;
-const UNITS: usize = 7;
+pub(super) const PORT: usize = 6;
+pub(super) const COMPLETE: usize = 7;
+const UNITS: usize = 8;
 /// Entries of the queue between the loop units and the station.
 const UNROLLED: usize = 2;
 
@@ -50,6 +52,8 @@ pub(super) struct Constants {
     pub(super) row_to_packet: u64,
     pub(super) read_to_port: u64,
     pub(super) port_to_merger: u64,
+    /// Cycles from a read at the port to its beats at the merger, at least.
+    pub(super) lookahead: u64,
     pub(super) merger_to_write: u64,
     pub(super) merger_to_acc_write: u64,
     pub(super) write_stages: usize,
@@ -100,7 +104,7 @@ pub struct Engine {
     pub(super) store: StoreUnit,
     pub(super) execute: ExecuteUnit,
     pub(super) memory: MemorySystem,
-    pub(super) port_free: u64,
+    pub(super) port: Port,
     matmul: MatmulUnit,
     conv: ConvUnit,
     configured: Configured,
@@ -161,6 +165,7 @@ impl Engine {
             row_to_packet: u64::from(timing.load.row_to_packet).max(1),
             read_to_port: u64::from(timing.load.packet_to_port),
             port_to_merger: u64::from(timing.load.port_to_merger),
+            lookahead: u64::from(timing.load.port_to_merger + timing.memory.hit_latency),
             merger_to_write: u64::from(timing.load.merger_to_write).max(1),
             merger_to_acc_write: u64::from(timing.load.merger_to_acc_write).max(1),
             write_stages: timing.load.write_stages.clamp(1, 8) as usize,
@@ -217,7 +222,7 @@ impl Engine {
             )),
             execute: ExecuteUnit::new(),
             memory: MemorySystem::new(&timing.memory),
-            port_free: 0,
+            port: Port::new(),
             matmul: MatmulUnit::new(
                 [entries[0], entries[1], entries[2]],
                 config.dma_max_bytes / (config.dim * element),
@@ -416,6 +421,9 @@ impl Engine {
         }
         if self.wake[STORE] <= now {
             self.step_store(now);
+        }
+        if self.wake[PORT] <= now {
+            self.step_port(now);
         }
         if self.wake[COMPLETE] <= now {
             self.step_complete(now);

@@ -46,11 +46,9 @@ struct Tracker {
     last_write: u64,
 }
 
-/// A read packet whose beats are on their way.
+/// What a read packet is for.
 #[derive(Clone, Copy, Debug)]
-struct Arrival {
-    first: u64,
-    spacing: u64,
+pub(super) struct Packet {
     slot: Slot,
     tracker: usize,
     row: u32,
@@ -59,6 +57,33 @@ struct Arrival {
     bytes: u32,
     size: u32,
     shift: u32,
+}
+
+/// A read packet whose beats are on their way.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    first: u64,
+    spacing: u64,
+    packet: Packet,
+}
+
+/// The packet whose rows leave the beat merger.
+#[derive(Clone, Copy, Debug)]
+struct Merging {
+    packet: Packet,
+    /// Cycles at which its first and last beat enter.
+    start: u64,
+    last_in: u64,
+    first: u64,
+    spacing: u64,
+    sent: u64,
+    offset: u64,
+    block: u32,
+    out: u64,
+    /// Cycle at which the row in turn could be written, once it has left.
+    write_at: Option<u64>,
+    /// Writes of the row in turn that are done.
+    writes: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +111,7 @@ pub(super) struct LoadUnit {
     trackers: Vec<Tracker>,
     tracker_free: u64,
     arrivals: VecDeque<Arrival>,
+    merging: Option<Merging>,
     merger_free: u64,
     write_free: u64,
     written: [u64; 8],
@@ -109,6 +135,7 @@ impl LoadUnit {
             trackers: vec![Tracker::default(); commands],
             tracker_free: 0,
             arrivals: VecDeque::with_capacity(32),
+            merging: None,
             merger_free: 0,
             write_free: 0,
             written: [0; 8],
@@ -142,6 +169,7 @@ impl LoadUnit {
             && self.rows.is_empty()
             && self.current.is_none()
             && self.arrivals.is_empty()
+            && self.merging.is_none()
             && self.zero.is_none()
     }
 }
@@ -149,13 +177,6 @@ impl LoadUnit {
 impl Engine {
     /// Does what the load path has to do in cycle `now`.
     pub(super) fn step_load(&mut self, now: u64) {
-        while let Some(arrival) = self.load.arrivals.front() {
-            if arrival.first > now {
-                break;
-            }
-            let arrival = self.load.arrivals.pop_front().expect("just seen");
-            self.merge(&arrival);
-        }
         let mut wake = self.step_zero(now);
         loop {
             wake = wake.min(self.step_lead(now));
@@ -165,9 +186,12 @@ impl Engine {
                 break;
             }
         }
-        // Packets sent in this cycle may have been answered at once.
-        if let Some(arrival) = self.load.arrivals.front() {
-            wake = wake.min(arrival.first);
+        wake = wake.min(self.step_merge(now));
+        if self.load.current.is_some()
+            && self.load.packets >= self.k.read_packets
+            && let Some(release) = self.load.releases.front()
+        {
+            wake = wake.min((*release).max(now + 1));
         }
         self.wake[LOAD] = wake;
     }
@@ -320,16 +344,11 @@ impl Engine {
             let (size, bytes, shift) =
                 best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
             let at = row.next.max(now);
-            let port = (at + self.k.read_to_port).max(self.port_free);
             let beats = u64::from(size / self.k.beat_bytes);
-            let reply = self.memory.read(row.address, beats, port);
-            self.port_free = (port + 1).max(reply.blocked_until);
             self.stats.read_beats += beats;
             self.stats.read_packets += 1;
             self.load.packets += 1;
-            let arrival = Arrival {
-                first: reply.first + self.k.port_to_merger,
-                spacing: reply.spacing,
+            let packet = Packet {
                 slot: row.slot,
                 tracker: row.tracker,
                 row: row.row,
@@ -338,15 +357,7 @@ impl Engine {
                 size,
                 shift,
             };
-            if reply.hit && self.load.arrivals.is_empty() {
-                self.merge(&arrival);
-            } else {
-                let place = self
-                    .load
-                    .arrivals
-                    .partition_point(|other| other.first <= arrival.first);
-                self.load.arrivals.insert(place, arrival);
-            }
+            self.request_read(row.address, beats, at + self.k.read_to_port, packet);
             row.address = row.address.wrapping_add(u64::from(bytes));
             row.done += bytes;
             row.left -= bytes;
@@ -360,35 +371,112 @@ impl Engine {
         }
     }
 
-    /// Puts the beats of a packet together and schedules the writes.
-    fn merge(&mut self, packet: &Arrival) {
+    /// Notes a packet whose first beat comes to the port in cycle `first`.
+    pub(super) fn note_arrival(&mut self, packet: Packet, first: u64, spacing: u64) {
+        let arrival = Arrival {
+            first: first + self.k.port_to_merger,
+            spacing,
+            packet,
+        };
+        let place = self
+            .load
+            .arrivals
+            .partition_point(|other| other.first <= arrival.first);
+        self.load.arrivals.insert(place, arrival);
+        // No packet requested later can overtake one that comes this soon.
+        let at = arrival.first.saturating_sub(self.k.lookahead);
+        self.wake[LOAD] = self.wake[LOAD].min(at);
+    }
+
+    /// Puts the beats of packets together and schedules the writes of their
+    /// rows as far as it is known what else writes; returns when to look again.
+    fn step_merge(&mut self, now: u64) -> u64 {
+        loop {
+            if let Some(mut merging) = self.load.merging {
+                let wake = self.merge_rows(&mut merging, now);
+                if wake != 0 {
+                    self.load.merging = Some(merging);
+                    return wake;
+                }
+                self.load.merging = None;
+                self.finish_packet(&merging);
+            }
+            let Some(arrival) = self.load.arrivals.front().copied() else {
+                return u64::MAX;
+            };
+            if arrival.first > now + self.k.lookahead {
+                return arrival.first - self.k.lookahead;
+            }
+            self.load.arrivals.pop_front();
+            let packet = arrival.packet;
+            let beats = u64::from(packet.size / self.k.beat_bytes);
+            let start = arrival.first.max(self.load.merger_free);
+            let block_bytes = self.load_job(packet.slot).block_bytes;
+            self.load.merging = Some(Merging {
+                packet,
+                start,
+                last_in: (start + beats - 1).max(arrival.first + (beats - 1) * arrival.spacing),
+                first: arrival.first,
+                spacing: arrival.spacing,
+                sent: 0,
+                offset: u64::from(packet.done % block_bytes),
+                block: packet.done / block_bytes,
+                out: start,
+                write_at: None,
+                writes: 0,
+            });
+        }
+    }
+
+    /// Lets the rows of a packet leave the merger; returns when to go on, or 0
+    /// if all have left and are written.
+    fn merge_rows(&mut self, merging: &mut Merging, now: u64) -> u64 {
+        let packet = merging.packet;
         let job = self.load_job(packet.slot);
         let beat = u64::from(self.k.beat_bytes);
-        let beats = u64::from(packet.size) / beat;
-        let start = packet.first.max(self.load.merger_free);
-        let enter = |idx: u64| (start + idx).max(packet.first + idx * packet.spacing);
-        let last_in = enter(beats - 1);
         let block_bytes = u64::from(job.block_bytes);
         let (bytes, shift) = (u64::from(packet.bytes), u64::from(packet.shift));
-        let mut offset = u64::from(packet.done) % block_bytes;
-        let mut block = u64::from(packet.done) / block_bytes;
-        let mut sent = 0;
-        let mut out = start;
-        let mut last_write = 0;
-        while sent < bytes {
-            let need = (sent + block_bytes).min(bytes) + shift;
-            let idx = need.div_ceil(beat).max(1) - 1;
-            out = (out + 1).max(enter(idx.min(beats - 1)) + 1);
-            if self.load.written_count >= self.k.write_stages {
-                let before = self.load.written[(self.load.written_count - self.k.write_stages) % 8];
-                out = out.max(before.saturating_sub(self.k.merger_to_write - 1));
+        while merging.sent < bytes {
+            let last = merging.sent + (block_bytes - merging.offset) >= bytes;
+            let write_at = match merging.write_at {
+                Some(at) => at,
+                None => {
+                    let need = (merging.sent + block_bytes).min(bytes) + shift;
+                    let beats = u64::from(packet.size) / beat;
+                    let idx = (need.div_ceil(beat).max(1) - 1).min(beats - 1);
+                    let entered = (merging.start + idx).max(merging.first + idx * merging.spacing);
+                    let mut out = (merging.out + 1).max(entered + 1);
+                    if self.load.written_count >= self.k.write_stages {
+                        let idx = self.load.written_count - self.k.write_stages;
+                        let before = self.load.written[idx % 8];
+                        out = out.max(before.saturating_sub(self.k.merger_to_write - 1));
+                    }
+                    merging.out = out;
+                    let delay = if job.wide {
+                        self.k.merger_to_acc_write
+                    } else {
+                        self.k.merger_to_write
+                    };
+                    let scale = if job.scaled { self.k.scale_latency } else { 0 };
+                    out + delay + scale
+                }
+            };
+            merging.write_at = Some(write_at);
+            let wake = self.write_row(&job, merging, write_at, last, now);
+            if wake != 0 {
+                return wake;
             }
-            let last = sent + (block_bytes - offset) >= bytes;
-            last_write = self.write_row(&job, packet.row, block as u32, out, last);
-            sent = (sent + block_bytes - offset).min(bytes);
-            offset = 0;
-            block += 1;
+            merging.write_at = None;
+            merging.writes = 0;
+            merging.sent = (merging.sent + block_bytes - merging.offset).min(bytes);
+            merging.offset = 0;
+            merging.block += 1;
         }
+        0
+    }
+
+    fn finish_packet(&mut self, merging: &Merging) {
+        let (out, last_in) = (merging.out, merging.last_in);
         self.load.merger_free = if out > last_in {
             out
         } else if out == last_in {
@@ -397,47 +485,73 @@ impl Engine {
             last_in + 1
         };
         self.load.releases.push_back(last_in + 1);
-        let tracker = &mut self.load.trackers[packet.tracker];
-        tracker.bytes_left = tracker.bytes_left.saturating_sub(packet.bytes);
-        tracker.last_write = tracker.last_write.max(last_write);
+        let tracker = &mut self.load.trackers[merging.packet.tracker];
+        tracker.bytes_left = tracker.bytes_left.saturating_sub(merging.packet.bytes);
         if tracker.bytes_left == 0 {
             let (slot, at) = (tracker.slot, tracker.last_write + 1);
             self.schedule_completion(slot, at);
         }
+        self.wake[LOAD] = self.wake[LOAD].min(last_in + 1);
     }
 
-    /// Schedules the writes of one block of a row that leaves the merger in
-    /// cycle `out`; returns the cycle of the last one.
-    fn write_row(&mut self, job: &LoadJob, row: u32, block: u32, out: u64, last: bool) -> u64 {
-        let delay = if job.wide {
-            self.k.merger_to_acc_write
-        } else {
-            self.k.merger_to_write
-        };
-        let mut at = out + delay;
-        let mut pace = 1;
-        if job.scaled {
-            at += self.k.scale_latency;
-            pace = self.k.scale_pace;
-        }
-        let base = job.row + row + block * job.block_stride;
-        for repeat in 0..=job.repeats {
+    /// Schedules the writes of one block of a row from cycle `at` on; returns
+    /// when to go on, or 0 if all are scheduled.
+    fn write_row(
+        &mut self,
+        job: &LoadJob,
+        merging: &mut Merging,
+        at: u64,
+        last: bool,
+        now: u64,
+    ) -> u64 {
+        let pace = if job.scaled { self.k.scale_pace } else { 1 };
+        let base = job.row + merging.packet.row + merging.block * job.block_stride;
+        let writes = (job.repeats + 1) * job.pixel_repeats;
+        let mut at = at;
+        while merging.writes < writes {
+            at = at.max(self.load.write_free);
             // The hardware writes the copies from the last row upwards.
-            let target = base + job.repeats - repeat;
-            for pixel in (0..job.pixel_repeats).rev() {
-                at = at.max(self.load.write_free);
-                let target = target.saturating_sub(pixel);
-                let bank = self.bank(job.accumulator, target);
-                if job.accumulator {
-                    at = self.acc_ex_writes[bank].first_free(at);
-                    if job.accumulate {
-                        self.acc_reads_blocked[bank].mark(at);
-                    }
+            let repeat = merging.writes / job.pixel_repeats;
+            let pixel = job.pixel_repeats - 1 - merging.writes % job.pixel_repeats;
+            let target = (base + job.repeats - repeat).saturating_sub(pixel);
+            let bank = self.bank(job.accumulator, target);
+            // Results of the array go first.
+            let others = if job.accumulator {
+                &self.acc_ex_writes[bank]
+            } else {
+                &self.spad_ex_writes[bank]
+            };
+            let free = others.first_free(at);
+            // Results of rows that the array takes from now on come later.
+            let known = now + self.k.read_latency + self.k.mesh_latency;
+            if free >= known {
+                return free - (self.k.mesh_latency >> 1);
+            }
+            if free + self.k.mesh_latency > now + self.k.read_latency + self.k.mesh_latency {
+                self.advance_execute(now);
+                let others = if job.accumulator {
+                    &self.acc_ex_writes[bank]
                 } else {
-                    at = self.spad_ex_writes[bank].first_free(at);
-                    self.spad_writes[bank].mark(at);
+                    &self.spad_ex_writes[bank]
+                };
+                at = others.first_free(free);
+                if at >= known {
+                    return at - (self.k.mesh_latency >> 1);
                 }
-                self.load.write_free = at + pace;
+            } else {
+                at = free;
+            }
+            if job.accumulator {
+                if job.accumulate {
+                    self.acc_reads_blocked[bank].mark(at);
+                }
+            } else {
+                self.spad_writes[bank].mark(at);
+            }
+            self.load.write_free = at + pace;
+            merging.writes += 1;
+            if merging.writes < writes {
+                at += pace;
             }
         }
         if last {
@@ -446,7 +560,9 @@ impl Engine {
         let count = self.load.written_count;
         self.load.written[count % 8] = at;
         self.load.written_count += 1;
-        at
+        let tracker = &mut self.load.trackers[merging.packet.tracker];
+        tracker.last_write = tracker.last_write.max(at);
+        0
     }
 
     /// Writes zero rows that are due; returns when to look again.

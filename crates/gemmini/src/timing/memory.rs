@@ -20,6 +20,14 @@ const OWNED: u64 = 8;
 const CORE_DIRTY: u64 = 16;
 const CORE: u64 = SHARED | OWNED | CORE_DIRTY;
 const TAG_SHIFT: u32 = 8;
+/// Banks of the L2's data array, each one beat wide.
+const BANKS: usize = 4;
+const BANK_BYTES: u64 = 16;
+/// Stages of the L2's data pipeline between reading and writing the array.
+const WRITE_BEHIND_READ: u64 = 3;
+/// Cycles from a request being handed to the L2's data pipeline, which frees
+/// its tracker, to its first beat at the port.
+const DISPATCH: u64 = 3;
 
 /// Traffic behind the L2 and at the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +55,6 @@ pub(super) struct ReadReply {
     pub(super) spacing: u64,
     /// Whether the line was in the L2.
     pub(super) hit: bool,
-    /// Cycle before which the L2 takes no further request.
-    pub(super) blocked_until: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +70,8 @@ pub(super) struct MemorySystem {
     probe_free: u64,
     /// Beats of the response channel to the accelerator.
     responses: Calendar,
+    /// Cycles in which a bank of the data array takes a written beat.
+    bank_writes: [Calendar; BANKS],
     probes: Vec<(u64, bool)>,
     config: MemoryConfig,
     outer_occupancy: u64,
@@ -86,6 +94,7 @@ impl MemorySystem {
             outer_free: 0,
             probe_free: 0,
             responses: Calendar::new(),
+            bank_writes: std::array::from_fn(|_| Calendar::new()),
             probes: Vec::new(),
             outer_occupancy: u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)),
             config: config.clone(),
@@ -130,16 +139,36 @@ impl MemorySystem {
         (slot, write_back)
     }
 
+    /// Returns the tracker that is free first, and when.
+    #[inline]
+    fn first_tracker(&self) -> (usize, u64) {
+        let mut best = (0, u64::MAX);
+        for (idx, (free, _)) in self.trackers.iter().enumerate() {
+            if *free < best.1 {
+                best = (idx, *free);
+            }
+        }
+        best
+    }
+
+    /// Returns the cycle from which the L2 takes another request.
+    #[inline]
+    pub(super) fn ready_from(&self) -> u64 {
+        self.first_tracker().1
+    }
+
+    /// Keeps a tracker busy until a request that starts its beats in cycle
+    /// `first` has been handed to the data pipeline.
+    #[inline]
+    fn occupy(&mut self, first: u64) {
+        let (idx, _) = self.first_tracker();
+        self.trackers[idx] = (first.saturating_sub(DISPATCH), u64::MAX);
+    }
+
     /// Waits for a tracker, reads the line from outer memory and returns the
-    /// slot, the cycle of the first data and the cycle the tracker was had.
-    fn fill(&mut self, line: u64, cycle: u64, latency: u64) -> (usize, u64, u64) {
-        let (idx, free) = self
-            .trackers
-            .iter()
-            .enumerate()
-            .map(|(idx, (free, _))| (idx, *free))
-            .min_by_key(|(_, free)| *free)
-            .expect("at least one tracker");
+    /// slot and the cycle of the first data.
+    fn fill(&mut self, line: u64, cycle: u64, latency: u64) -> (usize, u64) {
+        let (idx, free) = self.first_tracker();
         let start = cycle.max(free);
         let (slot, write_back) = self.replace(line);
         self.counts.lines_read += 1;
@@ -154,7 +183,7 @@ impl MemorySystem {
         let first = (at + latency).max(served + self.outer_occupancy) + outer;
         self.trackers[idx] = (first + self.outer_occupancy, line);
         self.last_fill = self.last_fill.max(first + self.outer_occupancy);
-        (slot, first, start)
+        (slot, first)
     }
 
     /// Returns the cycle from which a line that is still being filled can be
@@ -202,6 +231,24 @@ impl MemorySystem {
         start + u64::from(latency)
     }
 
+    /// Reserves turns of the data pipeline for a read whose beats may not fall
+    /// together with writes to the same banks of the data array.
+    fn read_slots(&mut self, address: u64, ready: u64, beats: u64) -> u64 {
+        let start = self.responses.first_gap(ready, beats);
+        let offset = address / BANK_BYTES & !(beats - 1);
+        let mut at = start;
+        for beat in 0..beats {
+            let bank = (offset + beat) as usize % BANKS;
+            // A read that has to wait holds up what is behind it.
+            while self.bank_writes[bank].is_marked(at) {
+                at += 1;
+            }
+            at += 1;
+        }
+        self.responses.mark_range(start, at - start);
+        at - beats
+    }
+
     /// The accelerator reads `beats` beats of the line at `address`.
     pub(super) fn read(&mut self, address: u64, beats: u64, cycle: u64) -> ReadReply {
         let line = address >> LINE_SHIFT;
@@ -213,36 +260,31 @@ impl MemorySystem {
             } else {
                 self.probe(slot, cycle, false)
             };
-            let first = self.responses.first_gap(ready, beats);
-            self.responses.mark_range(first, beats);
+            let first = self.read_slots(address, ready, beats);
+            self.occupy(first);
             return ReadReply {
                 first,
                 spacing: 1,
                 hit: true,
-                blocked_until: 0,
             };
         }
         self.counts.misses += 1;
-        let (_, ready, start) = self.fill(line, cycle, u64::from(self.config.miss_latency));
-        let spacing = if beats > 1 { 2 } else { 1 };
-        let busy = (beats - 1) * spacing + 1;
-        let first = self.responses.first_gap(ready, busy);
-        self.responses.mark_range(first, busy);
+        let (_, ready) = self.fill(line, cycle, u64::from(self.config.miss_latency));
+        let first = self.responses.first_gap(ready, beats);
+        self.responses.mark_range(first, beats);
         ReadReply {
             first,
-            spacing,
+            spacing: 1,
             hit: false,
-            blocked_until: start,
         }
     }
 
-    /// The accelerator writes to the line at `address`; `whole` says that every
-    /// byte is written. `first` and `last` are the cycles of the first and the
-    /// last beat at the port. Returns the cycle of the acknowledgement and the
-    /// cycle before which the L2 takes no further request.
-    pub(super) fn write(&mut self, address: u64, whole: bool, first: u64, last: u64) -> (u64, u64) {
+    /// The accelerator writes `beats` beats to the line at `address` from
+    /// cycle `first` on; `whole` says that every byte of the line is written.
+    /// Returns the cycle of the acknowledgement.
+    pub(super) fn write(&mut self, address: u64, whole: bool, beats: u64, first: u64) -> u64 {
         let line = address >> LINE_SHIFT;
-        let mut blocked = 0;
+        let mut hit = true;
         let ready = if let Some(slot) = self.find(line) {
             self.counts.hits += 1;
             let cycle = self.after_fill(line, first);
@@ -259,16 +301,24 @@ impl MemorySystem {
                 }
                 first + u64::from(self.config.hit_latency)
             } else {
-                let (slot, ready, start) =
-                    self.fill(line, first, u64::from(self.config.miss_latency));
+                hit = false;
+                let (slot, ready) = self.fill(line, first, u64::from(self.config.miss_latency));
                 self.lines[slot] |= DIRTY;
-                blocked = start;
                 ready
             }
         };
-        let ack = self.responses.first_free(ready.max(last + 1));
-        self.responses.mark(ack);
-        (ack, blocked)
+        // Each beat takes a turn of the L2's data pipeline; the first one
+        // carries the acknowledgement.
+        let ack = self.responses.first_gap(ready, beats);
+        self.responses.mark_range(ack, beats);
+        for beat in 0..beats {
+            let bank = (address / BANK_BYTES + beat) as usize % BANKS;
+            self.bank_writes[bank].mark(ack + beat + WRITE_BEHIND_READ);
+        }
+        if hit {
+            self.occupy(ack);
+        }
+        ack
     }
 
     /// The core's L1 caches access the line at `address`; returns the cycle at
@@ -303,7 +353,7 @@ impl MemorySystem {
             };
             return start + u64::from(latency);
         }
-        let (slot, ready, _) = self.fill(line, cycle, u64::from(self.config.core_miss_latency));
+        let (slot, ready) = self.fill(line, cycle, u64::from(self.config.core_miss_latency));
         self.lines[slot] |= held;
         ready
     }

@@ -16,6 +16,7 @@ mod job;
 mod load;
 mod matmul_loop;
 mod memory;
+mod port;
 mod station;
 mod stats;
 mod store;

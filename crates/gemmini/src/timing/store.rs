@@ -11,6 +11,7 @@ use super::station::Slot;
 use std::collections::VecDeque;
 
 const HISTORY: usize = 32;
+const GRANTS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Active {
@@ -35,6 +36,9 @@ struct Sending {
     address: u64,
     left: u32,
     next: u64,
+    /// Cycle at which the last beat of the packet under way leaves if nothing
+    /// is in the way, and the beat that has to be through the port before.
+    leaving: Option<(u64, Option<u64>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +62,10 @@ pub(super) struct StoreUnit {
     writer_ready: u64,
     acks: VecDeque<u64>,
     last_ack: u64,
+    beats_sent: u64,
+    beats_granted: u64,
+    /// Cycles at which the last beats went through the port.
+    grants: [u64; GRANTS],
 }
 
 fn ago(values: &[u64; HISTORY], count: usize, back: usize) -> u64 {
@@ -87,6 +95,9 @@ impl StoreUnit {
             writer_ready: 0,
             acks: VecDeque::with_capacity(32),
             last_ack: 0,
+            beats_sent: 0,
+            beats_granted: 0,
+            grants: [0; GRANTS],
         }
     }
 
@@ -121,6 +132,21 @@ impl StoreUnit {
 }
 
 impl Engine {
+    /// Notes that a packet goes through the port from cycle `port` on and is
+    /// acknowledged there in cycle `ack`.
+    pub(super) fn note_write(&mut self, port: u64, beats: u64, ack: u64) {
+        for beat in 0..beats {
+            let idx = self.store.beats_granted as usize % GRANTS;
+            self.store.grants[idx] = port + beat;
+            self.store.beats_granted += 1;
+        }
+        let ack = ack + self.k.port_to_writer;
+        let place = self.store.acks.partition_point(|other| *other <= ack);
+        self.store.acks.insert(place, ack);
+        self.store.last_ack = self.store.last_ack.max(ack);
+        self.wake[STORE] = self.wake[STORE].min(port.saturating_sub(self.k.write_to_port));
+    }
+
     fn store_job(&self, slot: Slot) -> StoreJob {
         match self.station.entry(slot).work {
             Work::Store(job) => job,
@@ -178,40 +204,55 @@ impl Engine {
     fn step_writer(&mut self, now: u64) -> u64 {
         loop {
             if let Some(mut sending) = self.store.sending {
+                if let Some((natural, behind)) = sending.leaving {
+                    // The stages up to the port hold a few beats.
+                    let mut at = natural;
+                    if let Some(beat) = behind {
+                        if self.store.beats_granted <= beat {
+                            return u64::MAX;
+                        }
+                        at = at.max(self.store.grants[beat as usize % GRANTS]);
+                    }
+                    sending.leaving = None;
+                    sending.next = at + 1;
+                    if sending.left == 0 {
+                        // The next block is taken in the cycle of the last beat.
+                        self.store.sending = None;
+                        self.store.writer_ready = at;
+                    } else {
+                        self.store.sending = Some(sending);
+                    }
+                    continue;
+                }
                 if sending.next > now {
                     return sending.next;
                 }
                 while self.store.acks.front().is_some_and(|ack| *ack <= now) {
                     self.store.acks.pop_front();
                 }
-                if self.store.acks.len() >= self.k.write_packets {
-                    return self.store.acks[0].max(now) + 1;
+                if self.store.acks.len() + self.writes_waiting() >= self.k.write_packets {
+                    return self
+                        .store
+                        .acks
+                        .front()
+                        .map_or(u64::MAX, |ack| (*ack).max(now) + 1);
                 }
                 let beat = self.k.beat_bytes;
                 let (size, bytes, whole) =
                     best_put(sending.address, sending.left, beat, self.k.max_bytes);
                 let beats = u64::from(size / beat);
-                let port = (now + self.k.write_to_port).max(self.port_free);
-                let (ack, blocked) =
-                    self.memory
-                        .write(sending.address, whole, port, port + beats - 1);
-                self.port_free = (port + beats).max(blocked);
-                let ack = ack + self.k.port_to_writer;
-                let place = self.store.acks.partition_point(|other| *other <= ack);
-                self.store.acks.insert(place, ack);
-                self.store.last_ack = self.store.last_ack.max(ack);
                 self.stats.write_beats += beats;
                 self.stats.write_packets += 1;
-                sending.next = port - self.k.write_to_port + beats;
+                let last_beat = self.store.beats_sent + beats - 1;
+                self.store.beats_sent += beats;
+                sending.leaving = Some((
+                    now + beats - 1,
+                    last_beat.checked_sub(self.k.write_to_port.max(1)),
+                ));
+                self.request_write(sending.address, whole, beats, now + self.k.write_to_port);
                 sending.address = sending.address.wrapping_add(u64::from(bytes));
                 sending.left -= bytes;
-                if sending.left == 0 {
-                    // The next block is taken in the cycle of the last beat.
-                    self.store.sending = None;
-                    self.store.writer_ready = sending.next - 1;
-                } else {
-                    self.store.sending = Some(sending);
-                }
+                self.store.sending = Some(sending);
                 continue;
             }
             self.propagate();
@@ -241,6 +282,7 @@ impl Engine {
                     address: block.address,
                     left: block.bytes,
                     next: at + 1,
+                    leaving: None,
                 });
             }
         }
