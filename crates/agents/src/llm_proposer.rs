@@ -11,7 +11,8 @@ use crate::proposer::{
 };
 use autocomp_core::{Draft, Plan, TaskKey, Usage};
 use autocomp_llm::{
-    Attempt, Availability, LlmErrorKind, Member, Message, ModelSet, ReasoningEffort, Request, Role,
+    Attempt, Availability, LlmErrorKind, Member, Message, ModelSet, ReasoningEffort, ReplySchema,
+    Request, Role,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,12 +170,13 @@ impl LlmProposer {
     }
 
     /// Asks the models of `set` in the order of sample `slot` until one gives a
-    /// reply that `parse` accepts.
+    /// reply that `parse` accepts. Providers that can are held to `schema`.
     pub(crate) async fn ask<T>(
         &self,
         set: &ModelSet,
         slot: u64,
         prompt: Result<Prompt, TemplateError>,
+        schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
     ) -> Result<Reply<(T, String)>, ProposeError> {
         let mut exchanges = Vec::new();
@@ -203,7 +205,7 @@ impl LlmProposer {
                     }
                 }
                 match self
-                    .ask_member(member, &prompt, &parse, &mut exchanges)
+                    .ask_member(member, &prompt, schema, &parse, &mut exchanges)
                     .await
                 {
                     Ok(value) => {
@@ -238,6 +240,7 @@ impl LlmProposer {
         &self,
         member: &Member,
         prompt: &Prompt,
+        schema: Option<&ReplySchema>,
         parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
         exchanges: &mut Vec<Exchange>,
     ) -> Result<T, (LlmErrorKind, String)> {
@@ -248,6 +251,7 @@ impl LlmProposer {
         );
         request.temperature = self.settings.temperature;
         request.reasoning = self.settings.reasoning;
+        request.schema = schema.filter(|_| member.has_structured_output()).cloned();
         let mut complaint = String::new();
         for _ in 0..2 {
             let completion = match member.complete(&request).await {
@@ -296,7 +300,7 @@ impl Proposer for LlmProposer {
         let prompt = self.plan_prompt(request);
         let parse = |text: &str| parse_plan(text, &request.menu);
         let reply = self
-            .ask(&self.planners, plan_slot(&request.key), prompt, parse)
+            .ask(&self.planners, plan_slot(&request.key), prompt, None, parse)
             .await?;
         let (plan, proposer) = reply.value;
         Ok(Reply {
@@ -318,7 +322,7 @@ impl Proposer for LlmProposer {
             CodeForm::Edits => apply_edits(&request.kernel, &parse_edits(text)?, entry),
         };
         let slot = draft_slot(&request.key, self.coders.members().len());
-        self.ask(&self.coders, slot, prompt, parse)
+        self.ask(&self.coders, slot, prompt, None, parse)
             .await
             .map(draft_of)
     }
@@ -329,7 +333,7 @@ impl Proposer for LlmProposer {
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
-        self.ask(&self.coders, slot, prompt, parse)
+        self.ask(&self.coders, slot, prompt, None, parse)
             .await
             .map(draft_of)
     }

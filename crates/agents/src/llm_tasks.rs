@@ -6,7 +6,9 @@ use crate::plan_reply::{choice_in, resolve};
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::{PlanRequest, ProposeError, Reply};
 use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey};
+use autocomp_llm::ReplySchema;
 use serde::Deserialize;
+use serde_json::json;
 
 /// The shortest text that says what to do, in bytes.
 const SHORTEST_ITEM: usize = 15;
@@ -48,7 +50,7 @@ impl LlmProposer {
             Ok((item.id.clone(), source))
         };
         let slot = draft_slot(&request.key, self.coders().members().len());
-        let reply = self.ask(self.coders(), slot, prompt, parse).await?;
+        let reply = self.ask(self.coders(), slot, prompt, None, parse).await?;
         let ((menu_item, source), proposer) = reply.value;
         let plan = Plan {
             menu_item,
@@ -80,7 +82,7 @@ impl LlmProposer {
         let prompt = self.render(Phase::Combine, &input);
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
-        self.ask(self.coders(), slot, prompt, parse)
+        self.ask(self.coders(), slot, prompt, None, parse)
             .await
             .map(draft_of)
     }
@@ -98,7 +100,7 @@ impl LlmProposer {
         let prompt = self.render(Phase::Translate, &PromptInput::new(reference, None, seed));
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
-        self.ask(self.coders(), slot, prompt, parse)
+        self.ask(self.coders(), slot, prompt, None, parse)
             .await
             .map(draft_of)
     }
@@ -127,7 +129,7 @@ impl LlmProposer {
             }
         };
         let reply = self
-            .ask(self.planners(), plan_slot(key), prompt, parse)
+            .ask(self.planners(), plan_slot(key), prompt, None, parse)
             .await?;
         Ok(Reply {
             value: reply.value.0,
@@ -150,12 +152,37 @@ impl LlmProposer {
         let prompt = self.render(Phase::Menu, &input);
         let parse = |text: &str| parse_menu(text, &request.menu);
         let reply = self
-            .ask(self.planners(), plan_slot(&request.key), prompt, parse)
+            .ask(
+                self.planners(),
+                plan_slot(&request.key),
+                prompt,
+                Some(&menu_schema()),
+                parse,
+            )
             .await?;
         Ok(Reply {
             value: reply.value.0,
             exchanges: reply.exchanges,
         })
+    }
+}
+
+/// Returns the form of a reply with menu items.
+fn menu_schema() -> ReplySchema {
+    let text = json!({ "type": "string" });
+    ReplySchema {
+        name: "menu_items".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": { "items": { "type": "array", "items": {
+                "type": "object",
+                "properties": { "id": text, "text": text, "applies_when": text },
+                "required": ["id", "text", "applies_when"],
+                "additionalProperties": false,
+            } } },
+            "required": ["items"],
+            "additionalProperties": false,
+        }),
     }
 }
 

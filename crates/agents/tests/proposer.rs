@@ -791,3 +791,104 @@ async fn settings_make_a_proposer_that_goes_on_where_a_run_stopped() {
             .contains("no price")
     );
 }
+
+/// A program that answers like a model drives plans and code.
+#[tokio::test]
+async fn a_program_can_be_the_model() {
+    let script = "command::sh -c 'if grep -q \"^CHOICE:\"; then echo \"CHOICE: unroll\"; \
+                  echo \"Unroll the loop over rows by four.\"; else echo \"void solution(int8_t a[4][4]) { mvin(a, 3); }\"; fi'";
+    let budget = Budget::unlimited();
+    let connector = Connector::new(settings(&[]), secrets(), Arc::clone(&budget));
+    let models = connector.connect(&[script]).expect("connect");
+    let proposer = LlmProposer::new(
+        facts(),
+        Templates::new(&BTreeMap::new()).expect("templates"),
+        models.clone(),
+        models,
+        LlmProposerSettings::standard(),
+    );
+    let plan = proposer.plan(&plan_request(0)).await.expect("a plan");
+    assert_eq!(plan.value.menu_item, "unroll");
+    let draft = proposer
+        .implement(&implement_request())
+        .await
+        .expect("code");
+    assert_eq!(
+        draft.value.source,
+        "void solution(int8_t a[4][4]) { mvin(a, 3); }\n"
+    );
+    // Tokens are guessed, as programs report none; money is not spent.
+    assert_eq!(budget.spent().cost, UsdMicros(0));
+    assert!(0 < budget.spent().tokens);
+}
+
+#[tokio::test]
+async fn new_menu_items_come_in_the_form_of_a_schema() {
+    let server = server(|request| {
+        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
+        assert_eq!(body["response_format"]["json_schema"]["name"], "menu_items");
+        let items = json!({"items": [
+            {"id": "unroll", "text": "This one is in the menu already.", "applies_when": ""},
+            {"id": "skew-loops", "text": "Skew the loops by one row.", "applies_when": "never"},
+        ]});
+        ResponseTemplate::new(200).set_body_json(reply(&items.to_string()))
+    })
+    .await;
+    let proposer = proposer(&[&server], &Budget::unlimited());
+    let items = proposer
+        .generate_menu(&plan_request(0))
+        .await
+        .expect("items")
+        .value;
+    assert_eq!(items.len(), 1);
+    assert_eq!(items[0].id, "skew-loops");
+}
+
+#[tokio::test]
+async fn a_model_that_is_set_aside_comes_back_and_people_hear_of_both() {
+    let calls = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = Arc::clone(&calls);
+    let server = server(move |_| {
+        // Broken for three requests of two calls each, then well again.
+        match counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0..6 => ResponseTemplate::new(503),
+            _ => ResponseTemplate::new(200)
+                .set_body_json(reply("CHOICE: unroll\nUnroll the loop over rows by four.")),
+        }
+    })
+    .await;
+    let mut connect = settings(&[&server]);
+    connect.breaker.first_pause = Duration::from_millis(50);
+    let caps = Caps {
+        requests: Some(8),
+        ..Caps::default()
+    };
+    let connector = Connector::new(connect, secrets(), Budget::new(caps, Amount::default()));
+    let models = connector
+        .connect(&[format!("openai@{}/v1::m", server.uri())])
+        .expect("connect");
+    let proposer = LlmProposer::new(
+        facts(),
+        Templates::new(&BTreeMap::new()).expect("templates"),
+        models.clone(),
+        models,
+        LlmProposerSettings::standard(),
+    );
+    for plan in 0..3 {
+        let error = proposer.plan(&plan_request(plan)).await.expect_err("503");
+        assert_eq!(error.kind, ProposeErrorKind::Failed);
+    }
+    // Waits for the model rather than giving the sample up.
+    proposer.plan(&plan_request(3)).await.expect("well again");
+    let notices = connector.take_notices().join("\n");
+    for words in [
+        "50 %",
+        "80 %",
+        "is set aside (3 failures in a row",
+        "answers again",
+    ] {
+        assert!(notices.contains(words), "{words} in {notices}");
+    }
+    assert!(connector.take_notices().is_empty());
+    assert_eq!(connector.health()[0].answered, 1);
+}

@@ -80,12 +80,14 @@ impl Breaker {
         availability_of(&self.lock())
     }
 
-    /// Notes a usable reply.
-    pub fn succeeded(&self) {
+    /// Notes a usable reply; returns whether the model was set aside before.
+    pub fn succeeded(&self) -> bool {
         let mut state = self.lock();
+        let was_set_aside = state.until.is_some();
         if !state.lost {
             *state = State::default();
         }
+        was_set_aside
     }
 
     /// Notes a failure; returns why the model is set aside if this one did it.
@@ -178,7 +180,8 @@ mod tests {
         assert!(matches!(breaker.admit(), Availability::SetAside { .. }));
         tokio::time::advance(Duration::from_secs(10)).await;
         assert_eq!(breaker.admit(), Availability::Available);
-        breaker.succeeded();
+        assert!(breaker.succeeded());
+        assert!(!breaker.succeeded());
         assert_eq!(breaker.admit(), Availability::Available);
         assert_eq!(breaker.admit(), Availability::Available);
     }

@@ -152,7 +152,7 @@ impl Budget {
                         let alone = state.spent.plus(amount);
                         if exceeded(&self.caps, alone).is_some() || state.in_flight.requests == 0 {
                             return Err(CapReached(format!(
-                                "{reason}; spent so far: {}, the next call may need {}",
+                                "{reason}; spent so far: {}, the next call may need up to {}; raise the cap, or lower max_output_tokens",
                                 describe(state.spent),
                                 describe(amount)
                             )));

@@ -1,14 +1,14 @@
 //! From model strings to sets of models ready to be asked.
 
 use crate::bedrock::BedrockClient;
-use crate::breaker::{Availability, Breaker, BreakerPolicy};
+use crate::breaker::BreakerPolicy;
 use crate::budget::Budget;
 use crate::client::LlmClient;
 use crate::command::CommandClient;
-use crate::completion::{Attempt, Completion, Request, TokenCount};
-use crate::error::{LlmError, LlmErrorKind};
+use crate::error::LlmError;
 use crate::genai_client::GenaiClient;
 use crate::mailbox::MailboxClient;
+use crate::member::{Member, MemberHealth, ModelSet};
 use crate::metered::Metered;
 use crate::model::{ModelSpec, ParseModelError, Provider};
 use crate::price::{Price, PriceError, PriceTable};
@@ -16,11 +16,9 @@ use crate::retried::{Retried, RetryPolicy};
 use crate::secrets::Secrets;
 use crate::throttled::{Gate, Throttled};
 use crate::timed::Timed;
-use autocomp_core::UsdMicros;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// How models are asked. Limits are per provider and address.
 #[derive(Clone, Debug)]
@@ -128,7 +126,7 @@ impl Connector {
             .iter()
             .map(|name| self.member(name.as_ref()))
             .collect::<Result<_, _>>()?;
-        Ok(ModelSet { members })
+        Ok(ModelSet::new(members))
     }
 
     /// Wraps a client of the caller's own (a script in tests) like any other.
@@ -136,7 +134,26 @@ impl Connector {
     pub fn wrap(&self, client: impl LlmClient + 'static, price: Price) -> Arc<Member> {
         let gate = self.gate(client.model());
         let (timeout, retry) = (self.settings.timeout, self.settings.retry);
-        Arc::new(self.assemble(Box::new(client), price, gate, timeout, retry))
+        Arc::new(self.assemble(Box::new(client), price, gate, timeout, retry, false))
+    }
+
+    /// Takes what people should hear about, each once: shares of the budget that
+    /// are used, models that are set aside, models that are back.
+    #[must_use]
+    pub fn take_notices(&self) -> Vec<String> {
+        let mut notices = self.budget.take_warnings();
+        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        for member in members.values() {
+            notices.append(&mut member.take_notices());
+        }
+        notices
+    }
+
+    /// Returns how each model fared so far, in the order of their names.
+    #[must_use]
+    pub fn health(&self) -> Vec<MemberHealth> {
+        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        members.values().map(|member| member.health()).collect()
     }
 
     /// Returns the price of a model under these settings.
@@ -185,7 +202,9 @@ impl Connector {
             }
             _ => (self.settings.timeout, self.settings.retry),
         };
-        let member = Arc::new(self.assemble(client, price, gate, timeout, retry));
+        let structured = spec.provider.info().structured_output;
+        let member = self.assemble(client, price, gate, timeout, retry, structured);
+        let member = Arc::new(member);
         members.insert(name, Arc::clone(&member));
         Ok(member)
     }
@@ -203,6 +222,7 @@ impl Connector {
         gate: Arc<Gate>,
         timeout: Duration,
         retry: RetryPolicy,
+        structured_output: bool,
     ) -> Member {
         let metered = Metered::new(
             Timed::new(client, timeout),
@@ -211,12 +231,12 @@ impl Connector {
             Arc::clone(&self.secrets),
         );
         let retried = Retried::new(Throttled::new(metered, gate), retry);
-        Member {
-            client: Box::new(retried),
+        Member::new(
+            Box::new(retried),
             price,
-            breaker: Breaker::new(self.settings.breaker),
-            tally: Mutex::default(),
-        }
+            self.settings.breaker,
+            structured_output,
+        )
     }
 }
 
@@ -227,193 +247,4 @@ fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmCl
         Provider::Mailbox => Box::new(MailboxClient::new(spec)?),
         _ => Box::new(GenaiClient::new(spec, secrets)?),
     })
-}
-
-/// One model, with everything around it, its circuit breaker and its tally.
-pub struct Member {
-    client: Box<dyn LlmClient>,
-    price: Price,
-    breaker: Breaker,
-    tally: Mutex<Tally>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Tally {
-    answered: u64,
-    failed: u64,
-    requests: u64,
-    tokens: TokenCount,
-    cost: UsdMicros,
-    errors: BTreeMap<LlmErrorKind, u64>,
-}
-
-/// How a model fared so far: for progress lines and reports.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MemberHealth {
-    /// The model string.
-    pub model: String,
-    /// Requests answered with a usable reply.
-    pub answered: u64,
-    /// Requests that failed after all retries, unusable replies included.
-    pub failed: u64,
-    /// Calls sent, retries included.
-    pub requests: u64,
-    /// Tokens of all calls.
-    pub tokens: TokenCount,
-    /// Cost of all calls.
-    pub cost: UsdMicros,
-    /// Failed calls by kind.
-    pub errors: BTreeMap<LlmErrorKind, u64>,
-    /// Whether it may be asked now.
-    pub availability: Availability,
-}
-
-impl Member {
-    /// Returns the model string.
-    #[must_use]
-    pub fn model(&self) -> &str {
-        self.client.model()
-    }
-
-    /// Returns what it costs.
-    #[must_use]
-    pub fn price(&self) -> &Price {
-        &self.price
-    }
-
-    /// Returns the circuit breaker.
-    #[must_use]
-    pub fn breaker(&self) -> &Breaker {
-        &self.breaker
-    }
-
-    /// Sends a request. A failure counts towards setting the model aside; a
-    /// reply counts only when [`Member::judge`] finds it usable.
-    ///
-    /// # Errors
-    /// The [`LlmError`] that is left after all retries.
-    pub async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
-        let result = self.client.complete(request).await;
-        let attempts = match &result {
-            Ok(completion) => &completion.attempts,
-            Err(error) => &error.attempts,
-        };
-        self.count(attempts);
-        if let Err(error) = &result {
-            self.tally
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .failed += 1;
-            self.note_failure(error.kind, &error.message);
-        }
-        result
-    }
-
-    /// Notes whether a reply could be used. Unusable replies in a row set the
-    /// model aside like errors do.
-    pub fn judge(&self, usable: Result<(), &str>) {
-        match usable {
-            Ok(()) => {
-                self.tally
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .answered += 1;
-                self.breaker.succeeded();
-            }
-            Err(complaint) => {
-                self.tally
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .failed += 1;
-                self.note_failure(LlmErrorKind::Malformed, complaint);
-            }
-        }
-    }
-
-    /// Returns how the model fared so far.
-    #[must_use]
-    pub fn health(&self) -> MemberHealth {
-        let tally = self
-            .tally
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        MemberHealth {
-            model: self.model().to_owned(),
-            answered: tally.answered,
-            failed: tally.failed,
-            requests: tally.requests,
-            tokens: tally.tokens,
-            cost: tally.cost,
-            errors: tally.errors,
-            availability: self.breaker.availability(),
-        }
-    }
-
-    fn note_failure(&self, kind: LlmErrorKind, message: &str) {
-        if let Some(reason) = self.breaker.failed(kind, message) {
-            tracing::warn!(
-                model = self.model(),
-                "model set aside: {reason}; its share goes to the others"
-            );
-        }
-    }
-
-    fn count(&self, attempts: &[Attempt]) {
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        for attempt in attempts {
-            tally.requests += attempt.requests;
-            tally.tokens += attempt.tokens;
-            tally.cost.0 += attempt.cost.0;
-            if let Some(kind) = attempt.error_kind {
-                *tally.errors.entry(kind).or_default() += 1;
-            }
-        }
-    }
-}
-
-/// Models among which samples are split.
-#[derive(Clone)]
-pub struct ModelSet {
-    members: Vec<Arc<Member>>,
-}
-
-impl ModelSet {
-    /// Creates a set of members.
-    #[must_use]
-    pub fn new(members: Vec<Arc<Member>>) -> Self {
-        Self { members }
-    }
-
-    /// Returns the members.
-    #[must_use]
-    pub fn members(&self) -> &[Arc<Member>] {
-        &self.members
-    }
-
-    /// Returns the order in which sample number `slot` asks the members: its own
-    /// first, then the others as fallback. Any run of as many samples as there
-    /// are members gives each of them exactly one.
-    pub fn order(&self, slot: u64) -> impl Iterator<Item = &Arc<Member>> {
-        let count = self.members.len() as u64;
-        let first = slot.checked_rem(count).unwrap_or(0) as usize;
-        self.members[first..].iter().chain(&self.members[..first])
-    }
-
-    /// Returns when the first member that is set aside may be asked again;
-    /// none if a member is available or all are lost.
-    #[must_use]
-    pub fn next_probe(&self) -> Option<Instant> {
-        let mut next = None;
-        for member in &self.members {
-            match member.breaker.availability() {
-                Availability::Available => return None,
-                Availability::SetAside { until, .. } => {
-                    next = Some(next.map_or(until, |next: Instant| next.min(until)));
-                }
-                Availability::Lost { .. } => {}
-            }
-        }
-        next
-    }
 }

@@ -18,6 +18,7 @@ mod error;
 mod genai_client;
 mod http;
 mod mailbox;
+mod member;
 mod metered;
 mod model;
 mod price;
@@ -37,10 +38,11 @@ pub use completion::{
     Attempt, Completion, Message, ReasoningEffort, ReplySchema, Request, Role, TokenCount,
     estimate_tokens,
 };
-pub use connector::{ConnectError, ConnectSettings, Connector, Member, MemberHealth, ModelSet};
+pub use connector::{ConnectError, ConnectSettings, Connector};
 pub use error::{LlmError, LlmErrorKind};
 pub use genai_client::GenaiClient;
 pub use mailbox::MailboxClient;
+pub use member::{Member, MemberHealth, ModelSet};
 pub use metered::{Metered, total_cost};
 pub use model::{Caching, ModelSpec, PROVIDERS, ParseModelError, Provider, ProviderInfo};
 pub use price::{Price, PriceError, PriceTable};

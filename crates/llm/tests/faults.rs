@@ -3,6 +3,7 @@
 use autocomp_llm::{
     Budget, CommandClient, ConnectSettings, Connector, GenaiClient, LlmClient, LlmErrorKind,
     MailboxClient, ModelSpec, Price, Request, Retried, RetryPolicy, ScriptedClient, Secrets, Timed,
+    check_models,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -376,5 +377,42 @@ async fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
             .wrap(ScriptedClient::new("x", []), price.clone())
             .price(),
         &price
+    );
+}
+
+#[tokio::test]
+async fn a_check_tells_who_answers_and_why_others_do_not() {
+    let body = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 118\r\n\r\n\
+                {\"choices\":[{\"message\":{\"content\":\"ready\"},\"finish_reason\":\"stop\"}],\
+                \"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}";
+    let answering = raw_server(vec![body], Duration::ZERO)
+        .await
+        .to_string()
+        .replace("openai@", "vllm@");
+    let connector = Connector::new(
+        ConnectSettings::standard(),
+        Arc::new(Secrets::default()),
+        Budget::unlimited(),
+    );
+    let names = [
+        answering.as_str(),
+        "openai::gpt-5.4",
+        "openai::no-such",
+        "nonsense",
+    ];
+    let checks = check_models(&connector, &names).await;
+    let errors: Vec<_> = checks
+        .iter()
+        .map(|check| check.error.clone().unwrap_or_default())
+        .collect();
+    assert!(
+        checks[0].ok && checks[0].reports_usage == Some(true),
+        "{errors:?}"
+    );
+    assert_eq!(checks[1].error_kind, Some(LlmErrorKind::Auth));
+    assert!(checks[1].price.is_some());
+    assert!(
+        errors[2].contains("no price") && errors[3].contains("provider::model"),
+        "{errors:?}"
     );
 }
