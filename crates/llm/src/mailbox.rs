@@ -1,15 +1,15 @@
 //! A folder as a model: request files out, answer files in.
 //!
 //! For a request, the file `<id>.request.md` appears in the folder: the whole
-//! prompt, nothing else. Whoever answers writes the reply to
-//! `<id>.answer.md`, under another name first and then renamed, or in one go
-//! with an empty line at its end not required; a file that is still growing is
-//! waited for. The identifier is the hash of the prompt and of how often the
-//! same prompt was asked before in this process, so that a run that is
-//! interrupted and resumed finds the answers that were given meanwhile, in
-//! any order. An answer that starts with `ERROR` is a refusal. Once an answer is
-//! taken, `<id>.request.md` is renamed to `<id>.done.md`; answers are never
-//! deleted.
+//! prompt, nothing else. Whoever answers writes the reply to `<id>.answer.md`,
+//! best under another name first and then renamed; a file that is still
+//! growing is waited for. An answer that starts with `ERROR` declines the
+//! request. Once an answer is taken, `<id>.request.md` is renamed to
+//! `<id>.done.md`; answers are never deleted.
+//!
+//! The identifier is a hash of the prompt and of how often this client was
+//! asked the same before, so a run that was interrupted finds the answers that
+//! were given meanwhile, in any order.
 
 use crate::classify::shorten;
 use crate::client::LlmClient;
