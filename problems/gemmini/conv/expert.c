@@ -15,16 +15,16 @@
 // next block needs (weights, image rows, bias) and what the last one left
 // (results) moves in small pieces between the computes. Image rows alternate
 // between scratchpad banks 0 and 1, weights between 2 and 3, sums between the
-// accumulator halves.
+// accumulator halves. Addresses are 64-bit, so that the core need not extend them.
 void solution(int8_t inp[{{ batch }}][{{ P + 2 }}][{{ P + 2 }}][{{ C }}], int8_t weights[3][3][{{ C }}][{{ K }}], int32_t bias[1][{{ K }}], int8_t output[{{ batch }}][{{ P }}][{{ P }}][{{ K }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ K }});
   config_ld({{ C }}, 1.0f, {{ plane }}, 0);
   config_ld({{ K }}, 1.0f, 16, 1);
   config_ld(0, 1.0f, 16, 2);
-  uint32_t image = 0;
-  uint32_t filter = 8192;
-  uint32_t half = 0;
+  uint64_t image = 0;
+  uint64_t filter = 8192;
+  uint64_t half = 0;
   for (int t = 0; t < {{ chunks }}; t++) {
     mvin3(&bias[0][0], 0x80000000 + t * 16, 16, t < {{ area // 16 }} ? 16 : {{ area % 16 }});
   }
@@ -50,7 +50,7 @@ void solution(int8_t inp[{{ batch }}][{{ P + 2 }}][{{ P + 2 }}][{{ C }}], int8_t
       for (int ky = 0; ky < 3; ky++) {
         for (int kx = 0; kx < 3; kx++) {
           for (int c = 0; c < {{ Ct }}; c++) {
-            uint32_t pixel = image + c * {{ plane }} + ky * {{ P + 2 }} + kx;
+            uint64_t pixel = image + c * {{ plane }} + ky * {{ P + 2 }} + kx;
             preload(filter + step * 16, 0xc0000000 + half, 16, 16, 16, {{ short }});
             compute_preloaded(pixel, GARBAGE_ADDR, 16, {{ short }}, 16, 16);
 {% if short < P %}

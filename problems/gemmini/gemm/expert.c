@@ -7,13 +7,14 @@
 // 16 rows of A at a time alternate between banks 0 and 1, moved in one step ahead;
 // 16x64 blocks of sums alternate between the accumulator halves, so that one
 // leaves, in whole lines, while the next is computed. First products overwrite.
+// Addresses are 64-bit, so that the core need not extend them.
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});
   config_ld({{ K }}, 1.0f, 16, 0);
   config_ld({{ N }}, 1.0f, 16, 1);
-  uint32_t a = 0;
-  uint32_t half = 0;
+  uint64_t a = 0;
+  uint64_t half = 0;
   for (int k = 0; k < {{ Kt // 4 }}; k++) {
     mvin(&A[0][k * 64], k * 64, 64, 16);
     for (int kk = 0; kk < 4; kk++) {
@@ -22,20 +23,22 @@ void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{
   }
   for (int i = 0; i < {{ Mt }}; i++) {
     for (int j = 0; j < {{ panels }}; j++) {
-      uint32_t b = 8192 + (j & 1) * 4096 + (j >> 1) * {{ Kt * 64 }};
+      uint64_t b = 8192 + (j & 1) * 4096 + (j >> 1) * {{ Kt * 64 }};
       for (int k = 0; k < {{ Kt // 4 }}; k++) {
-        if (j == 0 && i < {{ Mt - 1 }}) {
-          mvin(&A[i * 16 + 16][k * 64], (a ^ 4096) + k * 64, 64, 16);
-        }
 {% if 1 < panels %}
         if (i == 0 && j < {{ panels - 1 }}) {
-          uint32_t next = 8192 + ((j + 1) & 1) * 4096 + ((j + 1) >> 1) * {{ Kt * 64 }};
+          uint64_t next = 8192 + ((j + 1) & 1) * 4096 + ((j + 1) >> 1) * {{ Kt * 64 }};
           for (int kk = 0; kk < 4; kk++) {
             mvin2(&B[k * 64 + kk * 16][j * 64 + 64], next + k * 256 + kk * 64, 64, 16);
           }
         }
 {% endif %}
         for (int kk = 0; kk < 4; kk++) {
+          // Not at the beginning or end of a step, where the array may still or
+          // already read the bank that is filled.
+          if (kk == 2 && j == 0 && i < {{ Mt - 1 }}) {
+            mvin(&A[i * 16 + 16][k * 64], (a ^ 4096) + k * 64, 64, 16);
+          }
           for (int jj = 0; jj < 4; jj++) {
             preload(b + k * 256 + kk * 64 + jj * 16,
                     (k == 0 && kk == 0 ? 0x80000000 : 0xc0000000) + half + jj * 16, 16, 16, 16, 16);
@@ -65,17 +68,18 @@ void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{
 {% endif %}
 // 16x64 blocks of sums alternate between the accumulator halves, so that one
 // leaves, in whole lines, while the next is computed. First products overwrite.
+// Addresses are 64-bit, so that the core need not extend them.
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});
   config_ld({{ K }}, 1.0f, 16, 0);
   config_ld({{ N }}, 1.0f, 16, 1);
-  uint32_t b = 8192;
+  uint64_t b = 8192;
 {% if not keep_A %}
-  uint32_t a = 0;
+  uint64_t a = 0;
 {% endif %}
 {% if blocks == 1 %}
-  uint32_t half = 0;
+  uint64_t half = 0;
 {% endif %}
   for (int k = 0; k < {{ depth // 4 }}; k++) {
     mvin(&A[0][k * 64], k * 64, 64, 16);
@@ -101,49 +105,53 @@ void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{
 {% endif %}
     for (int i = 0; i < {{ Mt }}; i++) {
 {% if keep_A %}
-      uint32_t a = i * {{ Kt * 16 }}{% if 1 < blocks %} + s * {{ depth * 16 }}{% endif %};
+      uint64_t a = i * {{ Kt * 16 }}{% if 1 < blocks %} + s * {{ depth * 16 }}{% endif %};
 {% endif %}
 {% if 1 < blocks %}
-      uint32_t c = (i & 1) * 512 + (i >> 1) * 64;
+      uint64_t c = (i & 1) * 512 + (i >> 1) * 64;
 {% else %}
-      uint32_t c = half;
+      uint64_t c = half;
 {% endif %}
       for (int k = 0; k < {{ depth // 4 }}; k++) {
+        for (int kk = 0; kk < 4; kk++) {
+          // Not at the beginning or end of a step, where the array may still or
+          // already read the bank that is filled.
+          if (kk == 2) {
 {% if keep_A %}
 {% if 1 < blocks %}
-        if (j == 0 && (i < {{ Mt - 1 }} || s < {{ blocks - 1 }})) {
-          int row = i < {{ Mt - 1 }} ? i + 1 : 0;
-          int column = (i < {{ Mt - 1 }} ? s : s + 1) * {{ depth * 16 }} + k * 64;
-          mvin(&A[row * 16][column], row * {{ Kt * 16 }} + column, 64, 16);
-        }
+            if (j == 0 && (i < {{ Mt - 1 }} || s < {{ blocks - 1 }})) {
+              int row = i < {{ Mt - 1 }} ? i + 1 : 0;
+              int column = (i < {{ Mt - 1 }} ? s : s + 1) * {{ depth * 16 }} + k * 64;
+              mvin(&A[row * 16][column], row * {{ Kt * 16 }} + column, 64, 16);
+            }
 {% else %}
-        if (j == 0 && i < {{ Mt - 1 }}) {
-          mvin(&A[i * 16 + 16][k * 64], a + {{ Kt * 16 }} + k * 64, 64, 16);
-        }
+            if (j == 0 && i < {{ Mt - 1 }}) {
+              mvin(&A[i * 16 + 16][k * 64], a + {{ Kt * 16 }} + k * 64, 64, 16);
+            }
 {% endif %}
 {% else %}
-        if (more || i < {{ Mt - 1 }}) {
-          mvin(&A[i < {{ Mt - 1 }} ? i * 16 + 16 : 0][k * 64], (a ^ 4096) + k * 64, 64, 16);
-        }
+            if (more || i < {{ Mt - 1 }}) {
+              mvin(&A[i < {{ Mt - 1 }} ? i * 16 + 16 : 0][k * 64], (a ^ 4096) + k * 64, 64, 16);
+            }
 {% endif %}
 {% if depth <= Mt %}
-        if (more && k == 0 && i < {{ depth }}) {
-          mvin2(&B[next_row + i * 16][next_column], (b ^ 4096) + i * 64, 64, 16);
-        }
+            if (more && k == 0 && i < {{ depth }}) {
+              mvin2(&B[next_row + i * 16][next_column], (b ^ 4096) + i * 64, 64, 16);
+            }
 {% elif Mt < 4 %}
-        if (more) {
-          for (int p = 0; p < {{ 4 // Mt }}; p++) {
-            int row = i * {{ depth // Mt }} + k * {{ 4 // Mt }} + p;
-            mvin2(&B[next_row + row * 16][next_column], (b ^ 4096) + row * 64, 64, 16);
-          }
-        }
+            if (more) {
+              for (int p = 0; p < {{ 4 // Mt }}; p++) {
+                int row = i * {{ depth // Mt }} + k * {{ 4 // Mt }} + p;
+                mvin2(&B[next_row + row * 16][next_column], (b ^ 4096) + row * 64, 64, 16);
+              }
+            }
 {% else %}
-        if (more && k % {{ Mt // 4 }} == 0) {
-          int row = i * {{ depth // Mt }} + k / {{ Mt // 4 }};
-          mvin2(&B[next_row + row * 16][next_column], (b ^ 4096) + row * 64, 64, 16);
-        }
+            if (more && k % {{ Mt // 4 }} == 0) {
+              int row = i * {{ depth // Mt }} + k / {{ Mt // 4 }};
+              mvin2(&B[next_row + row * 16][next_column], (b ^ 4096) + row * 64, 64, 16);
+            }
 {% endif %}
-        for (int kk = 0; kk < 4; kk++) {
+          }
           for (int jj = 0; jj < 4; jj++) {
             preload(b + k * 256 + kk * 64 + jj * 16,
                     ({% if 1 < blocks %}s == 0 && {% endif %}k == 0 && kk == 0 ? 0x80000000 : 0xc0000000) + c + jj * 16, 16, 16, 16, 16);

@@ -1,12 +1,9 @@
 {% set Mt = M // 16 %}
 {% set Nt = N // 16 %}
 {% set Kt = K // 16 %}
-{% set whole = fsm.K == Kt %}
-// The hardware loop, {{ fsm.I }}x{{ fsm.J }} tiles of C and {{ fsm.K }} tiles of depth per call.
-{% if whole %}
-// A panel of B is moved in by the first call that needs it and stays; panels
-// take the two halves of the scratchpad in turn.
-{% endif %}
+{% set odd = Mt % fsm.I %}
+// The hardware loop, {{ fsm.I }}x{{ fsm.J }} tiles of C and {{ fsm.K }} tiles of depth per call. Calls take
+// the two halves of both memories in turn.
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});
@@ -14,19 +11,18 @@ void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{
   config_ld({{ N }}, 1.0f, 16, 1);
   for (int j = 0; j < {{ Nt }}; j += {{ fsm.J }}) {
     for (int i = 0; i < {{ Mt }}; i += {{ fsm.I }}) {
-{% if Mt % fsm.I %}
+{% if odd %}
       int rows = i + {{ fsm.I }} < {{ Mt }} ? {{ fsm.I }} : {{ Mt }} - i;
 {% endif %}
-{% set rows = "rows" if Mt % fsm.I else fsm.I %}
-{% if whole %}
-      gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, &A[i * 16][0], i == 0 ? &B[0][j * 16] : 0, 0,
-                      &C[i * 16][j * 16], {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, 0, NO_ACTIVATION, 0,
-                      {% if Nt // fsm.J > 1 %}1 + (j / {{ fsm.J }} & 1){% else %}1{% endif %}, 0);
+{% set rows = "rows" if odd else fsm.I %}
+{% if fsm.K == Kt %}
+      gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, &A[i * 16][0], &B[0][j * 16], 0, &C[i * 16][j * 16],
+                      {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, 0, NO_ACTIVATION, 0, 0, 0);
 {% else %}
       for (int k = 0; k < {{ Kt }}; k += {{ fsm.K }}) {
         gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, &A[i * 16][k * 16], &B[k * 16][j * 16], 0,
-                        k == {{ Kt - fsm.K }} ? &C[i * 16][j * 16] : 0, {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, k != 0,
-                        NO_ACTIVATION, 0, 0, 0);
+                        k == {{ Kt - fsm.K }} ? &C[i * 16][j * 16] : 0,
+                        {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, k != 0, NO_ACTIVATION, 0, 0, 0);
       }
 {% endif %}
     }
