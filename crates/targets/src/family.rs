@@ -46,7 +46,7 @@ pub(crate) fn members(tree: &Tree) -> Result<Vec<Member>, CatalogError> {
             .map_err(|error| {
                 source.error(
                     spanned.span(),
-                    format!("this instance cannot be named: {error}"),
+                    format!("this instance cannot be named: {}", said(&error)),
                     format!(
                         "give every number that the name `{}` uses",
                         file.name.get_ref()
@@ -172,17 +172,22 @@ fn template_error(
         .sum();
     let line = text[start..].lines().next().unwrap_or_default();
     let indent = line.len() - line.trim_start().len();
-    let mut message = error.kind().to_string();
-    if let Some(detail) = error.detail() {
-        message += &format!(": {detail}");
-    }
     Source {
         path: &display,
         text,
     }
     .error(
         start + indent..start + line.trim_end().len(),
-        message,
+        said(error),
         "correct the template, or give the number it needs in family.toml",
     )
+}
+
+/// What is wrong, without the place.
+fn said(error: &minijinja::Error) -> String {
+    let kind = error.kind();
+    match error.detail() {
+        Some(detail) => format!("{kind}: {detail}"),
+        None => kind.to_string(),
+    }
 }
