@@ -6,7 +6,7 @@ use crate::evaluator::EvalError;
 use crate::file_store::{FileStore, make_folder, unwritable};
 use crate::toolchain::Toolchain;
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
-use autocomp_sandbox::{Exit, SandboxReport};
+use autocomp_sandbox::{Exit, ProcessRule, SandboxReport};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -274,7 +274,10 @@ fn compile_runtime_file(
     name: &str,
     entry: &str,
 ) -> Result<(), EvalError> {
-    let policy = tools::policy(toolchain, folder, &[], CPU_SECONDS);
+    let mut policy = tools::policy(toolchain, folder, &[], CPU_SECONDS);
+    // For assembly, clang starts a preprocessor and an assembler. These files
+    // are the target's, not a candidate's.
+    policy.limits.processes = ProcessRule::Children;
     let extra = [format!("-DAUTOCOMP_ENTRY={entry}")];
     let args = toolchain.compile_args(name, &object_name(name), folder, &extra);
     let report = tools::run(&policy, &toolchain.compile.program, &args)?;

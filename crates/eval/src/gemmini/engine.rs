@@ -1,7 +1,6 @@
 //! The simulated machine that kernels run on.
 
 use crate::evaluator::EvalError;
-use autocomp_gemmini::timing::TimingConfig;
 use autocomp_gemmini::{Gemmini, GemminiConfig};
 use autocomp_riscv::Mode;
 use autocomp_sim::{Machine, MachineConfig};
@@ -15,7 +14,6 @@ pub(super) const ENGINE_HASH: &str = env!("AUTOCOMP_ENGINE_HASH");
 pub(super) struct Engine {
     pub(super) config: MachineConfig,
     accelerator: GemminiConfig,
-    timing: TimingConfig,
     /// What measured, for people: `sim gemmini-int8-16 machine=fpga model=1a2b3c4d`.
     pub(super) name: String,
     /// The description as text, part of every key.
@@ -40,9 +38,8 @@ impl Engine {
             environment(format!("machine {name} of target {}: {error}", target.name))
         })?;
         let engine = Self {
+            accelerator: config.accelerator.gemmini(),
             config,
-            accelerator: GemminiConfig::int8_16(),
-            timing: TimingConfig::default(),
             name: format!(
                 "sim {} machine={name} model={}",
                 target.name,
@@ -62,7 +59,7 @@ impl Engine {
         mode: Mode,
         memory_bytes: usize,
     ) -> Result<Machine<Gemmini>, EvalError> {
-        let timing = (mode == Mode::Timed).then_some(&self.timing);
+        let timing = (mode == Mode::Timed).then_some(&self.config.timing);
         let accelerator = Gemmini::new(self.accelerator.clone(), timing)
             .map_err(|error| EvalError::Fault(error.to_string()))?;
         Ok(Machine::with_memory(

@@ -155,6 +155,8 @@ impl Toolchain {
                 "-static",
                 "-Wl,--build-id=none",
                 "-Wl,--no-warn-rwx-segments",
+                // Kernels are called without start code that sets `gp`.
+                "-Wl,--no-relax",
             ],
         });
         args.extend(["-T".into(), script.as_os_str().to_owned()]);

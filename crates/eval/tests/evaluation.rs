@@ -1,0 +1,300 @@
+//! The evaluator as a whole: caches, keys, other compilers, known kernels.
+
+mod support;
+
+use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_eval::toolchain::{ToolchainSearch, find_toolchain};
+use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings, GemminiEvaluator};
+use autocomp_targets::{Catalog, Problem, Target};
+use std::path::{Path, PathBuf};
+
+const SETTINGS: EvaluatorSettings = EvaluatorSettings {
+    use_cache: true,
+    seed: Seed(1),
+    threads: 1,
+    max_instructions: None,
+};
+
+fn catalog() -> Catalog {
+    let mut catalog = Catalog::built_in().expect("built-in data");
+    catalog
+        .add_folder(Path::new("tests/data/problems"))
+        .expect("problems of the tests");
+    catalog
+}
+
+fn small() -> (Problem, Target) {
+    let catalog = catalog();
+    let problem = catalog.problem("gemm-64x64x64").expect("a problem");
+    let target = catalog.target(&problem.target).expect("its target");
+    (problem, target)
+}
+
+fn evaluator(cache: &Path, settings: EvaluatorSettings) -> GemminiEvaluator {
+    let (problem, target) = small();
+    GemminiEvaluator::new(
+        &problem,
+        &target,
+        None,
+        support::toolchain(),
+        cache,
+        settings,
+    )
+    .expect("an evaluator")
+}
+
+fn baseline() -> String {
+    small().0.kernel("baseline").expect("a baseline").to_owned()
+}
+
+fn without_tiers(evaluation: &Evaluation) -> Evaluation {
+    Evaluation {
+        tiers: Vec::new(),
+        ..evaluation.clone()
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            found.extend(files(&entry.path()));
+        } else {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+#[test]
+fn equal_keys_are_computed_once_and_results_do_not_depend_on_the_cache() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let kernel = baseline();
+    let first = evaluator(cache.path(), SETTINGS)
+        .evaluate(&kernel)
+        .expect("works");
+    assert_eq!(first.outcome, Outcome::Ok);
+    assert_eq!(
+        first
+            .tiers
+            .iter()
+            .map(|tier| tier.tier.as_str())
+            .collect::<Vec<_>>(),
+        ["check", "build", "test", "time"]
+    );
+    let again = evaluator(cache.path(), SETTINGS)
+        .evaluate(&kernel)
+        .expect("works");
+    assert_eq!(again.tiers[0].tier, "cache");
+    let anew = EvaluatorSettings {
+        use_cache: false,
+        ..SETTINGS
+    };
+    let anew = evaluator(cache.path(), anew)
+        .evaluate(&kernel)
+        .expect("works");
+    assert_eq!(anew.tiers.len(), 4);
+    for other in [again, anew] {
+        assert_eq!(without_tiers(&other), without_tiers(&first));
+    }
+}
+
+#[test]
+fn damaged_caches_are_rebuilt_and_never_change_a_verdict() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let kernel = baseline();
+    let first = evaluator(cache.path(), SETTINGS)
+        .evaluate(&kernel)
+        .expect("works");
+    let wrong = kernel.replacen("k < 4", "k < 3", 2);
+    let first_wrong = evaluator(cache.path(), SETTINGS)
+        .evaluate(&wrong)
+        .expect("works");
+    assert_ne!(first_wrong.outcome, Outcome::Ok);
+    for folder in ["answers", "builds", "evaluations"] {
+        let entries = files(&cache.path().join(folder));
+        assert!(!entries.is_empty(), "{folder} is in use");
+        for (idx, entry) in entries.iter().enumerate() {
+            let mut bytes = std::fs::read(entry).expect("an entry");
+            match idx % 3 {
+                0 => *bytes.last_mut().expect("not empty") ^= 1,
+                1 => bytes.truncate(bytes.len() / 2),
+                _ => bytes.clear(),
+            }
+            std::fs::write(entry, bytes).expect("written");
+        }
+        for (kernel, first) in [(&kernel, &first), (&wrong, &first_wrong)] {
+            let again = evaluator(cache.path(), SETTINGS)
+                .evaluate(kernel)
+                .expect("works");
+            assert_eq!(
+                without_tiers(&again),
+                without_tiers(first),
+                "after damage to {folder}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_only_costs_time() {
+    let cache = tempfile::tempdir().expect("a folder");
+    // Files in the places of folders: writing fails even for the administrator.
+    for folder in ["answers", "builds", "evaluations"] {
+        std::fs::write(cache.path().join(folder), "in the way").expect("written");
+    }
+    let evaluation = evaluator(cache.path(), SETTINGS)
+        .evaluate(&baseline())
+        .expect("works");
+    assert_eq!(evaluation.outcome, Outcome::Ok);
+    // Without a place to build in there is no evaluation.
+    std::fs::remove_dir_all(cache.path().join("scratch")).expect("removed");
+    std::fs::write(cache.path().join("scratch"), "in the way").expect("written");
+    let error = evaluator(cache.path(), SETTINGS)
+        .evaluate(&baseline())
+        .expect_err("no place");
+    assert!(matches!(error, EvalError::Environment { remedies, .. } if !remedies.is_empty()));
+}
+
+#[test]
+fn keys_depend_on_kernel_settings_and_problem() {
+    let cache = support::cache_folder();
+    let one = evaluator(&cache, SETTINGS);
+    assert_eq!(one.key("a"), evaluator(&cache, SETTINGS).key("a"));
+    assert_ne!(one.key("a"), one.key("b"));
+    let other_seed = EvaluatorSettings {
+        seed: Seed(2),
+        ..SETTINGS
+    };
+    assert_ne!(one.key("a"), evaluator(&cache, other_seed).key("a"));
+    let (mut problem, target) = small();
+    problem.oracle_hash = autocomp_core::ContentHash::of(b"another problem");
+    let other = GemminiEvaluator::new(
+        &problem,
+        &target,
+        None,
+        support::toolchain(),
+        &cache,
+        SETTINGS,
+    )
+    .expect("an evaluator");
+    assert_ne!(one.key("a"), other.key("a"));
+}
+
+#[test]
+fn a_broken_reference_is_an_error_that_names_it() {
+    let (mut problem, target) = small();
+    problem.reference = "void solution(void) { missing(); }".into();
+    problem.oracle_hash = autocomp_core::ContentHash::of(b"broken");
+    let cache = tempfile::tempdir().expect("a folder");
+    let evaluator = GemminiEvaluator::new(
+        &problem,
+        &target,
+        None,
+        support::toolchain(),
+        cache.path(),
+        SETTINGS,
+    )
+    .expect("an evaluator");
+    let error = evaluator.evaluate(&baseline()).expect_err("no oracle");
+    assert!(error.to_string().contains("reference.c:1"), "{error}");
+}
+
+#[test]
+fn a_result_below_the_physical_floor_is_a_fault() {
+    let (mut problem, target) = small();
+    problem.work.macs = u64::from(u32::MAX);
+    let evaluator = GemminiEvaluator::new(
+        &problem,
+        &target,
+        None,
+        support::toolchain(),
+        &support::cache_folder(),
+        EvaluatorSettings {
+            use_cache: false,
+            ..SETTINGS
+        },
+    )
+    .expect("an evaluator");
+    let error = evaluator
+        .evaluate(&baseline())
+        .expect_err("too fast to be true");
+    assert!(matches!(error, EvalError::Fault(_)), "{error}");
+}
+
+#[test]
+fn every_compiler_of_the_machine_gives_right_programs() {
+    // The pinned compiler is always there; others are tried where they are.
+    let zig = ToolchainSearch {
+        path: None,
+        ..support::search()
+    };
+    let zig = find_toolchain(&zig, &mut |_| ()).ok();
+    let named = ["clang", "clang-19", "riscv64-unknown-elf-gcc"].map(|name| {
+        let search = ToolchainSearch {
+            configured: Some(name.into()),
+            ..support::search()
+        };
+        find_toolchain(&search, &mut |_| ()).ok()
+    });
+    let (problem, target) = small();
+    let mut families = Vec::new();
+    for toolchain in [zig, Some(support::toolchain())]
+        .into_iter()
+        .chain(named)
+        .flatten()
+    {
+        let name = toolchain.name.clone();
+        families.push(toolchain.family);
+        let settings = EvaluatorSettings {
+            use_cache: false,
+            ..SETTINGS
+        };
+        let cache = support::cache_folder();
+        let evaluator = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, settings)
+            .expect("an evaluator");
+        for kernel in [&baseline(), &problem.reference] {
+            let evaluation = evaluator.evaluate(kernel).expect("works");
+            assert_eq!(
+                evaluation.outcome,
+                Outcome::Ok,
+                "{name}: {:?}",
+                evaluation.diagnostics
+            );
+        }
+        // Source lines are found whatever the compiler.
+        let looping = "volatile int x;\nvoid solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {\n  for (;;)\n    x++;\n}\n";
+        let evaluation = evaluator.evaluate(looping).expect("works");
+        let place = evaluation.diagnostics[0].location.as_ref().expect("a line");
+        assert!((3..=4).contains(&place.line), "{name}: {place}");
+        let failing = evaluator.evaluate("void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {\n  y = 1;\n}\n").expect("works");
+        assert_eq!(
+            failing.diagnostics[0]
+                .location
+                .as_ref()
+                .map(|place| place.line),
+            Some(2),
+            "{name}"
+        );
+    }
+    assert!(!families.is_empty());
+}
+
+#[test]
+fn threads_share_an_evaluator() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let evaluator = evaluator(cache.path(), SETTINGS);
+    let kernel = baseline();
+    let results: Vec<Evaluation> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| evaluator.evaluate(&kernel).expect("works")))
+            .collect();
+        handles
+            .into_iter()
+            .map(|handle| handle.join().expect("no panic"))
+            .collect()
+    });
+    for result in &results {
+        assert_eq!(without_tiers(result), without_tiers(&results[0]));
+    }
+}
