@@ -39,9 +39,9 @@ pub struct ImplementRequest {
 /// What a proposer needs to correct a draft that failed.
 #[derive(Clone, Debug)]
 pub struct RepairRequest {
-    /// The task of the draft.
+    /// The task; each attempt is a task of its own.
     pub key: TaskKey,
-    /// The task's own random stream; derive one of its own per attempt.
+    /// The task's own random stream.
     pub seed: Seed,
     /// Which attempt at a repair this is, from 1.
     pub attempt: u32,

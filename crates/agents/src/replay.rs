@@ -1,7 +1,7 @@
 //! Replay: plans and drafts of a recorded run, by task key.
 
 use crate::proposer::{
-    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{Draft, Plan, TaskKey};
 
@@ -10,7 +10,7 @@ pub trait Recording: Send + Sync {
     /// Returns the answer to a plan task, if it is recorded.
     fn plan(&self, key: TaskKey) -> Option<Result<Reply<Plan>, ProposeError>>;
 
-    /// Returns the answer to a draft task, if it is recorded.
+    /// Returns the answer to a draft or repair task, if it is recorded.
     fn draft(&self, key: TaskKey) -> Option<Result<Reply<Draft>, ProposeError>>;
 }
 
@@ -52,6 +52,12 @@ impl<R: Recording> Proposer for Replay<R> {
     }
 
     async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError> {
+        self.recording
+            .draft(request.key)
+            .unwrap_or_else(|| Err(absent(request.key)))
+    }
+
+    async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
         self.recording
             .draft(request.key)
             .unwrap_or_else(|| Err(absent(request.key)))

@@ -88,6 +88,7 @@ fn key(plan: u32, draft: u32, purpose: Purpose) -> TaskKey {
         parent: 0,
         plan,
         draft,
+        repair: 0,
         purpose,
     }
 }

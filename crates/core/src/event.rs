@@ -34,7 +34,7 @@ pub enum Event {
     IterationOpened(IterationOpened),
     /// A plan task ended.
     Planned(Planned),
-    /// A draft task ended.
+    /// A draft task or a repair task ended.
     Drafted(Drafted),
     /// An evaluation ended; also recorded for every later draft with the same source.
     Evaluated(Evaluated),
@@ -96,6 +96,9 @@ pub struct IterationOpened {
     /// `slots[parent][plan]`: how many drafts the plan may have. A plan
     /// without drafts is not listed.
     pub slots: Vec<Vec<u32>>,
+    /// How many attempts at repairing it each draft may have.
+    #[serde(default)]
+    pub repairs: u32,
 }
 
 /// A plan task ended.
@@ -110,7 +113,7 @@ pub struct Planned {
     pub exchanges: Vec<ExchangeRecord>,
 }
 
-/// A draft task ended.
+/// A draft task or a repair task ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drafted {
     /// The task.
@@ -436,6 +439,7 @@ mod tests {
                 parent: 0,
                 plan,
                 draft: 0,
+                repair: 0,
                 purpose: Purpose::Plan,
             },
             result: Proposal::Nothing {

@@ -25,6 +25,8 @@ pub enum Purpose {
     Plan,
     /// Turn a plan into code.
     Draft,
+    /// Correct a draft that failed.
+    Repair,
     /// Check, build, test and time a draft.
     Evaluate,
 }
@@ -32,7 +34,7 @@ pub enum Purpose {
 /// The key of one task: the same in every replay of a run, so it names the
 /// task's random stream and fixes the order in which results are considered.
 ///
-/// Keys order by iteration, then parent, plan, draft, then purpose.
+/// Keys order by iteration, then parent, plan, draft, repair, then purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskKey {
     /// Iteration, from 1; 0 holds the baseline alone.
@@ -43,6 +45,10 @@ pub struct TaskKey {
     pub plan: u32,
     /// Index of the draft for that plan; 0 for plans themselves.
     pub draft: u32,
+    /// Which attempt at correcting the draft, from 1; 0 for the draft itself,
+    /// its evaluation, and everything else.
+    #[serde(default)]
+    pub repair: u32,
     /// What the task is for.
     pub purpose: Purpose,
 }
@@ -54,6 +60,7 @@ impl TaskKey {
         parent: 0,
         plan: 0,
         draft: 0,
+        repair: 0,
         purpose: Purpose::Baseline,
     };
 
@@ -62,7 +69,30 @@ impl TaskKey {
     pub fn to_plan(self) -> Self {
         Self {
             draft: 0,
+            repair: 0,
             purpose: Purpose::Plan,
+            ..self
+        }
+    }
+
+    /// Returns the key of the task that writes the source which this task is
+    /// about: the draft, or the attempt at its repair.
+    #[must_use]
+    pub fn to_draft(self) -> Self {
+        let purpose = if self.repair == 0 {
+            Purpose::Draft
+        } else {
+            Purpose::Repair
+        };
+        Self { purpose, ..self }
+    }
+
+    /// Returns the key of the next attempt at repairing the draft.
+    #[must_use]
+    pub fn to_next_repair(self) -> Self {
+        Self {
+            repair: self.repair + 1,
+            purpose: Purpose::Repair,
             ..self
         }
     }
@@ -81,13 +111,22 @@ impl fmt::Display for TaskKey {
             parent,
             plan,
             draft,
+            repair,
             purpose,
         } = self;
-        match purpose {
-            Purpose::Baseline => write!(f, "baseline"),
-            Purpose::Plan => write!(f, "i{iteration}.b{parent}.p{plan}"),
-            Purpose::Draft => write!(f, "i{iteration}.b{parent}.p{plan}.d{draft}"),
-            Purpose::Evaluate => write!(f, "i{iteration}.b{parent}.p{plan}.d{draft}.eval"),
+        if *purpose == Purpose::Baseline {
+            return write!(f, "baseline");
         }
+        write!(f, "i{iteration}.b{parent}.p{plan}")?;
+        if *purpose != Purpose::Plan {
+            write!(f, ".d{draft}")?;
+        }
+        if *repair != 0 {
+            write!(f, ".r{repair}")?;
+        }
+        if *purpose == Purpose::Evaluate {
+            write!(f, ".eval")?;
+        }
+        Ok(())
     }
 }

@@ -15,6 +15,9 @@ pub struct SearchSettings {
     pub plans: u32,
     /// Drafts for each plan, K. 1 to 64.
     pub drafts: u32,
+    /// Attempts at repairing a draft that failed, with its diagnostics; 0 to 16.
+    /// Each costs an evaluation.
+    pub repairs: u32,
     /// Iterations at most, T. 1 to 10,000.
     pub iterations: u32,
     /// Share of the menu's regular items that each plan does not see, from 0
@@ -50,6 +53,7 @@ impl Default for SearchSettings {
             beam: 6,
             plans: 6,
             drafts: 1,
+            repairs: 0,
             iterations: 15,
             menu_dropout: 0.5,
             slack: 1.05,
@@ -83,6 +87,7 @@ impl SearchSettings {
         check_count("beam", self.beam, 1, 256)?;
         check_count("plans", self.plans, 1, 256)?;
         check_count("drafts", self.drafts, 1, 64)?;
+        check_count("repairs", self.repairs, 0, 16)?;
         check_count("iterations", self.iterations, 1, 10_000)?;
         check_count("newcomers", self.newcomers, 0, 256)?;
         let checks = [

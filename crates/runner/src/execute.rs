@@ -12,11 +12,11 @@ use crate::proposal::{self, Answered};
 use crate::recording::read_plan;
 use crate::session::RunSession;
 use autocomp_agents::{
-    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{
-    ContentHash, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan, StopReason,
-    Stopped, TaskKey,
+    ContentHash, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan, PlanRecord,
+    StopReason, Stopped, TaskKey,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_search::Task;
@@ -271,7 +271,7 @@ impl Dispatcher<'_> {
         let mut tasks = self.session.search.ready();
         tasks.sort_by_key(|task| match task {
             Task::Evaluate { .. } => 0,
-            Task::Draft { .. } => 1,
+            Task::Draft { .. } | Task::Repair { .. } => 1,
             _ => 2,
         });
         let mut has_begun = false;
@@ -320,12 +320,14 @@ impl Dispatcher<'_> {
     }
 
     fn begin_proposal(&mut self, task: Task) -> Result<(), RunError> {
-        let key = task.key();
-        let blobs = self.session.blobs();
+        let blobs = self.session.blobs().clone();
         let search = &self.session.search;
-        let proposer = Arc::clone(&self.proposer);
-        let abandon = self.abandon.clone();
-        let handle = Handle::current();
+        let plan_of = |key: TaskKey, record: &PlanRecord| {
+            read_plan(record, &blobs).map_err(|reason| RunError::BadPlan {
+                task: key.to_plan().to_string(),
+                reason,
+            })
+        };
         match task {
             Task::Plan {
                 key,
@@ -342,16 +344,9 @@ impl Dispatcher<'_> {
                     evaluation: evaluation_of(search, parent),
                     menu,
                 };
-                self.tasks.spawn_blocking(move || {
-                    handle.block_on(async {
-                        let answer = AssertUnwindSafe(proposer.plan(&request)).catch_unwind();
-                        tokio::select! {
-                            biased;
-                            answer = answer => Done::Plan(key, answer.unwrap_or_else(panicked)),
-                            () = abandon.cancelled() => Done::Abandoned(key),
-                        }
-                    })
-                });
+                let ask =
+                    |proposer: Arc<dyn Proposer>| async move { proposer.plan(&request).await };
+                self.propose(key, ask, Done::Plan);
             }
             Task::Draft {
                 key,
@@ -360,32 +355,73 @@ impl Dispatcher<'_> {
                 kernel,
                 plan,
             } => {
-                let plan = read_plan(&plan, blobs).map_err(|reason| RunError::BadPlan {
-                    task: key.to_plan().to_string(),
-                    reason,
-                })?;
                 let request = ImplementRequest {
                     key,
                     seed,
                     kernel: blobs.get_text(kernel)?,
                     evaluation: evaluation_of(search, parent),
-                    plan,
+                    plan: plan_of(key, &plan)?,
                 };
-                self.tasks.spawn_blocking(move || {
-                    handle.block_on(async {
-                        let answer = AssertUnwindSafe(proposer.implement(&request)).catch_unwind();
-                        tokio::select! {
-                            biased;
-                            answer = answer => Done::Draft(key, answer.unwrap_or_else(panicked)),
-                            () = abandon.cancelled() => Done::Abandoned(key),
-                        }
-                    })
-                });
+                let ask =
+                    |proposer: Arc<dyn Proposer>| async move { proposer.implement(&request).await };
+                self.propose(key, ask, Done::Draft);
             }
-            _ => return Ok(()),
+            Task::Repair {
+                key,
+                seed,
+                parent,
+                kernel,
+                plan,
+                draft,
+            } => {
+                let failure = search.evaluation(draft.source);
+                let failure = failure.expect("a draft is repaired after its evaluation");
+                let request = RepairRequest {
+                    key,
+                    seed,
+                    attempt: key.repair,
+                    kernel: blobs.get_text(kernel)?,
+                    evaluation: evaluation_of(search, parent),
+                    plan: plan_of(key, &plan)?,
+                    draft: Draft {
+                        source: blobs.get_text(draft.source)?,
+                        proposer: draft.proposer,
+                    },
+                    failure: Evaluation::clone(failure),
+                };
+                let ask =
+                    |proposer: Arc<dyn Proposer>| async move { proposer.repair(&request).await };
+                self.propose(key, ask, Done::Draft);
+            }
+            _ => {}
         }
-        self.proposing.insert(key);
         Ok(())
+    }
+
+    /// Asks the proposer on a thread of its own.
+    fn propose<T, F>(
+        &mut self,
+        key: TaskKey,
+        ask: impl FnOnce(Arc<dyn Proposer>) -> F + Send + 'static,
+        done: fn(TaskKey, Result<Reply<T>, ProposeError>) -> Done,
+    ) where
+        F: Future<Output = Result<Reply<T>, ProposeError>>,
+        T: 'static,
+    {
+        self.proposing.insert(key);
+        let proposer = Arc::clone(&self.proposer);
+        let abandon = self.abandon.clone();
+        let handle = Handle::current();
+        self.tasks.spawn_blocking(move || {
+            handle.block_on(async {
+                let answer = AssertUnwindSafe(ask(proposer)).catch_unwind();
+                tokio::select! {
+                    biased;
+                    answer = answer => done(key, answer.unwrap_or_else(panicked)),
+                    () = abandon.cancelled() => Done::Abandoned(key),
+                }
+            })
+        });
     }
 
     /// Takes the outcome of a task.

@@ -1,31 +1,41 @@
 //! One iteration: its slots, and what has come back for them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, IterationOpened, PlanRecord, Purpose, SearchSettings, TaskKey,
+    CandidateId, ContentHash, DraftRecord, IterationOpened, Outcome, PlanRecord, Purpose,
+    SearchSettings, TaskKey,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Returns how many drafts each plan of each place may have
-/// (`slots[parent][plan]`), given that `remaining` evaluations are left.
+/// The work of one iteration, as allotted before it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allotment {
+    /// `slots[parent][plan]`: how many drafts each plan of each place may have.
+    pub slots: Vec<Vec<u32>>,
+    /// How many attempts at repairing it each draft may have.
+    pub repairs: u32,
+}
+
+/// Allots the work of an iteration, given that `remaining` evaluations are left.
 ///
 /// Slots are dealt in rounds: the first draft of the first plan of every
 /// place, then of the second plan, and so on, then the second drafts. A
 /// bounded budget is spread evenly over the iterations left, so that a small
 /// one still searches deep: it gives each iteration its share, rounded up, and
-/// no less than one slot per place while it lasts.
+/// no less than one slot per place while it lasts. Repairs are allowed as far
+/// as every draft could have as many within what is left, so drafts come before
+/// repairs when the budget runs out. What is not used comes back when the
+/// iteration closes.
 #[must_use]
-pub fn allot_slots(
-    settings: &SearchSettings,
-    iteration: u32,
-    remaining: Option<u32>,
-) -> Vec<Vec<u32>> {
+pub fn allot(settings: &SearchSettings, iteration: u32, remaining: Option<u32>) -> Allotment {
     let full = settings.drafts_per_iteration();
-    let n_slots = match remaining {
-        None => full,
+    let (n_slots, repairs) = match remaining {
+        None => (full, settings.repairs),
         Some(remaining) => {
             let iterations_left = settings.iterations.saturating_sub(iteration) + 1;
             let share = remaining.div_ceil(iterations_left).max(settings.beam);
-            share.min(remaining).min(full)
+            let n_slots = share.min(remaining).min(full);
+            let affordable = remaining.checked_div(n_slots).unwrap_or(1);
+            (n_slots, (affordable - 1).min(settings.repairs))
         }
     };
     let (beam, plans) = (settings.beam as usize, settings.plans as usize);
@@ -38,7 +48,18 @@ pub fn allot_slots(
             plans.pop();
         }
     }
-    slots
+    Allotment { slots, repairs }
+}
+
+/// What a draft slot waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlotState {
+    /// For this draft or repair task.
+    Proposal(TaskKey),
+    /// For this evaluate task.
+    Evaluation(TaskKey),
+    /// For nothing.
+    Done,
 }
 
 /// What came back for one plan or draft.
@@ -54,9 +75,12 @@ pub(crate) struct Iteration {
     pub(crate) number: u32,
     pub(crate) parents: Vec<CandidateId>,
     slots: Vec<Vec<u32>>,
+    repairs: u32,
     plans: BTreeMap<TaskKey, Answer<PlanRecord>>,
-    drafts: BTreeMap<TaskKey, Answer<ContentHash>>,
-    evaluated: BTreeSet<TaskKey>,
+    /// Drafts and repairs.
+    drafts: BTreeMap<TaskKey, Answer<DraftRecord>>,
+    /// Evaluations that have ended, and how.
+    evaluated: BTreeMap<TaskKey, Outcome>,
 }
 
 impl Iteration {
@@ -65,9 +89,10 @@ impl Iteration {
             number: opened.iteration,
             parents: opened.parents.clone(),
             slots: opened.slots.clone(),
+            repairs: opened.repairs,
             plans: BTreeMap::new(),
             drafts: BTreeMap::new(),
-            evaluated: BTreeSet::new(),
+            evaluated: BTreeMap::new(),
         }
     }
 
@@ -87,6 +112,7 @@ impl Iteration {
                         parent: parent as u32,
                         plan: plan as u32,
                         draft: 0,
+                        repair: 0,
                         purpose: Purpose::Plan,
                     })
             })
@@ -97,6 +123,7 @@ impl Iteration {
         let drafts = self.n_drafts(plan);
         (0..drafts).map(move |draft| TaskKey {
             draft,
+            repair: 0,
             purpose: Purpose::Draft,
             ..plan
         })
@@ -114,8 +141,32 @@ impl Iteration {
         self.plans.get(&key)
     }
 
-    pub(crate) fn draft(&self, key: TaskKey) -> Option<&Answer<ContentHash>> {
-        self.drafts.get(&key)
+    /// Returns the draft or repair that was made by the task `key`.
+    pub(crate) fn draft(&self, key: TaskKey) -> Option<&DraftRecord> {
+        match self.drafts.get(&key) {
+            Some(Answer::Made(draft)) => Some(draft),
+            _ => None,
+        }
+    }
+
+    /// Returns what the slot of the draft task `key` waits for. Its plan must
+    /// have been made.
+    pub(crate) fn slot_state(&self, key: TaskKey) -> SlotState {
+        let mut key = key;
+        loop {
+            match self.drafts.get(&key) {
+                None => return SlotState::Proposal(key),
+                Some(Answer::Absent) => return SlotState::Done,
+                Some(Answer::Made(_)) => {}
+            }
+            let evaluate = key.with_purpose(Purpose::Evaluate);
+            match self.evaluated.get(&evaluate) {
+                None => return SlotState::Evaluation(evaluate),
+                Some(Outcome::Ok) => return SlotState::Done,
+                Some(_) if self.repairs <= key.repair => return SlotState::Done,
+                Some(_) => key = key.to_next_repair(),
+            }
+        }
     }
 
     /// Returns the plan that a draft or an evaluation belongs to, if it was made.
@@ -126,16 +177,16 @@ impl Iteration {
         }
     }
 
-    /// Returns the drafts that exist, in key order of their evaluate tasks.
+    /// Returns the sources that exist, in key order of their evaluate tasks.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (TaskKey, ContentHash)> + '_ {
         self.drafts.iter().filter_map(|(key, answer)| match answer {
-            Answer::Made(source) => Some((key.with_purpose(Purpose::Evaluate), *source)),
+            Answer::Made(draft) => Some((key.with_purpose(Purpose::Evaluate), draft.source)),
             Answer::Absent => None,
         })
     }
 
     pub(crate) fn is_evaluated(&self, key: TaskKey) -> bool {
-        self.evaluated.contains(&key)
+        self.evaluated.contains_key(&key)
     }
 
     /// Returns whether every slot has been tried to its end.
@@ -143,16 +194,9 @@ impl Iteration {
         self.plan_keys().all(|plan| match self.plans.get(&plan) {
             None => false,
             Some(Answer::Absent) => true,
-            Some(Answer::Made(_)) => {
-                self.draft_keys(plan)
-                    .all(|draft| match self.drafts.get(&draft) {
-                        None => false,
-                        Some(Answer::Absent) => true,
-                        Some(Answer::Made(_)) => self
-                            .evaluated
-                            .contains(&draft.with_purpose(Purpose::Evaluate)),
-                    })
-            }
+            Some(Answer::Made(_)) => self
+                .draft_keys(plan)
+                .all(|draft| self.slot_state(draft) == SlotState::Done),
         })
     }
 
@@ -171,21 +215,27 @@ impl Iteration {
         Ok(())
     }
 
-    /// Notes a draft. Returns why it cannot be, if so.
+    /// Notes a draft or a repair. Returns why it cannot be, if so.
     pub(crate) fn set_draft(
         &mut self,
         key: TaskKey,
-        answer: Answer<ContentHash>,
+        answer: Answer<DraftRecord>,
     ) -> Result<(), &'static str> {
-        if key.purpose != Purpose::Draft || self.n_drafts(key) <= key.draft {
+        if key.to_draft() != key || self.n_drafts(key) <= key.draft {
             return Err("the iteration has no such draft");
         }
         if self.plan_of(key).is_none() {
             return Err("there is no plan for the draft");
         }
-        if self.drafts.insert(key, answer).is_some() {
-            return Err("the draft task has ended before");
+        let first = TaskKey {
+            repair: 0,
+            purpose: Purpose::Draft,
+            ..key
+        };
+        if self.slot_state(first) != SlotState::Proposal(key) {
+            return Err("the draft task has ended before, or is not due");
         }
+        self.drafts.insert(key, answer);
         Ok(())
     }
 
@@ -194,23 +244,34 @@ impl Iteration {
         &mut self,
         key: TaskKey,
         source: ContentHash,
+        outcome: Outcome,
     ) -> Result<(), &'static str> {
-        let draft = self.drafts.get(&key.with_purpose(Purpose::Draft));
-        if key.purpose != Purpose::Evaluate || draft != Some(&Answer::Made(source)) {
+        let draft = self.draft(key.to_draft());
+        let is_same = draft.is_some_and(|draft| draft.source == source);
+        if key.purpose != Purpose::Evaluate || !is_same {
             return Err("there is no draft with that source");
         }
-        if !self.evaluated.insert(key) {
+        if self.evaluated.contains_key(&key) {
             return Err("the evaluation has ended before");
         }
+        self.evaluated.insert(key, outcome);
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::allot_slots;
+    use super::{Allotment, allot};
     use autocomp_core::SearchSettings;
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+    fn allot_slots(
+        settings: &SearchSettings,
+        iteration: u32,
+        remaining: Option<u32>,
+    ) -> Vec<Vec<u32>> {
+        allot(settings, iteration, remaining).slots
+    }
 
     fn settings(beam: u32, plans: u32, drafts: u32, iterations: u32) -> SearchSettings {
         SearchSettings {
@@ -253,21 +314,63 @@ mod tests {
         );
     }
 
+    #[test]
+    fn repairs_reserve_evaluations_and_give_way_at_the_end() {
+        let settings = SearchSettings {
+            repairs: 2,
+            ..settings(2, 3, 1, 4)
+        };
+        let all = vec![vec![1; 3]; 2];
+        assert_eq!(
+            allot(&settings, 1, None),
+            Allotment {
+                slots: all,
+                repairs: 2
+            }
+        );
+        // 24 left for 4 iterations: 6 drafts now, and 24 would do for 3 repairs each.
+        assert_eq!(
+            allot(&settings, 1, Some(24)),
+            Allotment {
+                slots: vec![vec![1; 3]; 2],
+                repairs: 2
+            }
+        );
+        let two = vec![vec![1], vec![1]];
+        assert_eq!(
+            allot(&settings, 3, Some(4)),
+            Allotment {
+                slots: two,
+                repairs: 1
+            }
+        );
+        assert_eq!(
+            allot(&settings, 4, Some(5)),
+            Allotment {
+                slots: vec![vec![1; 3], vec![1; 2]],
+                repairs: 0
+            }
+        );
+    }
+
     proptest! {
         #[test]
         fn slots_stay_within_budget_and_are_fair(
             beam in 1u32..7, plans in 1u32..7, drafts in 1u32..4, remaining in 0u32..400,
-            iterations in 1u32..20, iteration in 1u32..20,
+            iterations in 1u32..20, repairs in 0u32..4, iteration in 1u32..20,
         ) {
-            let settings = settings(beam, plans, drafts, iterations);
-            let slots = allot_slots(&settings, iteration.min(iterations), Some(remaining));
+            let settings = SearchSettings { repairs, ..settings(beam, plans, drafts, iterations) };
+            let allotment = allot(&settings, iteration.min(iterations), Some(remaining));
+            let slots = allotment.slots;
             let sums: Vec<u32> = slots.iter().map(|plans| plans.iter().sum()).collect();
             let total: u32 = sums.iter().sum();
-            prop_assert!(total <= remaining && total <= settings.drafts_per_iteration());
+            prop_assert!(total * (1 + allotment.repairs) <= remaining);
+            prop_assert!(total <= settings.drafts_per_iteration());
+            prop_assert!(allotment.repairs <= repairs);
             prop_assert_eq!(total == 0, remaining == 0);
             prop_assert!(sums.iter().max().unwrap() - sums.iter().min().unwrap() <= 1);
             prop_assert!(slots.iter().flatten().all(|n| 1 <= *n && *n <= drafts));
-            if iteration == iterations {
+            if iterations <= iteration {
                 prop_assert_eq!(total, remaining.min(settings.drafts_per_iteration()));
             }
         }

@@ -20,7 +20,7 @@ mod strategy;
 mod task;
 
 pub use dropout::menu_after_dropout;
-pub use iteration::allot_slots;
+pub use iteration::{Allotment, allot};
 pub use lineage::LineageStep;
 pub use progress::{BestKernel, Progress, ProposalCounts};
 pub use search::{ApplyError, Candidate, Search, SearchError};

@@ -13,6 +13,7 @@ pub(crate) struct Tally {
     n_evaluated: u32,
     plans: ProposalCounts,
     drafts: ProposalCounts,
+    repairs: ProposalCounts,
     usage: Usage,
     n_failed_calls: u64,
 }
@@ -21,6 +22,9 @@ impl Tally {
     pub(crate) fn count(&mut self, event: &Event) {
         match event {
             Event::Planned(planned) => self.plans.count(&planned.result),
+            Event::Drafted(drafted) if drafted.key.repair != 0 => {
+                self.repairs.count(&drafted.result);
+            }
             Event::Drafted(drafted) => self.drafts.count(&drafted.result),
             Event::Evaluated(_) => self.n_evaluated += 1,
             _ => {}
@@ -85,8 +89,10 @@ pub struct Progress {
     pub outcomes: BTreeMap<Outcome, u32>,
     /// Plans.
     pub plans: ProposalCounts,
-    /// Drafts.
+    /// Drafts, without repairs.
     pub drafts: ProposalCounts,
+    /// Repairs of drafts that failed.
+    pub repairs: ProposalCounts,
     /// What calls of models used.
     pub usage: Usage,
     /// Calls of models that failed.
@@ -167,6 +173,7 @@ impl Search {
             outcomes,
             plans: self.tally.plans,
             drafts: self.tally.drafts,
+            repairs: self.tally.repairs,
             usage: self.tally.usage,
             failed_calls: self.tally.n_failed_calls,
             baseline_cycles: self.candidates().first().map(|candidate| candidate.cycles),

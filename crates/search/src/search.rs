@@ -1,7 +1,7 @@
 //! The state of a run, as the fold over its events.
 
 use crate::dropout::menu_after_dropout;
-use crate::iteration::{Answer, Iteration, allot_slots};
+use crate::iteration::{Allotment, Answer, Iteration, SlotState, allot};
 use crate::progress::Tally;
 use crate::strategy::{Pool, REGISTRY, Strategy, strategy};
 use crate::task::Task;
@@ -194,7 +194,7 @@ impl Search {
             }
             Event::Drafted(drafted) => {
                 let answer = match &drafted.result {
-                    Proposal::Made(draft) => Answer::Made(draft.source),
+                    Proposal::Made(draft) => Answer::Made(draft.clone()),
                     Proposal::Nothing { .. } | Proposal::Failed { .. } => Answer::Absent,
                 };
                 self.open_iteration(drafted.key)
@@ -282,7 +282,8 @@ impl Search {
             self.phase = Phase::Between;
             return Ok(());
         }
-        self.open_iteration(*key)?.set_evaluated(*key, *source)?;
+        self.open_iteration(*key)?
+            .set_evaluated(*key, *source, evaluation.outcome)?;
         self.evaluations
             .entry(*source)
             .or_insert_with(|| Arc::new(evaluation.clone()));
@@ -416,17 +417,33 @@ impl Search {
                 }
                 Some(Answer::Absent) => {}
                 Some(Answer::Made(plan)) => {
-                    for key in iteration.draft_keys(plan_key) {
-                        if iteration.draft(key).is_none() {
-                            let plan = plan.clone();
-                            tasks.push(Task::Draft {
+                    for draft_key in iteration.draft_keys(plan_key) {
+                        let SlotState::Proposal(key) = iteration.slot_state(draft_key) else {
+                            continue;
+                        };
+                        let (seed, plan) = (seed(key), plan.clone());
+                        let failed = key.repair.checked_sub(1).and_then(|repair| {
+                            iteration
+                                .draft(TaskKey { repair, ..key }.to_draft())
+                                .cloned()
+                        });
+                        tasks.push(match failed {
+                            None => Task::Draft {
                                 key,
-                                seed: seed(key),
+                                seed,
                                 parent,
                                 kernel,
                                 plan,
-                            });
-                        }
+                            },
+                            Some(draft) => Task::Repair {
+                                key,
+                                seed,
+                                parent,
+                                kernel,
+                                plan,
+                                draft,
+                            },
+                        });
                     }
                 }
             }
@@ -487,10 +504,13 @@ impl Search {
             .map(|most| most.saturating_sub(self.n_evaluations()));
         // Vacant places are filled by repeating the beam from its best.
         let n_places = settings.beam as usize;
+        let Allotment { slots, repairs } = allot(settings, iteration, remaining);
+        let parents = self.beam.iter().copied().cycle().take(n_places).collect();
         IterationOpened {
             iteration,
-            parents: self.beam.iter().copied().cycle().take(n_places).collect(),
-            slots: allot_slots(settings, iteration, remaining),
+            parents,
+            slots,
+            repairs,
         }
     }
 

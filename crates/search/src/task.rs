@@ -1,6 +1,6 @@
 //! Tasks: what may run now.
 
-use autocomp_core::{CandidateId, ContentHash, MenuItem, PlanRecord, Seed, TaskKey};
+use autocomp_core::{CandidateId, ContentHash, DraftRecord, MenuItem, PlanRecord, Seed, TaskKey};
 
 /// A task that may run now. Texts are named by content hash.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,21 @@ pub enum Task {
         /// The plan to carry out.
         plan: PlanRecord,
     },
+    /// Correct a draft that failed.
+    Repair {
+        /// The task.
+        key: TaskKey,
+        /// Its random stream.
+        seed: Seed,
+        /// The kernel to improve.
+        parent: CandidateId,
+        /// Source of the kernel to improve.
+        kernel: ContentHash,
+        /// The plan that was carried out.
+        plan: PlanRecord,
+        /// The draft, or earlier repair, that failed.
+        draft: DraftRecord,
+    },
     /// Evaluate a kernel; also the baseline.
     Evaluate {
         /// The task.
@@ -46,7 +61,10 @@ impl Task {
     #[must_use]
     pub fn key(&self) -> TaskKey {
         match self {
-            Self::Plan { key, .. } | Self::Draft { key, .. } | Self::Evaluate { key, .. } => *key,
+            Self::Plan { key, .. }
+            | Self::Draft { key, .. }
+            | Self::Repair { key, .. }
+            | Self::Evaluate { key, .. } => *key,
         }
     }
 }

@@ -48,6 +48,7 @@ fn drafted(blobs: &Blobs, draft: u32) -> Event {
             parent: 0,
             plan: 0,
             draft,
+            repair: 0,
             purpose: Purpose::Draft,
         },
         result: Proposal::Made(DraftRecord {
@@ -413,6 +414,7 @@ fn key() -> impl Strategy<Value = TaskKey> {
             parent,
             plan,
             draft,
+            repair: draft / 2,
             purpose,
         })
 }
@@ -585,6 +587,7 @@ fn event() -> impl Strategy<Value = Event> {
                     iteration,
                     parents,
                     slots,
+                    repairs: iteration,
                 })
             }),
         (key(), proposal(plan), exchanges()).prop_map(|(key, result, exchanges)| {

@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use autocomp_agents::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    RepairRequest, Reply,
 };
 use autocomp_core::{
     ContentHash, ContentHasher, Cycles, Diagnostic, Draft, Evaluation, Event, Feedback,
@@ -169,6 +170,44 @@ impl Proposer for Scripted {
             exchanges,
         })
     }
+
+    /// Brings each number half way back to the parent's; sometimes that helps.
+    async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
+        self.count()?;
+        assert_ne!(request.failure.outcome, Outcome::Ok);
+        assert!(!request.failure.diagnostics.is_empty());
+        assert_eq!(request.attempt, request.key.repair);
+        let words: Vec<&str> = request.draft.source.split(' ').take(TARGET.len()).collect();
+        let (Some(numbers), Some(parent)) = (parse(&words.join(" ")), parse(&request.kernel))
+        else {
+            panic!("the toy proposer writes numbers");
+        };
+        let mut seed = request.seed;
+        if seed.below(6) == 0 {
+            return Err(ProposeError {
+                kind: ProposeErrorKind::Nothing,
+                message: "cannot be repaired".to_owned(),
+                exchanges: Vec::new(),
+            });
+        }
+        let words: Vec<String> = numbers
+            .iter()
+            .zip(parent)
+            .map(|(a, b)| ((a + b) / 2).to_string())
+            .collect();
+        let mut source = words.join(" ");
+        if seed.below(3) == 0 {
+            source.push_str(" {");
+        }
+        let exchanges = vec![exchange(&request.draft.source, &source, 2)];
+        Ok(Reply {
+            value: Draft {
+                source,
+                proposer: "scripted".to_owned(),
+            },
+            exchanges,
+        })
+    }
 }
 
 /// Evaluates toy kernels; a function of the source.
@@ -297,6 +336,7 @@ pub fn settings() -> SearchSettings {
         beam: 3,
         plans: 3,
         drafts: 2,
+        repairs: 2,
         iterations: 5,
         patience: 0,
         max_evaluations: None,
