@@ -95,7 +95,7 @@ mod tests {
 
     fn request(kernel: &str, plan: u32) -> PlanRequest {
         PlanRequest {
-            key: TaskKey { iteration: 1, parent: 0, plan, draft: 0, purpose: Purpose::Plan },
+            key: TaskKey { iteration: 1, parent: 0, plan, draft: 0, repair: 0, purpose: Purpose::Plan },
             seed: Seed(3),
             iterations: 8,
             kernel: kernel.to_owned(),
