@@ -30,117 +30,94 @@ pub enum NormCommand {
 ///
 /// Source: Gemmini `LocalAddr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocalAddress {
-    raw: u32,
-    row: u32,
-    garbage: bool,
-}
+pub struct LocalAddress(u32);
+
+/// Bits 25:0, which no flag uses.
+const ROW_BITS: u32 = 0x03ff_ffff;
 
 impl LocalAddress {
-    /// Decodes the 32 bits of `raw`.
+    /// Decodes the 32 bits of `raw`. Every form of "no operand" becomes the
+    /// one with all bits set.
     ///
     /// Bits between the row field and the flags are taken as part of the row,
     /// so that a row beyond the memory is seen as such and does not wrap.
     #[must_use]
+    #[inline]
     pub fn new(raw: u32, config: &GemminiConfig) -> Self {
         let named = 0xe000_0000 | ((2u32 << config.row_bits()) - 1);
-        Self {
-            raw,
-            row: raw & 0x03ff_ffff,
-            garbage: raw & named == named,
-        }
+        Self(if raw & named == named { u32::MAX } else { raw })
     }
 
     /// Returns an accumulator address.
     #[must_use]
     pub fn accumulator(row: u32, accumulate: bool, full_width: bool) -> Self {
-        let raw = 0x8000_0000 | (u32::from(accumulate) << 30) | (u32::from(full_width) << 29) | row;
-        Self {
-            raw,
-            row,
-            garbage: false,
-        }
+        Self(0x8000_0000 | (u32::from(accumulate) << 30) | (u32::from(full_width) << 29) | row)
     }
 
     /// Returns a scratchpad address.
     #[must_use]
     pub fn scratchpad(row: u32) -> Self {
-        Self {
-            raw: row,
-            row,
-            garbage: false,
-        }
+        Self(row)
     }
 
     /// Returns the address that means "no operand".
     #[must_use]
     pub fn none() -> Self {
-        Self {
-            raw: u32::MAX,
-            row: 0x03ff_ffff,
-            garbage: true,
-        }
+        Self(u32::MAX)
     }
 
     /// Returns the address with another normalisation command.
     #[must_use]
     pub fn with_norm(self, command: NormCommand) -> Self {
-        Self {
-            raw: self.raw & !(7 << 26) | (command as u32) << 26,
-            ..self
-        }
+        Self(self.0 & !(7 << 26) | (command as u32) << 26)
     }
 
     /// Returns all 32 bits.
     #[must_use]
     pub fn raw(self) -> u32 {
-        self.raw
+        self.0
     }
 
     /// Returns the row; meaningless if [`is_garbage`](Self::is_garbage).
     #[must_use]
     pub fn row(self) -> u32 {
-        self.row
+        self.0 & ROW_BITS
     }
 
     /// Returns the address `rows` further on, with the same flags.
     #[must_use]
     pub fn offset(self, rows: u32) -> Self {
-        Self {
-            raw: self.raw.wrapping_add(rows),
-            row: self.row + rows,
-            ..self
-        }
+        Self(self.0.wrapping_add(rows))
     }
 
     /// Returns whether the address means "no operand".
     #[must_use]
     pub fn is_garbage(self) -> bool {
-        self.garbage
+        self.0 == u32::MAX
     }
 
     /// Returns whether the row is in the accumulator.
     #[must_use]
     pub fn is_accumulator(self) -> bool {
-        self.raw >> 31 != 0
+        self.0 >> 31 != 0
     }
 
     /// Returns whether a write adds to the accumulator row.
     #[must_use]
     pub fn accumulates(self) -> bool {
-        self.raw >> 30 & 1 != 0
+        self.0 >> 30 & 1 != 0
     }
 
     /// Returns whether a read takes the accumulator row as it is.
     #[must_use]
     pub fn is_full_width(self) -> bool {
-        self.raw >> 29 & 1 != 0
+        self.0 >> 29 & 1 != 0
     }
 
     /// Returns the normalisation command.
     #[must_use]
     pub fn norm(self) -> NormCommand {
-        match self.raw >> 26 & 7 {
+        match self.0 >> 26 & 7 {
             0 => NormCommand::Reset,
             1 => NormCommand::Sum,
             2 => NormCommand::Mean,
@@ -155,13 +132,13 @@ impl LocalAddress {
 
 impl fmt::Display for LocalAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.garbage {
+        if self.is_garbage() {
             return f.write_str("none");
         }
         if !self.is_accumulator() {
-            return write!(f, "spad[{}]", self.row);
+            return write!(f, "spad[{}]", self.row());
         }
-        write!(f, "acc[{}]", self.row)?;
+        write!(f, "acc[{}]", self.row())?;
         if self.accumulates() {
             f.write_str("+")?;
         }

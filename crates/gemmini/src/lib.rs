@@ -76,15 +76,23 @@ impl Gemmini {
 
 impl Coprocessor for Gemmini {
     fn execute(&mut self, command: RoccCommand, memory: &mut Memory) -> Result<RoccReply, Fault> {
-        let (instruction, value) = self.functional.execute(&command, memory)?;
-        match &mut self.timing {
-            None => Ok(RoccReply {
+        let instruction = decode(
+            self.functional.config(),
+            command.funct,
+            command.rs1,
+            command.rs2,
+        );
+        let value = self.functional.execute(&command, &instruction, memory)?;
+        Ok(match (&mut self.timing, &instruction) {
+            (Some(engine), Ok(instruction)) => {
+                engine.push(&command, instruction, &self.functional.context())
+            }
+            _ => RoccReply {
                 value,
                 accepted: 0,
                 value_ready: 0,
-            }),
-            Some(engine) => Ok(engine.push(&command, &instruction, &self.functional.context())),
-        }
+            },
+        })
     }
 
     fn fence(&mut self, pc: u64, cycle: u64, memory: &mut Memory) -> Result<u64, Fault> {

@@ -481,16 +481,28 @@ impl Functional {
         self.require_addend(site, dest)?;
         match (floats, a_extent, d_extent) {
             (false, Some(extent), None) if self.is_plain(a, extent, dest) => {
-                let dim = dim as usize;
-                let from = &self.local.bytes[extent.first as usize * dim..][..rows as usize * dim];
-                let to = &mut self.local.words[dest.address.row() as usize * dim..]
-                    [..rows as usize * dim];
-                let store = if dest.address.accumulates() {
-                    Store::Add
+                let (dim, rows) = (dim as usize, rows as usize);
+                let from = &self.local.bytes[extent.first as usize * dim..][..rows * dim];
+                let to = &mut self.local.words[dest.address.row() as usize * dim..][..rows * dim];
+                let adds = dest.address.accumulates();
+                if self.may_wrap {
+                    let sums = &mut self.scratch[..rows * dim];
+                    multiply_i8(self.host, from, &self.array.weights, sums, Store::Overwrite);
+                    let wrapped = wrap_all(sums, self.config.mesh_out_bits);
+                    if adds {
+                        to.iter_mut()
+                            .zip(sums)
+                            .for_each(|(to, from)| *to = to.wrapping_add(*from));
+                    } else {
+                        to.copy_from_slice(sums);
+                    }
+                    if wrapped {
+                        self.warn_wrapped(site);
+                    }
                 } else {
-                    Store::Overwrite
-                };
-                multiply_i8(self.host, from, &self.array.weights, to, store);
+                    let store = if adds { Store::Add } else { Store::Overwrite };
+                    multiply_i8(self.host, from, &self.array.weights, to, store);
+                }
                 self.local.acc.note_write(
                     dest.address.row(),
                     c_rows,
@@ -500,7 +512,7 @@ impl Functional {
                 );
             }
             (false, ..) => {
-                self.gather_i8(a, a_extent);
+                self.gather_i8(a_extent);
                 self.addend_i8(d_extent);
                 multiply_i8(
                     self.host,
@@ -515,7 +527,7 @@ impl Functional {
                 self.write_result(site, dest, after);
             }
             (true, ..) => {
-                self.gather_f32(a, a_extent);
+                self.gather_f32(a_extent);
                 self.addend_f32(d_extent);
                 let dim = dim as usize;
                 multiply_f32(
@@ -546,7 +558,6 @@ impl Functional {
             && extent.stride == 1
             && !ex.a_transpose
             && u32::from(a.cols) >= self.array.rows
-            && !self.may_wrap
     }
 
     fn compute_os(
@@ -595,7 +606,7 @@ impl Functional {
                 .newest_load(&self.local.spad)
                 .max(b_extent.newest_load(&self.local.spad));
             self.array.after_load = self.array.after_load.max(tags);
-            self.multiply_os(site, a, a_extent, b_extent);
+            self.multiply_os(site, a_extent, b_extent);
         }
         let Some(dest) = result else { return Ok(()) };
         self.require_array(
@@ -623,12 +634,12 @@ impl Functional {
         Ok(())
     }
 
-    fn multiply_os(&mut self, site: Site, a: Tile, a_extent: Extent, b_extent: Extent) {
+    fn multiply_os(&mut self, site: Site, a_extent: Extent, b_extent: Extent) {
         let dim = self.config.dim as usize;
         let transposed = self.configured.ex.b_transpose;
         match self.config.elements {
             Elements::Int8 => {
-                self.gather_i8(a, Some(a_extent));
+                self.gather_i8(Some(a_extent));
                 let plain = self.moving.plain_mut();
                 plain.fill(0);
                 place(dim, &self.local, b_extent, transposed, 1, |at, bytes| {
@@ -647,7 +658,7 @@ impl Functional {
                 std::mem::swap(&mut self.scratch, &mut self.array.sums);
             }
             Elements::Float32 => {
-                self.gather_f32(a, Some(a_extent));
+                self.gather_f32(Some(a_extent));
                 let moving = &mut self.moving_float;
                 moving.fill(0.0);
                 place(dim, &self.local, b_extent, transposed, 4, |at, bytes| {
@@ -671,7 +682,7 @@ impl Functional {
     }
 
     /// Puts A, zeros around it, into `scratch_a`.
-    fn gather_i8(&mut self, _a: Tile, extent: Option<Extent>) {
+    fn gather_i8(&mut self, extent: Option<Extent>) {
         let dim = self.config.dim as usize;
         let out = &mut self.scratch_a;
         out.fill(0);
@@ -687,7 +698,7 @@ impl Functional {
         }
     }
 
-    fn gather_f32(&mut self, _a: Tile, extent: Option<Extent>) {
+    fn gather_f32(&mut self, extent: Option<Extent>) {
         let dim = self.config.dim as usize;
         let out = &mut self.scratch_float_a;
         out.fill(0.0);
@@ -738,18 +749,17 @@ impl Functional {
 
     /// Wraps the sums to the width of the array's wires.
     fn wrap_scratch(&mut self, site: Site) {
+        if wrap_all(&mut self.scratch, self.config.mesh_out_bits) {
+            self.warn_wrapped(site);
+        }
+    }
+
+    #[cold]
+    fn warn_wrapped(&mut self, site: Site) {
         let bits = self.config.mesh_out_bits;
-        let mut changed = 0;
-        for sum in &mut self.scratch {
-            let wrapped = wrap(*sum, bits);
-            changed |= wrapped ^ *sum;
-            *sum = wrapped;
-        }
-        if changed != 0 {
-            self.warnings.add(site, "partial-sum-wrapped", || {
-                format!("a partial sum did not fit the {bits} bits of the array and wrapped")
-            });
-        }
+        self.warnings.add(site, "partial-sum-wrapped", || {
+            format!("a partial sum did not fit the {bits} bits of the array and wrapped")
+        });
     }
 
     /// Requires the rows that a result is added to to have been written.
@@ -847,6 +857,17 @@ impl Functional {
             }
         }
     }
+}
+
+/// Wraps every sum; returns whether one changed.
+fn wrap_all(sums: &mut [i32], bits: u32) -> bool {
+    let mut changed = 0;
+    for sum in sums {
+        let wrapped = wrap(*sum, bits);
+        changed |= wrapped ^ *sum;
+        *sum = wrapped;
+    }
+    changed != 0
 }
 
 /// Adds two floats given as bits.

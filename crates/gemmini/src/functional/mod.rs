@@ -24,7 +24,9 @@ pub use statistics::Statistics;
 
 use crate::config::{Dataflows, Elements, GemminiConfig};
 use crate::configured::Configured;
-use crate::isa::{Activation, ConfigEx, ConfigLd, ConfigSt, Dataflow, Instruction, decode};
+use crate::isa::{
+    Activation, ConfigEx, ConfigLd, ConfigSt, Dataflow, Instruction, UnknownFunction,
+};
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvParameters, ConvRun, MatmulParameters, MatmulRun};
 use crate::loop_ws::MatmulLoop;
@@ -251,35 +253,62 @@ impl Functional {
         }
     }
 
-    /// Executes one command; returns it decoded, and the value of its
-    /// destination register.
+    /// Executes one command, given as it came and decoded; returns the value
+    /// of its destination register.
     ///
     /// # Errors
     /// A [`Fault`] if the command is illegal.
+    #[inline]
     pub fn execute(
         &mut self,
         command: &RoccCommand,
+        instruction: &Result<Instruction, UnknownFunction>,
         memory: &mut Memory,
-    ) -> Result<(Instruction, u64), Fault> {
+    ) -> Result<u64, Fault> {
         self.statistics.command(command.funct, command.pc);
         self.matmul = None;
         self.conv = None;
         self.value = 0;
         self.memory_base = memory.base();
-        let unnamed = Site {
-            pc: command.pc,
-            name: "custom instruction",
-            in_loop: false,
+        let done = match instruction {
+            Ok(instruction) if command.custom == 3 && !command.wants_reply => {
+                let site = Site {
+                    pc: command.pc,
+                    name: instruction.name(),
+                    in_loop: false,
+                };
+                self.apply(instruction, site, memory)
+            }
+            Ok(instruction) => self.unusual(command, instruction, memory),
+            Err(unknown) => {
+                let site = Site {
+                    pc: command.pc,
+                    name: "custom instruction",
+                    in_loop: false,
+                };
+                Err(site.illegal("unknown-function", unknown.to_string()))
+            }
         };
-        let instruction = decode(&self.config, command.funct, command.rs1, command.rs2)
-            .map_err(|unknown| *unnamed.illegal("unknown-function", unknown.to_string()))?;
+        match done {
+            Ok(()) => Ok(self.value),
+            Err(fault) => Err(*fault),
+        }
+    }
+
+    #[cold]
+    fn unusual(
+        &mut self,
+        command: &RoccCommand,
+        instruction: &Instruction,
+        memory: &mut Memory,
+    ) -> Result<(), Box<Fault>> {
         let site = Site {
             pc: command.pc,
             name: instruction.name(),
             in_loop: false,
         };
         if command.custom != 3 {
-            return Err(*site.illegal(
+            return Err(site.illegal(
                 "opcode",
                 format!(
                     "issued as custom-{}; the accelerator listens to custom-3",
@@ -287,16 +316,15 @@ impl Functional {
                 ),
             ));
         }
-        if command.wants_reply && !matches!(instruction, Instruction::Counter(_)) {
-            return Err(*site.illegal(
+        if !matches!(instruction, Instruction::Counter(_)) {
+            return Err(site.illegal(
                 "no-reply",
-                "the instruction names a destination register, but this command never answers; the core would wait for ever"
+                "the instruction names a destination register, but this command never answers; \
+                 the core would wait for ever"
                     .into(),
             ));
         }
-        self.apply(&instruction, site, memory)
-            .map_err(|fault| *fault)?;
-        Ok((instruction, self.value))
+        self.apply(instruction, site, memory)
     }
 
     fn apply(

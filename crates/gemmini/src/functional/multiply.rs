@@ -101,13 +101,13 @@ pub(crate) fn multiply_i8(host: Host, a: &[u8], weights: &Weights, out: &mut [i3
     );
     match host {
         #[cfg(target_arch = "x86_64")]
-        Host::Avx2 if dim.is_multiple_of(16) => {
+        Host::Avx2 if matches!(dim, 16 | 32 | 64) => {
             // SAFETY: `Host::detect` found AVX2; the slices hold whole rows.
             unsafe {
                 match dim {
-                    16 => avx2::multiply(16, a, &weights.pairs, out, store),
-                    32 => avx2::multiply(32, a, &weights.pairs, out, store),
-                    dim => avx2::multiply(dim, a, &weights.pairs, out, store),
+                    16 => avx2::multiply::<16>(a, &weights.pairs, out, store),
+                    32 => avx2::multiply::<32>(a, &weights.pairs, out, store),
+                    _ => avx2::multiply::<64>(a, &weights.pairs, out, store),
                 }
             }
         }
@@ -149,28 +149,27 @@ mod avx2 {
     const MAX_DIM: usize = 64;
 
     /// # Safety
-    /// The host has AVX2; `dim` is 16, 32 or 64; `a` and `out` hold the same
+    /// The host has AVX2; `DIM` is 16, 32 or 64; `a` and `out` hold the same
     /// number of whole rows; `pairs` holds `dim * dim` values.
     #[target_feature(enable = "avx2")]
     #[inline]
-    pub(super) unsafe fn multiply(
-        dim: usize,
+    pub(super) unsafe fn multiply<const DIM: usize>(
         a: &[u8],
         pairs: &[i16],
         out: &mut [i32],
         store: Store,
     ) {
-        let mut rows = a.len() / dim;
+        let mut rows = a.len() / DIM;
         let (mut a, mut out) = (a.as_ptr(), out.as_mut_ptr());
         // SAFETY: every step stays within `rows` rows of both slices.
         unsafe {
             while rows >= BLOCK {
-                block::<BLOCK>(dim, a, pairs, out, store);
-                (a, out, rows) = (a.add(BLOCK * dim), out.add(BLOCK * dim), rows - BLOCK);
+                block::<DIM, BLOCK>(a, pairs, out, store);
+                (a, out, rows) = (a.add(BLOCK * DIM), out.add(BLOCK * DIM), rows - BLOCK);
             }
             while rows > 0 {
-                block::<1>(dim, a, pairs, out, store);
-                (a, out, rows) = (a.add(dim), out.add(dim), rows - 1);
+                block::<DIM, 1>(a, pairs, out, store);
+                (a, out, rows) = (a.add(DIM), out.add(DIM), rows - 1);
             }
         }
     }
@@ -179,8 +178,7 @@ mod avx2 {
     /// As [`multiply`], with `ROWS` rows behind `a` and `out`.
     #[target_feature(enable = "avx2")]
     #[inline]
-    unsafe fn block<const ROWS: usize>(
-        dim: usize,
+    unsafe fn block<const DIM: usize, const ROWS: usize>(
         a: *const u8,
         pairs: &[i16],
         out: *mut i32,
@@ -188,30 +186,30 @@ mod avx2 {
     ) {
         let mut wide = [0i16; BLOCK * MAX_DIM];
         let wide = wide.as_mut_ptr();
-        // SAFETY: `ROWS * dim` elements lie behind `a`, `out` and in `wide`;
-        // `pairs` holds `dim / 2` rows of `2 * dim` values.
+        // SAFETY: `ROWS * DIM` elements lie behind `a`, `out` and in `wide`;
+        // `pairs` holds `DIM / 2` rows of `2 * DIM` values.
         unsafe {
-            for at in (0..ROWS * dim).step_by(16) {
+            for at in (0..ROWS * DIM).step_by(16) {
                 let bytes = _mm_loadu_si128(a.add(at).cast::<__m128i>());
                 _mm256_storeu_si256(wide.add(at).cast::<__m256i>(), _mm256_cvtepi8_epi16(bytes));
             }
-            for column in (0..dim).step_by(16) {
+            for column in (0..DIM).step_by(16) {
                 let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
                 for (row, sums) in sums.iter_mut().enumerate() {
                     if store == Store::Add {
-                        let from = out.add(row * dim + column).cast::<__m256i>();
+                        let from = out.add(row * DIM + column).cast::<__m256i>();
                         *sums = [_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1))];
                     }
                 }
-                for pair in 0..dim / 2 {
+                for pair in 0..DIM / 2 {
                     let from = pairs
                         .as_ptr()
-                        .add(pair * 2 * dim + 2 * column)
+                        .add(pair * 2 * DIM + 2 * column)
                         .cast::<__m256i>();
                     let weights = [_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1))];
                     for (row, sums) in sums.iter_mut().enumerate() {
                         let two = wide
-                            .add(row * dim + 2 * pair)
+                            .add(row * DIM + 2 * pair)
                             .cast::<i32>()
                             .read_unaligned();
                         let two = _mm256_set1_epi32(two);
@@ -221,7 +219,7 @@ mod avx2 {
                     }
                 }
                 for (row, sums) in sums.iter().enumerate() {
-                    let to = out.add(row * dim + column).cast::<__m256i>();
+                    let to = out.add(row * DIM + column).cast::<__m256i>();
                     _mm256_storeu_si256(to, sums[0]);
                     _mm256_storeu_si256(to.add(1), sums[1]);
                 }

@@ -368,7 +368,15 @@ impl Functional {
             match intake {
                 Intake::Copy => {
                     let to = &mut self.local.bytes[row * self.local.row_bytes..][..source.len()];
-                    to.copy_from_slice(source);
+                    if let (Ok(to), Ok(source)) = (
+                        <&mut [u8; 16]>::try_from(&mut *to),
+                        <&[u8; 16]>::try_from(source),
+                    ) {
+                        // Rows of 16 bytes are by far the most common.
+                        *to = *source;
+                    } else {
+                        to.copy_from_slice(source);
+                    }
                 }
                 Intake::ScaleI8(scale) => {
                     let to = &mut self.local.bytes[row * self.local.row_bytes..][..source.len()];

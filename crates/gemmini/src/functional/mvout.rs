@@ -221,14 +221,11 @@ impl Functional {
     fn put_out_scaled(&self, words: &[i32], buffer: &mut Vec<u8>) {
         let store = &self.configured.store;
         let scale = store.scale;
+        let relu = store.activation == Activation::Relu;
         if self.config.elements == Elements::Float32 {
             for word in words {
                 let value = f32::from_bits(*word as u32);
-                let value = if store.activation == Activation::Relu {
-                    relu_f32(value)
-                } else {
-                    value
-                };
+                let value = if relu { relu_f32(value) } else { value };
                 buffer.extend_from_slice(&canonical(value * scale).to_le_bytes());
             }
             return;
@@ -241,20 +238,20 @@ impl Functional {
             );
             return;
         }
-        let floor = if store.activation == Activation::Relu {
-            0
-        } else {
-            i32::MIN
-        };
+        let floor = if relu { 0 } else { i32::MIN };
+        // A row at a time through an array, so that the loops become vectors.
+        let mut row = [0; 64];
+        let out = &mut row[..words.len()];
         if scale == 1.0 {
-            buffer.extend(words.iter().map(|word| clamp_i8((*word).max(floor)) as u8));
+            for (out, word) in out.iter_mut().zip(words) {
+                *out = clamp_i8((*word).max(floor)) as u8;
+            }
         } else {
-            buffer.extend(
-                words
-                    .iter()
-                    .map(|word| to_i8((*word).max(floor) as f32 * scale) as u8),
-            );
+            for (out, word) in out.iter_mut().zip(words) {
+                *out = to_i8((*word).max(floor) as f32 * scale) as u8;
+            }
         }
+        buffer.extend_from_slice(out);
     }
 
     fn write_dram(
