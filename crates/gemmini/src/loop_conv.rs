@@ -306,6 +306,39 @@ impl ConvLoop {
         }
     }
 
+    /// Returns the commands of each phase: bias, input, weights, compute,
+    /// stores. [`check`](Self::check) must have passed.
+    pub(crate) fn phases(&self, config: &GemminiConfig) -> [Vec<Instruction>; 5] {
+        let p = &self.parameters;
+        let mut phases: [Vec<Instruction>; 5] = Default::default();
+        let [bias, input, weights, compute, stores] = &mut phases;
+        let into =
+            |list: &mut Vec<Instruction>, instruction| -> Result<(), std::convert::Infallible> {
+                list.push(instruction);
+                Ok(())
+            };
+        let done = [
+            (p.bias != 0).then(|| self.expand_bias(config, &mut |i| into(bias, i))),
+            (p.input != 0).then(|| self.expand_input(config, &mut |i| into(input, i))),
+            (p.weights != 0).then(|| self.expand_weights(config, &mut |i| into(weights, i))),
+            Some(self.expand_compute(&mut |i| into(compute, i))),
+            (p.output != 0).then(|| {
+                if self.run.no_pool {
+                    self.expand_stores(config, &mut |i| into(stores, i))
+                } else {
+                    self.expand_pooled_stores(config, &mut |i| into(stores, i))
+                }
+            }),
+        ];
+        for result in done.into_iter().flatten() {
+            match result {
+                Ok(()) => {}
+                Err(never) => match never {},
+            }
+        }
+        phases
+    }
+
     /// Returns the accumulator row of a pixel of output channel `och`.
     fn output_row(&self, base: u32, batch: i64, row: i64, col: i64, och: i64) -> u32 {
         let p = &self.parameters;

@@ -1,34 +1,217 @@
-//! The convolution loop unit.
+//! The convolution loop unit: five generators behind address pipelines.
+//!
+//! The commands of each generator are known when a loop starts; what is
+//! stepped cycle by cycle is when each can leave.
 
 use super::matmul_loop::Emitted;
+use crate::config::GemminiConfig;
+use crate::isa::Instruction;
 use crate::loop_conv::ConvLoop;
+
+const BIAS: usize = 0;
+const INPUT: usize = 1;
+const WEIGHTS: usize = 2;
+const EX: usize = 3;
+const ST: usize = 4;
+/// Order of priority of the generators.
+const PRIORITY: [usize; 5] = [ST, EX, BIAS, WEIGHTS, INPUT];
+/// Section of the reservation station that each generator fills.
+const SECTION: [usize; 5] = [0, 0, 0, 2, 1];
+/// Longest address pipeline.
+const STAGES: usize = 8;
+
+#[derive(Clone, Debug)]
+struct Slot {
+    phases: [Vec<Instruction>; 5],
+    pc: u64,
+    started: [bool; 5],
+    completed: [bool; 5],
+    running: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Generator {
+    busy: bool,
+    of: usize,
+    next: usize,
+    /// Commands in the address pipeline, the oldest last.
+    stages: [Option<Instruction>; STAGES],
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct ConvUnit {
+    slots: [Option<Slot>; 2],
+    head: usize,
+    generators: [Generator; 5],
+    latency: usize,
+    /// Commands sent and not completed, by section.
     pub(super) outstanding: [u32; 3],
+    limits: [u32; 3],
 }
 
 impl ConvUnit {
-    pub(super) fn new(
-        _limits: [u32; 3],
-        _b: u32,
-        _ba: u32,
-        _latency: u32,
-        _e: u32,
-        _a: u32,
-    ) -> Self {
+    pub(super) fn new(limits: [u32; 3], latency: u32) -> Self {
         Self {
+            slots: [None, None],
+            head: 0,
+            generators: [Generator::default(); 5],
+            latency: (latency as usize).clamp(1, STAGES),
             outstanding: [0; 3],
+            limits,
         }
     }
+
     pub(super) fn is_active(&self) -> bool {
-        false
+        self.slots.iter().any(Option::is_some)
     }
+
     pub(super) fn has_room(&self) -> bool {
-        true
+        self.slots.iter().any(Option::is_none)
     }
-    pub(super) fn start(&mut self, _plan: ConvLoop, _pc: u64) {}
-    pub(super) fn step(&mut self, _room: bool) -> (Option<Emitted>, bool) {
-        (None, false)
+
+    /// Takes a loop; effective from the next cycle on.
+    pub(super) fn start(&mut self, plan: &ConvLoop, config: &GemminiConfig, pc: u64) {
+        let slot = if self.slots[self.head].is_some() {
+            1 - self.head
+        } else {
+            self.head
+        };
+        self.slots[slot] = Some(Slot {
+            phases: plan.phases(config),
+            pc,
+            started: [false; 5],
+            completed: [false; 5],
+            running: false,
+        });
+    }
+
+    fn is_idle(&self, generator: usize) -> bool {
+        let state = &self.generators[generator];
+        !state.busy && state.stages.iter().all(Option::is_none)
+    }
+
+    /// Does one cycle; `room` says whether a command can leave. Returns what
+    /// left and whether anything changed.
+    pub(super) fn step(&mut self, room: bool) -> (Option<Emitted>, bool) {
+        let mut changed = false;
+        let idle: [bool; 5] = std::array::from_fn(|generator| self.is_idle(generator));
+        let of: [usize; 5] = std::array::from_fn(|generator| self.generators[generator].of);
+        let status: [Option<([bool; 5], [bool; 5], bool)>; 2] = std::array::from_fn(|slot| {
+            self.slots[slot]
+                .as_ref()
+                .map(|slot| (slot.started, slot.completed, slot.running))
+        });
+        let ex_waits = status[of[EX]].is_some_and(|(started, completed, _)| {
+            started[EX]
+                && !completed[EX]
+                && !(completed[BIAS] && completed[INPUT] && completed[WEIGHTS])
+        });
+        let loads_done = [BIAS, INPUT, WEIGHTS]
+            .iter()
+            .all(|load| of[*load] != of[EX] || idle[*load]);
+        let ex_done = of[EX] != of[ST] || idle[EX];
+
+        let last = self.latency - 1;
+        let mut granted = None;
+        if room {
+            granted = PRIORITY.into_iter().find(|generator| {
+                let section = SECTION[*generator];
+                self.generators[*generator].stages[last].is_some()
+                    && self.outstanding[section] < self.limits[section]
+            });
+        }
+        let mut emitted = None;
+        for generator in 0..5 {
+            let may_enter = match generator {
+                EX => loads_done,
+                ST => ex_done,
+                _ => !(ex_waits && of[generator] != of[EX]),
+            };
+            let state = &mut self.generators[generator];
+            if granted == Some(generator)
+                && let Some(instruction) = state.stages[last].take()
+            {
+                let pc = self.slots[state.of].as_ref().map_or(0, |slot| slot.pc);
+                emitted = Some(Emitted { instruction, pc });
+                self.outstanding[SECTION[generator]] += 1;
+                changed = true;
+            }
+            for stage in (0..last).rev() {
+                if state.stages[stage + 1].is_none() && state.stages[stage].is_some() {
+                    state.stages[stage + 1] = state.stages[stage].take();
+                    changed = true;
+                }
+            }
+            if state.busy
+                && may_enter
+                && state.stages[0].is_none()
+                && let Some(slot) = &self.slots[state.of]
+            {
+                let phase = &slot.phases[generator];
+                state.stages[0] = phase.get(state.next).copied();
+                state.next += 1;
+                state.busy = state.next < phase.len();
+                changed = true;
+            }
+        }
+        changed |= self.advance_slots(&idle, &of, &status);
+        (emitted, changed)
+    }
+
+    /// Starts and ends the generators' work on the two loops.
+    fn advance_slots(
+        &mut self,
+        idle: &[bool; 5],
+        of: &[usize; 5],
+        status: &[Option<([bool; 5], [bool; 5], bool)>; 2],
+    ) -> bool {
+        let mut changed = false;
+        for generator in 0..5 {
+            if idle[generator]
+                && let Some((started, completed, true)) = status[of[generator]]
+                && started[generator]
+                && !completed[generator]
+                && let Some(slot) = &mut self.slots[of[generator]]
+            {
+                slot.completed[generator] = true;
+                changed = true;
+            }
+        }
+        for generator in 0..5 {
+            let head_started = status[self.head].is_none_or(|(started, _, _)| started[generator]);
+            let target = if head_started {
+                1 - self.head
+            } else {
+                self.head
+            };
+            let Some((started, _, _)) = status[target] else {
+                continue;
+            };
+            let ready = idle[generator]
+                && !started[generator]
+                && match generator {
+                    EX => started[BIAS] && started[INPUT] && started[WEIGHTS],
+                    ST => started[EX],
+                    _ => true,
+                };
+            if ready && let Some(slot) = &mut self.slots[target] {
+                slot.started[generator] = true;
+                slot.running = true;
+                self.generators[generator] = Generator {
+                    busy: !slot.phases[generator].is_empty(),
+                    of: target,
+                    ..Generator::default()
+                };
+                changed = true;
+            }
+        }
+        if let Some((_, completed, true)) = status[self.head]
+            && completed == [true; 5]
+        {
+            self.slots[self.head] = None;
+            self.head = 1 - self.head;
+            changed = true;
+        }
+        changed
     }
 }

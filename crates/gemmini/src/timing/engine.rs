@@ -232,11 +232,7 @@ impl Engine {
             ),
             conv: ConvUnit::new(
                 [entries[0], entries[1], entries[2]],
-                config.dma_max_bytes / (config.dim * element),
-                config.dma_max_bytes / (config.dim * acc),
                 timing.loops.conv_latency,
-                element,
-                acc,
             ),
             configured: Configured::default(),
             core: VecDeque::with_capacity(32),
@@ -746,7 +742,7 @@ impl Engine {
                 }
                 Instruction::LoopConv(_) => {
                     if let Some(plan) = self.conv_plans.pop_front() {
-                        self.conv.start(plan, pending.pc);
+                        self.conv.start(&plan, &self.config, pending.pc);
                     }
                 }
                 _ => {}

@@ -40,8 +40,6 @@ struct Generator {
 pub(super) struct Emitted {
     pub(super) instruction: Instruction,
     pub(super) pc: u64,
-    /// Section: 0 load, 1 store, 2 execute.
-    pub(super) class: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -317,7 +315,6 @@ impl MatmulUnit {
                 tile,
             },
             pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
-            class: 0,
         }
     }
 
@@ -348,7 +345,6 @@ impl MatmulUnit {
                 tile: Tile { address, ..tile },
             },
             pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
-            class: 0,
         }
     }
 
@@ -435,7 +431,6 @@ impl MatmulUnit {
         Some(Emitted {
             instruction,
             pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
-            class: 2,
         })
     }
 
@@ -491,7 +486,6 @@ impl MatmulUnit {
                 tile: Tile { address, ..tile },
             },
             pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
-            class: 1,
         })
     }
 }
