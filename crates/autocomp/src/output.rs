@@ -1,0 +1,71 @@
+//! Where results and messages go: results to standard output, everything else
+//! to standard error. The only place of the workspace that prints.
+
+use crate::error::CliError;
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text for people.
+    Text,
+    /// One JSON object on standard output.
+    Json,
+}
+
+/// The two streams of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// How results are printed.
+    pub format: Format,
+}
+
+impl Output {
+    /// Returns whether results are wanted as JSON.
+    pub fn is_json(self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// Prints a result: `text` for people, or `value` as one JSON object.
+    pub fn result<T: Serialize>(self, value: &T, text: impl FnOnce() -> String) -> Result<(), CliError> {
+        let mut line = match self.format {
+            Format::Text => text(),
+            Format::Json => serde_json::to_string_pretty(value).map_err(CliError::internal)?,
+        };
+        if !line.ends_with('\n') {
+            line.push('\n');
+        }
+        write_out(&mut io::stdout().lock(), &line)
+    }
+
+    /// Prints a message for people on standard error. A closed or full standard
+    /// error is no reason to fail.
+    pub fn message(self, text: impl AsRef<str>) {
+        let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
+    }
+
+    /// Prints why the command failed: for people on standard error and, with
+    /// JSON wanted, as an object with the single field `error` on standard output.
+    pub fn error(self, error: &CliError) {
+        self.message(error.to_string());
+        if self.is_json() {
+            let value = serde_json::json!({ "error": error });
+            let _ = writeln!(io::stdout().lock(), "{value:#}");
+        }
+    }
+
+    /// Returns whether progress may be drawn in place.
+    pub fn is_interactive(self) -> bool {
+        io::stderr().is_terminal()
+    }
+}
+
+fn write_out(stream: &mut impl Write, text: &str) -> Result<(), CliError> {
+    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
+        // The reader went away (`autocomp … | head`): it has what it wanted.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(CliError::environment(format!("failed to write the result: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}
