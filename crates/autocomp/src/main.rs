@@ -7,8 +7,16 @@
 
 mod commands;
 mod error;
+mod evaluation_text;
 mod exit_code;
+mod measuring;
 mod output;
+mod progress;
+mod proposing;
+mod run_errors;
+mod settings;
+mod text;
+mod workplace;
 
 use clap::Parser;
 use output::{Format, Output};

@@ -1,0 +1,147 @@
+//! `autocomp doctor`: what works on this machine, and how to mend the rest.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::measuring::Bench;
+use crate::output::Output;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_core::Outcome;
+use autocomp_eval::{Evaluator as _, EvaluatorSettings};
+use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
+use clap::Args;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Check what works on this machine
+///
+/// Exits with 0 if everything needed works, and with 1 otherwise.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+#[derive(Serialize)]
+struct DoctorReport {
+    healthy: bool,
+    checks: Vec<Check>,
+}
+
+#[derive(Serialize)]
+struct Check {
+    name: &'static str,
+    ok: bool,
+    detail: String,
+    remedies: Vec<String>,
+}
+
+impl Check {
+    fn new(name: &'static str, result: Result<String, CliError>) -> Self {
+        match result {
+            Ok(detail) => Self { name, ok: true, detail, remedies: Vec::new() },
+            Err(error) => Self { name, ok: false, detail: error.message, remedies: error.hints },
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let mut checks = vec![
+        Check::new("catalog", catalog(&mut workplace)),
+        Check::new("cache", cache(&workplace)),
+    ];
+    let problem = "gemmini/gemm-512x512x512";
+    let settings = EvaluatorSettings { use_result_cache: false, ..EvaluatorSettings::default() };
+    match Bench::open(&mut workplace, problem, None, settings, output) {
+        Err(error) => checks.push(Check::new("compiler", Err(error))),
+        Ok(bench) => {
+            checks.push(Check::new("compiler", Ok(bench.compiler.clone())));
+            checks.push(Check::new("sandbox", sandbox()));
+            checks.push(Check::new("evaluation", evaluation(&bench)));
+        }
+    }
+    let report = DoctorReport { healthy: checks.iter().all(|check| check.ok), checks };
+    output.result(&report, || {
+        let mut out = String::new();
+        for check in &report.checks {
+            out += &format!("{} {}: {}\n", if check.ok { "ok  " } else { "FAIL" }, check.name, check.detail);
+            for remedy in &check.remedies {
+                out += &format!("       hint: {remedy}\n");
+            }
+        }
+        out
+    })?;
+    Ok(if report.healthy { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+}
+
+fn catalog(workplace: &mut Workplace) -> Result<String, CliError> {
+    let names: Vec<String> = workplace.catalog.problem_names().map(str::to_owned).collect();
+    for name in &names {
+        workplace.problem(name)?;
+    }
+    let targets: Vec<String> = workplace.catalog.target_names().map(str::to_owned).collect();
+    for name in &targets {
+        workplace.target(name)?;
+    }
+    Ok(format!("{} problems for {} targets", names.len(), targets.len()))
+}
+
+fn cache(workplace: &Workplace) -> Result<String, CliError> {
+    let folder = &workplace.cache_folder;
+    let probe = folder.join(".probe");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&probe, b"autocomp"))
+        .and_then(|()| fs::remove_file(&probe))
+        .map_err(|error| {
+            CliError::environment(format!("{} cannot be written: {error}", folder.display()))
+                .hint("pass `--cache-dir FOLDER` or set AUTOCOMP_CACHE_DIR to a folder that you may write")
+        })?;
+    Ok(folder.display().to_string())
+}
+
+fn sandbox() -> Result<String, CliError> {
+    let policy = SandboxPolicy {
+        working_folder: PathBuf::from("/"),
+        readable: vec![PathBuf::from("/")],
+        executable: vec![PathBuf::from("/")],
+        writable: Vec::new(),
+        environment: Vec::new(),
+        limits: Limits {
+            wall: Duration::from_secs(10),
+            cpu_seconds: 10,
+            address_space_bytes: 1 << 32,
+            file_bytes: 1 << 20,
+            output_bytes: 1 << 10,
+            open_files: 64,
+            processes: ProcessRule::Single,
+        },
+    };
+    let report = autocomp_sandbox::run::<&str>(&policy, Path::new("/bin/true"), &[], b"")
+        .map_err(CliError::environment)?;
+    let enforcement = report.enforcement;
+    let files = enforcement.landlock_abi.map_or_else(
+        || "files are NOT confined (this kernel has no Landlock)".to_owned(),
+        |abi| format!("files confined by Landlock {abi}"),
+    );
+    let calls = if enforcement.seccomp { "system calls filtered" } else { "system calls NOT filtered" };
+    let limits = if enforcement.resource_limits { "limits set" } else { "limits NOT set" };
+    Ok(format!("{files}, {calls}, {limits}"))
+}
+
+fn evaluation(bench: &Bench) -> Result<String, CliError> {
+    let source = bench.problem.kernel("baseline").map_err(crate::workplace::catalog_error)?;
+    let evaluation = bench.evaluator.evaluate(source).map_err(|error| crate::run_errors::eval_error(&error))?;
+    if evaluation.outcome != Outcome::Ok {
+        let text = crate::evaluation_text::evaluation_text(&evaluation);
+        return Err(CliError::internal(format!("the baseline of {} is not ok:\n{text}", bench.problem.name)));
+    }
+    let tiers: Vec<String> = evaluation
+        .tiers
+        .iter()
+        .map(|tier| format!("{} {:.0} ms", tier.tier, tier.wall_ns.0 as f64 / 1e6))
+        .collect();
+    Ok(format!("the baseline of {} is ok ({})", bench.problem.name, tiers.join(", ")))
+}

@@ -1,0 +1,112 @@
+//! `autocomp eval`: the verdict on one kernel.
+
+use crate::error::CliError;
+use crate::evaluation_text::evaluation_text;
+use crate::exit_code;
+use crate::measuring::Bench;
+use crate::output::Output;
+use crate::run_errors::eval_error;
+use crate::settings::read_kernel;
+use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use autocomp_core::{Diagnostic, Evaluation, Feedback, Outcome, TierCost};
+use autocomp_eval::{Evaluator as _, EvaluatorSettings};
+use clap::Args;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Check, build, test and time one kernel
+///
+/// Exits with 0 if the kernel is ok, and with 1 if it is not.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Problem, by name or folder
+    problem: String,
+    /// Kernel: a C file, or the name of one of the problem's kernels
+    #[arg(long, default_value = "baseline", value_name = "FILE")]
+    kernel: String,
+    /// Machine to measure on [default: the target's]
+    #[arg(long)]
+    machine: Option<String>,
+    /// Evaluate anew even if the verdict is in the cache
+    #[arg(long)]
+    no_cache: bool,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct EvalReport<'a> {
+    problem: &'a str,
+    target: &'a str,
+    machine: &'a str,
+    kernel: &'a str,
+    outcome: Outcome,
+    /// Ranking figure; null unless the outcome is `ok`.
+    cycles: Option<u64>,
+    cold_cycles: Option<u64>,
+    ideal_cycles: Option<u64>,
+    percent_of_peak: Option<f64>,
+    instructions: Option<u64>,
+    diagnostics: &'a [Diagnostic],
+    feedback: Option<&'a Feedback>,
+    compiler: &'a str,
+    tiers: &'a [TierCost],
+    wall_s: f64,
+    key: String,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    // The kernel first: a mistake in its name must not wait for a compiler.
+    let problem = workplace.problem(&arguments.problem)?;
+    let source = kernel_source(&problem, &arguments.kernel)?;
+    let settings = EvaluatorSettings { use_result_cache: !arguments.no_cache, ..EvaluatorSettings::default() };
+    let bench = Bench::open(&mut workplace, &arguments.problem, arguments.machine.as_deref(), settings, output)?;
+    let begun = Instant::now();
+    let evaluation = bench.evaluator.evaluate(&source).map_err(|error| eval_error(&error))?;
+    let wall_s = begun.elapsed().as_secs_f64();
+    let report = report(arguments, &bench, &evaluation, wall_s);
+    output.result(&report, || evaluation_text(&evaluation))?;
+    Ok(if evaluation.outcome == Outcome::Ok { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+}
+
+fn report<'a>(
+    arguments: &'a Arguments,
+    bench: &'a Bench,
+    evaluation: &'a Evaluation,
+    wall_s: f64,
+) -> EvalReport<'a> {
+    let measurement = evaluation.measurement.as_ref();
+    EvalReport {
+        problem: &bench.problem.name,
+        target: &bench.target.name,
+        machine: &bench.machine,
+        kernel: &arguments.kernel,
+        outcome: evaluation.outcome,
+        cycles: measurement.map(|it| it.cycles.0),
+        cold_cycles: measurement.map(|it| it.cold_cycles.0),
+        ideal_cycles: measurement.map(|it| it.ideal_cycles.0),
+        percent_of_peak: measurement.map(|it| it.percent_of_peak),
+        instructions: measurement.map(|it| it.instructions),
+        diagnostics: &evaluation.diagnostics,
+        feedback: evaluation.feedback.as_ref(),
+        compiler: &bench.compiler,
+        tiers: &evaluation.tiers,
+        wall_s,
+        key: evaluation.key.to_string(),
+    }
+}
+
+/// Returns the source of a kernel given as a file or by its name in the problem.
+pub fn kernel_source(problem: &autocomp_targets::Problem, kernel: &str) -> Result<String, CliError> {
+    let path = PathBuf::from(kernel);
+    if path.is_file() || path.extension().is_some() || kernel.contains('/') {
+        return read_kernel(Path::new(kernel));
+    }
+    problem.kernel(kernel).map(str::to_owned).map_err(|error| {
+        catalog_error(error).hint("or give the path of a C file")
+    })
+}

@@ -1,0 +1,42 @@
+//! The commands: one file each, one line in [`Command`], one in [`run`].
+
+mod doctor;
+mod eval;
+mod optimize;
+mod problems;
+mod runs;
+mod show;
+mod sim;
+mod targets;
+
+use crate::error::CliError;
+use crate::output::Output;
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Optimize(Box<optimize::Arguments>),
+    Eval(eval::Arguments),
+    Runs(runs::Arguments),
+    Show(show::Arguments),
+    Targets(targets::Arguments),
+    Problems(problems::Arguments),
+    Doctor(doctor::Arguments),
+    #[command(subcommand)]
+    Sim(sim::Command),
+}
+
+/// Runs a command and returns the exit code.
+pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
+    match command {
+        Command::Optimize(arguments) => optimize::run(&arguments, output),
+        Command::Eval(arguments) => eval::run(&arguments, output),
+        Command::Runs(arguments) => runs::run(&arguments, output),
+        Command::Show(arguments) => show::run(&arguments, output),
+        Command::Targets(arguments) => targets::run(&arguments, output),
+        Command::Problems(arguments) => problems::run(&arguments, output),
+        Command::Doctor(arguments) => doctor::run(&arguments, output),
+        Command::Sim(command) => sim::run(command, output),
+    }
+}

@@ -1,0 +1,116 @@
+//! `autocomp problems`: what can be optimized.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::text;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_targets::Problem;
+use clap::Args;
+use serde::Serialize;
+
+/// List the problems, or show one
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Name of the problem to show, or a folder
+    problem: Option<String>,
+    /// Print the source of one of its kernels (`baseline`) or of the `reference`
+    #[arg(long, value_name = "NAME", requires = "problem")]
+    kernel: Option<String>,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+#[derive(Serialize)]
+struct ProblemReport {
+    name: String,
+    target: String,
+    description: String,
+    signature: String,
+    macs: u64,
+    bytes: u64,
+    input_sets: Vec<String>,
+    kernels: Vec<String>,
+    content_hash: String,
+}
+
+#[derive(Serialize)]
+struct ProblemsReport {
+    problems: Vec<ProblemReport>,
+}
+
+#[derive(Serialize)]
+struct KernelReport<'a> {
+    problem: &'a str,
+    kernel: &'a str,
+    source: &'a str,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let Some(name) = &arguments.problem else {
+        let names: Vec<String> = workplace.catalog.problem_names().map(str::to_owned).collect();
+        let mut problems = Vec::new();
+        for name in &names {
+            problems.push(report(workplace.problem(name)?));
+        }
+        let report = ProblemsReport { problems };
+        output.result(&report, || {
+            let rows: Vec<Vec<String>> = report
+                .problems
+                .iter()
+                .map(|problem| {
+                    vec![
+                        problem.name.clone(),
+                        problem.target.clone(),
+                        text::grouped(problem.macs),
+                        "MACs".to_owned(),
+                        problem.kernels.join(", "),
+                    ]
+                })
+                .collect();
+            text::table(&rows, &[2])
+        })?;
+        return Ok(exit_code::SUCCESS);
+    };
+    let problem = workplace.problem(name)?;
+    if let Some(kernel) = &arguments.kernel {
+        let source = if kernel == "reference" {
+            &problem.reference
+        } else {
+            problem.kernel(kernel).map_err(crate::workplace::catalog_error)?
+        };
+        output.result(&KernelReport { problem: &problem.name, kernel, source }, || source.to_owned())?;
+        return Ok(exit_code::SUCCESS);
+    }
+    let report = report(problem);
+    output.result(&report, || {
+        format!(
+            "{}: {}\ntarget: {}\nsignature: {}\nwork: {} MACs, {} bytes at least\ninput sets: {}\nkernels: {}\n",
+            report.name,
+            report.description,
+            report.target,
+            report.signature,
+            text::grouped(report.macs),
+            text::grouped(report.bytes),
+            report.input_sets.join(", "),
+            report.kernels.join(", "),
+        )
+    })?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn report(problem: Problem) -> ProblemReport {
+    ProblemReport {
+        name: problem.name,
+        target: problem.target,
+        description: problem.description,
+        signature: problem.signature,
+        macs: problem.work.macs,
+        bytes: problem.work.bytes,
+        input_sets: problem.input_sets.into_iter().map(|set| set.name).collect(),
+        kernels: problem.kernels.into_keys().collect(),
+        content_hash: problem.content_hash.to_string(),
+    }
+}

@@ -1,0 +1,191 @@
+//! `autocomp show`: one run, finished or live.
+
+use super::runs::state_name;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::run_errors::{run_error, store_error};
+use crate::text;
+use autocomp_core::{CandidateId, ContentHash, Event};
+use autocomp_runner::{RunReport, RunView};
+use autocomp_store::history_lines;
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Show a run: how far it is, and the plans that led to its best kernel
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Run folder
+    run: PathBuf,
+    /// Print the source of a kernel: `best`, `baseline`, or a candidate such as `c12`
+    #[arg(long, value_name = "KERNEL", group = "what")]
+    kernel: Option<String>,
+    /// Print the canonical history: one event per line in the order of the tasks, without times
+    #[arg(long, group = "what")]
+    history: bool,
+    /// Print everything recorded about one task, such as `i2.b0.p3`: prompts, replies, verdict
+    #[arg(long, value_name = "TASK", group = "what")]
+    task: Option<String>,
+}
+
+#[derive(Serialize)]
+struct KernelReport {
+    kernel: String,
+    source: String,
+}
+
+#[derive(Serialize)]
+struct HistoryReport {
+    history: ContentHash,
+    events: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct TaskReport {
+    task: String,
+    events: Vec<serde_json::Value>,
+    texts: Vec<TextReport>,
+}
+
+#[derive(Serialize)]
+struct TextReport {
+    hash: ContentHash,
+    text: String,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let view = RunView::open(&arguments.run).map_err(|error| run_error(&error))?;
+    if let Some(kernel) = &arguments.kernel {
+        show_kernel(&view, kernel, output)?;
+    } else if arguments.history {
+        show_history(&view, output)?;
+    } else if let Some(task) = &arguments.task {
+        show_task(&view, task, output)?;
+    } else {
+        let report = view.report();
+        output.result(&report, || report_text(&report))?;
+    }
+    Ok(exit_code::SUCCESS)
+}
+
+fn show_kernel(view: &RunView, kernel: &str, output: Output) -> Result<(), CliError> {
+    let unknown = || {
+        CliError::usage(format!("the run has no kernel `{kernel}`"))
+            .hint("`best`, `baseline`, or a number from the list of plans, such as `c1`")
+    };
+    let source = match kernel {
+        "best" => view.search.best().map(|best| best.source).ok_or_else(unknown)?,
+        "baseline" => view.search.started().baseline,
+        _ => kernel
+            .strip_prefix('c')
+            .and_then(|number| number.parse().ok())
+            .and_then(|number| view.search.candidate(CandidateId(number)))
+            .map(|candidate| candidate.source)
+            .ok_or_else(unknown)?,
+    };
+    let source = view.blobs().get_text(source).map_err(|error| store_error(&error))?;
+    output.result(&KernelReport { kernel: kernel.to_owned(), source: source.clone() }, || source)
+}
+
+fn show_history(view: &RunView, output: Output) -> Result<(), CliError> {
+    let lines = history_lines(view.events.iter().map(|stored| &stored.event));
+    let events = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>().map_err(CliError::internal)?;
+    output.result(&HistoryReport { history: view.report().history, events }, || lines)
+}
+
+fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError> {
+    let of_task: Vec<&Event> = view
+        .events
+        .iter()
+        .map(|stored| &stored.event)
+        .filter(|event| event.key().is_some_and(|key| {
+            let name = key.to_string();
+            name == task || name.strip_suffix(".eval") == Some(task)
+        }))
+        .collect();
+    if of_task.is_empty() {
+        return Err(CliError::usage(format!("the run has no task `{task}`"))
+            .hint("`autocomp show RUN --history` names the tasks"));
+    }
+    let mut texts = Vec::new();
+    for hash in of_task.iter().flat_map(|event| event.blobs()) {
+        // A text that is damaged is missing here, no more.
+        if let Ok(text) = view.blobs().get_text(hash) {
+            texts.push(TextReport { hash, text });
+        }
+    }
+    let events = of_task.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(CliError::internal)?;
+    let report = TaskReport { task: task.to_owned(), events, texts };
+    output.result(&report, || {
+        let mut out = String::new();
+        for event in &report.events {
+            out += &format!("{event:#}\n");
+        }
+        for text in &report.texts {
+            out += &format!("\n--- {} ---\n{}\n", text.hash.short(), text.text);
+        }
+        out
+    })
+}
+
+/// Returns a run as people read it.
+pub fn report_text(report: &RunReport) -> String {
+    let progress = &report.progress;
+    let mut out = format!("{} on {}: {}\n", report.problem, report.target, state_name(&report.status));
+    out += &format!(
+        "seed {}, {}, compiled by {}\n",
+        report.seed,
+        report.proposers.join(", "),
+        report.compiler
+    );
+    out += &format!(
+        "iteration {}/{}, {} evaluations in {}\n",
+        progress.iteration,
+        progress.iterations,
+        progress.evaluations,
+        text::clock(Duration::from_millis(report.elapsed_ms)),
+    );
+    let outcomes: Vec<String> = progress
+        .outcomes
+        .iter()
+        .filter(|(_, count)| 0 < **count)
+        .map(|(outcome, count)| format!("{count} {outcome}"))
+        .collect();
+    out += &format!("outcomes: {}\n", outcomes.join(", "));
+    if 0 < progress.usage.requests {
+        out += &format!(
+            "models: {} requests, {} failed, {} tokens in, {} cached, {} out, {}\n",
+            text::grouped(progress.usage.requests),
+            text::grouped(progress.failed_calls),
+            text::grouped(progress.usage.input_tokens),
+            text::grouped(progress.usage.cached_tokens),
+            text::grouped(progress.usage.output_tokens),
+            text::dollars(progress.usage.cost.0),
+        );
+    }
+    out.push('\n');
+    out += &lineage_text(report);
+    out
+}
+
+/// Returns the chain of plans from the baseline to the best kernel.
+pub fn lineage_text(report: &RunReport) -> String {
+    let mut out = String::new();
+    let mut before: Option<u64> = None;
+    for entry in &report.lineage {
+        let id = entry.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let cycles = text::grouped(entry.cycles.0);
+        let step = before.map_or_else(String::new, |before| {
+            format!("  {:.2}x  {}", before as f64 / entry.cycles.0 as f64, entry.menu_item.as_deref().unwrap_or(""))
+        });
+        out += &format!("{id:>5}  {cycles:>12} cycles{step}{}\n", if before.is_none() { "  baseline" } else { "" });
+        if let Some(plan) = &entry.plan {
+            out += &text::wrapped(plan, 96, "         ");
+        }
+        before = Some(entry.cycles.0);
+    }
+    out
+}

@@ -1,0 +1,120 @@
+//! `autocomp sim`: the simulator by itself.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::text;
+use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use autocomp_riscv::{Limits, Mode};
+use autocomp_sim::{MachineConfig, Program, ProgramEnd, ProgramReport, SimError, run_program};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Use the simulator by itself
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Run(RunArguments),
+}
+
+/// Run a bare-metal RISC-V program (HTIF or `mscratch` console)
+///
+/// Exits with 0 if the program exits with 0, and with 1 otherwise.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Statically linked RV64 ELF file
+    elf: PathBuf,
+    /// Target whose accelerator and core to simulate
+    #[arg(long, default_value = "gemmini-int8-16")]
+    target: String,
+    /// Machine of the target [default: the target's]
+    #[arg(long)]
+    machine: Option<String>,
+    /// Only the results, no timing: faster; cycles are then instructions
+    #[arg(long)]
+    functional: bool,
+    /// Instructions after which the program is stopped
+    #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
+    max_instructions: u64,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct RunReport {
+    /// Null if the program did not exit.
+    exit_code: Option<u64>,
+    instructions: u64,
+    cycles: u64,
+    stdout: String,
+    wall_s: f64,
+    /// Why the program was stopped, if it did not exit.
+    stopped: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
+    match command {
+        Command::Run(arguments) => run_elf(&arguments, output),
+    }
+}
+
+fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
+    let workplace = Workplace::open(&arguments.workplace)?;
+    let target = workplace.target(&arguments.target)?;
+    let machine = target.machine(arguments.machine.as_deref()).map_err(catalog_error)?;
+    let config = MachineConfig::from_toml(machine).map_err(CliError::input)?;
+    let elf = fs::read(&arguments.elf)
+        .map_err(|error| CliError::input(format!("failed to read {}: {error}", arguments.elf.display())))?;
+    let mode = if arguments.functional { Mode::Functional } else { Mode::Timed };
+    let limits = Limits { instructions: arguments.max_instructions, ..Limits::default() };
+    let begun = Instant::now();
+    let report = run_program(&elf, &config, mode, limits).map_err(|error| elf_error(&error, arguments))?;
+    let wall_s = begun.elapsed().as_secs_f64();
+    let report = RunReport {
+        exit_code: report.exit_code(),
+        instructions: report.instructions,
+        cycles: report.cycles,
+        stdout: String::from_utf8_lossy(&report.stdout).into_owned(),
+        wall_s,
+        stopped: stopped(&report, &elf),
+    };
+    output.result(&report, || report.stdout.clone())?;
+    let mips = report.instructions as f64 / wall_s.max(1e-9) / 1e6;
+    output.message(format!(
+        "{}, {} instructions, {} cycles, {wall_s:.3} s ({mips:.0} million instructions per second)",
+        report.exit_code.map_or_else(|| "did not exit".to_owned(), |code| format!("exit code {code}")),
+        text::grouped(report.instructions),
+        text::grouped(report.cycles),
+    ));
+    if let Some(stopped) = &report.stopped {
+        output.message(format!("stopped: {stopped}"));
+    }
+    Ok(if report.exit_code == Some(0) { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+}
+
+fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
+    CliError::input(format!("{}: {error}", arguments.elf.display()))
+        .hint("a statically linked bare-metal RV64 program is needed, loaded at 0x80000000")
+}
+
+/// Says why the program was stopped, with the source line if the file has one.
+fn stopped(report: &ProgramReport, elf: &[u8]) -> Option<String> {
+    let place = |pc: u64| {
+        let line = Program::parse(elf).ok().and_then(|program| program.line(pc, |_| false));
+        line.map_or_else(|| format!("pc {pc:#x}"), |line| format!("{}:{}", line.file, line.line))
+    };
+    match &report.end {
+        ProgramEnd::Exited(_) => None,
+        ProgramEnd::Fault(fault) => Some(format!("{} ({})", fault.message, place(fault.pc))),
+        ProgramEnd::Limit(spin) => Some(format!(
+            "the limit was reached at {}, between {} and {}",
+            place(spin.pc),
+            place(spin.first),
+            place(spin.last)
+        )),
+    }
+}

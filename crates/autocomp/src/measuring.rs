@@ -1,0 +1,53 @@
+//! Opens an evaluator: problem, target, machine, compiler.
+
+use crate::error::CliError;
+use crate::output::Output;
+use crate::run_errors::eval_error;
+use crate::workplace::{Workplace, catalog_error};
+use autocomp_eval::{EvaluatorSettings, GemminiEvaluator, find_toolchain};
+use autocomp_targets::{Problem, Target};
+use std::sync::Arc;
+
+/// A problem and what evaluates kernels for it.
+pub struct Bench {
+    /// What must be computed.
+    pub problem: Problem,
+    /// On what.
+    pub target: Target,
+    /// Machine measured on.
+    pub machine: String,
+    /// Compiler name and version.
+    pub compiler: String,
+    /// The evaluator.
+    pub evaluator: Arc<GemminiEvaluator>,
+}
+
+impl Bench {
+    /// Opens the evaluator of `problem`, on the target's default machine unless
+    /// another is named. Finds or installs the compiler.
+    pub fn open(
+        workplace: &mut Workplace,
+        problem: &str,
+        machine: Option<&str>,
+        settings: EvaluatorSettings,
+        output: Output,
+    ) -> Result<Self, CliError> {
+        let problem = workplace.problem(problem)?;
+        let target = workplace.target(&problem.target)?;
+        let machine = machine.unwrap_or(&target.default_machine).to_owned();
+        target.machine(Some(&machine)).map_err(catalog_error)?;
+        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| output.message(line))
+            .map_err(|error| eval_error(&error))?;
+        let compiler = toolchain.name.clone();
+        let evaluator = GemminiEvaluator::new(
+            &problem,
+            &target,
+            Some(&machine),
+            toolchain,
+            &workplace.cache_folder,
+            settings,
+        )
+        .map_err(|error| eval_error(&error))?;
+        Ok(Self { problem, target, machine, compiler, evaluator: Arc::new(evaluator) })
+    }
+}

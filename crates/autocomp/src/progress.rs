@@ -1,0 +1,113 @@
+//! Live progress of a run on standard error: one line that is redrawn on a
+//! terminal, plain lines elsewhere. Draws what the events say and decides nothing.
+
+use crate::output::Output;
+use crate::text::{clock, dollars, grouped};
+use autocomp_core::{Event, Outcome};
+use autocomp_runner::{Notice, Observer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Without a terminal, a line is printed at least this often while events arrive.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// Draws the progress of one session.
+pub struct ProgressLines {
+    output: Output,
+    bar: Option<ProgressBar>,
+    best_cycles: Option<u64>,
+    last_line: Duration,
+}
+
+impl ProgressLines {
+    /// Begins to draw.
+    pub fn new(output: Output) -> Self {
+        let bar = output.is_interactive().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}")
+                .expect("the template is a constant");
+            bar.set_style(style);
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { output, bar, best_cycles: None, last_line: Duration::ZERO }
+    }
+
+    /// Ends drawing and leaves the terminal clean.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.output.message(text)),
+            None => self.output.message(text),
+        }
+    }
+}
+
+impl Observer for ProgressLines {
+    fn notice(&mut self, notice: &Notice<'_>) {
+        let status = status_line(notice);
+        if let Some(bar) = &self.bar {
+            bar.set_message(status.clone());
+        }
+        let best = notice.progress.best.as_ref();
+        let is_better = best.map(|best| best.cycles.0) != self.best_cycles;
+        let is_border = matches!(
+            notice.event.map(|stored| &stored.event),
+            Some(Event::IterationClosed(_) | Event::Resumed(_))
+        );
+        let is_overdue = QUIET <= notice.elapsed.saturating_sub(self.last_line);
+        if let (true, Some(best)) = (is_better, best) {
+            self.best_cycles = Some(best.cycles.0);
+            let speedup = notice.progress.speedup().unwrap_or(1.0);
+            self.line(&format!(
+                "[{}] {} {} cycles, {:.2}x, {:.1} % of peak ({})",
+                clock(notice.elapsed),
+                if best.key == autocomp_core::TaskKey::BASELINE { "baseline" } else { "new best" },
+                grouped(best.cycles.0),
+                speedup,
+                best.percent_of_peak,
+                best.key,
+            ));
+        }
+        if is_border || (self.bar.is_none() && is_overdue && notice.event.is_some()) {
+            self.last_line = notice.elapsed;
+            self.line(&status);
+        }
+    }
+}
+
+/// Returns the state of the run in one line.
+fn status_line(notice: &Notice<'_>) -> String {
+    let progress = notice.progress;
+    let mut line = format!("[{}] iteration {}/{}", clock(notice.elapsed), progress.iteration, progress.iterations);
+    let _ = write!(line, " · {}", progress.evaluations);
+    if let Some(most) = progress.max_evaluations {
+        let _ = write!(line, "/{most}");
+    }
+    let _ = write!(line, " evaluated, {} running", notice.running.evaluations);
+    if let Some(best) = &progress.best {
+        let speedup = progress.speedup().unwrap_or(1.0);
+        let _ = write!(line, " · best {} ({speedup:.2}x)", grouped(best.cycles.0));
+    }
+    let outcomes: Vec<String> = Outcome::ALL
+        .iter()
+        .filter_map(|outcome| {
+            let count = *progress.outcomes.get(outcome)?;
+            (0 < count).then(|| format!("{count} {outcome}"))
+        })
+        .collect();
+    if !outcomes.is_empty() {
+        let _ = write!(line, " · {}", outcomes.join(", "));
+    }
+    if 0 < progress.usage.requests {
+        let tokens = progress.usage.input_tokens + progress.usage.cached_tokens + progress.usage.output_tokens;
+        let _ = write!(line, " · spent {} ({} tokens)", dollars(progress.usage.cost.0), grouped(tokens));
+    }
+    line
+}

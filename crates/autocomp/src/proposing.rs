@@ -1,0 +1,15 @@
+//! Makes the proposer that the settings ask for.
+
+use crate::error::CliError;
+use crate::measuring::Bench;
+use crate::settings::Settings;
+use autocomp_agents::Proposer;
+use std::sync::Arc;
+
+/// Returns the rewriter, or the models of the settings.
+pub fn proposer(settings: &Settings, _bench: &Bench) -> Result<Arc<dyn Proposer>, CliError> {
+    if settings.models.is_empty() {
+        return Ok(Arc::new(autocomp_agents::RewriterProposer::new()));
+    }
+    Err(CliError::usage("models are not supported yet"))
+}

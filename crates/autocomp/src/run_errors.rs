@@ -1,0 +1,38 @@
+//! Errors of runs and evaluators as errors of the command.
+
+use crate::error::{CliError, ErrorKind};
+use autocomp_eval::EvalError;
+use autocomp_runner::RunError;
+use autocomp_store::StoreError;
+
+/// Says what is wrong with a run.
+pub fn run_error(error: &RunError) -> CliError {
+    match error {
+        RunError::Store(error) => store_error(error),
+        RunError::Standstill { .. } => CliError::internal(error).hint(error.remedy()),
+        _ => CliError::input(error).hint(error.remedy()),
+    }
+}
+
+/// Says what is wrong with a run folder.
+pub fn store_error(error: &StoreError) -> CliError {
+    let kind = match error {
+        StoreError::Exists { .. } | StoreError::NotARun { .. } | StoreError::NotStarted { .. } => ErrorKind::Usage,
+        StoreError::Locked { .. }
+        | StoreError::NoRoom { .. }
+        | StoreError::NotWritable { .. }
+        | StoreError::Io { .. } => ErrorKind::Environment,
+        _ => ErrorKind::Input,
+    };
+    CliError::new(kind, error).hint(error.remedy())
+}
+
+/// Says why nothing could be evaluated.
+pub fn eval_error(error: &EvalError) -> CliError {
+    match error {
+        EvalError::Environment { message, remedies } => {
+            remedies.iter().fold(CliError::environment(message), |error, remedy| error.hint(remedy))
+        }
+        _ => CliError::internal(error),
+    }
+}

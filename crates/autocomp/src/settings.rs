@@ -1,0 +1,97 @@
+//! The effective settings of a run: defaults, then a TOML file, then flags.
+
+use crate::error::CliError;
+use autocomp_core::SearchSettings;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Everything that can be set for a run; also the form of the settings file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Problem to optimize, by name or folder.
+    pub problem: Option<String>,
+    /// Kernel to start from: one of the problem's, or a file [default: baseline].
+    pub baseline: Option<String>,
+    /// Machine of the target to measure on [default: the target's].
+    pub machine: Option<String>,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Evaluations at a time [default: one for each processor].
+    pub workers: Option<usize>,
+    /// Minutes after which the run stops, resumable.
+    pub max_minutes: Option<f64>,
+    /// Models that plan and write code; none for the rewriter.
+    pub models: Vec<String>,
+    /// How to search.
+    pub search: SearchSettings,
+}
+
+impl Settings {
+    /// Reads a settings file.
+    pub fn read(path: &Path) -> Result<Self, CliError> {
+        let text = fs::read_to_string(path).map_err(|error| {
+            CliError::input(format!("failed to read the settings file {}: {error}", path.display()))
+        })?;
+        Self::parse(&text, &path.display().to_string())
+    }
+
+    /// Parses settings; `name` is the file's name for messages.
+    pub fn parse(text: &str, name: &str) -> Result<Self, CliError> {
+        // The library's message has line, column, the source line and a caret.
+        toml::from_str(text).map_err(|error| {
+            CliError::input(format!("{name}: {}", error.to_string().trim_end()))
+                .hint("`autocomp optimize --help` names the settings; the file has the same names")
+        })
+    }
+
+    /// Returns the settings as a settings file.
+    pub fn to_toml(&self) -> Result<String, CliError> {
+        toml::to_string_pretty(self).map_err(CliError::internal)
+    }
+}
+
+/// Reads a kernel from a file.
+pub fn read_kernel(path: &Path) -> Result<String, CliError> {
+    let bytes = fs::read(path)
+        .map_err(|error| CliError::input(format!("failed to read the kernel {}: {error}", path.display())))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        CliError::input(format!("the kernel {} is not UTF-8 text (byte {offset})", path.display()))
+    })
+}
+
+/// Returns the folder for a new run: as given, else a fresh one below `runs/`.
+pub fn run_folder(given: Option<&Path>, problem: &str, seed: u64) -> PathBuf {
+    if let Some(folder) = given {
+        return folder.to_owned();
+    }
+    let stem: String =
+        problem.rsplit('/').next().unwrap_or(problem).chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
+    let base = PathBuf::from("runs").join(format!("{stem}-s{seed}"));
+    (1..)
+        .map(|n| if n == 1 { base.clone() } else { base.with_file_name(format!("{stem}-s{seed}-{n}")) })
+        .find(|folder| !folder.exists())
+        .unwrap_or(base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn a_file_round_trips() {
+        let settings = Settings::parse("problem = \"p\"\nseed = 3\n[search]\nbeam = 2\n", "s.toml").unwrap();
+        assert_eq!((settings.search.beam, settings.seed), (2, 3));
+        assert_eq!(Settings::parse(&settings.to_toml().unwrap(), "s.toml").unwrap(), settings);
+    }
+
+    #[test]
+    fn mistakes_are_shown_where_they_are() {
+        let error = |text: &str| Settings::parse(text, "s.toml").unwrap_err().to_string();
+        insta::assert_snapshot!(error("[search]\nbeem = 2\n"));
+        insta::assert_snapshot!(error("seed = \"one\"\n"));
+        insta::assert_snapshot!(error("seed = \n"));
+    }
+}

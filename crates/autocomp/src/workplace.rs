@@ -1,0 +1,113 @@
+//! What a command works with: the catalog, the private cache, the compiler
+//! search. The only place that reads the environment.
+
+use crate::error::CliError;
+use autocomp_eval::ToolchainSearch;
+use autocomp_targets::{Catalog, CatalogError, Problem, Target};
+use clap::Args;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Options of every command that evaluates or names targets and problems
+#[derive(Clone, Debug, Default, Args)]
+pub struct WorkplaceOptions {
+    /// Folder with targets, problems or suites of your own; may be repeated
+    #[arg(long = "data", value_name = "FOLDER")]
+    data: Vec<PathBuf>,
+    /// Private cache: compiler, builds, evaluations [default: the user's cache folder]
+    #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR")]
+    cache_dir: Option<PathBuf>,
+    /// RISC-V C compiler: a zig, clang or riscv64 gcc [default: looked for, else installed]
+    #[arg(long, value_name = "PATH", env = "AUTOCOMP_COMPILER")]
+    compiler: Option<PathBuf>,
+}
+
+/// What a command works with.
+#[derive(Debug)]
+pub struct Workplace {
+    /// Targets and problems.
+    pub catalog: Catalog,
+    /// The private cache.
+    pub cache_folder: PathBuf,
+    compiler: Option<PathBuf>,
+}
+
+impl Workplace {
+    /// Opens the catalog and resolves the folders.
+    pub fn open(options: &WorkplaceOptions) -> Result<Self, CliError> {
+        let mut catalog = Catalog::built_in().map_err(catalog_error)?;
+        for folder in &options.data {
+            catalog.add_folder(folder).map_err(catalog_error)?;
+        }
+        Ok(Self {
+            catalog,
+            cache_folder: cache_folder(options.cache_dir.as_deref())?,
+            compiler: options.compiler.clone(),
+        })
+    }
+
+    /// Loads a problem by name, or from a folder given by its path.
+    pub fn problem(&mut self, name: &str) -> Result<Problem, CliError> {
+        let path = Path::new(name);
+        let is_known = self.catalog.problem_names().any(|known| known == name);
+        if !is_known && path.is_dir() {
+            let added = self.catalog.add_folder(path).map_err(catalog_error)?;
+            let [only] = added.problems.as_slice() else {
+                let names = added.problems.join(", ");
+                return Err(CliError::usage(format!(
+                    "{name} holds {} problems ({names}), and one is needed",
+                    added.problems.len()
+                ))
+                .hint(format!("name one of them and pass `--data {name}`")));
+            };
+            let only = only.clone();
+            return self.catalog.problem(&only).map_err(catalog_error);
+        }
+        self.catalog.problem(name).map_err(catalog_error)
+    }
+
+    /// Loads a target by name.
+    pub fn target(&self, name: &str) -> Result<Target, CliError> {
+        self.catalog.target(name).map_err(catalog_error)
+    }
+
+    /// Returns where to look for a compiler.
+    pub fn toolchain_search(&self) -> ToolchainSearch {
+        ToolchainSearch {
+            configured: self.compiler.clone(),
+            path: env::var_os("PATH"),
+            cache_folder: self.cache_folder.clone(),
+            install: true,
+        }
+    }
+}
+
+/// Returns the private cache folder: as given, else below the user's cache folder.
+fn cache_folder(given: Option<&Path>) -> Result<PathBuf, CliError> {
+    if let Some(folder) = given {
+        return Ok(folder.to_owned());
+    }
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .map(|folder| folder.join("autocomp"))
+        .ok_or_else(|| {
+            CliError::environment("no folder for the private cache: HOME is not set")
+                .hint("pass `--cache-dir FOLDER` or set AUTOCOMP_CACHE_DIR")
+        })
+}
+
+/// Says what is wrong with a target, problem or suite.
+pub fn catalog_error(error: CatalogError) -> CliError {
+    match &error {
+        CatalogError::Unknown { kind, .. } => {
+            let hint = match *kind {
+                "problem" => "`autocomp problems` lists them; a folder of your own is named by its path",
+                "target" => "`autocomp targets` lists them",
+                _ => return CliError::usage(error),
+            };
+            CliError::usage(error).hint(hint)
+        }
+        _ => CliError::input(error),
+    }
+}
