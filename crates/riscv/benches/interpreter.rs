@@ -1,10 +1,5 @@
 //! Instructions per second of the interpreter, functional and timed.
 
-#![expect(
-    missing_docs,
-    reason = "criterion's macros make undocumented functions"
-)]
-
 use autocomp_riscv::{
     CacheConfig, Coprocessor, CoreConfig, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode,
     RoccCommand, RoccReply,

@@ -594,7 +594,7 @@ fn slow_load<const N: usize>(
     pc: u64,
 ) -> Result<[u8; N], Trap> {
     let kind = AccessKind::Load;
-    if address % N as u64 != 0 {
+    if !address.is_multiple_of(N as u64) {
         return Err(Trap::misaligned(pc, address, N as u64, kind));
     }
     let bytes = memory
@@ -620,7 +620,7 @@ fn slow_store<const N: usize>(
     pc: u64,
 ) -> Result<(), Trap> {
     let kind = AccessKind::Store;
-    if address % N as u64 != 0 {
+    if !address.is_multiple_of(N as u64) {
         return Err(Trap::misaligned(pc, address, N as u64, kind));
     }
     let bytes = memory

@@ -302,7 +302,7 @@ pub(crate) fn execute(
                 value
             };
             let mode = rounding(form.rounding, frm)?;
-            let (bits, raised) = format.from_integer(magnitude, negative, mode);
+            let (bits, raised) = format.integer_to_float(magnitude, negative, mode);
             (boxed(bits, double), raised)
         }
         F::ToOtherFormat => {

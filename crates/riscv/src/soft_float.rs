@@ -363,7 +363,7 @@ impl Format {
                     significand: 0,
                 };
                 // The product of two 53-bit numbers leaves 22 bits free.
-                let significand = u128::from(a.significand) * u128::from(b.significand) >> 1;
+                let significand = (u128::from(a.significand) * u128::from(b.significand)) >> 1;
                 self.sum(product, significand, c, c.wide() >> 1, rounding)
             }
         }
@@ -425,7 +425,7 @@ impl Format {
     }
 
     /// Converts from an integer.
-    pub fn from_integer(self, magnitude: u64, negative: bool, rounding: Rounding) -> Outcome {
+    pub fn integer_to_float(self, magnitude: u64, negative: bool, rounding: Rounding) -> Outcome {
         if magnitude == 0 {
             return (0, 0);
         }
@@ -559,3 +559,6 @@ fn extend_integer(value: u64, bits: u32) -> u64 {
         value
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Nothing that a program does may panic.
+
+use autocomp_riscv::{
+    CacheConfig, Coprocessor, CoreConfig, Fault, Hart, Limits, LineAccess, Memory, Mode, Operation,
+    Region, RegionAccess, RoccCommand, RoccReply, decode,
+};
+use proptest::prelude::*;
+
+const BASE: u64 = 0x8000_0000;
+const BYTES: usize = 0x1_0000;
+
+/// Opcodes of all 32-bit instructions, so that random words are often legal.
+const OPCODES: [u32; 20] = [
+    0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x0f, 0x73, 0x2f, 0x7b, 0x07,
+    0x27, 0x43, 0x4f, 0x53,
+];
+
+fn instruction() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        any::<u32>(),
+        (any::<u32>(), prop::sample::select(OPCODES.to_vec()))
+            .prop_map(|(bits, opcode)| bits & !0x7f | opcode),
+    ]
+}
+
+/// Addresses in, around and far from memory, aligned and not.
+fn value() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        any::<u64>(),
+        (0..BYTES as u64 + 64).prop_map(|offset| BASE + offset),
+        (0..BYTES as u64 / 8).prop_map(|offset| BASE + 8 * offset),
+        Just(0),
+        Just(u64::MAX),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn decoding_any_word_gives_registers_in_range(bits in instruction(), pc in any::<u64>()) {
+        let decoded = decode(bits, pc);
+        prop_assert_eq!(decoded.length, if bits & 3 == 3 { 4 } else { 2 });
+        let instruction = decoded.instruction;
+        prop_assert!(instruction.rd <= 32 && instruction.rs1 < 32 && instruction.rs2 < 32);
+        // No instruction waits for x0.
+        prop_assert_eq!(instruction.uses & 1, 0);
+        if instruction.operation == Operation::Illegal {
+            prop_assert_eq!(instruction.uses, 0);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn executing_any_bytes_ends_without_a_panic(
+        words in prop::collection::vec(instruction(), 1..200),
+        registers in prop::collection::vec(value(), 31),
+        entry in 0u64..64,
+        handler in prop::option::of(0u64..400),
+        replies in any::<u64>(),
+    ) {
+        for mode in [Mode::Functional, Mode::Timed] {
+            let mut memory = Memory::new(BASE, BYTES);
+            // csrw mtvec, x31
+            let prologue = if handler.is_some() { 0x305f_9073 } else { words[0] };
+            let bytes: Vec<u8> = [prologue]
+                .iter()
+                .chain(&words)
+                .flat_map(|word| word.to_le_bytes())
+                .collect();
+            memory.host_mut(BASE, bytes.len()).unwrap().copy_from_slice(&bytes);
+            // The same at the end of memory, so that fetching runs off it.
+            let end = BASE + BYTES as u64 - bytes.len() as u64;
+            memory.host_mut(end, bytes.len()).unwrap().copy_from_slice(&bytes);
+            let region = |name: &str, range, access| Region { name: name.into(), range, access };
+            let range = BASE + 0x8000..BASE + 0x9800;
+            memory.add_region(region("guard", range, RegionAccess::None));
+            let range = BASE + 0x8800..BASE + 0x9000;
+            memory.add_region(region("C", range, RegionAccess::NoteWrites));
+            memory.watch(BASE + 0xa000..BASE + 0xb000);
+            memory.hook(BASE + 0xc000);
+            let mut hart = Hart::new(&core_config(), mode);
+            for (idx, register) in registers.iter().enumerate() {
+                hart.set_register(idx + 1, *register);
+                hart.set_float_register(idx, *register);
+            }
+            let mut coprocessor = Arbitrary(replies | 1);
+            for start in [BASE, BASE + 2 * entry, end + 2 * entry] {
+                hart.set_pc(start);
+                if let Some(handler) = handler {
+                    hart.set_register(31, BASE + 4 * handler);
+                }
+                let limits = Limits { instructions: hart.instructions() + 3000, cycles: u64::MAX };
+                let before = hart.instructions();
+                for _ in 0..20 {
+                    hart.run(&mut memory, &mut coprocessor, limits);
+                }
+                prop_assert!(hart.instructions() <= before + 3000 + 64);
+                prop_assert_eq!(hart.register(0), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn functional_and_timed_runs_compute_the_same(
+        words in prop::collection::vec(instruction(), 1..120),
+        registers in prop::collection::vec(value(), 31),
+    ) {
+        let run = |mode| {
+            let mut memory = Memory::new(BASE, BYTES);
+            let mut bytes: Vec<u8> = words
+                .iter()
+                // Counters are what differs.
+                .filter(|word| *word & 0x7f != 0x73)
+                .flat_map(|word| word.to_le_bytes())
+                .collect();
+            bytes.extend_from_slice(&0x0010_0073u32.to_le_bytes());
+            memory.host_mut(BASE, bytes.len()).unwrap().copy_from_slice(&bytes);
+            let mut hart = Hart::new(&core_config(), mode);
+            for (idx, register) in registers.iter().enumerate() {
+                hart.set_register(idx + 1, *register);
+                hart.set_float_register(idx, *register);
+            }
+            hart.set_pc(BASE);
+            let limits = Limits { instructions: 2000, cycles: u64::MAX };
+            let exit = hart.run(&mut memory, &mut Arbitrary(1), limits);
+            let integers: Vec<u64> = (0..32).map(|number| hart.register(number)).collect();
+            let floats: Vec<u64> = (0..32).map(|number| hart.float_register(number)).collect();
+            let bytes = memory.host(BASE, BYTES).unwrap().to_vec();
+            (exit, hart.pc(), hart.instructions(), hart.float_status(), integers, floats, bytes)
+        };
+        prop_assert_eq!(run(Mode::Functional), run(Mode::Timed));
+    }
+}
+
+/// Answers by a random sequence; with seed 1, always the same.
+struct Arbitrary(u64);
+
+impl Arbitrary {
+    fn next(&mut self) -> u64 {
+        if self.0 != 1 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+        }
+        self.0
+    }
+}
+
+impl Coprocessor for Arbitrary {
+    fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
+        let value = self.next();
+        let accepted = command.cycle + value % 7;
+        Ok(RoccReply {
+            value,
+            accepted,
+            value_ready: accepted + value % 5,
+        })
+    }
+
+    fn fence(&mut self, _pc: u64, cycle: u64, _memory: &mut Memory) -> Result<u64, Fault> {
+        Ok(cycle + self.next() % 100)
+    }
+
+    fn line_access(&mut self, _address: u64, _access: LineAccess, cycle: u64) -> u64 {
+        cycle + self.next() % 50
+    }
+
+    fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
+        let random = self.next();
+        probes.push((BASE + random % BYTES as u64, random & 1 == 1));
+    }
+
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+fn core_config() -> CoreConfig {
+    let cache = CacheConfig {
+        sets: 4,
+        ways: 2,
+        miss_overhead: 1,
+    };
+    CoreConfig {
+        load_latency: 2,
+        subword_load_latency: 3,
+        float_load_latency: 4,
+        csr_latency: 3,
+        indirect_link_latency: 2,
+        float_single_latency: 4,
+        float_double_latency: 6,
+        float_short_latency: 4,
+        float_to_integer_latency: 3,
+        float_divide_single: 30,
+        float_divide_double: 55,
+        float_root_single: 29,
+        float_root_double: 55,
+        multiply_bits_per_cycle: 8,
+        muldiv_overhead: 2,
+        mispredict_penalty: 3,
+        flush_penalty: 4,
+        decode_redirect_penalty: 1,
+        btb_entries: 28,
+        bht_entries: 512,
+        bht_history: 8,
+        bht_history_bits: 3,
+        ras_entries: 6,
+        write_back_cycles: 8,
+        l1i: cache.clone(),
+        l1d: cache,
+        replacement_seed: 1,
+    }
+}
