@@ -1,7 +1,7 @@
 //! Running a compiler or linker in a sandbox.
 
 use crate::evaluator::EvalError;
-use crate::toolchain::{Family, Toolchain};
+use crate::toolchain::Toolchain;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -46,11 +46,9 @@ pub(super) fn policy(
             file_bytes: FILE_BYTES,
             output_bytes: OUTPUT_BYTES,
             open_files: 256,
-            processes: match toolchain.family {
-                Family::Zig => ProcessRule::Single,
-                // The drivers start the compiler proper, assembler and linker.
-                Family::Clang | Family::Gcc => ProcessRule::Children,
-            },
+            // The drivers start the compiler proper, assembler and linker; zig
+            // starts itself for assembly.
+            processes: ProcessRule::Children,
         },
     }
 }
