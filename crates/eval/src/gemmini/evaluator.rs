@@ -1,24 +1,20 @@
 //! The cascade check, build, test, time for one problem.
 
 use super::engine::{ENGINE_HASH, Engine};
-use super::feedback::feedback;
-use super::findings::{self, Kernel};
+use super::findings::Kernel;
 use super::oracle::{Oracle, parse};
-use super::session::{Session, SessionKind};
+use super::trial::{Trial, Verdict};
 use crate::build::{Build, Builder, Source};
 use crate::check;
-use crate::comparison::compare;
 use crate::evaluator::{EvalError, Evaluator};
 use crate::file_store::FileStore;
 use crate::inputs::Case;
 use crate::toolchain::Toolchain;
 use autocomp_core::{
-    ContentHash, ContentHasher, Cycles, Diagnostic, Evaluation, Feedback, Measurement, Nanos,
-    Outcome, Seed, Stage, TierCost,
+    ContentHash, ContentHasher, Cycles, Evaluation, Nanos, Outcome, Seed, TierCost,
 };
-use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{CallReport, Program};
-use autocomp_targets::{Problem, Ranking, Role, Target, Tolerance};
+use autocomp_riscv::Limits;
+use autocomp_targets::{Problem, Target};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -40,10 +36,6 @@ const INSTRUCTIONS_PER_IDEAL_CYCLE: u64 = 200;
 /// Cycles that a kernel may take, per instruction that it may take.
 const CYCLES_PER_INSTRUCTION: u64 = 8;
 
-/// What is said about a kernel whose result depends on the pattern in memory.
-const DEPENDS_ON_POISON: &str =
-    "the result depends on memory that was never written: two runs with the same inputs differ";
-
 /// How an evaluator works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluatorSettings {
@@ -62,8 +54,8 @@ pub struct EvaluatorSettings {
 /// Threads may share it, and processes its cache folder.
 #[derive(Debug)]
 pub struct GemminiEvaluator {
-    problem: Problem,
-    engine: Engine,
+    pub(super) problem: Problem,
+    pub(super) engine: Engine,
     builder: Builder,
     header: Option<&'static str>,
     macros: Vec<(String, String)>,
@@ -73,7 +65,7 @@ pub struct GemminiEvaluator {
     /// Held while right answers are computed.
     computing: Mutex<()>,
     settings: EvaluatorSettings,
-    ideal: Cycles,
+    pub(super) ideal: Cycles,
     base_key: ContentHash,
 }
 
@@ -182,7 +174,7 @@ impl GemminiEvaluator {
     }
 
     /// Returns the seed of everything that is the same for all kernels.
-    fn problem_seed(&self) -> Seed {
+    pub(super) fn problem_seed(&self) -> Seed {
         Seed(0).derive(&self.problem.oracle_hash.to_string())
     }
 
@@ -220,7 +212,7 @@ impl GemminiEvaluator {
             .collect()
     }
 
-    fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         let derived = MIN_INSTRUCTIONS + self.ideal.0.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
         let instructions = self.settings.max_instructions.unwrap_or(derived);
         Limits {
@@ -337,25 +329,6 @@ fn nanos(since: Instant) -> Nanos {
     Nanos(u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// What the cascade found.
-struct Verdict {
-    outcome: Outcome,
-    diagnostics: Vec<Diagnostic>,
-    measurement: Option<Measurement>,
-    feedback: Option<Feedback>,
-}
-
-impl Verdict {
-    fn failed(outcome: Outcome, diagnostics: Vec<Diagnostic>) -> Self {
-        Self {
-            outcome,
-            diagnostics,
-            measurement: None,
-            feedback: None,
-        }
-    }
-}
-
 /// The wall time of each tier.
 #[derive(Default)]
 struct TierClock(Vec<TierCost>);
@@ -380,306 +353,5 @@ impl TierClock {
             feedback: verdict.feedback,
             tiers: self.0,
         }
-    }
-}
-
-/// One kernel's program under test.
-struct Trial<'a> {
-    evaluator: &'a GemminiEvaluator,
-    program: &'a Program,
-    kernel: Kernel<'a>,
-    seed: Seed,
-}
-
-impl<'a> Trial<'a> {
-    fn session(&self, kind: SessionKind, seed: Seed) -> Result<Session<'a>, EvalError> {
-        let evaluator = self.evaluator;
-        Session::new(
-            &evaluator.engine,
-            self.program,
-            &evaluator.problem,
-            kind,
-            seed,
-        )
-    }
-
-    /// Runs `cases`, each in a machine of its own. Returns nothing if all are right.
-    fn test(&self, cases: &[Cow<'_, Case>]) -> Result<Option<Verdict>, EvalError> {
-        let mut failed: Option<Verdict> = None;
-        let (mut right, mut wrong) = (Vec::new(), Vec::new());
-        for case in cases {
-            match self.run_alone(case)? {
-                None => right.push(case.name.as_str()),
-                Some(verdict) => {
-                    wrong.push(case.name.as_str());
-                    let stops = verdict.outcome != Outcome::Wrong;
-                    failed.get_or_insert(verdict);
-                    // A crash or an endless loop says enough.
-                    if stops {
-                        break;
-                    }
-                }
-            }
-        }
-        let first = failed
-            .as_mut()
-            .and_then(|verdict| verdict.diagnostics.first_mut());
-        if let Some(first) = first.filter(|_| 1 < right.len() + wrong.len()) {
-            let list = |names: &[&str]| {
-                if names.is_empty() {
-                    "none".into()
-                } else {
-                    names.join(", ")
-                }
-            };
-            first.notes.push(format!(
-                "input sets that go wrong: {}; right: {}",
-                list(&wrong),
-                list(&right)
-            ));
-        }
-        Ok(failed)
-    }
-
-    /// Runs one case in a machine of its own. Returns nothing if it is right.
-    fn run_alone(&self, case: &Case) -> Result<Option<Verdict>, EvalError> {
-        let kind = SessionKind {
-            mode: Mode::Functional,
-            note_writes: false,
-        };
-        let seed = self.seed.derive(&case.name);
-        let mut session = self.session(kind, seed)?;
-        session.place(case, seed);
-        let verdict = self.call(&mut session, case, seed)?.err();
-        let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
-        match verdict {
-            // Right exactly, in spite of poison that is nowhere right.
-            None if exact => Ok(None),
-            None if !self.varies(case, seed, &session.outputs())? => Ok(None),
-            None => {
-                let message = format!("{DEPENDS_ON_POISON}, though both are within the tolerance");
-                let found = findings::diagnostic("uninitialized-memory", message);
-                Ok(Some(Verdict::failed(Outcome::Wrong, vec![found])))
-            }
-            Some(mut verdict) => {
-                let found = verdict.diagnostics.first_mut();
-                if let Some(found) = found.filter(|found| found.code == "output-mismatch") {
-                    if self.varies(case, seed, &session.outputs())? {
-                        found.notes.push(DEPENDS_ON_POISON.into());
-                    }
-                }
-                Ok(Some(verdict))
-            }
-        }
-    }
-
-    /// Runs a case again with other content in memory that it must not depend
-    /// on; returns whether the outputs differ from `outputs`.
-    fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
-        let kind = SessionKind {
-            mode: Mode::Functional,
-            note_writes: false,
-        };
-        let mut session = self.session(kind, seed)?;
-        session.place(case, seed.derive("other poison"));
-        // Where nothing was written the poison shows through, which is no result.
-        let before = session.outputs();
-        if session.call(self.evaluator.limits()).is_err() {
-            return Ok(true);
-        }
-        let after = session.outputs();
-        let differs = |idx: usize| {
-            let bytes = outputs[idx].iter().zip(&before[idx]).zip(&after[idx]);
-            bytes
-                .filter(|((_, before), after)| before != after)
-                .any(|((first, _), second)| first != second)
-        };
-        Ok((0..outputs.len()).any(differs))
-    }
-
-    /// Calls the kernel and compares everything. The outer result is about
-    /// the evaluator, the inner one about the kernel.
-    fn call(
-        &self,
-        session: &mut Session<'_>,
-        case: &Case,
-        seed: Seed,
-    ) -> Result<Result<CallReport, Verdict>, EvalError> {
-        let limits = self.evaluator.limits();
-        let limits = match session.mode() {
-            Mode::Functional => Limits {
-                cycles: u64::MAX,
-                ..limits
-            },
-            Mode::Timed => limits,
-        };
-        let report = match session.call(limits) {
-            Ok(report) => report,
-            Err(stop) => {
-                let (outcome, mut found) = findings::stopped(&stop, session, self.kernel, limits);
-                found.notes.push(format!("with input set {}", case.name));
-                return Ok(Err(Verdict::failed(outcome, vec![found])));
-            }
-        };
-        let mut found = Vec::new();
-        for (idx, buffer) in self.evaluator.problem.buffers.iter().enumerate() {
-            match (&case.before[idx], &case.after[idx]) {
-                (Some(before), None) if session.content(idx) != before => {
-                    let after = session.content(idx).to_vec();
-                    let writer = self.writer(idx, case, seed)?;
-                    found.push(findings::input_changed(
-                        buffer,
-                        before,
-                        &after,
-                        writer,
-                        self.kernel,
-                    ));
-                }
-                (before, Some(after)) => {
-                    let poison = if before.is_none() {
-                        session.poison(idx).to_vec()
-                    } else {
-                        Vec::new()
-                    };
-                    let poison = before.as_ref().unwrap_or(&poison);
-                    let tolerance = self.evaluator.problem.tolerance;
-                    let tile = self.evaluator.engine.tile();
-                    found.extend(compare(
-                        buffer,
-                        after,
-                        session.content(idx),
-                        poison,
-                        tolerance,
-                        tile,
-                    ));
-                }
-                _ => {}
-            }
-        }
-        if found.is_empty() {
-            return Ok(Ok(report));
-        }
-        for diagnostic in &mut found {
-            diagnostic
-                .notes
-                .push(format!("with input set {}", case.name));
-        }
-        Ok(Err(Verdict::failed(Outcome::Wrong, found)))
-    }
-
-    /// Returns the line that first writes to input `idx`, by running once more.
-    fn writer(
-        &self,
-        idx: usize,
-        case: &Case,
-        seed: Seed,
-    ) -> Result<Option<autocomp_core::SourceLocation>, EvalError> {
-        debug_assert_eq!(self.evaluator.problem.buffers[idx].role, Role::Input);
-        let kind = SessionKind {
-            mode: Mode::Functional,
-            note_writes: true,
-        };
-        let mut session = self.session(kind, seed)?;
-        session.place(case, seed);
-        // It may stop for another reason now; the note is there or is not.
-        let _ = session.call(self.evaluator.limits());
-        Ok(session
-            .first_write(idx)
-            .and_then(|pc| self.kernel.location(self.program, pc)))
-    }
-
-    /// Calls the kernel cold and then warm, in one machine and with different
-    /// inputs, and compares both.
-    fn time(&self, cases: &[Cow<'_, Case>]) -> Result<Verdict, EvalError> {
-        let evaluator = self.evaluator;
-        let Some((cold_case, rest)) = cases.split_first() else {
-            return Err(EvalError::Fault("the problem has no input set".into()));
-        };
-        let other;
-        let warm_case = match rest.last() {
-            Some(case) => case.as_ref(),
-            None => {
-                other = cold_case.permuted(&evaluator.problem, self.seed.derive("warm"));
-                &other
-            }
-        };
-        // The same places for every kernel: addresses decide about conflicts
-        // in caches, and kernels are compared with each other.
-        let kind = SessionKind {
-            mode: Mode::Timed,
-            note_writes: false,
-        };
-        let mut session = self.session(kind, evaluator.problem_seed())?;
-        let mut reports = Vec::new();
-        let mut feedbacks = Vec::new();
-        for (call, case) in [("cold", cold_case.as_ref()), ("warm", warm_case)] {
-            let seed = self.seed.derive(call);
-            session.place(case, seed);
-            session.reset_statistics();
-            match self.call(&mut session, case, seed)? {
-                Ok(report) => {
-                    let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
-                    feedbacks.push(feedback(&mut session, &report, ideal, problem, self.kernel));
-                    reports.push(report);
-                }
-                Err(mut verdict) => {
-                    let first_call = reports.is_empty();
-                    if !first_call && self.run_alone(case)?.is_none() {
-                        mark_state(&mut verdict);
-                    }
-                    for diagnostic in &mut verdict.diagnostics {
-                        diagnostic.stage = Stage::Time;
-                    }
-                    return Ok(verdict);
-                }
-            }
-        }
-        let (cold, warm) = (reports[0], reports[1]);
-        let ranked_idx = match evaluator.problem.ranking {
-            Ranking::Warm => 1,
-            Ranking::Cold => 0,
-        };
-        let ranked = reports[ranked_idx];
-        for report in [cold, warm] {
-            if report.cycles < evaluator.ideal.0 {
-                return Err(EvalError::Fault(format!(
-                    "{} cycles are below the physical floor of {} cycles for {}; \
-                     the simulator or the problem's work is wrong (kernel {})",
-                    report.cycles,
-                    evaluator.ideal,
-                    evaluator.problem.name,
-                    evaluator.key(self.kernel.source).short(),
-                )));
-            }
-        }
-        let measurement = Measurement {
-            cycles: Cycles(ranked.cycles),
-            cold_cycles: Cycles(cold.cycles),
-            instructions: ranked.instructions,
-            ideal_cycles: evaluator.ideal,
-            percent_of_peak: 100.0 * evaluator.ideal.0 as f64 / ranked.cycles.max(1) as f64,
-            engine: evaluator.engine.name.clone(),
-            compiler: evaluator.toolchain().name.clone(),
-        };
-        Ok(Verdict {
-            outcome: Outcome::Ok,
-            diagnostics: findings::warnings(&mut session, self.kernel),
-            measurement: Some(measurement),
-            feedback: Some(feedbacks.swap_remove(ranked_idx)),
-        })
-    }
-}
-
-/// Says that a kernel is right when called once and not when called again.
-fn mark_state(verdict: &mut Verdict) {
-    if let Some(first) = verdict.diagnostics.first_mut() {
-        first.code = "state-between-calls".into();
-        first.message = format!(
-            "the second call in the same program goes wrong, though the same inputs are right in a first call: {}",
-            first.message
-        );
-        first.remedy = Some(
-            "compute everything anew in every call; static data must not carry results over".into(),
-        );
     }
 }

@@ -7,5 +7,6 @@ mod findings;
 mod layout;
 mod oracle;
 mod session;
+mod trial;
 
 pub use evaluator::{EvaluatorSettings, GemminiEvaluator};

@@ -187,16 +187,20 @@ fn zig_toolchain(zig: &Path, origin: &str) -> Result<Toolchain, String> {
     .ok_or("its headers are not beside it")?;
     let version = output(&zig, &["version"])?;
     let clang = clang_version(&output(&zig, &["clang", "--version"])?)?;
-    let toolchain = Toolchain {
+    let mut toolchain = Toolchain {
         family: Family::Zig,
         name: format!("zig {} (clang {clang})", version.trim()),
         origin: origin.to_owned(),
         compile: Command::new(&zig, &["clang"]),
         link: Command::new(&zig, &["ld.lld"]),
         headers,
-        executable: executable_files(&[&zig]),
+        // Linked statically, as it usually is, it needs nothing else.
+        executable: vec![zig.clone()],
     };
-    crate::build::try_toolchain(&toolchain)?;
+    if crate::build::try_toolchain(&toolchain).is_err() {
+        toolchain.executable = executable_files(&[&zig]);
+        crate::build::try_toolchain(&toolchain)?;
+    }
     Ok(toolchain)
 }
 
@@ -260,21 +264,40 @@ fn gcc_toolchain(gcc: &Path, origin: &str) -> Result<Toolchain, String> {
     Ok(toolchain)
 }
 
-/// Returns what a tool must be able to execute: itself, and for dynamically
-/// linked tools the system's libraries and whatever lies beside it.
+/// Returns what dynamically linked tools must be able to execute and load:
+/// the system's libraries, themselves, and the programs and libraries of
+/// their prefix. Headers and data of the system are not among them.
 fn executable_files(tools: &[&Path]) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache"]
-        .map(PathBuf::from)
-        .to_vec();
+    let mut paths: Vec<PathBuf> = [
+        "/lib",
+        "/lib64",
+        "/usr/lib",
+        "/usr/lib64",
+        "/etc/ld.so.cache",
+    ]
+    .map(PathBuf::from)
+    .to_vec();
     for tool in tools {
-        let real = fs::canonicalize(tool).unwrap_or_else(|_| (*tool).to_owned());
-        // A tool in `<prefix>/bin` uses `<prefix>/lib` and `<prefix>/libexec`.
-        let in_bin = real
-            .parent()
-            .filter(|folder| folder.file_name() == Some(OsStr::new("bin")));
-        match in_bin.and_then(Path::parent) {
-            Some(prefix) if prefix != Path::new("/") => paths.push(prefix.to_owned()),
-            _ => paths.push(real),
+        for tool in [
+            (*tool).to_owned(),
+            fs::canonicalize(tool).unwrap_or_else(|_| (*tool).to_owned()),
+        ] {
+            // A tool in `<prefix>/bin` uses `<prefix>/lib` and the like; a
+            // cross compiler also `<prefix>/<target>`.
+            let in_bin = tool
+                .parent()
+                .filter(|folder| folder.file_name() == Some(OsStr::new("bin")));
+            if let Some(prefix) = in_bin.and_then(Path::parent) {
+                paths.extend(["bin", "lib", "lib64", "libexec"].map(|folder| prefix.join(folder)));
+                let name = tool
+                    .file_name()
+                    .map(OsStr::to_string_lossy)
+                    .unwrap_or_default();
+                if let Some((target, _)) = name.rsplit_once('-') {
+                    paths.push(prefix.join(target));
+                }
+            }
+            paths.push(tool);
         }
     }
     paths
