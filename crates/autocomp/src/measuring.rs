@@ -4,7 +4,9 @@ use crate::error::CliError;
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, catalog_error};
-use autocomp_eval::{EvaluatorSettings, GemminiEvaluator, find_toolchain};
+use autocomp_core::Seed;
+use autocomp_eval::toolchain::find_toolchain;
+use autocomp_eval::{EvaluatorSettings, GemminiEvaluator};
 use autocomp_targets::{Problem, Target};
 use std::sync::Arc;
 
@@ -49,5 +51,18 @@ impl Bench {
         )
         .map_err(|error| eval_error(&error))?;
         Ok(Self { problem, target, machine, compiler, evaluator: Arc::new(evaluator) })
+    }
+}
+
+/// Returns how kernels are evaluated; without `use_cache`, anew even if the
+/// verdict is known.
+pub fn evaluator_settings(use_cache: bool) -> EvaluatorSettings {
+    EvaluatorSettings {
+        use_cache,
+        // The fresh inputs of a kernel follow from its content, so that equal
+        // kernels get equal verdicts in every run.
+        seed: Seed(0),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        max_instructions: None,
     }
 }

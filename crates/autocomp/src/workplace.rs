@@ -2,7 +2,7 @@
 //! search. The only place that reads the environment.
 
 use crate::error::CliError;
-use autocomp_eval::ToolchainSearch;
+use autocomp_eval::toolchain::ToolchainSearch;
 use autocomp_targets::{Catalog, CatalogError, Problem, Target};
 use clap::Args;
 use std::env;

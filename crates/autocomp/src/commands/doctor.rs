@@ -2,11 +2,11 @@
 
 use crate::error::CliError;
 use crate::exit_code;
-use crate::measuring::Bench;
+use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::Outcome;
-use autocomp_eval::{Evaluator as _, EvaluatorSettings};
+use autocomp_eval::Evaluator as _;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
 use clap::Args;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         Check::new("cache", cache(&workplace)),
     ];
     let problem = "gemmini/gemm-512x512x512";
-    let settings = EvaluatorSettings { use_result_cache: false, ..EvaluatorSettings::default() };
+    let settings = evaluator_settings(false);
     match Bench::open(&mut workplace, problem, None, settings, output) {
         Err(error) => checks.push(Check::new("compiler", Err(error))),
         Ok(bench) => {

@@ -3,13 +3,13 @@
 use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
-use crate::measuring::Bench;
+use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_core::{Diagnostic, Evaluation, Feedback, Outcome, TierCost};
-use autocomp_eval::{Evaluator as _, EvaluatorSettings};
+use autocomp_eval::Evaluator as _;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     // The kernel first: a mistake in its name must not wait for a compiler.
     let problem = workplace.problem(&arguments.problem)?;
     let source = kernel_source(&problem, &arguments.kernel)?;
-    let settings = EvaluatorSettings { use_result_cache: !arguments.no_cache, ..EvaluatorSettings::default() };
+    let settings = evaluator_settings(!arguments.no_cache);
     let bench = Bench::open(&mut workplace, &arguments.problem, arguments.machine.as_deref(), settings, output)?;
     let begun = Instant::now();
     let evaluation = bench.evaluator.evaluate(&source).map_err(|error| eval_error(&error))?;

@@ -4,7 +4,7 @@ use super::eval::kernel_source;
 use super::show::lineage_text;
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
-use crate::measuring::Bench;
+use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::progress::ProgressLines;
 use crate::proposing::proposer;
@@ -14,7 +14,6 @@ use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_agents::{Proposer, Replay};
 use autocomp_core::{FinishReason, Outcome, Seed, StopReason};
-use autocomp_eval::EvaluatorSettings;
 use autocomp_runner::{
     Limits, NewRun, RecordedRun, RunEnd, RunOptions, RunReport, RunSession, RunView,
 };
@@ -290,7 +289,7 @@ fn stored_settings(view: &RunView) -> Result<Settings, CliError> {
 
 fn open_bench(workplace: &mut Workplace, settings: &Settings, output: Output) -> Result<Bench, CliError> {
     let problem = settings.problem.as_deref().unwrap_or_default();
-    Bench::open(workplace, problem, settings.machine.as_deref(), EvaluatorSettings::default(), output)
+    Bench::open(workplace, problem, settings.machine.as_deref(), evaluator_settings(true), output)
 }
 
 fn run_options(settings: &Settings) -> RunOptions {

@@ -5,6 +5,7 @@ use crate::exit_code;
 use crate::output::Output;
 use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use autocomp_gemmini::Gemmini;
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{MachineConfig, Program, ProgramEnd, ProgramReport, SimError, run_program};
 use clap::{Args, Subcommand};
@@ -70,9 +71,12 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let elf = fs::read(&arguments.elf)
         .map_err(|error| CliError::input(format!("failed to read {}: {error}", arguments.elf.display())))?;
     let mode = if arguments.functional { Mode::Functional } else { Mode::Timed };
-    let limits = Limits { instructions: arguments.max_instructions, ..Limits::default() };
+    let limits = Limits { instructions: arguments.max_instructions, cycles: u64::MAX };
     let begun = Instant::now();
-    let report = run_program(&elf, &config, mode, limits).map_err(|error| elf_error(&error, arguments))?;
+    let timing = (mode == Mode::Timed).then_some(&config.timing);
+    let accelerator =
+        Gemmini::new(config.accelerator.clone(), timing).map_err(CliError::input)?;
+    let report = run_program(&elf, &config, accelerator, mode, limits).map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = RunReport {
         exit_code: report.exit_code(),
