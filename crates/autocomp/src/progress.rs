@@ -4,9 +4,11 @@
 use crate::output::Output;
 use crate::text::{clock, dollars, grouped};
 use autocomp_core::{Event, Outcome};
+use autocomp_llm::Connector;
 use autocomp_runner::{Notice, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Without a terminal, a line is printed at least this often while events arrive.
@@ -18,11 +20,12 @@ pub struct ProgressLines {
     bar: Option<ProgressBar>,
     best_cycles: Option<u64>,
     last_line: Duration,
+    connector: Option<Arc<Connector>>,
 }
 
 impl ProgressLines {
-    /// Begins to draw.
-    pub fn new(output: Output) -> Self {
+    /// Begins to draw; what `connector` notices about budgets and models is told too.
+    pub fn new(output: Output, connector: Option<Arc<Connector>>) -> Self {
         let bar = output.is_interactive().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{spinner} {wide_msg}")
@@ -31,7 +34,7 @@ impl ProgressLines {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { output, bar, best_cycles: None, last_line: Duration::ZERO }
+        Self { output, bar, best_cycles: None, last_line: Duration::ZERO, connector }
     }
 
     /// Ends drawing and leaves the terminal clean.
@@ -51,6 +54,10 @@ impl ProgressLines {
 
 impl Observer for ProgressLines {
     fn notice(&mut self, notice: &Notice<'_>) {
+        let notices = self.connector.as_ref().map(|connector| connector.take_notices());
+        for text in notices.unwrap_or_default() {
+            self.line(&format!("[{}] {text}", clock(notice.elapsed)));
+        }
         let status = status_line(notice);
         if let Some(bar) = &self.bar {
             bar.set_message(status.clone());

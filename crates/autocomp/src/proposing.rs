@@ -1,15 +1,152 @@
-//! Makes the proposer that the settings ask for.
+//! Makes the proposer that the settings ask for: the rewriter, or models.
 
 use crate::error::CliError;
 use crate::measuring::Bench;
-use crate::settings::Settings;
-use autocomp_agents::Proposer;
+use crate::settings::{AskingSettings, BudgetSettings, Settings};
+use autocomp_agents::{
+    LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
+};
+use autocomp_core::{Usage, UsdMicros};
+use autocomp_llm::{
+    Amount, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable, Secrets,
+};
+use autocomp_rewriter::HardwareLimits;
+use std::env;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Returns the rewriter, or the models of the settings.
-pub fn proposer(settings: &Settings, _bench: &Bench) -> Result<Arc<dyn Proposer>, CliError> {
+/// What proposes in a run.
+pub struct Proposing {
+    /// The proposer.
+    pub proposer: Arc<dyn Proposer>,
+    /// Names for the record.
+    pub names: Vec<String>,
+    /// The models behind it, if any.
+    pub models: Option<Models>,
+}
+
+/// Models ready to be asked.
+pub struct Models {
+    /// Budget, breakers and notices.
+    pub connector: Arc<Connector>,
+    /// The proposer, for prompts and estimates.
+    pub proposer: Arc<LlmProposer>,
+}
+
+/// Makes the proposer; `spent` is what earlier sessions of the run have used.
+pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Proposing, CliError> {
     if settings.models.is_empty() {
-        return Err(CliError::usage("the rewriter is not there yet"));
+        if !settings.coding_models.is_empty() {
+            return Err(CliError::usage("models for code are given, but none for plans")
+                .hint("name the planning models with `--model`"));
+        }
+        let proposer = RewriterProposer::new(hardware_limits(bench)?);
+        let names = vec![proposer.name().to_owned()];
+        return Ok(Proposing { proposer: Arc::new(proposer), names, models: None });
     }
-    Err(CliError::usage("models are not supported yet"))
+    let connector = Arc::new(connector(&settings.asking, &settings.budget, spent)?);
+    let planners = connector.connect(&settings.models).map_err(|error| connect_error(&error))?;
+    let coding = if settings.coding_models.is_empty() { &settings.models } else { &settings.coding_models };
+    let coders = connector.connect(coding).map_err(|error| connect_error(&error))?;
+    let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
+    let facts = Arc::new(PromptFacts::of(&bench.target, &bench.problem));
+    let asking = &settings.asking;
+    let proposer = Arc::new(LlmProposer::new(
+        facts,
+        templates,
+        planners,
+        coders,
+        LlmProposerSettings {
+            max_output_tokens: asking.max_output_tokens,
+            temperature: asking.temperature,
+            reasoning: asking.reasoning,
+            code_form: asking.code_form,
+            most_examples: asking.most_examples,
+            ..LlmProposerSettings::standard()
+        },
+    ));
+    let mut names = settings.models.clone();
+    names.extend(settings.coding_models.iter().map(|model| format!("{model} (code)")));
+    Ok(Proposing {
+        proposer: proposer.clone(),
+        names,
+        models: Some(Models { connector, proposer }),
+    })
+}
+
+/// Sets up keys, prices and the budget.
+pub fn connector(
+    asking: &AskingSettings,
+    budget: &BudgetSettings,
+    spent: &Usage,
+) -> Result<Connector, CliError> {
+    let mut secrets = Secrets::from_lookup(|name| env::var(name).ok());
+    if let Some(path) = &asking.keys {
+        secrets.add_file(path).map_err(CliError::input)?;
+    }
+    let settings = ConnectSettings {
+        timeout: Duration::from_secs(asking.timeout_s.max(1)),
+        concurrency: asking.concurrency.max(1),
+        requests_per_minute: asking.requests_per_minute,
+        prices: prices(asking.prices.as_deref())?,
+        allow_unknown_prices: asking.allow_unknown_prices,
+        ..ConnectSettings::standard()
+    };
+    let caps = Caps {
+        cost: budget.max_usd.map(|usd| UsdMicros((usd.max(0.0) * 1e6) as u64)),
+        tokens: budget.max_tokens,
+        requests: budget.max_requests,
+    };
+    let spent = Amount {
+        cost: spent.cost,
+        tokens: spent.input_tokens + spent.cached_tokens + spent.output_tokens,
+        requests: spent.requests,
+    };
+    Ok(Connector::new(settings, Arc::new(secrets), Budget::new(caps, spent)))
+}
+
+/// Returns the built-in prices, with those of the user's file over them.
+pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
+    let mut prices = PriceTable::built_in();
+    if let Some(path) = file {
+        let text = fs::read_to_string(path).map_err(|error| {
+            CliError::input(format!("failed to read the price file {}: {error}", path.display()))
+        })?;
+        let own = PriceTable::parse(&text)
+            .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;
+        prices.override_with(own);
+    }
+    Ok(prices)
+}
+
+/// Says why a model cannot be used.
+fn connect_error(error: &ConnectError) -> CliError {
+    match error {
+        ConnectError::Model(_) => CliError::usage(error)
+            .hint("a model is named `provider::model` or `provider@address::model`; `autocomp models list` names the providers"),
+        ConnectError::Price(_) => CliError::usage(error)
+            .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
+        ConnectError::Client(_) => CliError::environment(error),
+    }
+}
+
+/// Returns the sizes of the accelerator that the rewriter keeps to.
+fn hardware_limits(bench: &Bench) -> Result<HardwareLimits, CliError> {
+    let text = bench
+        .target
+        .machine(Some(&bench.machine))
+        .map_err(crate::workplace::catalog_error)?;
+    let machine = autocomp_sim::MachineConfig::from_toml(text).map_err(CliError::input)?;
+    let gemmini = machine.accelerator.gemmini();
+    Ok(HardwareLimits {
+        dim: i64::from(gemmini.dim),
+        scratchpad_banks: i64::from(gemmini.spad_banks),
+        scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
+        accumulator_banks: i64::from(gemmini.acc_banks),
+        accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
+        move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
+        ..HardwareLimits::gemmini_int8_16()
+    })
 }

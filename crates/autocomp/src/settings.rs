@@ -1,7 +1,9 @@
 //! The effective settings of a run: defaults, then a TOML file, then flags.
 
 use crate::error::CliError;
+use autocomp_agents::{CodeForm, LlmProposerSettings};
 use autocomp_core::SearchSettings;
+use autocomp_llm::{ConnectSettings, ReasoningEffort};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,10 +24,77 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Minutes after which the run stops, resumable.
     pub max_minutes: Option<f64>,
-    /// Models that plan and write code; none for the rewriter.
+    /// Models that plan, and that write code unless `coding_models` are given;
+    /// none for the rewriter.
     pub models: Vec<String>,
+    /// Models that write code.
+    pub coding_models: Vec<String>,
+    /// Caps on models; absent for none.
+    pub budget: BudgetSettings,
+    /// How models are asked.
+    pub asking: AskingSettings,
     /// How to search.
     pub search: SearchSettings,
+}
+
+/// Hard caps on what models may use in the whole run, resumes included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetSettings {
+    /// Dollars.
+    pub max_usd: Option<f64>,
+    /// Tokens of prompts and replies.
+    pub max_tokens: Option<u64>,
+    /// Requests, retries included.
+    pub max_requests: Option<u64>,
+}
+
+/// How models are asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AskingSettings {
+    /// File with keys, readable by its owner only; the environment wins over it.
+    pub keys: Option<PathBuf>,
+    /// File with prices that add to the built-in table or override it.
+    pub prices: Option<PathBuf>,
+    /// Whether a model without a price may be used, at a cost counted as zero.
+    pub allow_unknown_prices: bool,
+    /// The most tokens per reply, reasoning included.
+    pub max_output_tokens: u32,
+    /// Sampling temperature; absent for the model's own.
+    pub temperature: Option<f64>,
+    /// How hard to think; absent for the model's own.
+    pub reasoning: Option<ReasoningEffort>,
+    /// The form in which code is asked for: `whole` or `edits`.
+    pub code_form: CodeForm,
+    /// Most worked examples per prompt.
+    pub most_examples: usize,
+    /// Seconds that one request may take.
+    pub timeout_s: u64,
+    /// Requests at once to each provider.
+    pub concurrency: usize,
+    /// Requests started per minute for each provider; absent for no limit.
+    pub requests_per_minute: Option<u32>,
+}
+
+impl Default for AskingSettings {
+    fn default() -> Self {
+        let asking = LlmProposerSettings::standard();
+        let connect = ConnectSettings::standard();
+        Self {
+            keys: None,
+            prices: None,
+            allow_unknown_prices: connect.allow_unknown_prices,
+            max_output_tokens: asking.max_output_tokens,
+            temperature: asking.temperature,
+            reasoning: asking.reasoning,
+            code_form: asking.code_form,
+            most_examples: asking.most_examples,
+            timeout_s: connect.timeout.as_secs(),
+            concurrency: connect.concurrency,
+            requests_per_minute: connect.requests_per_minute,
+        }
+    }
 }
 
 impl Settings {

@@ -2,8 +2,10 @@
 
 mod doctor;
 mod eval;
+mod models;
 mod optimize;
 mod problems;
+mod prompt;
 mod runs;
 mod show;
 mod sim;
@@ -23,6 +25,9 @@ pub enum Command {
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
+    Prompt(prompt::Arguments),
+    #[command(subcommand)]
+    Models(models::Command),
     #[command(subcommand)]
     Sim(sim::Command),
 }
@@ -37,6 +42,8 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Doctor(arguments) => doctor::run(&arguments, output),
+        Command::Prompt(arguments) => prompt::run(&arguments, output),
+        Command::Models(command) => models::run(command, output),
         Command::Sim(command) => sim::run(command, output),
     }
 }

@@ -7,13 +7,13 @@ use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::progress::ProgressLines;
-use crate::proposing::proposer;
+use crate::proposing::{Models, Proposing, proposing};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
 use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
-use autocomp_agents::{Proposer, Replay};
-use autocomp_core::{FinishReason, Outcome, Seed, StopReason};
+use autocomp_agents::{Proposer, Replay, RunShape};
+use autocomp_core::{FinishReason, Outcome, Seed, StopReason, Usage};
 use autocomp_runner::{
     Limits, NewRun, RecordedRun, RunEnd, RunOptions, RunReport, RunSession, RunView,
 };
@@ -73,19 +73,40 @@ pub struct Arguments {
     /// `command::SHELL WORDS`; may be repeated for an ensemble [default: the rewriter]
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
+    /// Model that writes code, if others than those that plan; may be repeated
+    #[arg(long = "coding-model", value_name = "MODEL", requires = "models")]
+    coding_models: Vec<String>,
+    /// Dollars that models may cost at most; the run then stops, resumable
+    #[arg(long, value_name = "DOLLARS")]
+    max_usd: Option<f64>,
+    /// Tokens that models may use at most; the run then stops, resumable
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Requests to models at most, retries included; the run then stops, resumable
+    #[arg(long, value_name = "N")]
+    max_requests: Option<u64>,
+    /// Attempts at repairing a draft that fails, with its diagnostics
+    #[arg(long, value_name = "R")]
+    repairs: Option<u32>,
+    /// Price file (TOML) that adds to the built-in prices or overrides them
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// Use models without a known price, at a cost counted as zero
+    #[arg(long)]
+    allow_unknown_prices: bool,
     /// Folder of the new run; must be absent or empty [default: a fresh one in `runs`]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     run_dir: Option<PathBuf>,
     /// Continue the run in this folder; its course is fixed by its own settings
     #[arg(long, value_name = "FOLDER", conflicts_with_all = [
         "problem", "config", "baseline", "machine", "seed", "max_evaluations", "beam", "plans",
-        "drafts", "iterations", "models", "replay",
+        "drafts", "iterations", "models", "coding_models", "repairs", "replay",
     ])]
     resume: Option<PathBuf>,
     /// Run again what the run in this folder proposed, without any model, in a new run
     #[arg(long, value_name = "FOLDER", conflicts_with_all = [
         "problem", "config", "baseline", "machine", "seed", "max_evaluations", "beam", "plans",
-        "drafts", "iterations", "models",
+        "drafts", "iterations", "models", "coding_models", "repairs",
     ])]
     replay: Option<PathBuf>,
     #[command(flatten)]
@@ -131,14 +152,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     let folder = prepared.session.folder().to_owned();
-    let end = execute(prepared.session, prepared.proposer, &prepared.bench, &prepared.options, output)?;
+    let end = execute(prepared.session, &prepared.proposing, &prepared.bench, &prepared.options, output)?;
     finish(&folder, &prepared.bench, &end, output)
 }
 
 /// A run ready to go.
 struct Prepared {
     session: RunSession,
-    proposer: Arc<dyn Proposer>,
+    proposing: Proposing,
     bench: Bench,
     options: RunOptions,
 }
@@ -166,17 +187,16 @@ fn prepare(
     let problem = workplace.problem(&problem_name)?;
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
     let bench = open_bench(workplace, &settings, output)?;
-    let proposer = proposer(&settings, &bench)?;
+    let proposing = proposing(&settings, &bench, &Usage::default())?;
+    if let Some(models) = &proposing.models {
+        announce_estimate(models, &settings, &bench, &baseline, output)?;
+    }
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
         problem: bench.problem.name.clone(),
         compiler: bench.compiler.clone(),
-        proposers: if settings.models.is_empty() {
-            vec![proposer.name().to_owned()]
-        } else {
-            settings.models.clone()
-        },
+        proposers: proposing.names.clone(),
         seed: Seed(settings.seed),
         settings: settings.search.clone(),
         menu: bench.target.menu.clone(),
@@ -195,7 +215,7 @@ fn prepare(
         folder.display()
     ));
     let options = run_options(&settings);
-    Ok(Prepared { session, proposer, bench, options })
+    Ok(Prepared { session, proposing, bench, options })
 }
 
 fn resume(
@@ -206,11 +226,11 @@ fn resume(
 ) -> Result<Prepared, CliError> {
     let view = RunView::open(folder).map_err(|error| run_error(&error))?;
     let mut settings = stored_settings(&view)?;
+    let spent = view.report().progress.usage;
     drop(view);
-    settings.workers = arguments.workers.or(settings.workers);
-    settings.max_minutes = arguments.max_minutes.or(settings.max_minutes);
+    take_limits(arguments, &mut settings);
     let bench = open_bench(workplace, &settings, output)?;
-    let proposer = proposer(&settings, &bench)?;
+    let proposing = proposing(&settings, &bench, &spent)?;
     let session = RunSession::resume(folder, env!("CARGO_PKG_VERSION"))
         .map_err(|error| run_error(&error))?;
     if 0 < session.n_dropped() {
@@ -221,7 +241,7 @@ fn resume(
     }
     output.message(format!("resuming {}", folder.display()));
     let options = run_options(&settings);
-    Ok(Prepared { session, proposer, bench, options })
+    Ok(Prepared { session, proposing, bench, options })
 }
 
 fn replay(
@@ -242,7 +262,9 @@ fn replay(
         .map_err(|error| run_error(&error))?;
     output.message(format!("replaying {} into {}", recorded.display(), folder.display()));
     let options = run_options(&settings);
-    Ok(Prepared { session, proposer: Arc::new(Replay::new(recording)), bench, options })
+    let proposer: Arc<dyn Proposer> = Arc::new(Replay::new(recording));
+    let proposing = Proposing { names: vec![proposer.name().to_owned()], proposer, models: None };
+    Ok(Prepared { session, proposing, bench, options })
 }
 
 /// Returns defaults, overridden by the settings file, overridden by flags.
@@ -262,18 +284,71 @@ fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
         }
     }
     settings.seed = arguments.seed.unwrap_or(settings.seed);
-    settings.workers = arguments.workers.or(settings.workers);
-    settings.max_minutes = arguments.max_minutes.or(settings.max_minutes);
     if !arguments.models.is_empty() {
         settings.models.clone_from(&arguments.models);
+        settings.coding_models.clone_from(&arguments.coding_models);
     }
+    take_limits(arguments, &mut settings);
     let search = &mut settings.search;
     search.beam = arguments.beam.unwrap_or(search.beam);
     search.plans = arguments.plans.unwrap_or(search.plans);
     search.drafts = arguments.drafts.unwrap_or(search.drafts);
     search.iterations = arguments.iterations.unwrap_or(search.iterations);
+    search.repairs = arguments.repairs.unwrap_or(search.repairs);
     search.max_evaluations = arguments.max_evaluations.or(search.max_evaluations);
     Ok(settings)
+}
+
+/// Takes the flags that may change when a run is resumed.
+fn take_limits(arguments: &Arguments, settings: &mut Settings) {
+    settings.workers = arguments.workers.or(settings.workers);
+    settings.max_minutes = arguments.max_minutes.or(settings.max_minutes);
+    let budget = &mut settings.budget;
+    budget.max_usd = arguments.max_usd.or(budget.max_usd);
+    budget.max_tokens = arguments.max_tokens.or(budget.max_tokens);
+    budget.max_requests = arguments.max_requests.or(budget.max_requests);
+    if arguments.prices.is_some() {
+        settings.asking.prices.clone_from(&arguments.prices);
+    }
+    settings.asking.allow_unknown_prices |= arguments.allow_unknown_prices;
+}
+
+/// Says what the run will cost, before it starts.
+fn announce_estimate(
+    models: &Models,
+    settings: &Settings,
+    bench: &Bench,
+    baseline: &str,
+    output: Output,
+) -> Result<(), CliError> {
+    let search = &settings.search;
+    let shape = RunShape {
+        beam: search.beam,
+        plans: search.plans,
+        drafts: search.drafts,
+        iterations: search.iterations,
+    };
+    let estimate = models
+        .proposer
+        .estimate(&shape, baseline, None, &bench.target.menu)
+        .map_err(CliError::input)?;
+    output.message(format!(
+        "estimate: up to {} calls, about {} ({} without prompt caching, {} at most without retries and repairs)",
+        text::grouped(estimate.calls),
+        text::dollars(estimate.cost.0),
+        text::dollars(estimate.cost_without_cache.0),
+        text::dollars(estimate.highest_cost.0),
+    ));
+    for model in &estimate.models {
+        output.message(format!(
+            "  {}: {} plans, {} drafts, about {}",
+            model.model,
+            text::grouped(model.plan_calls),
+            text::grouped(model.draft_calls),
+            text::dollars(model.cost.0),
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the effective settings that a run was started with.
@@ -304,7 +379,7 @@ fn run_options(settings: &Settings) -> RunOptions {
 
 fn execute(
     mut session: RunSession,
-    proposer: Arc<dyn Proposer>,
+    proposing: &Proposing,
     bench: &Bench,
     options: &RunOptions,
     output: Output,
@@ -315,9 +390,10 @@ fn execute(
         .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
     let cancel = CancellationToken::new();
     runtime.spawn(cancel_on_signal(cancel.clone(), output));
-    let mut progress = ProgressLines::new(output);
+    let connector = proposing.models.as_ref().map(|models| models.connector.clone());
+    let mut progress = ProgressLines::new(output, connector);
     let result = runtime.block_on(session.execute(
-        proposer,
+        proposing.proposer.clone(),
         bench.evaluator.clone(),
         options,
         &mut progress,

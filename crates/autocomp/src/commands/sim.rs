@@ -18,6 +18,26 @@ use std::time::Instant;
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(RunArguments),
+    Calibrate(CalibrateArguments),
+}
+
+/// Compare the simulator's cycles with a suite of programs measured on hardware
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// Folder with `elf/` and `cycles.tsv` [default: the built-in suite]
+    #[arg(long, value_name = "FOLDER")]
+    suite: Option<PathBuf>,
+    /// Table of counts in the folder
+    #[arg(long, default_value = "cycles.tsv", value_name = "FILE")]
+    counts: String,
+    /// Machine to compare
+    #[arg(long, default_value = "rtl")]
+    machine: String,
+    /// Cycles to add behind the L2, for tables measured with such a memory
+    #[arg(long, default_value_t = 0, value_name = "CYCLES")]
+    extra_latency: u32,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
 }
 
 /// Run a bare-metal RISC-V program (HTIF or `mscratch` console)
@@ -60,6 +80,7 @@ struct RunReport {
 pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
     match command {
         Command::Run(arguments) => run_elf(&arguments, output),
+        Command::Calibrate(arguments) => run_calibration(&arguments, output),
     }
 }
 
@@ -75,7 +96,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let begun = Instant::now();
     let timing = (mode == Mode::Timed).then_some(&config.timing);
     let accelerator =
-        Gemmini::new(config.accelerator.clone(), timing).map_err(CliError::input)?;
+        Gemmini::new(config.accelerator.gemmini(), timing).map_err(CliError::input)?;
     let report = run_program(&elf, &config, accelerator, mode, limits).map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = RunReport {
@@ -121,4 +142,64 @@ fn stopped(report: &ProgramReport, elf: &[u8]) -> Option<String> {
             place(spin.last)
         )),
     }
+}
+
+fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
+    let workplace = Workplace::open(&arguments.workplace)?;
+    let target = workplace.target("gemmini-int8-16")?;
+    let machine = target.machine(Some(&arguments.machine)).map_err(catalog_error)?;
+    let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
+    machine.timing.memory.outer_latency += arguments.extra_latency;
+    let suite = match &arguments.suite {
+        Some(folder) => read_suite(folder, &arguments.counts)?,
+        None => built_in_suite(&arguments.counts)?,
+    };
+    let report = calibrate(&suite, &machine).map_err(CliError::input)?;
+    output.result(&report, || {
+        let mut out = group_text("kernels", &report.kernels);
+        out += &group_text("micro", &report.micro);
+        out
+    })?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError> {
+    let unreadable = |path: &Path, error: std::io::Error| {
+        CliError::input(format!("failed to read {}: {error}", path.display()))
+            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`")
+    };
+    let table = folder.join(counts);
+    let counts = fs::read_to_string(&table).map_err(|error| unreadable(&table, error))?;
+    let elf = folder.join("elf");
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(&elf).map_err(|error| unreadable(&elf, error))? {
+        let path = entry.map_err(|error| unreadable(&elf, error))?.path();
+        if path.extension().is_some_and(|extension| extension == "elf") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            programs.push((name, fs::read(&path).map_err(|error| unreadable(&path, error))?));
+        }
+    }
+    programs.sort();
+    Ok(CalibrationSuite { programs, counts })
+}
+
+fn group_text(name: &str, group: &CalibrationGroup) -> String {
+    let mut rows = vec![["program", "case", "measured", "simulated", "error"].map(str::to_owned).to_vec()];
+    rows.extend(group.rows.iter().map(|row| {
+        vec![
+            row.elf.clone(),
+            row.case.clone(),
+            text::grouped(row.rtl_cycles),
+            text::grouped(row.sim_cycles),
+            format!("{:+.1} %", 100.0 * row.error),
+        ]
+    }));
+    format!(
+        "{}{name}: {} cases, median error {:.2} %, largest {:.2} %, {:.2} % of pairs in the right order\n\n",
+        text::table(&rows, &[2, 3, 4]),
+        group.cases,
+        100.0 * group.median_abs_error,
+        100.0 * group.max_abs_error,
+        100.0 * group.pair_order,
+    )
 }

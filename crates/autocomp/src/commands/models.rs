@@ -1,0 +1,144 @@
+//! `autocomp models`: language models, their prices, and whether they answer.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::proposing::{connector, prices};
+use crate::settings::{AskingSettings, BudgetSettings};
+use crate::text;
+use autocomp_core::Usage;
+use autocomp_llm::{ModelCheck, PROVIDERS, Price, check_models};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// List language models and prices, or check that models answer
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    List(ListArguments),
+    Check(CheckArguments),
+}
+
+/// List the providers and the price table
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Price file (TOML) that adds to the built-in prices or overrides them
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+/// Try each model with one small request
+///
+/// Exits with 0 if all answer, and with 1 otherwise.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Models, such as `openai::gpt-5`
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<String>,
+    /// File with keys, readable by its owner only
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// Price file (TOML) that adds to the built-in prices or overrides them
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// Use models without a known price, at a cost counted as zero
+    #[arg(long)]
+    allow_unknown_prices: bool,
+}
+
+#[derive(Serialize)]
+struct ListReport {
+    providers: Vec<ProviderReport>,
+    prices: Vec<Price>,
+}
+
+#[derive(Serialize)]
+struct ProviderReport {
+    name: &'static str,
+    key_variable: Option<&'static str>,
+    structured_output: bool,
+}
+
+#[derive(Serialize)]
+struct CheckReport {
+    ok: bool,
+    models: Vec<ModelCheck>,
+}
+
+/// Runs the command.
+pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
+    match command {
+        Command::List(arguments) => list(&arguments, output),
+        Command::Check(arguments) => check(&arguments, output),
+    }
+}
+
+fn list(arguments: &ListArguments, output: Output) -> Result<u8, CliError> {
+    let prices = prices(arguments.prices.as_deref())?;
+    let providers = PROVIDERS
+        .iter()
+        .map(|info| ProviderReport {
+            name: info.name,
+            key_variable: info.key_variable,
+            structured_output: info.structured_output,
+        })
+        .collect();
+    let report = ListReport { providers, prices: prices.prices().to_vec() };
+    output.result(&report, || {
+        let mut rows = vec![["provider", "key"].map(str::to_owned).to_vec()];
+        rows.extend(report.providers.iter().map(|provider| {
+            vec![provider.name.to_owned(), provider.key_variable.unwrap_or("none").to_owned()]
+        }));
+        let mut out = text::table(&rows, &[]);
+        out += "\ndollars per million tokens:\n";
+        let mut rows =
+            vec![["model", "input", "cached", "output", "as of"].map(str::to_owned).to_vec()];
+        rows.extend(report.prices.iter().map(|price| {
+            vec![
+                price.model.clone(),
+                format!("{:.3}", price.input),
+                price.cached.map_or_else(|| "-".to_owned(), |cached| format!("{cached:.3}")),
+                format!("{:.3}", price.output),
+                price.as_of.clone(),
+            ]
+        }));
+        out + &text::table(&rows, &[1, 2, 3])
+    })?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
+    let asking = AskingSettings {
+        keys: arguments.keys.clone(),
+        prices: arguments.prices.clone(),
+        allow_unknown_prices: arguments.allow_unknown_prices,
+        ..AskingSettings::default()
+    };
+    let connector = connector(&asking, &BudgetSettings::default(), &Usage::default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
+    let models = runtime.block_on(check_models(&connector, &arguments.models));
+    let report = CheckReport { ok: models.iter().all(|model| model.ok), models };
+    output.result(&report, || {
+        let rows: Vec<Vec<String>> = report
+            .models
+            .iter()
+            .map(|model| {
+                vec![
+                    if model.ok { "ok" } else { "FAIL" }.to_owned(),
+                    model.model.clone(),
+                    format!("{} ms", model.latency_ms),
+                    model.price.as_ref().map_or_else(
+                        || "no price".to_owned(),
+                        |price| format!("${:.2} in, ${:.2} out", price.input, price.output),
+                    ),
+                    model.error.clone().unwrap_or_default(),
+                ]
+            })
+            .collect();
+        text::table(&rows, &[2])
+    })?;
+    Ok(if report.ok { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+}
