@@ -83,7 +83,7 @@ fn list(arguments: &ListArguments, output: Output) -> Result<u8, CliError> {
             structured_output: info.structured_output,
         })
         .collect();
-    let report = ListReport { providers, prices: prices.prices().to_vec() };
+    let report = ListReport { providers, prices: prices.prices };
     output.result(&report, || {
         let mut rows = vec![["provider", "key"].map(str::to_owned).to_vec()];
         rows.extend(report.providers.iter().map(|provider| {

@@ -7,11 +7,14 @@ use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_gemmini::Gemmini;
 use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{MachineConfig, Program, ProgramEnd, ProgramReport, SimError, run_program};
+use autocomp_sim::{
+    CalibrationGroup, CalibrationSuite, MachineConfig, Program, ProgramEnd, ProgramReport,
+    SimError, calibrate, run_program,
+};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Use the simulator by itself
@@ -24,9 +27,9 @@ pub enum Command {
 /// Compare the simulator's cycles with a suite of programs measured on hardware
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Folder with `elf/` and `cycles.tsv` [default: the built-in suite]
-    #[arg(long, value_name = "FOLDER")]
-    suite: Option<PathBuf>,
+    /// Folder with `elf/` and `cycles.tsv`, such as `crates/sim/calibration/gemmini-rtl`
+    #[arg(long, value_name = "FOLDER", default_value = "crates/sim/calibration/gemmini-rtl")]
+    suite: PathBuf,
     /// Table of counts in the folder
     #[arg(long, default_value = "cycles.tsv", value_name = "FILE")]
     counts: String,
@@ -150,11 +153,10 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     let machine = target.machine(Some(&arguments.machine)).map_err(catalog_error)?;
     let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
-    let suite = match &arguments.suite {
-        Some(folder) => read_suite(folder, &arguments.counts)?,
-        None => built_in_suite(&arguments.counts)?,
-    };
-    let report = calibrate(&suite, &machine).map_err(CliError::input)?;
+    let suite = read_suite(&arguments.suite, &arguments.counts)?;
+    let gemmini = machine.accelerator.gemmini();
+    let report =
+        calibrate(&suite, &machine, &gemmini, &machine.timing).map_err(CliError::input)?;
     output.result(&report, || {
         let mut out = group_text("kernels", &report.kernels);
         out += &group_text("micro", &report.micro);
