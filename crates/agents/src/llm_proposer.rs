@@ -21,6 +21,9 @@ use tokio::time::Instant;
 /// The most of an unusable reply that is sent back when asking again, in bytes.
 const LONGEST_ECHO: usize = 32 << 10;
 
+/// How often samples look whether a model that is set aside is back.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
 /// The form in which models give code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -229,7 +232,10 @@ impl LlmProposer {
                 });
             }
             match set.next_probe() {
-                Some(at) if at < give_up => tokio::time::sleep_until(at).await,
+                Some(at) if at < give_up => {
+                    // Looks more often than that: somebody else's probe may succeed first.
+                    tokio::time::sleep_until(at.min(Instant::now() + LOOK_AGAIN)).await;
+                }
                 _ => return exhausted(format!("no model can be asked: {message}"), exchanges),
             }
         }

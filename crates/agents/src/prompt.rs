@@ -47,6 +47,9 @@ const DEAREST_LINES: usize = 8;
 /// Diagnostics passed on to a repair.
 const MOST_DIAGNOSTICS: usize = 12;
 
+/// Characters of diagnostics passed on to a repair.
+const LONGEST_DIAGNOSTICS: usize = 8000;
+
 /// What a prompt is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
@@ -498,6 +501,10 @@ pub fn describe_diagnostics(diagnostics: &[Diagnostic]) -> String {
     }
     if MOST_DIAGNOSTICS < diagnostics.len() {
         let _ = writeln!(text, "and {} more", diagnostics.len() - MOST_DIAGNOSTICS);
+    }
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_DIAGNOSTICS) {
+        text.truncate(end);
+        text.push_str("\n[cut]");
     }
     if text.is_empty() {
         "no details".to_owned()

@@ -5,18 +5,16 @@
 //!
 //! Source: Amazon Bedrock API reference, Converse, OutputConfig, CachePointBlock.
 
-use crate::classify::{kind_of_status, message_of_body, retry_after, shorten};
+use crate::classify::shorten;
 use crate::client::LlmClient;
 use crate::completion::{Completion, Request, Role, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
-use crate::http;
+use crate::http::{self, Endpoint};
 use crate::model::ModelSpec;
 use crate::secrets::Secrets;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// The most bytes of a response.
-const LARGEST_RESPONSE: usize = 8 << 20;
 /// The region if none is set, as the AWS tools have it.
 const DEFAULT_REGION: &str = "us-east-1";
 
@@ -111,50 +109,6 @@ impl BedrockClient {
             .any(|family| self.name.contains(family))
     }
 
-    async fn send(&self, request: &Request) -> Result<Value, LlmError> {
-        let failed = |error: reqwest::Error| {
-            let kind = match error.is_timeout() {
-                true => LlmErrorKind::Timeout,
-                false => LlmErrorKind::Connection,
-            };
-            self.error(kind, http::describe(&error))
-        };
-        let mut response = self
-            .http
-            .post(&self.url)
-            .bearer_auth(&self.key)
-            .json(&self.body(request))
-            .send()
-            .await
-            .map_err(failed)?;
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if LARGEST_RESPONSE < bytes.len() + chunk.len() {
-                return Err(
-                    self.error(LlmErrorKind::Malformed, "the response is larger than 8 MiB")
-                );
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        if status != 200 {
-            // 424: the model failed while it processed the request.
-            let kind = match status {
-                424 => LlmErrorKind::Overload,
-                _ => kind_of_status(status, &text),
-            };
-            let mut error = self.error(kind, message_of_body(status, &text));
-            error.retry_after = retry_after(|name| headers.get(name)?.to_str().ok(), &text);
-            return Err(error);
-        }
-        serde_json::from_str(&text).map_err(|error| {
-            let text = format!("the reply is not valid JSON ({error}): {}", shorten(&text));
-            self.error(LlmErrorKind::Malformed, text)
-        })
-    }
-
     fn read(&self, body: &Value) -> Result<Completion, LlmError> {
         let Some(content) = body
             .pointer("/output/message/content")
@@ -217,7 +171,13 @@ impl LlmClient for BedrockClient {
     }
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
-        let body = self.send(request).await?;
+        let endpoint = Endpoint {
+            model: &self.model,
+            http: &self.http,
+            url: &self.url,
+            key: Some(&self.key),
+        };
+        let body = endpoint.post(&self.body(request)).await?;
         self.read(&body)
     }
 }

@@ -47,6 +47,8 @@ struct State {
     failures: u32,
     pauses: u32,
     until: Option<Instant>,
+    /// One request is under way to find out whether the model is well again.
+    probing: bool,
     lost: bool,
     reason: String,
 }
@@ -70,6 +72,7 @@ impl Breaker {
         if availability == Availability::Available && state.until.is_some() {
             // Others come after the probe had time to answer.
             state.until = Some(Instant::now() + self.policy.first_pause);
+            state.probing = true;
         }
         availability
     }
@@ -109,12 +112,10 @@ impl Breaker {
             return None;
         }
         // Calls that were under way when the model was set aside do not prolong it.
-        let probing = state
-            .until
-            .is_none_or(|until| until <= Instant::now() + self.policy.first_pause);
-        if state.until.is_some() && !probing {
+        if state.until.is_some() && !state.probing {
             return None;
         }
+        state.probing = false;
         let pause = self
             .policy
             .first_pause
@@ -183,6 +184,16 @@ mod tests {
         assert!(breaker.succeeded());
         assert!(!breaker.succeeded());
         assert_eq!(breaker.admit(), Availability::Available);
+        assert_eq!(breaker.admit(), Availability::Available);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn failures_under_way_do_not_prolong_the_pause() {
+        let breaker = breaker();
+        for _ in 0..20 {
+            let _ = breaker.failed(LlmErrorKind::Timeout, "slow");
+        }
+        tokio::time::advance(Duration::from_secs(11)).await;
         assert_eq!(breaker.admit(), Availability::Available);
     }
 

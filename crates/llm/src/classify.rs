@@ -46,7 +46,8 @@ pub(crate) fn kind_of_status(status: u16, body: &str) -> LlmErrorKind {
         429 if says(&["insufficient_quota", "billing_hard_limit_reached"]) => LlmErrorKind::Quota,
         429 => LlmErrorKind::RateLimit,
         408 => LlmErrorKind::Timeout,
-        409 | 425 => LlmErrorKind::Overload,
+        // 424: Bedrock's model failed while it processed the request.
+        409 | 424 | 425 => LlmErrorKind::Overload,
         500..=599 => LlmErrorKind::Overload,
         _ => LlmErrorKind::InvalidRequest,
     }

@@ -93,7 +93,7 @@ impl CommandClient {
         }
         let mut child = command.spawn()?;
         #[cfg(unix)]
-        let _group = GroupGuard(child.id());
+        let group = GroupGuard(child.id());
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
@@ -122,7 +122,14 @@ impl CommandClient {
                 None => Ok(0),
             }
         };
-        let ((), read, _, status) = tokio::join!(write, read, read_complaint, child.wait());
+        let wait = async {
+            let status = child.wait().await;
+            // Programs left behind would keep the pipes open.
+            #[cfg(unix)]
+            drop(group);
+            status
+        };
+        let ((), read, _, status) = tokio::join!(write, read, read_complaint, wait);
         read?;
         Ok(Outcome {
             status: status?,

@@ -11,6 +11,7 @@ use crate::mailbox::MailboxClient;
 use crate::member::{Member, MemberHealth, ModelSet};
 use crate::metered::Metered;
 use crate::model::{ModelSpec, ParseModelError, Provider};
+use crate::ollama::OllamaClient;
 use crate::price::{Price, PriceError, PriceTable};
 use crate::retried::{Retried, RetryPolicy};
 use crate::secrets::Secrets;
@@ -243,6 +244,7 @@ impl Connector {
 fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmClient>, LlmError> {
     Ok(match spec.provider {
         Provider::Bedrock => Box::new(BedrockClient::new(spec, secrets)?),
+        Provider::Ollama => Box::new(OllamaClient::new(spec)?),
         Provider::Command => Box::new(CommandClient::new(spec)?),
         Provider::Mailbox => Box::new(MailboxClient::new(spec)?),
         _ => Box::new(GenaiClient::new(spec, secrets)?),

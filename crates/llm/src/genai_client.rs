@@ -88,20 +88,19 @@ impl GenaiClient {
                 .with_response_format(JsonSpec::new(schema.name.clone(), schema.schema.clone()));
         }
         match self.provider {
-            Provider::Ollama => {
-                // Ollama cuts prompts silently at a small default context.
-                let context =
-                    request.prompt_bytes() as u64 / 2 + u64::from(request.max_output_tokens);
-                options.with_extra_body(
-                    json!({ "options": { "num_ctx": context.next_power_of_two() } }),
-                )
-            }
             // Asks for the price of the call in its usage.
-            Provider::OpenRouter => {
-                options.with_extra_body(json!({ "usage": { "include": true } }))
+            Provider::OpenRouter => options
+                .with_extra_body(json!({ "model": self.name(), "usage": { "include": true } })),
+            // The library would take an ending such as `-high` off the name.
+            Provider::Together | Provider::Vllm | Provider::LlamaCpp | Provider::Compatible => {
+                options.with_extra_body(json!({ "model": self.name() }))
             }
             _ => options,
         }
+    }
+
+    fn name(&self) -> &str {
+        &self.target.model.model_name
     }
 
     fn error(&self, kind: LlmErrorKind, message: impl Into<String>) -> LlmError {
@@ -258,7 +257,6 @@ fn adapter_of(provider: Provider) -> AdapterKind {
         Provider::Vertex => AdapterKind::Vertex,
         Provider::Together => AdapterKind::Together,
         Provider::OpenRouter => AdapterKind::OpenRouter,
-        Provider::Ollama => AdapterKind::Ollama,
         _ => AdapterKind::OpenAI,
     }
 }

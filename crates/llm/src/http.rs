@@ -1,10 +1,71 @@
 //! The HTTP client that every network provider uses.
 
-use crate::classify::shorten;
+use crate::classify::{kind_of_status, message_of_body, retry_after, shorten};
+use crate::error::{LlmError, LlmErrorKind};
+use serde_json::Value;
 use std::time::Duration;
 
 /// Time to open a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The most bytes of a response.
+const LARGEST_RESPONSE: usize = 8 << 20;
+
+/// Where one model is reached by a client of our own.
+pub(crate) struct Endpoint<'client> {
+    /// The model string.
+    pub(crate) model: &'client str,
+    /// The HTTP client.
+    pub(crate) http: &'client reqwest::Client,
+    /// The whole address.
+    pub(crate) url: &'client str,
+    /// The bearer token, if one is sent.
+    pub(crate) key: Option<&'client str>,
+}
+
+impl Endpoint<'_> {
+    /// Sends a body and returns the JSON that comes back with status 200.
+    ///
+    /// # Errors
+    /// An [`LlmError`] of the kind that fits the failure.
+    pub(crate) async fn post(&self, body: &Value) -> Result<Value, LlmError> {
+        let new_error =
+            |kind: LlmErrorKind, message: String| LlmError::new(kind, self.model, message);
+        let failed = |error: reqwest::Error| {
+            let kind = match error.is_timeout() {
+                true => LlmErrorKind::Timeout,
+                false => LlmErrorKind::Connection,
+            };
+            new_error(kind, describe(&error))
+        };
+        let mut request = self.http.post(self.url).json(body);
+        if let Some(key) = self.key {
+            request = request.bearer_auth(key);
+        }
+        let mut response = request.send().await.map_err(failed)?;
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if LARGEST_RESPONSE < bytes.len() + chunk.len() {
+                let text = "the response is larger than 8 MiB".to_owned();
+                return Err(new_error(LlmErrorKind::Malformed, text));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if status != 200 {
+            let kind = kind_of_status(status, &text);
+            let mut error = new_error(kind, message_of_body(status, &text));
+            error.retry_after = retry_after(|name| headers.get(name)?.to_str().ok(), &text);
+            return Err(error);
+        }
+        serde_json::from_str(&text).map_err(|error| {
+            let text = format!("the reply is not valid JSON ({error}): {}", shorten(&text));
+            new_error(LlmErrorKind::Malformed, text)
+        })
+    }
+}
 
 /// Creates an HTTP client for a base address.
 ///

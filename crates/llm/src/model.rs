@@ -360,6 +360,14 @@ fn check_url(url: &str) -> Result<String, String> {
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("the address holds a password; put the key into the environment".to_owned());
     }
+    let secret = |name: &str| {
+        ["key", "token", "sig", "secret"]
+            .iter()
+            .any(|word| name.to_ascii_lowercase().contains(word))
+    };
+    if parsed.query_pairs().any(|(name, _)| secret(&name)) {
+        return Err("the address holds a key; put the key into the environment".to_owned());
+    }
     let mut url = url.to_owned();
     // Base addresses are joined with relative paths, which needs the slash.
     if parsed.query().is_none() && !url.ends_with('/') {
@@ -436,6 +444,7 @@ mod tests {
         assert!(reason("openai@nonsense::m").contains("cannot be read"));
         assert!(reason("compatible::m").contains("address"));
         assert!(reason("openai@http://u:p@h/v1::m").contains("password"));
+        assert!(reason("openai@http://h/v1?api_key=x::m").contains("environment"));
     }
 
     #[test]

@@ -210,6 +210,9 @@ async fn programs_answer_fail_hang_and_flood() {
     );
     let hanging = run_command("sh -c 'sleep 600 & sleep 600'", Duration::from_millis(300)).await;
     assert_eq!(kind(hanging), LlmErrorKind::Timeout);
+    // A program left behind does not hold up the reply.
+    let left = run_command("sh -c 'sleep 600 & echo fine'", long).await;
+    assert_eq!(left, Ok("fine\n".to_owned()));
     // Megabytes on standard error do not block it.
     let talkative = run_command("sh -c 'yes | head -c 3000000 >&2; echo fine'", long).await;
     assert_eq!(talkative, Ok("fine\n".to_owned()));

@@ -6,8 +6,8 @@
 
 use autocomp_core::UsdMicros;
 use autocomp_llm::{
-    BedrockClient, Budget, GenaiClient, LlmClient, LlmErrorKind, Metered, ModelSpec, Price,
-    Provider, ReasoningEffort, ReplySchema, Request, Secrets, TokenCount,
+    BedrockClient, Budget, GenaiClient, LlmClient, LlmErrorKind, Metered, ModelSpec, OllamaClient,
+    Price, Provider, ReasoningEffort, ReplySchema, Request, Secrets, TokenCount,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -128,6 +128,7 @@ async fn play(name: &str, cassette: Cassette) {
         .expect(name);
     let client: Box<dyn LlmClient> = match spec.provider {
         Provider::Bedrock => Box::new(BedrockClient::new(&spec, &secrets).expect(name)),
+        Provider::Ollama => Box::new(OllamaClient::new(&spec).expect(name)),
         _ => Box::new(GenaiClient::new(&spec, &secrets).expect(name)),
     };
     let model = client.model().to_owned();
