@@ -48,6 +48,12 @@ pub(crate) struct Pipeline {
     fetch_start: u64,
     fetch_pc: u64,
     last_store: (u64, u64),
+    /// The line from which the last instruction came.
+    current_line: u64,
+    /// The data line read last and the one written last, if they have been in
+    /// the cache ever since.
+    read_line: u64,
+    written_line: u64,
     instruction_cache: Cache,
     data_cache: Cache,
     predictor: Predictor,
@@ -74,6 +80,9 @@ impl Pipeline {
             fetch_start: 0,
             fetch_pc: 0,
             last_store: (u64::MAX, 0),
+            current_line: u64::MAX,
+            read_line: u64::MAX,
+            written_line: u64::MAX,
             instruction_cache: Cache::new(&config.l1i, config.replacement_seed),
             data_cache: Cache::new(&config.l1d, config.replacement_seed.wrapping_add(1)),
             predictor: Predictor::new(config),
@@ -83,6 +92,8 @@ impl Pipeline {
 
     /// Empties caches and predictors.
     pub fn cool(&mut self) {
+        self.current_line = u64::MAX;
+        self.forget_lines();
         self.instruction_cache.reset();
         self.data_cache.reset();
         self.predictor.reset();
@@ -99,11 +110,18 @@ impl Pipeline {
         below: &mut dyn Coprocessor,
     ) -> u64 {
         let mut waited = uses & self.pending;
-        if waited & (STARTS_LINE | self.late_writers) != 0 {
-            return self.wait_further(uses, pc(), now, below);
+        let mut issue = now + 1;
+        if waited & STARTS_LINE != 0 {
+            waited &= !STARTS_LINE;
+            let pc = pc();
+            if pc >> 6 != self.current_line || pc & 63 == 62 {
+                issue = issue.max(self.fetch_line(pc, now, below));
+            }
         }
         self.pending &= !waited;
-        let mut issue = now + 1;
+        if waited & self.late_writers != 0 {
+            issue = issue.max(self.late_result(waited & self.late_writers, now));
+        }
         while waited != 0 {
             issue = issue.max(self.ready[waited.trailing_zeros() as usize & 63]);
             waited &= waited - 1;
@@ -114,42 +132,35 @@ impl Pipeline {
         issue
     }
 
-    #[inline(never)]
-    fn wait_further(&mut self, uses: u64, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
-        let mut issue = now + 1;
-        if uses & STARTS_LINE != 0 {
-            issue = issue.max(self.fetch_line(pc, now, below));
-        }
-        let mut waited = uses & self.pending & !STARTS_LINE;
+    /// Returns when the last of these results of long operations has been
+    /// written, which waits for a cycle in which no instruction in write-back
+    /// writes a register.
+    #[inline]
+    fn late_result(&mut self, registers: u64, now: u64) -> u64 {
+        let mut waited = registers;
+        let mut written = 0;
         while waited != 0 {
-            let register = waited.trailing_zeros() as usize;
+            let ready = self.ready[waited.trailing_zeros() as usize & 63];
             waited &= waited - 1;
-            self.pending &= !(1 << register);
-            let mut ready = self.ready[register];
-            if self.late_writers >> register & 1 == 1 {
-                self.late_writers &= !(1 << register);
-                // Results of long operations are written when no instruction
-                // in write-back writes. Those issued since the last stall
-                // reach write-back one after the other.
-                let last = now + WRITE_BACK;
-                if ready > self.run_start + WRITE_BACK && ready <= last && self.free_port < ready {
-                    ready = last + 1;
-                }
-            }
-            issue = issue.max(ready);
+            // Those issued since the last stall reach write-back one after
+            // the other.
+            let last = now + WRITE_BACK;
+            let port_taken =
+                ready > self.run_start + WRITE_BACK && ready <= last && self.free_port < ready;
+            written = written.max(if port_taken { last + 1 } else { ready });
         }
-        if issue > now + 1 {
-            self.run_start = issue;
-        }
-        issue
+        self.late_writers &= !registers;
+        written
     }
 
+    #[inline(never)]
     fn fetch_line(&mut self, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut available = 0;
         for address in [pc, pc + 2] {
             if address != pc && address & 63 != 0 {
                 break;
             }
+            self.current_line = address >> 6;
             if self.instruction_cache.access(address, false) != Lookup::Hit {
                 let line = address & !63;
                 let ask = now.max(self.fetch_start);
@@ -185,8 +196,11 @@ impl Pipeline {
             // The store has not left its buffer: the load is replayed.
             issue += 1 + self.config.flush_penalty;
         }
-        if self.data_cache.access(address, false) != Lookup::Hit {
-            issue = self.miss(issue, address, LineAccess::Read, below);
+        if address >> 6 != self.read_line {
+            if self.data_cache.access(address, false) != Lookup::Hit {
+                issue = self.miss(issue, address, LineAccess::Read, below);
+            }
+            self.read_line = address >> 6;
         }
         self.produce(register, issue + latency);
         issue
@@ -196,8 +210,11 @@ impl Pipeline {
     #[inline(always)]
     pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = issue;
-        if self.data_cache.access(address, true) != Lookup::Hit {
-            issue = self.miss(issue, address, LineAccess::Write, below);
+        if address >> 6 != self.written_line {
+            if self.data_cache.access(address, true) != Lookup::Hit {
+                issue = self.miss(issue, address, LineAccess::Write, below);
+            }
+            self.written_line = address >> 6;
         }
         self.last_store = (address >> 3, issue);
         self.free_port = issue + WRITE_BACK;
@@ -215,6 +232,7 @@ impl Pipeline {
         below: &mut dyn Coprocessor,
     ) -> u64 {
         let line = address & !63;
+        self.forget_lines();
         let mut ask = issue;
         if let Some(victim) = self.data_cache.fill(line, access == LineAccess::Write) {
             // The dirty line has to be gone before the new one is asked for.
@@ -230,9 +248,17 @@ impl Pipeline {
     /// Obeys the probes that the memory system has collected.
     pub fn take_probes(&mut self, below: &mut dyn Coprocessor) {
         below.take_probes(&mut self.probes);
+        if !self.probes.is_empty() {
+            self.forget_lines();
+        }
         for (address, invalidate) in self.probes.drain(..) {
             self.data_cache.probe(address, invalidate);
         }
+    }
+
+    fn forget_lines(&mut self) {
+        self.read_line = u64::MAX;
+        self.written_line = u64::MAX;
     }
 
     /// Returns the iterations of a multiplication with first operand `a`.
