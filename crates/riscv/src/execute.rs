@@ -366,7 +366,9 @@ impl Hart {
                             Ok(reply) => {
                                 x[rd] = reply.value;
                                 if TIMED {
-                                    now = now.max(reply.accepted.saturating_sub(WRITE_BACK));
+                                    let issued = now.max(reply.accepted.saturating_sub(WRITE_BACK));
+                                    pipeline.statistics.accelerator_wait_cycles += issued - now;
+                                    now = issued;
                                     pipeline.custom(now);
                                     if command.wants_reply {
                                         pipeline.produce((rd & 31) as u32, reply.value_ready);
@@ -480,6 +482,7 @@ impl Hart {
                         match coprocessor.fence(pc!(record), ask, memory) {
                             Ok(done) => {
                                 if TIMED {
+                                    pipeline.statistics.fence_wait_cycles += done.max(ask) - now;
                                     now = done.max(ask);
                                     pipeline.take_probes(coprocessor);
                                 }

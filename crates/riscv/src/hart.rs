@@ -7,6 +7,7 @@ use crate::csr::ControlRegisters;
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::pipeline::Pipeline;
+use crate::statistics::CoreStatistics;
 
 /// Whether cycles are modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +137,12 @@ impl Hart {
             Mode::Functional => self.instructions,
             Mode::Timed => self.pipeline.now,
         }
+    }
+
+    /// Returns where the cycles went so far.
+    #[must_use]
+    pub fn statistics(&self) -> CoreStatistics {
+        self.pipeline.statistics
     }
 
     /// Lets the hart wait until `cycle`; earlier ones are ignored.

@@ -21,6 +21,7 @@ mod memory;
 mod pipeline;
 mod predictor;
 mod soft_float;
+mod statistics;
 mod trap;
 
 pub use compressed::expand;
@@ -31,3 +32,4 @@ pub use fault::{AccessKind, Fault, FaultKind};
 pub use hart::{Exit, Hart, Limits, Mode};
 pub use instruction::{Decoded, Instruction, Operation};
 pub use memory::{Memory, Region, RegionAccess};
+pub use statistics::CoreStatistics;

@@ -13,6 +13,7 @@ use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::float::{FloatForm, FloatOperation};
 use crate::instruction::STARTS_LINE;
 use crate::predictor::{Executed, Prediction, Predictor, Transfer};
+use crate::statistics::CoreStatistics;
 
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
@@ -58,6 +59,7 @@ pub(crate) struct Pipeline {
     data_cache: Cache,
     predictor: Predictor,
     probes: Vec<(u64, bool)>,
+    pub statistics: CoreStatistics,
 }
 
 impl Pipeline {
@@ -87,6 +89,7 @@ impl Pipeline {
             data_cache: Cache::new(&config.l1d, config.replacement_seed.wrapping_add(1)),
             predictor: Predictor::new(config),
             probes: Vec::new(),
+            statistics: CoreStatistics::default(),
         }
     }
 
@@ -167,6 +170,8 @@ impl Pipeline {
                 let filled = below.line_access(line, LineAccess::Fetch, ask);
                 available = filled + self.config.l1i.miss_overhead;
                 self.instruction_cache.fill(line, false);
+                self.statistics.fetch_misses += 1;
+                self.statistics.fetch_miss_cycles += available.saturating_sub(now + 1);
                 self.fetch_start = available;
                 self.fetch_pc = address;
             }
@@ -242,6 +247,8 @@ impl Pipeline {
         let filled = below.line_access(line, access, ask) + self.config.l1d.miss_overhead;
         self.take_probes(below);
         self.run_start = filled;
+        self.statistics.data_misses += 1;
+        self.statistics.data_miss_cycles += filled.saturating_sub(issue);
         filled
     }
 
@@ -401,6 +408,7 @@ impl Pipeline {
         };
         let bubble = match prediction {
             Prediction::Wrong => {
+                self.statistics.mispredictions += 1;
                 if taken && u64::from(block.return_behind) <= now + 2 - fetched {
                     self.predictor.lose_return();
                 }

@@ -3,7 +3,7 @@
 use crate::config::MachineConfig;
 use crate::error::SimError;
 use crate::program::Program;
-use autocomp_riscv::{Coprocessor, Exit, Fault, Hart, Limits, Memory, Mode};
+use autocomp_riscv::{Coprocessor, CoreStatistics, Exit, Fault, Hart, Limits, Memory, Mode};
 
 /// First address of simulated memory.
 pub const MEMORY_BASE: u64 = 0x8000_0000;
@@ -37,6 +37,8 @@ pub struct CallReport {
     pub instructions: u64,
     /// The kernel's return value (`a0`).
     pub value: u64,
+    /// Where the core's cycles went during the call.
+    pub core: CoreStatistics,
 }
 
 /// Where a program was spinning when its limit was reached.
@@ -141,6 +143,7 @@ impl<C: Coprocessor> Machine<C> {
         self.hart.stop_on_scratch(false);
         self.hart.set_pc(entry);
         let (start_cycle, start_instructions) = (self.hart.cycle(), self.hart.instructions());
+        let statistics = self.hart.statistics();
         let limits = Limits {
             instructions: start_instructions.saturating_add(limits.instructions),
             cycles: start_cycle.saturating_add(limits.cycles),
@@ -175,6 +178,7 @@ impl<C: Coprocessor> Machine<C> {
             issue_cycles: returned - start_cycle,
             instructions: self.hart.instructions() - start_instructions,
             value: self.hart.register(10),
+            core: self.hart.statistics().since(&statistics),
         })
     }
 
