@@ -298,3 +298,52 @@ fn threads_share_an_evaluator() {
         assert_eq!(without_tiers(result), without_tiers(&results[0]));
     }
 }
+
+/// Changes one place of a kernel at random: a number, an operator, a line.
+fn mutated(kernel: &str, seed: &mut Seed) -> String {
+    let mut lines: Vec<String> = kernel.lines().map(str::to_owned).collect();
+    let at = 1 + seed.below(lines.len() - 2);
+    match seed.below(5) {
+        0 => drop(lines.remove(at)),
+        1 => lines.insert(at, lines[at].clone()),
+        2 => lines.swap(at, 1 + (at + 1) % (kernel.lines().count() - 2)),
+        _ => {
+            let digits: Vec<usize> = lines[at]
+                .match_indices(|c: char| c.is_ascii_digit())
+                .map(|(idx, _)| idx)
+                .collect();
+            if let Some(digit) = digits.get(seed.below(digits.len().max(1))) {
+                let new = ["0", "1", "3", "7", "9", "99"][seed.below(6)];
+                lines[at].replace_range(*digit..=*digit, new);
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn mutated_kernels_get_a_verdict_and_never_an_error() {
+    let evaluator = evaluator(
+        &support::cache_folder(),
+        EvaluatorSettings {
+            use_cache: false,
+            ..SETTINGS
+        },
+    );
+    let baseline = baseline();
+    let mut seed = Seed(7);
+    let mut outcomes = std::collections::BTreeMap::new();
+    for _ in 0..60 {
+        let kernel = mutated(&baseline, &mut seed);
+        let evaluation = evaluator
+            .evaluate(&kernel)
+            .unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+        assert_eq!(
+            evaluation.outcome == Outcome::Ok,
+            evaluation.measurement.is_some()
+        );
+        assert!(evaluation.outcome == Outcome::Ok || !evaluation.diagnostics.is_empty());
+        *outcomes.entry(evaluation.outcome).or_insert(0) += 1;
+    }
+    assert!(3 <= outcomes.len(), "mutations are varied: {outcomes:?}");
+}

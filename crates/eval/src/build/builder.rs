@@ -10,6 +10,7 @@ use autocomp_sandbox::{Exit, ProcessRule, SandboxReport};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Version of what builds mean; part of every key.
 const BUILD_VERSION: u32 = 1;
@@ -17,6 +18,10 @@ const BUILD_VERSION: u32 = 1;
 /// Processor time of one compiler run, seconds. Kernels compile in well under
 /// one.
 const CPU_SECONDS: u64 = 10;
+
+/// From this age on nobody works in a working folder any more: no build may
+/// take that long.
+const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 
 /// One source file to be linked with the target's runtime.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +113,7 @@ impl Builder {
             }
             Ok(())
         })?;
+        remove_leftovers(&cache_folder.join("scratch"));
         let script = files
             .iter()
             .map(|(name, _)| *name)
@@ -238,6 +244,19 @@ impl Builder {
                     "or set AUTOCOMP_CACHE_DIR to a folder on another disk".into(),
                 ],
             }),
+        }
+    }
+}
+
+/// Removes the working folders of builds whose process was killed.
+fn remove_leftovers(scratch: &Path) {
+    for entry in fs::read_dir(scratch).into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|meta| meta.modified()).ok();
+        if age
+            .and_then(|time| time.elapsed().ok())
+            .is_some_and(|age| LEFTOVER_AGE < age)
+        {
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }

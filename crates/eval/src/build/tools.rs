@@ -2,7 +2,7 @@
 
 use crate::evaluator::EvalError;
 use crate::toolchain::Toolchain;
-use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
+use autocomp_sandbox::{Enforcement, Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -79,11 +79,11 @@ const TRIAL: &str = "#include <stdint.h>\n#include <stddef.h>\n#include <stdbool
       for (;;) {}\n\
     }\n";
 
-/// Compiles and links a small program.
+/// Compiles and links a small program; returns what confined the tools.
 ///
 /// # Errors
 /// Why the toolchain is unusable, one line.
-pub(crate) fn try_toolchain(toolchain: &Toolchain) -> Result<(), String> {
+pub(crate) fn try_toolchain(toolchain: &Toolchain) -> Result<Enforcement, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no folder to try it in: {error}"))?;
     let path = folder.path();
     let write = |name: &str, text: &str| {
@@ -102,6 +102,7 @@ pub(crate) fn try_toolchain(toolchain: &Toolchain) -> Result<(), String> {
         &path.join("trial.ld"),
         "trial.elf",
     );
+    let mut enforcement = None;
     for (program, args) in [
         (&toolchain.compile.program, compile),
         (&toolchain.link.program, link),
@@ -119,6 +120,7 @@ pub(crate) fn try_toolchain(toolchain: &Toolchain) -> Result<(), String> {
                 report.exit
             ));
         }
+        enforcement = Some(report.enforcement);
     }
-    Ok(())
+    enforcement.ok_or_else(|| "no tool was run".into())
 }

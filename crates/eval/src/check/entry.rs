@@ -68,7 +68,7 @@ fn definition(tokens: &[Token<'_>]) -> Option<usize> {
         if token.is('(') || token.is('[') {
             depth += 1;
         } else if token.is(')') || token.is(']') {
-            depth -= 1;
+            depth = depth.checked_sub(1)?;
             if depth == 0 {
                 let inside = &tokens[1..idx];
                 let none = inside.is_empty() || (inside.len() == 1 && inside[0].word() == "void");

@@ -86,3 +86,32 @@ fn location(file: &str, token: &Token<'_>) -> Option<SourceLocation> {
         column: Some(token.column),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use autocomp_targets::Catalog;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(
+            text in "(solution|void|static|#include|#pragma|__attribute__|asm|\\(|\\)|\\{|\\}|\\[|\\]|,|;|\n|\\\\|\"|/\\*|é|.){0,60}",
+        ) {
+            let problem = Catalog::built_in().and_then(|catalog| catalog.problem("gemmini/gemm-512x512x512"));
+            let found = check(&text, "kernel.c", &problem.expect("built-in data"));
+            prop_assert!(found.len() <= super::MAX_DIAGNOSTICS);
+        }
+    }
+
+    #[test]
+    fn known_kernels_pass() {
+        let catalog = Catalog::built_in().expect("built-in data");
+        for name in catalog.problem_names() {
+            let problem = catalog.problem(name).expect("built-in data");
+            for (kernel, source) in &problem.kernels {
+                assert_eq!(check(source, "kernel.c", &problem), [], "{name} {kernel}");
+            }
+        }
+    }
+}

@@ -97,6 +97,7 @@ fn fault_finding(
         }
         _ => {}
     }
+    found.remedy = remedy(fault.kind).map(str::to_owned);
     if found.location.is_none() {
         match program.function(fault.pc) {
             Some(function) => found.notes.push(format!(
@@ -117,6 +118,19 @@ fn fault_finding(
         found.notes.extend(kernel.line(other.line));
     }
     (outcome, found)
+}
+
+fn remedy(kind: FaultKind) -> Option<&'static str> {
+    match kind {
+        FaultKind::OutOfBounds => {
+            Some("check the indices on this line and the bounds of the loops around it")
+        }
+        FaultKind::Uninitialized => {
+            Some("move the data in first; overwrite instead of adding in the first step of a sum")
+        }
+        FaultKind::Race => Some("put a fence() between the two"),
+        FaultKind::Trap | FaultKind::ReadOnly | FaultKind::IllegalCommand => None,
+    }
 }
 
 /// An access as the memory's message begins: `mvin, row 3 of 16: DMA read of

@@ -1,5 +1,6 @@
 //! A compiler and linker for RV64GC bare metal, and the flags they get.
 
+use autocomp_sandbox::Enforcement;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,8 @@ pub struct Toolchain {
     pub name: String,
     /// How it was found, for people (`on PATH`, `installed by autocomp`).
     pub origin: String,
+    /// What confined it when it was tried, and will confine every build.
+    pub sandbox: Option<Enforcement>,
     /// The program that compiles, and the arguments that come first.
     pub(crate) compile: Command,
     /// The program that links, and the arguments that come first.

@@ -191,17 +191,20 @@ fn zig_toolchain(zig: &Path, origin: &str) -> Result<Toolchain, String> {
         family: Family::Zig,
         name: format!("zig {} (clang {clang})", version.trim()),
         origin: origin.to_owned(),
+        sandbox: None,
         compile: Command::new(&zig, &["clang"]),
         link: Command::new(&zig, &["ld.lld"]),
         headers,
         // Linked statically, as it usually is, it needs nothing else.
         executable: vec![zig.clone()],
     };
-    if crate::build::try_toolchain(&toolchain).is_err() {
-        toolchain.executable = executable_files(&[&zig]);
-        crate::build::try_toolchain(&toolchain)?;
+    match tried(toolchain.clone()) {
+        Ok(toolchain) => Ok(toolchain),
+        Err(_) => {
+            toolchain.executable = executable_files(&[&zig]);
+            tried(toolchain)
+        }
     }
-    Ok(toolchain)
 }
 
 fn clang_toolchain(
@@ -235,13 +238,13 @@ fn clang_toolchain(
         family: Family::Clang,
         name: format!("clang {version}"),
         origin: origin.to_owned(),
+        sandbox: None,
         executable: executable_files(&[clang, &linker]),
         compile: Command::new(clang, &[]),
         link: Command::new(&linker, &[]),
         headers: Path::new(resources.trim()).join("include"),
     };
-    crate::build::try_toolchain(&toolchain)?;
-    Ok(toolchain)
+    tried(toolchain)
 }
 
 fn gcc_toolchain(gcc: &Path, origin: &str) -> Result<Toolchain, String> {
@@ -255,13 +258,22 @@ fn gcc_toolchain(gcc: &Path, origin: &str) -> Result<Toolchain, String> {
         family: Family::Gcc,
         name: format!("{name} {}", version.trim()),
         origin: origin.to_owned(),
+        sandbox: None,
         executable: executable_files(&[gcc]),
         compile: Command::new(gcc, &[]),
         link: Command::new(gcc, &[]),
         headers: PathBuf::from(headers.trim()),
     };
-    crate::build::try_toolchain(&toolchain)?;
-    Ok(toolchain)
+    tried(toolchain)
+}
+
+/// Returns the toolchain if it builds a trial program.
+fn tried(toolchain: Toolchain) -> Result<Toolchain, String> {
+    let sandbox = Some(crate::build::try_toolchain(&toolchain)?);
+    Ok(Toolchain {
+        sandbox,
+        ..toolchain
+    })
 }
 
 /// Returns what dynamically linked tools must be able to execute and load:
