@@ -4,6 +4,7 @@ use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Instruction, Operation, STARTS_LINE};
 use crate::memory::Memory;
+use std::cell::Cell;
 
 const PAGE_BYTES: u64 = 4096;
 const SLOTS: usize = 2048;
@@ -17,7 +18,7 @@ const FETCH_RESTART: u32 = 3;
 const WRONG_PATH_BYTES: u64 = 24;
 
 /// A run of instructions that is entered at its start only.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Block {
     /// Address of the first instruction.
     pub pc: u64,
@@ -40,7 +41,7 @@ pub(crate) struct Block {
     pub split: bool,
     /// Blocks that followed last time, not taken and taken; any number until
     /// then, so their address must be checked.
-    pub links: [u32; 2],
+    pub links: [Cell<u32>; 2],
 }
 
 /// All translated code. Dropped as a whole when code changes.
@@ -128,7 +129,7 @@ impl CodeCache {
                 .saturating_sub(FETCH_RESTART) as u8,
             return_behind: return_behind(at, memory),
             split: pc & 2 != 0 && first_length == 4,
-            links: [0; 2],
+            links: [const { Cell::new(0) }; 2],
         };
         self.blocks.push(block);
         let offset = pc - memory.base();

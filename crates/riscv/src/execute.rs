@@ -29,10 +29,11 @@ impl Hart {
         coprocessor: &mut dyn Coprocessor,
         limits: Limits,
     ) -> Exit {
-        if memory.take_code_changed() {
-            self.code.clear();
-        }
         loop {
+            // A chain ends at `fence.i`, behind which changed code takes effect.
+            if memory.take_code_changed() {
+                self.code.clear();
+            }
             let block_idx = match self.enter(memory) {
                 Ok(Some(block_idx)) => block_idx,
                 Ok(None) => return Exit::Returned,
@@ -56,7 +57,7 @@ impl Hart {
     /// Returns the address of the last instruction of the block that starts at
     /// `pc`, if it has been translated.
     pub(crate) fn block_end(&self, base: u64, pc: u64) -> Option<u64> {
-        let block = self.code.blocks[self.code.find(base, pc)?];
+        let block = &self.code.blocks[self.code.find(base, pc)?];
         let last = self.code.records[(block.first + block.instructions.max(1) - 1) as usize];
         Some(block.pc + u64::from(last.offset))
     }
@@ -119,13 +120,13 @@ impl Hart {
         limits: Limits,
     ) -> End {
         let base = memory.base();
-        let mut block_idx = block_idx;
+        let code = &self.code;
+        let mut block = &code.blocks[block_idx];
         let x = &mut self.x;
         let f = &mut self.f;
         let pipeline = &mut self.pipeline;
         let mut now = pipeline.now;
         'blocks: loop {
-            let block = &self.code.blocks[block_idx];
             let start = block.pc;
             if self.instructions >= limits.instructions || TIMED && now >= limits.cycles {
                 self.pc = start;
@@ -137,7 +138,7 @@ impl Hart {
                 now = pipeline.enter(now, block.split);
             }
             let records =
-                &self.code.records[block.first as usize..(block.first + block.records) as usize];
+                &code.records[block.first as usize..(block.first + block.records) as usize];
 
             macro_rules! pc {
                 ($record:expr) => {
@@ -161,19 +162,16 @@ impl Hart {
                         start + u64::from(block.bytes)
                     };
                     // The block that followed last time is tried first.
-                    let link = block.links[usize::from(taken)] as usize;
-                    if self
-                        .code
-                        .blocks
-                        .get(link)
-                        .is_some_and(|block| block.pc == next)
+                    let link = &block.links[usize::from(taken)];
+                    if let Some(linked) = code.blocks.get(link.get() as usize)
+                        && linked.pc == next
                     {
-                        block_idx = link;
+                        block = linked;
                         continue 'blocks;
                     }
-                    if let Some(next_idx) = self.code.find(base, next) {
-                        self.code.blocks[block_idx].links[usize::from(taken)] = next_idx as u32;
-                        block_idx = next_idx;
+                    if let Some(next_idx) = code.find(base, next) {
+                        link.set(next_idx as u32);
+                        block = &code.blocks[next_idx];
                         continue 'blocks;
                     }
                     self.pc = next;
@@ -504,9 +502,6 @@ impl Hart {
                         pipeline.now = now;
                         if TIMED {
                             pipeline.flush(self.pc);
-                        }
-                        if memory.take_code_changed() {
-                            self.code.clear();
                         }
                         return End::Next;
                     }
