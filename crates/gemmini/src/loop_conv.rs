@@ -229,11 +229,12 @@ impl ConvLoop {
             }
         }
         let image = self.image();
-        if image.inner_rows < 1 || image.inner_cols < 1 {
+        // A tile may lie in the padding alone.
+        if image.inner_rows < 0 || image.inner_cols < 0 {
             return Err((
                 "loop-conv-padding",
                 format!(
-                    "padding leaves {} x {} pixels of the input",
+                    "padding takes more than there is: it leaves {} x {} pixels of the input",
                     image.inner_rows, image.inner_cols
                 ),
             ));

@@ -446,6 +446,26 @@ proptest! {
 }
 
 #[test]
+fn a_convolution_may_lie_in_the_padding_alone() {
+    let case = Conv {
+        batches: 1,
+        out: [1, 1],
+        kernel: 2,
+        channels: [3, 5],
+        stride: 1,
+        pad: 1,
+        dilation: 1,
+        bias: true,
+        relu: false,
+        wrot180: false,
+        pool: None,
+        pixels: 1,
+        downsample: false,
+    };
+    check_conv(&case, LoopConvLayout::Rectangular).unwrap();
+}
+
+#[test]
 fn the_matrix_loop_adds_two_matrices_element_by_element() {
     let mut driver = Driver::new(GemminiConfig::int8_16());
     let (a, b) = (small(1, 32 * 64), small(2, 32 * 64));

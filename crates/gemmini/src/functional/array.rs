@@ -1,7 +1,7 @@
 //! What sits in the array between two commands.
 
 use super::local::{LocalMemory, Rows, column_mask};
-use super::multiply::Weights;
+use super::multiply::{Host, Weights};
 use crate::config::{Elements, GemminiConfig};
 use crate::isa::Dataflow;
 
@@ -66,11 +66,12 @@ pub(crate) struct Array {
     /// Number of the last load it depends on.
     pub after_load: u32,
     elements: Elements,
+    host: Host,
     dim: usize,
 }
 
 impl Array {
-    pub fn new(config: &GemminiConfig) -> Self {
+    pub fn new(config: &GemminiConfig, host: Host) -> Self {
         let dim = config.dim as usize;
         Self {
             weights: Weights::new(dim),
@@ -85,8 +86,14 @@ impl Array {
             pc: 0,
             after_load: 0,
             elements: config.elements,
+            host,
             dim,
         }
+    }
+
+    /// Sets which instructions may be used.
+    pub fn set_host(&mut self, host: Host) {
+        self.host = host;
     }
 
     /// The content is unknown from now on.
@@ -196,7 +203,7 @@ impl Array {
                         }
                     }
                 }
-                self.weights.pack();
+                self.weights.pack(self.host);
             }
             (Elements::Int8, Dataflow::OutputStationary) => {
                 self.sums.fill(0);

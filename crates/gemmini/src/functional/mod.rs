@@ -124,7 +124,7 @@ impl Functional {
             may_wrap,
             configured: Configured::default(),
             local: LocalMemory::new(&config),
-            array: Array::new(&config),
+            array: Array::new(&config, Host::detect()),
             pending: None,
             matmul_unit: LoopUnit::default(),
             conv_unit: LoopUnit::default(),
@@ -170,6 +170,7 @@ impl Functional {
     /// Uses only portable code from now on, for comparison.
     pub fn use_portable_code(&mut self) {
         self.host = Host::Portable;
+        self.array.set_host(Host::Portable);
     }
 
     /// Returns what is doubtful but did not stop the machine: one entry for

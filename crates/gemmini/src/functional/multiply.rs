@@ -57,11 +57,15 @@ impl Weights {
 
     /// Makes the pairs.
     #[inline]
-    pub fn pack(&mut self) {
-        match self.dim {
-            16 => pack_rows(16, &self.plain, &mut self.pairs),
-            32 => pack_rows(32, &self.plain, &mut self.pairs),
-            dim => pack_rows(dim, &self.plain, &mut self.pairs),
+    pub fn pack(&mut self, host: Host) {
+        match (host, self.dim) {
+            #[cfg(target_arch = "x86_64")]
+            (Host::Avx2, 16 | 32 | 64) => {
+                // SAFETY: `Host::detect` found AVX2; both hold `dim * dim`
+                // values, a multiple of 32.
+                unsafe { avx2::pack(self.dim, &self.plain, &mut self.pairs) }
+            }
+            _ => pack_rows(self.dim, &self.plain, &mut self.pairs),
         }
     }
 }
@@ -140,13 +144,37 @@ fn portable_i8(dim: usize, a: &[u8], weights: &[i8], out: &mut [i32], store: Sto
 mod avx2 {
     use super::Store;
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16,
-        _mm256_loadu_si256, _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_si256,
-        _mm256_storeu_si256,
+        __m128i, __m256i, _mm_loadu_si128, _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm256_add_epi32,
+        _mm256_cvtepi8_epi16, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_set1_epi32,
+        _mm256_setzero_si256, _mm256_storeu_si256,
     };
 
     const BLOCK: usize = 4;
     const MAX_DIM: usize = 64;
+
+    /// # Safety
+    /// The host has AVX2; `dim` is a multiple of 16; `plain` and `pairs` hold
+    /// `dim * dim` values.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn pack(dim: usize, plain: &[i8], pairs: &mut [i16]) {
+        let (plain, pairs) = (plain.as_ptr(), pairs.as_mut_ptr());
+        for pair in 0..dim / 2 {
+            for column in (0..dim).step_by(16) {
+                // SAFETY: two rows of `dim` weights lie at `2 * pair * dim`,
+                // and as many pairs.
+                unsafe {
+                    let from = plain.add(2 * pair * dim + column);
+                    let even = _mm_loadu_si128(from.cast::<__m128i>());
+                    let odd = _mm_loadu_si128(from.add(dim).cast::<__m128i>());
+                    let to = pairs.add(2 * pair * dim + 2 * column).cast::<__m256i>();
+                    let low = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd));
+                    let high = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd));
+                    _mm256_storeu_si256(to, low);
+                    _mm256_storeu_si256(to.add(1), high);
+                }
+            }
+        }
+    }
 
     /// # Safety
     /// The host has AVX2; `DIM` is 16, 32 or 64; `a` and `out` hold the same
@@ -308,9 +336,9 @@ mod tests {
         fn every_form_of_the_integer_product_agrees((dim, a, w, before) in problem()) {
             let mut weights = Weights::new(dim);
             weights.plain_mut().copy_from_slice(&w);
-            weights.pack();
             let zeros = vec![0; before.len()];
             for host in [Host::Portable, Host::detect()] {
+                weights.pack(host);
                 let mut out = before.clone();
                 multiply_i8(host, &a, &weights, &mut out, Store::Add);
                 prop_assert_eq!(&out, &nested_loops(dim, &a, &w, &before));
