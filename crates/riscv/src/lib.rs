@@ -4,6 +4,7 @@
 //! It knows nothing of Gemmini; custom instructions and everything below the
 //! L1 caches sit behind [`Coprocessor`].
 
+mod access;
 mod arithmetic;
 mod cache;
 mod code;

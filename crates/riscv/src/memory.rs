@@ -518,4 +518,75 @@ mod tests {
         assert_eq!(check(0x8000_3ff8, 16).unwrap_err().kind, FaultKind::Trap);
         assert_eq!(memory.first_write(1), Some((4, 0x8000_1800)));
     }
+
+    #[test]
+    fn a_noted_region_is_open_after_its_first_write() {
+        let mut memory = Memory::new(0x8000_0000, 0x8000);
+        let range = 0x8000_0800..0x8000_3800;
+        let access = RegionAccess::NoteWrites;
+        memory.add_region(Region {
+            name: "C".into(),
+            range,
+            access,
+        });
+        let last = 0x8000_3000..0x8000_3800;
+        let access = RegionAccess::Read;
+        memory.add_region(Region {
+            name: "tail".into(),
+            range: last,
+            access,
+        });
+        assert_eq!(memory.load_open(0x8000_1000), Some([0u8; 8]));
+        assert!(!memory.store_open(0x8000_1000, [1u8; 8]));
+        for round in 1..3 {
+            assert_eq!(memory.first_write(0), None);
+            memory
+                .write(0x8000_2000, 8, AccessKind::DmaWrite, round)
+                .unwrap();
+            memory.write(0x8000_1000, 8, AccessKind::Store, 9).unwrap();
+            assert_eq!(memory.first_write(0), Some((round, 0x8000_2000)));
+            // Pages wholly inside need no more checks, the others do.
+            assert!(memory.store_open(0x8000_1000, [1u8; 8]));
+            assert!(!memory.store_open(0x8000_0800, [1u8; 8]));
+            assert!(memory.check(0x8000_3000, 1, AccessKind::Store, 9).is_err());
+            memory.forget_first_writes();
+        }
+        memory.clear_regions();
+        assert!(memory.store_open(0x8000_3000, [1u8; 8]));
+    }
+
+    #[test]
+    fn open_access_refuses_what_needs_a_check() {
+        let mut memory = Memory::new(0x1000, 0x4000);
+        memory.watch(0x2000..0x2001);
+        memory.hook(0x3008);
+        memory.mark_code(0x4000, 2);
+        for (address, loads, stores) in [
+            (0x1000, true, true),
+            (0x1004, false, false),
+            (0x2000, false, false),
+            (0x3000, true, false),
+            (0x4000, true, false),
+            (0x5000, false, false),
+            (0xff8, false, false),
+            (u64::MAX, false, false),
+        ] {
+            assert_eq!(
+                memory.load_open::<8>(address).is_some(),
+                loads,
+                "{address:#x}"
+            );
+            assert_eq!(memory.store_open(address, [0; 8]), stores, "{address:#x}");
+        }
+        assert!(!memory.take_code_changed() && !memory.take_hook_touched());
+        memory.write(0x4000, 1, AccessKind::DmaWrite, 0).unwrap();
+        assert!(memory.take_code_changed() && !memory.take_code_changed());
+        memory.mark_code(0x4000, 2);
+        memory.host_mut(0x3ff8, 16).unwrap().fill(0);
+        assert!(memory.take_code_changed());
+        memory.write(0x3000, 1, AccessKind::Store, 0).unwrap();
+        assert!(memory.take_hook_touched());
+        memory.unwatch(0x2000..0x2001);
+        assert!(memory.store_open(0x2000, [0; 8]));
+    }
 }

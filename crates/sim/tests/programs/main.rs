@@ -189,6 +189,38 @@ fn a_kernel_without_a_stack_overflow_check_faults_below_its_stack() {
     }
 }
 
+#[test]
+fn code_changed_by_the_program_takes_effect_at_fence_i() {
+    let call_from = |at: i32| jump(48 - 4 * at) | RA << 7;
+    let nop = addi(ZERO, ZERO, 0);
+    let t2 = 7;
+    let code = [
+        auipc(T0, 0),
+        addi(T1, RA, 0),
+        call_from(2),
+        addi(A1, A0, 0),
+        // Overwrites the function with the one behind it.
+        ld(t2, T0, 64),
+        sd(t2, T0, 48),
+        0x100f,
+        call_from(7),
+        add(A0, A0, A1),
+        T1 << 15 | 0x67,
+        nop,
+        nop,
+        // Byte 48: the function.
+        addi(A0, ZERO, 1),
+        RET,
+        nop,
+        nop,
+        addi(A0, ZERO, 2),
+        RET,
+    ];
+    for mode in [Mode::Functional, Mode::Timed] {
+        assert_eq!(call(&code, mode).unwrap().value, 1 + 2);
+    }
+}
+
 /// A program that makes system calls through HTIF.
 fn htif_program() -> Vec<u8> {
     let tohost = BASE + 0x1000;
