@@ -10,7 +10,7 @@ use crate::transformation::Step;
 use autocomp_core::{ContentHash, MenuItem, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 64;
@@ -77,8 +77,12 @@ pub struct PlanChoice<'request> {
 #[derive(Debug)]
 pub struct Rewriter {
     limits: HardwareLimits,
-    remembered: Mutex<BTreeMap<ContentHash, Arc<Known>>>,
+    remembered: Mutex<BTreeMap<ContentHash, Finding>>,
 }
+
+/// A place for what is found out about one kernel. The first request does the
+/// work; requests that come meanwhile wait for it instead of doing it again.
+type Finding = Arc<OnceLock<Result<Arc<Known>, RewriteError>>>;
 
 /// What was found out about one kernel.
 #[derive(Debug)]
@@ -197,27 +201,31 @@ impl Rewriter {
 
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
         let key = ContentHash::of(source.as_bytes());
-        if let Some(known) = self.lock().get(&key) {
-            return Ok(Arc::clone(known));
-        }
+        let finding = {
+            let mut remembered = self.lock();
+            if REMEMBERED <= remembered.len() && !remembered.contains_key(&key) {
+                remembered.clear();
+            }
+            Arc::clone(remembered.entry(key).or_default())
+        };
+        finding
+            .get_or_init(|| self.find_out(source).map(Arc::new))
+            .clone()
+    }
+
+    fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
         let kernel = parse(source)?;
         let proposals = proposals(&kernel, &self.limits).ok_or(RewriteError::Nothing)?;
         let outcome = outcome(&kernel, &self.limits);
-        let known = Arc::new(Known {
+        Ok(Known {
             kernel,
             proposals,
             outcome,
-        });
-        let mut remembered = self.lock();
-        if REMEMBERED <= remembered.len() {
-            remembered.clear();
-        }
-        remembered.insert(key, Arc::clone(&known));
-        Ok(known)
+        })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ContentHash, Arc<Known>>> {
-        // The map holds finished values only, so a panic elsewhere leaves it whole.
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ContentHash, Finding>> {
+        // Nothing is computed while the map is locked, so a panic elsewhere leaves it whole.
         self.remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
