@@ -1,4 +1,14 @@
 //! The evaluation cascade: check, build, test, time.
+//!
+//! A kernel comes in as text and an [`Evaluation`](autocomp_core::Evaluation)
+//! goes out. Kernels are hostile: they are compiled in a sandbox and run on a
+//! simulated machine, and the verdict is taken from memory that the host reads
+//! afterwards, never from anything that a kernel says. Failed kernels are
+//! data; an [`EvalError`] means that autocomp or its environment failed.
+//!
+//! Everything that is computed twice is kept in a cache folder that processes
+//! share: installed compilers, runtimes, builds, right answers, evaluations.
+//! The library reads no environment; the folder and `PATH` are passed in.
 
 pub mod build;
 mod check;

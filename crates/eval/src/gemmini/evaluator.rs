@@ -130,6 +130,12 @@ impl GemminiEvaluator {
         self.builder.toolchain()
     }
 
+    /// Returns what measures (`sim gemmini-int8-16 machine=fpga model=1a2b3c4d`).
+    #[must_use]
+    pub fn engine(&self) -> &str {
+        &self.engine.name
+    }
+
     /// Returns the cycles that no kernel can be below.
     #[must_use]
     pub fn ideal_cycles(&self) -> Cycles {

@@ -193,7 +193,7 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -
         }
         _ => {}
     }
-    let mut found = diagnostic("endless-loop", message);
+    let mut found = diagnostic("time-limit", message);
     found.location = kernel.location(program, spin.pc).or_else(|| {
         let pc = spin.hottest.first()?.0;
         kernel.location(program, pc)
@@ -201,7 +201,10 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -
     found
         .notes
         .extend(lines.iter().take(6).filter_map(|line| kernel.line(*line)));
-    found.remedy = Some("check the conditions and steps of these loops".into());
+    found.remedy = Some(
+        "check the conditions and steps of these loops; loops that do end are far too slow: let the accelerator do the work"
+            .into(),
+    );
     found
 }
 
