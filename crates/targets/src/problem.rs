@@ -6,6 +6,7 @@ use crate::toml_text::Source;
 use crate::tree::Tree;
 use autocomp_core::{ContentHash, ContentHasher, Seed};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
@@ -461,7 +462,8 @@ fn check_input_sets(
             }
             let empty = match distribution {
                 Distribution::Uniform { low, high } => high < low,
-                Distribution::Real { low, high } => !(low < high),
+                // Neither bound may be NaN.
+                Distribution::Real { low, high } => low.partial_cmp(high) != Some(Ordering::Less),
                 Distribution::Choice { values } => values.is_empty(),
                 Distribution::Sparse { values, one_in } => values.is_empty() || *one_in == 0,
                 Distribution::Constant { .. } | Distribution::Identity {} => false,

@@ -3,6 +3,7 @@
 use autocomp_targets::{Catalog, CatalogError};
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 const PROBLEM: &str = r#"target = "gemmini-int8-16"
@@ -47,7 +48,10 @@ fn load(files: &[(&str, &str)]) -> Result<autocomp_targets::Problem, String> {
     let root = TempDir::new().expect("a temporary folder");
     let mine = root.path().join("mine");
     write(&mine, files);
-    let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+    static BUILT_IN: OnceLock<Catalog> = OnceLock::new();
+    let mut catalog = BUILT_IN
+        .get_or_init(|| Catalog::built_in().expect("the built-in folders are sound"))
+        .clone();
     let prefix = format!("{}/", root.path().display());
     let text = |error: CatalogError| error.to_string().replace(&prefix, "");
     let added = catalog.add_folder(&mine).map_err(text)?;
@@ -311,4 +315,30 @@ fn what_is_said_about_missing_files_and_broken_templates() {
         })
         .collect();
     insta::assert_snapshot!(text);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 64,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
+    #[test]
+    fn no_description_however_broken_panics(
+        at in 0..PROBLEM.len(),
+        length in 0..40usize,
+        with in "[\\PC\n\t]{0,12}",
+    ) {
+        let end = (at + length).min(PROBLEM.len());
+        let changed = format!("{}{with}{}", &PROBLEM[..at], &PROBLEM[end..]);
+        let family = "name = \"d-{{ N }}\"\n[[instance]]\nN = 1\n";
+        let plain = [("problem.toml", changed.as_str()), ("reference.c", KERNEL)];
+        let template = [("problem.toml", changed.as_str()), ("reference.c", KERNEL), ("family.toml", family)];
+        for result in [load(&plain), load(&template)] {
+            if let Err(text) = result {
+                proptest::prop_assert!(text.contains("help: "), "{}", text);
+            }
+        }
+    }
 }
