@@ -10,6 +10,8 @@ const EMPTY: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Hit,
+    /// Present and written for the first time; it is now dirty.
+    FirstWrite,
     /// Present, but held for reading while a write was asked for.
     NotWritable,
     Miss,
@@ -58,10 +60,7 @@ impl Cache {
         let set = (line & self.set_mask) as usize;
         let slot = (set << self.way_bits) + usize::from(self.recent[set]);
         let entry = self.lines[slot];
-        if entry >> 2 == line && (!write || entry & WRITABLE != 0) {
-            if write {
-                self.lines[slot] = entry | DIRTY;
-            }
+        if entry >> 2 == line && (!write || entry & (WRITABLE | DIRTY) == WRITABLE | DIRTY) {
             return Lookup::Hit;
         }
         self.access_other(line, set, write)
@@ -79,7 +78,11 @@ impl Cache {
             if ways[way] & WRITABLE == 0 {
                 return Lookup::NotWritable;
             }
+            let clean = ways[way] & DIRTY == 0;
             ways[way] |= DIRTY;
+            if clean {
+                return Lookup::FirstWrite;
+            }
         }
         Lookup::Hit
     }

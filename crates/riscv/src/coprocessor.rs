@@ -42,7 +42,9 @@ pub enum LineAccess {
     Fetch,
     /// Data line for reading.
     Read,
-    /// Data line for writing (also the upgrade of a line held for reading).
+    /// A data line that the L1 holds is written for the first time since it came
+    /// or was cleaned. Costs nothing if the L1 is its only owner. A store that
+    /// misses asks for the line by [`Read`](Self::Read) first.
     Write,
     /// Write-back of a dirty line that the L1 evicted.
     WriteBack,

@@ -203,7 +203,7 @@ impl Pipeline {
         }
         if address >> 6 != self.read_line {
             if self.data_cache.access(address, false) != Lookup::Hit {
-                issue = self.miss(issue, address, LineAccess::Read, below);
+                issue = self.miss(issue, address, false, below);
             }
             self.read_line = address >> 6;
         }
@@ -216,8 +216,15 @@ impl Pipeline {
     pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = issue;
         if address >> 6 != self.written_line {
-            if self.data_cache.access(address, true) != Lookup::Hit {
-                issue = self.miss(issue, address, LineAccess::Write, below);
+            match self.data_cache.access(address, true) {
+                Lookup::Hit => {}
+                Lookup::FirstWrite => {
+                    below.line_access(address & !63, LineAccess::Write, issue);
+                    self.take_probes(below);
+                }
+                Lookup::NotWritable | Lookup::Miss => {
+                    issue = self.miss(issue, address, true, below);
+                }
             }
             self.written_line = address >> 6;
         }
@@ -229,22 +236,24 @@ impl Pipeline {
     /// Returns when an access that misses issues again: the cache refuses it,
     /// and it waits in decode, with all behind it, until the line is there.
     #[inline(never)]
-    fn miss(
-        &mut self,
-        issue: u64,
-        address: u64,
-        access: LineAccess,
-        below: &mut dyn Coprocessor,
-    ) -> u64 {
+    fn miss(&mut self, issue: u64, address: u64, write: bool, below: &mut dyn Coprocessor) -> u64 {
         let line = address & !63;
         self.forget_lines();
-        let mut ask = issue;
-        if let Some(victim) = self.data_cache.fill(line, access == LineAccess::Write) {
-            // The dirty line has to be gone before the new one is asked for.
-            below.line_access(victim, LineAccess::WriteBack, issue);
-            ask += self.config.write_back_cycles;
+        let mut filled = issue;
+        if self.data_cache.access(address, false) == Lookup::Miss {
+            let mut ask = issue;
+            if let Some(victim) = self.data_cache.fill(line, write) {
+                // The dirty line has to be gone before the new one is asked for.
+                below.line_access(victim, LineAccess::WriteBack, issue);
+                ask += self.config.write_back_cycles;
+            }
+            filled = below.line_access(line, LineAccess::Read, ask) + self.config.l1d.miss_overhead;
+        } else {
+            self.data_cache.fill(line, write);
         }
-        let filled = below.line_access(line, access, ask) + self.config.l1d.miss_overhead;
+        if write {
+            filled = filled.max(below.line_access(line, LineAccess::Write, filled));
+        }
         self.take_probes(below);
         self.run_start = filled;
         self.statistics.data_misses += 1;

@@ -49,11 +49,10 @@ impl Coprocessor for NoAccelerator {
     fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
         let first = self.used.insert(address >> 6);
         match access {
-            LineAccess::WriteBack => cycle,
-            LineAccess::Fetch | LineAccess::Read | LineAccess::Write if first => {
-                cycle + self.first_line_cycles
-            }
-            LineAccess::Fetch | LineAccess::Read | LineAccess::Write => cycle + self.line_cycles,
+            // Nobody shares the line.
+            LineAccess::WriteBack | LineAccess::Write => cycle,
+            LineAccess::Fetch | LineAccess::Read if first => cycle + self.first_line_cycles,
+            LineAccess::Fetch | LineAccess::Read => cycle + self.line_cycles,
         }
     }
 
