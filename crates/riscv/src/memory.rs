@@ -221,22 +221,27 @@ impl Memory {
     }
 
     /// Marks the pages of `range` so that CPU accesses to them are reported to
-    /// [`Coprocessor::cpu_access`](crate::Coprocessor::cpu_access).
+    /// [`Coprocessor::cpu_access`](crate::Coprocessor::cpu_access). What lies
+    /// outside memory is ignored.
     pub fn watch(&mut self, range: Range<u64>) {
-        let start = range.start.saturating_sub(self.base) as usize >> PAGE_SHIFT;
-        let end = (range.end.saturating_sub(self.base) as usize).div_ceil(1 << PAGE_SHIFT);
-        for page in &mut self.pages[start..end] {
+        for page in self.pages_of(range) {
             *page |= WATCHED;
         }
     }
 
     /// Removes every watch mark in `range`.
     pub fn unwatch(&mut self, range: Range<u64>) {
-        let start = range.start.saturating_sub(self.base) as usize >> PAGE_SHIFT;
-        let end = (range.end.saturating_sub(self.base) as usize).div_ceil(1 << PAGE_SHIFT);
-        for page in &mut self.pages[start..end] {
+        for page in self.pages_of(range) {
             *page &= !WATCHED;
         }
+    }
+
+    fn pages_of(&mut self, range: Range<u64>) -> &mut [u8] {
+        let count = self.pages.len();
+        let offset = |address: u64| address.saturating_sub(self.base);
+        let end = (offset(range.end).div_ceil(1 << PAGE_SHIFT) as usize).min(count);
+        let start = ((offset(range.start) >> PAGE_SHIFT) as usize).min(end);
+        &mut self.pages[start..end]
     }
 
     /// Returns whether a page of the access is watched. The access must have
@@ -587,6 +592,8 @@ mod tests {
         memory.write(0x3000, 1, AccessKind::Store, 0).unwrap();
         assert!(memory.take_hook_touched());
         memory.unwatch(0x2000..0x2001);
+        memory.watch(0..8);
+        memory.watch(0x5000..u64::MAX);
         assert!(memory.store_open(0x2000, [0; 8]));
     }
 }

@@ -169,17 +169,132 @@ pub fn program(seed: u64, cases: usize) -> Image {
     word(&mut image.code, i_type(0x13, 0, 5, 5, 8));
     word(&mut image.code, i_type(0x13, 0, 6, 6, 8));
     word(&mut image.code, b_type(4, 5, 7, (-16i32) as u32));
-    // write(1, OUTPUT, OUTPUT_BYTES); exit(0)
-    address(&mut image.code, 10, 1);
-    address(&mut image.code, 11, OUTPUT);
-    address(&mut image.code, 12, OUTPUT_BYTES as u64);
-    address(&mut image.code, 17, 64);
-    word(&mut image.code, 0x73);
-    address(&mut image.code, 10, 0);
-    address(&mut image.code, 17, 93);
-    word(&mut image.code, 0x73);
+    finish(&mut image.code);
     assert!(BASE + (image.code.len() as u64) < DATA, "code too long");
     image
+}
+
+/// Numbers at the edges of double precision.
+const DOUBLES: [u64; 20] = [
+    0,
+    1 << 63,
+    1,
+    (1 << 52) - 1,
+    1 << 52,
+    (1 << 52) + 1,
+    (1 << 63) | (1 << 52),
+    0x3fef_ffff_ffff_ffff,
+    0x3ff0_0000_0000_0000,
+    0x3ff0_0000_0000_0001,
+    0xbff0_0000_0000_0001,
+    0x3fe0_0000_0000_0000,
+    0x3ca0_0000_0000_0000,
+    0x4008_0000_0000_0000,
+    0x7fef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0xfff0_0000_0000_0000,
+    0x7ff8_0000_0000_0000,
+    0x7ff0_0000_0000_0001,
+    0x380f_ffff_f000_0001,
+];
+
+/// The same in single precision.
+const SINGLES: [u64; 20] = [
+    0,
+    1 << 31,
+    1,
+    0x007f_ffff,
+    0x0080_0000,
+    0x0080_0001,
+    0x8080_0000,
+    0x3f7f_ffff,
+    0x3f80_0000,
+    0x3f80_0001,
+    0xbf80_0001,
+    0x3f00_0000,
+    0x3300_0000,
+    0x4040_0000,
+    0x7f7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0x7f80_0001,
+    0x3400_0000,
+];
+
+/// Returns a program that applies every rounded operation in every rounding
+/// mode to all pairs of numbers at the edges, and stores results and flags.
+pub fn edges() -> Image {
+    let mut image = Image {
+        code: Vec::new(),
+        data: Vec::new(),
+        listing: Vec::new(),
+    };
+    image.data.extend(DOUBLES);
+    image
+        .data
+        .extend(SINGLES.map(|bits| bits | 0xffff_ffff_0000_0000));
+    let code = &mut image.code;
+    address(code, 14, OUTPUT);
+    for double in [1u32, 0] {
+        let start = DATA
+            + if double == 1 {
+                0
+            } else {
+                8 * DOUBLES.len() as u64
+            };
+        address(code, 13, start + 8 * DOUBLES.len() as u64);
+        address(code, 11, start);
+        let outer = code.len();
+        address(code, 12, start);
+        let inner = code.len();
+        word(code, i_type(0x07, 3, 1, 11, 0));
+        word(code, i_type(0x07, 3, 2, 12, 0));
+        for mode in 0..5 {
+            let fp = |funct7: u32, rs2: u32| r_type(0x53, mode, funct7 | double, 3, 1, rs2);
+            let fused = |opcode: u32, rs3: u32| {
+                rs3 << 27 | double << 25 | 2 << 20 | 1 << 15 | mode << 12 | 3 << 7 | opcode
+            };
+            for operation in [
+                fp(0, 2),
+                fp(4, 2),
+                fp(8, 2),
+                fp(0xc, 2),
+                fp(0x2c, 0),
+                fused(0x43, 1),
+                fused(0x4f, 2),
+                r_type(0x53, mode, 0x20 | (1 - double), 3, 1, double),
+            ] {
+                // csrw fflags, zero; the operation; its result and flags.
+                word(code, 0x0010_1073);
+                word(code, operation);
+                word(code, s_type(0x27, 3, 14, 3, 0));
+                word(code, 0x0010_2073 | 15 << 7);
+                word(code, s_type(0x23, 3, 14, 15, 8));
+                word(code, i_type(0x13, 0, 14, 14, 16));
+            }
+        }
+        word(code, i_type(0x13, 0, 12, 12, 8));
+        let back = (inner as i64 - code.len() as i64) as u32;
+        word(code, b_type(1, 12, 13, back));
+        word(code, i_type(0x13, 0, 11, 11, 8));
+        let back = (outer as i64 - code.len() as i64) as u32;
+        word(code, b_type(1, 11, 13, back));
+    }
+    finish(code);
+    image
+}
+
+/// write(1, OUTPUT, OUTPUT_BYTES); exit(0)
+fn finish(code: &mut Vec<u8>) {
+    address(code, 10, 1);
+    address(code, 11, OUTPUT);
+    address(code, 12, OUTPUT_BYTES as u64);
+    address(code, 17, 64);
+    word(code, 0x73);
+    address(code, 10, 0);
+    address(code, 17, 93);
+    word(code, 0x73);
 }
 
 /// Returns the instructions of one case, 16-bit ones with zeros above.
