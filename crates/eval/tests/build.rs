@@ -3,7 +3,7 @@
 mod support;
 
 use autocomp_eval::EvalError;
-use autocomp_eval::build::{Build, Builder, Source};
+use autocomp_eval::build::{Build, Builder, Loops, Source};
 use autocomp_eval::toolchain::{ToolchainSearch, find_toolchain};
 use std::path::Path;
 
@@ -29,6 +29,7 @@ fn source(text: &str) -> Source<'_> {
         text,
         header: Some("target.h"),
         macros: &[],
+        loops: Loops::Plain,
     }
 }
 

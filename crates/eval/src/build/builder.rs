@@ -34,6 +34,17 @@ pub struct Source<'a> {
     pub header: Option<&'a str>,
     /// Macros and their values.
     pub macros: &'a [(String, String)],
+    /// How loops are compiled.
+    pub loops: Loops,
+}
+
+/// How loops are compiled. Results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    /// As every compiler does at `-O2`: for kernels.
+    Plain,
+    /// Unrolled, which takes fewer instructions: for references.
+    Unrolled,
 }
 
 /// A linked program.
@@ -179,6 +190,7 @@ impl Builder {
         for text in [source.name, source.header.unwrap_or(""), source.text] {
             hasher.update(text.as_bytes());
         }
+        hasher.update(&[u8::from(source.loops == Loops::Unrolled)]);
         for (name, value) in source.macros {
             hasher.update(name.as_bytes());
             hasher.update(value.as_bytes());
@@ -195,6 +207,14 @@ impl Builder {
             .iter()
             .map(|(name, value)| format!("-D{name}={value}"))
             .collect();
+        if source.loops == Loops::Unrolled {
+            extra.extend(
+                self.toolchain
+                    .unrolling_flags()
+                    .iter()
+                    .map(|flag| (*flag).to_owned()),
+            );
+        }
         if let Some(header) = source.header {
             extra.extend(["-include".to_owned(), header.to_owned()]);
         }

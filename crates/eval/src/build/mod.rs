@@ -4,5 +4,5 @@ mod builder;
 mod compiler_output;
 mod tools;
 
-pub use builder::{Build, Builder, Program, Source};
+pub use builder::{Build, Builder, Loops, Program, Source};
 pub(crate) use tools::try_toolchain;

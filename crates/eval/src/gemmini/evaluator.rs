@@ -4,7 +4,7 @@ use super::engine::{ENGINE_HASH, Engine};
 use super::findings::Kernel;
 use super::oracle::{Oracle, parse};
 use super::trial::{Trial, Verdict};
-use crate::build::{Build, Builder, Source};
+use crate::build::{Build, Builder, Loops, Source};
 use crate::check;
 use crate::evaluator::{EvalError, Evaluator};
 use crate::file_store::FileStore;
@@ -269,6 +269,7 @@ impl GemminiEvaluator {
             text: &text,
             header: self.header,
             macros: &self.macros,
+            loops: Loops::Plain,
         })?;
         let lines = source.lines().count() as u32;
         Ok(match build {

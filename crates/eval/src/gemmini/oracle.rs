@@ -2,7 +2,7 @@
 
 use super::engine::ENGINE_HASH;
 use super::layout::Layout;
-use crate::build::{Build, Builder, Source};
+use crate::build::{Build, Builder, Loops, Source};
 use crate::evaluator::EvalError;
 use crate::file_store::FileStore;
 use crate::inputs::Case;
@@ -133,6 +133,7 @@ impl Oracle<'_> {
             text: &self.problem.reference,
             header: self.header,
             macros: self.macros,
+            loops: Loops::Unrolled,
         };
         match self.builder.build(&source)? {
             Build::Built(program) => Ok(program.elf),

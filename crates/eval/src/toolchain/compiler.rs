@@ -118,6 +118,19 @@ impl Toolchain {
         [COMMON, own].concat()
     }
 
+    /// Returns further flags that unroll loops and change no result.
+    pub(crate) fn unrolling_flags(&self) -> &'static [&'static str] {
+        match self.family {
+            Family::Zig | Family::Clang => &[
+                "-mllvm",
+                "-unroll-allow-partial",
+                "-mllvm",
+                "-unroll-runtime",
+            ],
+            Family::Gcc => &["-funroll-loops"],
+        }
+    }
+
     /// Returns the arguments that compile `source` to `object`; both are names
     /// in the working folder.
     pub(crate) fn compile_args(
