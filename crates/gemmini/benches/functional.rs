@@ -1,5 +1,5 @@
 //! Speed of the functional model: multiplications and commands per second.
-#![expect(
+#![allow(
     missing_docs,
     reason = "criterion's macros make undocumented functions"
 )]
@@ -83,7 +83,7 @@ fn array(c: &mut Criterion) {
         group.bench_function(format!("{name} pairs with new weights (MAC)"), |b| {
             b.iter(|| {
                 for at in 0..16 {
-                    let c = 0xc000_0000 | (at * dim & 255);
+                    let c = 0xc000_0000 | ((at * dim) & 255);
                     bench.run(command(
                         6,
                         tile(4096 + at * dim % 512, size, size),
@@ -100,7 +100,7 @@ fn array(c: &mut Criterion) {
         group.bench_function(format!("{name} pairs with kept weights (MAC)"), |b| {
             b.iter(|| {
                 for at in 0..16 {
-                    let c = 0xc000_0000 | (at * dim & 255);
+                    let c = 0xc000_0000 | ((at * dim) & 255);
                     bench.run(command(6, tile(u32::MAX, size, size), tile(c, size, size)));
                     bench.run(command(
                         5,
@@ -134,7 +134,7 @@ fn moves(c: &mut Criterion) {
     });
     group.bench_function("mvin zero accumulator 16x16 (commands)", |b| {
         b.iter(|| {
-            (0..16).for_each(|at| bench.run(command(2, 0, tile(0x8000_0000 | at * 16, 16, 16))))
+            (0..16).for_each(|at| bench.run(command(2, 0, tile(0x8000_0000 | (at * 16), 16, 16))))
         });
     });
     let out = BASE + (1 << 19);
@@ -144,7 +144,7 @@ fn moves(c: &mut Criterion) {
                 bench.run(command(
                     3,
                     out + u64::from(at) * 16,
-                    tile(0x8000_0000 | at * 16, 16, 16),
+                    tile(0x8000_0000 | (at * 16), 16, 16),
                 ));
             }
         });
@@ -156,7 +156,7 @@ fn moves(c: &mut Criterion) {
                 bench.run(command(
                     3,
                     out + u64::from(at) * 64,
-                    tile(0x8000_0000 | at * 4, 64, 16),
+                    tile(0x8000_0000 | (at * 4), 64, 16),
                 ));
             }
         });

@@ -1,5 +1,7 @@
 //! Every rule that stops the machine, broken once; and its legal neighbour.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod driver;
 
 use autocomp_gemmini::{Checks, Dataflows, GemminiConfig, Severity};

@@ -1,5 +1,7 @@
 //! The hardware loops against the mathematics they stand for.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod driver;
 
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout};

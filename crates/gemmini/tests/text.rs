@@ -1,5 +1,7 @@
 //! Disassembly, as diagnostics show it.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod driver;
 
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout, decode};
