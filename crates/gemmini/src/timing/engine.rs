@@ -92,6 +92,14 @@ struct Pending {
     origin: Origin,
 }
 
+/// A command that waits for room in the reservation station.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    job: Job,
+    pc: u64,
+    origin: Origin,
+}
+
 /// State of the cycle model.
 #[derive(Clone, Debug)]
 pub struct Engine {
@@ -123,7 +131,7 @@ pub struct Engine {
     /// Commands from the convolution loop on their way to `unrolled`.
     conv_out: VecDeque<(Pending, u64)>,
     /// The head, resolved, while it waits for room.
-    head: Option<(Job, Pending)>,
+    head: Option<Head>,
     last_allocation: u64,
     last_loop_stage: u64,
     loops_idle_from: u64,
@@ -456,8 +464,12 @@ impl Engine {
     /// A command completes in cycle `at` unless another one is in the way.
     pub(super) fn schedule_completion(&mut self, slot: Slot, at: u64) {
         let queue = &mut self.completions[class_of(slot) as usize];
-        let place = queue.partition_point(|(other, _)| *other <= at);
-        queue.insert(place, (at, slot));
+        if queue.back().is_none_or(|(other, _)| *other <= at) {
+            queue.push_back((at, slot));
+        } else {
+            let place = queue.partition_point(|(other, _)| *other <= at);
+            queue.insert(place, (at, slot));
+        }
         self.wake[COMPLETE] = self.wake[COMPLETE].min(at);
     }
 
@@ -576,29 +588,34 @@ impl Engine {
 
     fn step_allocate(&mut self, now: u64) {
         self.wake[ALLOCATE] = u64::MAX;
-        if self.head.is_none() && !self.take_head(now) {
+        let Some(head) = self.head.take().or_else(|| self.take_head(now)) else {
             return;
-        }
-        let (job, pending) = self.head.expect("just taken");
-        match self.station.room(job.class, now) {
+        };
+        match self.station.room(head.job.class, now) {
             Some((slot, at)) if at <= now => {
-                self.station
-                    .allocate(slot, &job, pending.pc, pending.origin, now, self.blocked);
-                self.blocked = None;
-                self.head = None;
+                self.station.allocate(
+                    slot,
+                    &head.job,
+                    head.pc,
+                    head.origin,
+                    now,
+                    self.blocked.take(),
+                );
                 self.last_allocation = now;
-                if pending.origin == Origin::Core {
+                if head.origin == Origin::Core {
                     self.leave(now);
                 }
                 self.wake[ISSUE] = self.wake[ISSUE].min(now + 1);
-                self.wake[ALLOCATE] = now + 1;
+                if !self.core.is_empty() || !self.unrolled.is_empty() {
+                    self.wake[ALLOCATE] = now + 1;
+                }
+                return;
             }
-            Some((_, at)) => {
-                self.blocked = Some(job.class);
-                self.wake[ALLOCATE] = at;
-            }
-            None => self.blocked = Some(job.class),
+            Some((_, at)) => self.wake[ALLOCATE] = at,
+            None => {}
         }
+        self.blocked = Some(head.job.class);
+        self.head = Some(head);
     }
 
     fn leave(&mut self, now: u64) {
@@ -607,8 +624,8 @@ impl Engine {
         self.busy_until = self.busy_until.max(now + 1);
     }
 
-    /// Takes the next command for allocation; returns whether there is one.
-    fn take_head(&mut self, now: u64) -> bool {
+    /// Takes the next command for allocation, if one is due.
+    fn take_head(&mut self, now: u64) -> Option<Head> {
         loop {
             let earliest = self.last_allocation + 1;
             let from_loops = self.unrolled.front().copied();
@@ -616,7 +633,7 @@ impl Engine {
                 let at = visible.max(earliest);
                 if at > now {
                     self.wake[ALLOCATE] = at;
-                    return false;
+                    return None;
                 }
                 if self.unrolled.len() >= UNROLLED {
                     self.unrolled_room_from = now + 1;
@@ -625,13 +642,13 @@ impl Engine {
                 self.poke_loops(now + 1);
                 if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config)
                 {
-                    self.head = Some((job, pending));
-                    return true;
+                    let (pc, origin) = (pending.pc, pending.origin);
+                    return Some(Head { job, pc, origin });
                 }
                 continue;
             }
             let Some(pending) = self.core.front().copied() else {
-                return false;
+                return None;
             };
             if matches!(
                 pending.instruction,
@@ -641,19 +658,19 @@ impl Engine {
                     | Instruction::LoopConvConfig(_)
             ) || self.loops_active()
             {
-                return false;
+                return None;
             }
             let at = (pending.accepted + self.k.queues)
                 .max(earliest)
                 .max(self.loops_idle_from);
             if at > now {
                 self.wake[ALLOCATE] = at;
-                return false;
+                return None;
             }
             self.core.pop_front();
             if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config) {
-                self.head = Some((job, pending));
-                return true;
+                let (pc, origin) = (pending.pc, pending.origin);
+                return Some(Head { job, pc, origin });
             }
             // Flush and clock gating end here.
             self.last_allocation = now;

@@ -1,5 +1,7 @@
 //! The reservation station: which command may leave for its controller when.
 
+use std::collections::VecDeque;
+
 use super::job::{Class, Job, RowRange, Work};
 
 const SECTION: usize = 16;
@@ -47,7 +49,7 @@ pub(super) struct Station {
     free_from: [u64; SLOTS],
     sizes: [usize; 3],
     /// Slots in order of allocation that have not issued yet.
-    order: [Vec<Slot>; 3],
+    order: [VecDeque<Slot>; 3],
     ordered_stores: bool,
     pub(super) last_issue: [u64; 3],
     solitary_preload: bool,
@@ -73,7 +75,7 @@ impl Station {
             unissued: 0,
             free_from: [0; SLOTS],
             sizes: sizes.map(|size| size.clamp(1, SECTION)),
-            order: std::array::from_fn(|_| Vec::with_capacity(SECTION)),
+            order: std::array::from_fn(|_| VecDeque::with_capacity(SECTION)),
             ordered_stores,
             last_issue: [0; 3],
             solitary_preload: false,
@@ -172,7 +174,7 @@ impl Station {
         });
         self.valid |= 1 << slot;
         self.unissued |= 1 << slot;
-        self.order[job.class as usize].push(slot);
+        self.order[job.class as usize].push_back(slot);
         if job.is_preload {
             self.solitary_preload = true;
         } else if job.is_compute {
@@ -184,7 +186,7 @@ impl Station {
     /// issue, or `None` if that waits for another command.
     #[inline]
     pub(super) fn next_issue(&self, class: Class) -> Option<u64> {
-        let slot = *self.order[class as usize].first()?;
+        let slot = *self.order[class as usize].front()?;
         let entry = self.entry(slot);
         // A dependency of the same class is on an older command, which has
         // issued by the time this one is the oldest.
@@ -201,7 +203,9 @@ impl Station {
 
     /// Issues the oldest command of a class; returns its slot.
     pub(super) fn issue(&mut self, class: Class, cycle: u64) -> Slot {
-        let slot = self.order[class as usize].remove(0);
+        let slot = self.order[class as usize]
+            .pop_front()
+            .expect("a command to issue");
         self.last_issue[class as usize] = cycle;
         self.unissued &= !(1 << slot);
         let entry = self.entries[slot as usize].as_mut().expect("slot in use");

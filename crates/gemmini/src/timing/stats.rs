@@ -3,6 +3,9 @@
 use serde::Serialize;
 use std::collections::HashMap;
 
+/// Places of the shortcut from addresses to their cycles.
+const SHORTCUTS: usize = 512;
+
 /// Why the array did not start the next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -85,20 +88,38 @@ pub struct TimingStats {
     pub core_blocked: u64,
     /// Cycles spent in fences.
     pub fence: u64,
-    pc: HashMap<u64, PcCycles>,
+    cycles: Vec<(u64, PcCycles)>,
+    index: HashMap<u64, u32>,
+    /// Address and index plus one of what was looked up last, by low bits of
+    /// the address.
+    shortcuts: Vec<(u64, u32)>,
 }
 
 impl TimingStats {
     /// Returns the cycles charged to each instruction address, by address.
     #[must_use]
     pub fn by_pc(&self) -> Vec<(u64, PcCycles)> {
-        let mut all: Vec<_> = self.pc.iter().map(|(pc, cycles)| (*pc, *cycles)).collect();
+        let mut all = self.cycles.clone();
         all.sort_unstable_by_key(|(pc, _)| *pc);
         all
     }
 
     pub(super) fn pc(&mut self, pc: u64) -> &mut PcCycles {
-        self.pc.entry(pc).or_default()
+        if self.shortcuts.is_empty() {
+            self.shortcuts.resize(SHORTCUTS, (0, 0));
+        }
+        let place = (pc >> 1) as usize % SHORTCUTS;
+        let (known, idx) = self.shortcuts[place];
+        if known == pc && idx != 0 {
+            return &mut self.cycles[idx as usize - 1].1;
+        }
+        let next = self.cycles.len() as u32 + 1;
+        let idx = *self.index.entry(pc).or_insert(next);
+        if idx == next {
+            self.cycles.push((pc, PcCycles::default()));
+        }
+        self.shortcuts[place] = (pc, idx);
+        &mut self.cycles[idx as usize - 1].1
     }
 
     pub(super) fn idle(&mut self, reason: IdleReason, cycles: u64, pc: Option<u64>) {
