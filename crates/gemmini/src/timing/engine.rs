@@ -106,7 +106,7 @@ pub struct Engine {
     pub(super) config: GemminiConfig,
     pub(super) k: Constants,
     pub(super) wake: [u64; UNITS],
-    now: u64,
+    pub(super) now: u64,
     pub(super) station: Station,
     pub(super) load: LoadUnit,
     pub(super) store: StoreUnit,
@@ -494,13 +494,13 @@ impl Engine {
             }
             let slot = self.station.issue(class, now);
             let entry = self.station.entry(slot);
-            let (is_config, origin) = (entry.is_config, entry.origin);
+            let (is_config, origin, work) = (entry.is_config, entry.origin, &entry.work);
             self.stats.issued[class as usize] += 1;
             let visible = now + 1;
             match class {
                 Class::Load => {
                     self.load
-                        .push(if is_config { Slot::MAX } else { slot }, visible);
+                        .push(if is_config { Slot::MAX } else { slot }, work, visible);
                     self.wake[LOAD] = self.wake[LOAD].min(visible);
                 }
                 Class::Store => {

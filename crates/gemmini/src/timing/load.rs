@@ -9,6 +9,11 @@ use super::job::{LoadJob, Work};
 use super::station::Slot;
 use std::collections::VecDeque;
 
+/// Load slots of the reservation station.
+const JOBS: usize = 16;
+/// Cycles that the load path works ahead of the other units at most.
+const AHEAD: u64 = 12;
+
 #[derive(Clone, Copy, Debug)]
 struct Lead {
     slot: Slot,
@@ -98,6 +103,8 @@ struct ZeroFill {
 #[derive(Clone, Debug)]
 pub(super) struct LoadUnit {
     queue: VecDeque<(Slot, u64)>,
+    /// Issued commands by slot.
+    jobs: [LoadJob; JOBS],
     lead: Option<Lead>,
     lead_ready: u64,
     rows: VecDeque<RowRequest>,
@@ -123,6 +130,7 @@ impl LoadUnit {
     pub(super) fn new(commands: usize) -> Self {
         Self {
             queue: VecDeque::with_capacity(16),
+            jobs: [LoadJob::default(); JOBS],
             lead: None,
             lead_ready: 0,
             rows: VecDeque::with_capacity(8),
@@ -144,7 +152,10 @@ impl LoadUnit {
         }
     }
 
-    pub(super) fn push(&mut self, slot: Slot, visible: u64) {
+    pub(super) fn push(&mut self, slot: Slot, work: &Work, visible: u64) {
+        if let Work::Load(job) = work {
+            self.jobs[slot as usize % JOBS] = *job;
+        }
         self.queue.push_back((slot, visible));
     }
 
@@ -196,11 +207,24 @@ impl Engine {
         self.wake[LOAD] = wake;
     }
 
+    #[inline]
     fn load_job(&self, slot: Slot) -> LoadJob {
-        match self.station.entry(slot).work {
-            Work::Load(job) => job,
-            _ => LoadJob::default(),
+        self.load.jobs[slot as usize % JOBS]
+    }
+
+    /// Returns up to which cycle the load path may work ahead: with an idle
+    /// writer nothing else comes to the port in the meantime.
+    #[inline]
+    fn load_horizon(&self, now: u64) -> u64 {
+        if self.store.is_idle() && self.load.zero.is_none() {
+            now + AHEAD
+        } else {
+            now
         }
+    }
+
+    fn is_plain_load(&self, slot: Slot) -> bool {
+        !self.config_in_queue(slot) && !self.load_job(slot).zero
     }
 
     /// Requests rows as far as the row queue has room; returns when to look
@@ -243,7 +267,7 @@ impl Engine {
                 return u64::MAX;
             };
             let at = visible.max(self.load.lead_ready);
-            if at > now {
+            if at > self.load_horizon(now) || (at > now && !self.is_plain_load(slot)) {
                 return at;
             }
             if self.config_in_queue(slot) {
@@ -320,15 +344,19 @@ impl Engine {
                 });
                 return (true, now);
             };
-            if row.next > now {
+            let horizon = self.load_horizon(now);
+            if row.next > horizon {
                 return (false, row.next);
             }
-            while self
-                .load
-                .releases
-                .front()
-                .is_some_and(|release| *release <= row.next.max(now))
-            {
+            let mut at = row.next.max(now);
+            while let Some(release) = self.load.releases.front().copied() {
+                if release > at {
+                    // The packet can leave as soon as another one is in.
+                    if self.load.packets < self.k.read_packets || release > horizon {
+                        break;
+                    }
+                    at = release;
+                }
                 self.load.releases.pop_front();
                 self.load.packets -= 1;
             }
@@ -343,7 +371,6 @@ impl Engine {
             }
             let (size, bytes, shift) =
                 best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
-            let at = row.next.max(now);
             let beats = u64::from(size / self.k.beat_bytes);
             self.stats.read_beats += beats;
             self.stats.read_packets += 1;
@@ -371,13 +398,26 @@ impl Engine {
         }
     }
 
-    /// Notes a packet whose first beat comes to the port in cycle `first`.
-    pub(super) fn note_arrival(&mut self, packet: Packet, first: u64, spacing: u64) {
+    /// Notes a packet whose first beat comes to the port in cycle `first`;
+    /// `in_order` says that no packet requested later can overtake it.
+    pub(super) fn note_arrival(
+        &mut self,
+        packet: Packet,
+        first: u64,
+        spacing: u64,
+        in_order: bool,
+    ) {
         let arrival = Arrival {
             first: first + self.k.port_to_merger,
             spacing,
             packet,
         };
+        if in_order && self.load.arrivals.is_empty() && self.load.merging.is_none() {
+            self.begin_merge(&arrival);
+            let at = self.step_merge(self.now);
+            self.wake[LOAD] = self.wake[LOAD].min(at);
+            return;
+        }
         let place = self
             .load
             .arrivals
@@ -408,24 +448,28 @@ impl Engine {
                 return arrival.first - self.k.lookahead;
             }
             self.load.arrivals.pop_front();
-            let packet = arrival.packet;
-            let beats = u64::from(packet.size / self.k.beat_bytes);
-            let start = arrival.first.max(self.load.merger_free);
-            let block_bytes = self.load_job(packet.slot).block_bytes;
-            self.load.merging = Some(Merging {
-                packet,
-                start,
-                last_in: (start + beats - 1).max(arrival.first + (beats - 1) * arrival.spacing),
-                first: arrival.first,
-                spacing: arrival.spacing,
-                sent: 0,
-                offset: u64::from(packet.done % block_bytes),
-                block: packet.done / block_bytes,
-                out: start,
-                write_at: None,
-                writes: 0,
-            });
+            self.begin_merge(&arrival);
         }
+    }
+
+    fn begin_merge(&mut self, arrival: &Arrival) {
+        let packet = arrival.packet;
+        let beats = u64::from(packet.size / self.k.beat_bytes);
+        let start = arrival.first.max(self.load.merger_free);
+        let block_bytes = self.load_job(packet.slot).block_bytes;
+        self.load.merging = Some(Merging {
+            packet,
+            start,
+            last_in: (start + beats - 1).max(arrival.first + (beats - 1) * arrival.spacing),
+            first: arrival.first,
+            spacing: arrival.spacing,
+            sent: 0,
+            offset: u64::from(packet.done % block_bytes),
+            block: packet.done / block_bytes,
+            out: start,
+            write_at: None,
+            writes: 0,
+        });
     }
 
     /// Lets the rows of a packet leave the merger; returns when to go on, or 0

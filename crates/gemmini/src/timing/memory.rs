@@ -63,7 +63,8 @@ pub(super) struct MemorySystem {
     set_mask: u64,
     ways: usize,
     random: u16,
-    /// When each tracker is free again, and for which line it works.
+    /// When each tracker is free again, and for which line it works; the one
+    /// that is free first comes first.
     trackers: Vec<(u64, u64)>,
     last_fill: u64,
     outer_free: u64,
@@ -139,37 +140,35 @@ impl MemorySystem {
         (slot, write_back)
     }
 
-    /// Returns the tracker that is free first, and when.
-    #[inline]
-    fn first_tracker(&self) -> (usize, u64) {
-        let mut best = (0, u64::MAX);
-        for (idx, (free, _)) in self.trackers.iter().enumerate() {
-            if *free < best.1 {
-                best = (idx, *free);
-            }
-        }
-        best
-    }
-
     /// Returns the cycle from which the L2 takes another request.
     #[inline]
     pub(super) fn ready_from(&self) -> u64 {
-        self.first_tracker().1
+        self.trackers[0].0
+    }
+
+    /// Gives the tracker that is free first to `line` until cycle `until`.
+    #[inline]
+    fn track(&mut self, until: u64, line: u64) {
+        let count = self.trackers.len();
+        let mut place = 0;
+        while place + 1 < count && self.trackers[place + 1].0 <= until {
+            self.trackers[place] = self.trackers[place + 1];
+            place += 1;
+        }
+        self.trackers[place] = (until, line);
     }
 
     /// Keeps a tracker busy until a request that starts its beats in cycle
     /// `first` has been handed to the data pipeline.
     #[inline]
     fn occupy(&mut self, first: u64) {
-        let (idx, _) = self.first_tracker();
-        self.trackers[idx] = (first.saturating_sub(DISPATCH), u64::MAX);
+        self.track(first.saturating_sub(DISPATCH), u64::MAX);
     }
 
     /// Waits for a tracker, reads the line from outer memory and returns the
     /// slot and the cycle of the first data.
     fn fill(&mut self, line: u64, cycle: u64, latency: u64) -> (usize, u64) {
-        let (idx, free) = self.first_tracker();
-        let start = cycle.max(free);
+        let start = cycle.max(self.ready_from());
         let (slot, write_back) = self.replace(line);
         self.counts.lines_read += 1;
         let outer = u64::from(self.config.outer_latency);
@@ -181,7 +180,7 @@ impl MemorySystem {
         let served = self.outer_free.max(at + 3);
         self.outer_free = served + self.outer_occupancy;
         let first = (at + latency).max(served + self.outer_occupancy) + outer;
-        self.trackers[idx] = (first + self.outer_occupancy, line);
+        self.track(first + self.outer_occupancy, line);
         self.last_fill = self.last_fill.max(first + self.outer_occupancy);
         (slot, first)
     }

@@ -57,8 +57,10 @@ impl Engine {
             at,
             packet,
         };
-        if self.port.is_idle() && self.port.free <= at && self.memory.ready_from() <= at {
-            self.grant_read(read, at);
+        let turn = at.max(self.port.free).max(self.memory.ready_from());
+        // With an idle writer no one else can want the turn.
+        if self.port.is_idle() && (turn == at || self.store.is_idle()) {
+            self.grant_read(read, turn);
         } else {
             self.port.reads.push_back(read);
             self.wake[PORT] = self.wake[PORT].min(at);
@@ -85,7 +87,7 @@ impl Engine {
         self.port.free = at + 1;
         self.port.wrote = false;
         let reply = self.memory.read(read.address, read.beats, at);
-        self.note_arrival(read.packet, reply.first, reply.spacing);
+        self.note_arrival(read.packet, reply.first, reply.spacing, reply.hit);
     }
 
     /// Lets requests through that are due in cycle `now`.
