@@ -482,7 +482,14 @@ impl Engine {
             let full = match class {
                 Class::Load => false,
                 Class::Store => self.store.queued() >= self.k.store_queue,
-                Class::Execute => self.execute.queued() >= self.k.unroller_queue,
+                Class::Execute => {
+                    // What moved on before this cycle may not have been noted.
+                    if self.execute.queued() >= self.k.unroller_queue {
+                        let next = self.step_unroller(now.saturating_sub(1));
+                        wake = wake.min(next.max(now).saturating_add(1));
+                    }
+                    self.execute.queued() >= self.k.unroller_queue
+                }
             };
             if full {
                 continue;
@@ -510,7 +517,9 @@ impl Engine {
                 }
                 Class::Execute => {
                     self.execute.push(slot, visible);
-                    self.wake[ARRAY] = self.wake[ARRAY].min(visible);
+                    if !self.execute.is_busy() {
+                        self.wake[ARRAY] = self.wake[ARRAY].min(visible);
+                    }
                 }
             }
             if is_config && class != Class::Execute {

@@ -74,7 +74,8 @@ pub(super) struct ExecuteUnit {
     unroll_transposed: bool,
     last_move: u64,
     commands: VecDeque<Command>,
-    last_pop: u64,
+    /// Cycle from which the full queue has had room again.
+    room_from: u64,
     mode: ExecuteMode,
     operation: Option<Operation>,
     /// Cycle from which the controller can decide again.
@@ -95,7 +96,7 @@ impl ExecuteUnit {
             unroll_transposed: false,
             last_move: 0,
             commands: VecDeque::with_capacity(16),
-            last_pop: 0,
+            room_from: 0,
             mode: ExecuteMode::default(),
             operation: None,
             free: 0,
@@ -115,8 +116,9 @@ impl ExecuteUnit {
         self.unroller.len()
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.operation.is_none() && self.unroller.is_empty() && self.commands.is_empty()
+    /// Returns whether an operation is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.operation.is_some()
     }
 
     fn results_pending(&self, now: u64) -> bool {
@@ -149,23 +151,30 @@ impl ExecuteUnit {
 impl Engine {
     /// Does what the execute path has to do in cycle `now`.
     pub(super) fn step_execute(&mut self, now: u64) {
-        let unrolled = self.step_unroller(now);
+        let mut unrolled = self.step_unroller(now);
         self.advance_execute(now);
+        if self.execute.operation.is_none() {
+            // A finished operation has made room in the queue.
+            unrolled = self.step_unroller(now);
+        }
         let mut wake = self.step_array(now);
-        wake = wake.min(unrolled);
+        // While an operation is under way no one looks at the queue.
+        if self.execute.operation.is_none() {
+            wake = wake.min(unrolled);
+        }
         self.wake[ARRAY] = wake;
     }
 
     /// Moves commands into the controller's queue, splitting transposed
     /// preloads; returns when to look again.
-    fn step_unroller(&mut self, now: u64) -> u64 {
+    pub(super) fn step_unroller(&mut self, now: u64) -> u64 {
         loop {
             let unit = &mut self.execute;
             let Some(&(slot, visible)) = unit.unroller.front() else {
                 return u64::MAX;
             };
             let full = unit.commands.len() >= self.k.execute_queue;
-            let mut at = visible.max(unit.last_move + 1);
+            let mut at = visible.max(unit.last_move + 1).max(unit.room_from);
             if full {
                 return u64::MAX;
             }
@@ -285,7 +294,6 @@ impl Engine {
                             let unit = &mut self.execute;
                             unit.mode = head.job.mode;
                             unit.commands.pop_front();
-                            unit.last_pop = now;
                             unit.free = now + 1;
                             unit.last_row = unit.last_row.max(now);
                             if let Some(slot) = head.slot {
@@ -750,10 +758,12 @@ impl Engine {
         let mesh = self.k.read_latency + self.k.mesh_latency;
         self.stats.pc(operation.pc).array += end - operation.start;
         let unit = &mut self.execute;
+        if unit.commands.len() >= self.k.execute_queue {
+            unit.room_from = end;
+        }
         for _ in 0..operation.pops {
             unit.commands.pop_front();
         }
-        unit.last_pop = end - 1;
         unit.last_row = end - 1;
         unit.free = end;
         let mut pending = end;
