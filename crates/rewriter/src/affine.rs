@@ -88,15 +88,6 @@ impl Affine {
         }
     }
 
-    /// Returns the coefficient of the plain variable `name`.
-    #[must_use]
-    pub fn coefficient(&self, name: &str) -> i64 {
-        self.terms
-            .get(&Atom::Variable(name.to_owned()))
-            .copied()
-            .unwrap_or(0)
-    }
-
     /// Returns the sum with `other`.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Which local rows each command touches, and the buffers they form.
 
-use crate::kernel::{Command, Dram, Kernel, Memory, Statement, Weights};
+use crate::kernel::{Command, Dram, Kernel, Memory, Statement};
 use crate::limits::HardwareLimits;
 use crate::rows::{RowSet, values};
 use crate::tree::{Site, sites};
@@ -238,9 +238,4 @@ fn buffers(accesses: Vec<Access>, sites: &[Site<'_>]) -> Vec<Buffer> {
         buffers.insert(position.min(buffers.len()), merged);
     }
     buffers
-}
-
-/// Returns whether a compute takes fresh weights.
-pub(crate) fn takes_fresh_weights(command: &Command) -> bool {
-    matches!(command, Command::Compute(compute) if compute.weights == Weights::Preloaded)
 }

@@ -227,7 +227,7 @@ fn compare_to_c(expression: &Affine, relation: Relation) -> String {
 }
 
 impl Relation {
-    fn holds(self, value: i64) -> bool {
+    pub(crate) fn holds(self, value: i64) -> bool {
         match self {
             Self::Zero => value == 0,
             Self::NonZero => value != 0,

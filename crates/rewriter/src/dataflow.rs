@@ -7,14 +7,13 @@
 //! of their commands. Sums of fingerprints wrap, so that the order of products
 //! does not matter.
 
-use crate::affine::Affine;
-use crate::condition::Condition;
-use crate::kernel::{Command, Dram, Kernel, Local, LocalRow, Memory, Statement, Weights};
+use crate::kernel::{Command, Kernel, Local, Memory, Weights};
 use crate::limits::HardwareLimits;
+use crate::walk::{Event, Issue, Place, Program};
 use std::collections::HashMap;
 
-/// The most commands that are followed.
-const COMMAND_LIMIT: usize = 1 << 20;
+/// The most commands and iterations that are followed.
+const EVENT_LIMIT: usize = 1 << 21;
 
 /// What a kernel leaves in memory: for each row of a tile that is stored, a
 /// fingerprint of what it is made of.
@@ -27,36 +26,33 @@ pub(crate) struct Outcome {
 /// or reads local rows that nothing wrote.
 pub(crate) fn outcome(kernel: &Kernel, limits: &HardwareLimits) -> Option<Outcome> {
     let mut machine = Machine {
-        kernel,
         dim: limits.dim,
         scratchpad: vec![0; usize::try_from(limits.rows(Memory::Scratchpad)).ok()?],
         accumulator: vec![0; usize::try_from(limits.rows(Memory::Accumulator)).ok()?],
-        values: Vec::new(),
         block_strides: [limits.dim; 3],
         pending: None,
         weights: 0,
         stored: HashMap::new(),
-        budget: COMMAND_LIMIT,
     };
-    machine.run(&kernel.body)?;
+    Program::of(kernel)?.run(&mut { EVENT_LIMIT }, &mut |event| match event {
+        Event::Issue(issue) => machine.command(&issue),
+        Event::Iteration | Event::Test => Some(()),
+    })?;
     Some(Outcome {
         stored: machine.stored,
     })
 }
 
-struct Machine<'kernel> {
-    kernel: &'kernel Kernel,
+struct Machine {
     dim: i64,
     /// Fingerprints; 0 for rows that nothing wrote.
     scratchpad: Vec<u64>,
     accumulator: Vec<u64>,
-    values: Vec<(&'kernel str, i64)>,
     block_strides: [i64; 3],
     /// Weights and target of the last preload.
     pending: Option<(u64, Option<Target>)>,
     weights: u64,
     stored: HashMap<(usize, u64), u64>,
-    budget: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -75,98 +71,15 @@ fn mix(left: u64, right: u64) -> u64 {
     z ^ (z >> 29)
 }
 
-impl<'kernel> Machine<'kernel> {
-    fn run(&mut self, statements: &'kernel [Statement]) -> Option<()> {
-        for statement in statements {
-            match statement {
-                Statement::Loop(inner) => {
-                    let mut value = inner.start;
-                    self.values.push((&inner.variable, value));
-                    while value < inner.end {
-                        self.budget = self.budget.checked_sub(1)?;
-                        self.values.last_mut()?.1 = value;
-                        self.run(&inner.body)?;
-                        value += inner.step;
-                    }
-                    self.values.pop();
-                }
-                Statement::Guard(guard) => {
-                    let branch = if self.holds(&guard.condition)? {
-                        &guard.then
-                    } else {
-                        &guard.otherwise
-                    };
-                    self.run(branch)?;
-                }
-                Statement::Command(command) => {
-                    self.budget = self.budget.checked_sub(1)?;
-                    self.command(command)?;
-                }
-                Statement::Comment(_) => {}
-                Statement::Opaque(_) => return None,
-            }
-        }
-        Some(())
-    }
-
-    fn evaluate(&self, expression: &Affine) -> Option<i64> {
-        expression.evaluate(&|name| {
-            self.values
-                .iter()
-                .rev()
-                .find(|(other, _)| *other == name)
-                .map(|(_, value)| *value)
-        })
-    }
-
-    fn holds(&self, condition: &Condition) -> Option<bool> {
-        condition.evaluate(&|name| {
-            self.values
-                .iter()
-                .rev()
-                .find(|(other, _)| *other == name)
-                .map(|(_, value)| *value)
-        })
-    }
-
-    fn first_row(&self, row: &LocalRow) -> Option<usize> {
-        usize::try_from(self.evaluate(&row.row)?).ok()
-    }
-
-    /// Returns the array and a fingerprint of the first indices and the last index.
-    fn place(&self, dram: &Dram) -> Option<(usize, i64, i64)> {
-        let Dram::Element { array, indices } = dram else {
-            return None;
-        };
-        let array_idx = self
-            .kernel
-            .arrays
-            .iter()
-            .position(|other| other.name == *array)?;
-        let (column, rest) = indices.split_last()?;
-        let (row, outer) = match rest.split_last() {
-            Some((row, outer)) => (self.evaluate(row)?, outer),
-            None => (0, rest),
-        };
-        let mut outer_value = 0i64;
-        for index in outer {
-            outer_value = outer_value
-                .checked_mul(1 << 16)?
-                .checked_add(self.evaluate(index)?)?;
-        }
-        let row = outer_value.checked_mul(1 << 24)?.checked_add(row)?;
-        Some((array_idx, row, self.evaluate(column)?))
-    }
-
+impl Machine {
     /// Returns the fingerprint of consecutive scratchpad rows.
-    fn tile(&self, local: &Local, size: (i64, i64)) -> Option<u64> {
-        let Local::Row(row) = local else {
+    fn tile(&self, local: &Local, first: Option<usize>, size: (i64, i64)) -> Option<u64> {
+        let (Local::Row(row), Some(first)) = (local, first) else {
             return Some(1);
         };
         if row.memory != Memory::Scratchpad {
             return None;
         }
-        let first = self.first_row(row)?;
         let rows = self
             .scratchpad
             .get(first..first.checked_add(usize::try_from(size.1).ok()?)?)?;
@@ -180,8 +93,8 @@ impl<'kernel> Machine<'kernel> {
         Some(fingerprint)
     }
 
-    fn command(&mut self, command: &'kernel Command) -> Option<()> {
-        match command {
+    fn command(&mut self, issue: &Issue<'_>) -> Option<()> {
+        match issue.command {
             Command::ConfigLoad {
                 block_stride,
                 channel,
@@ -191,13 +104,10 @@ impl<'kernel> Machine<'kernel> {
             }
             Command::MoveIn(load) => {
                 let target = load.target.as_row()?;
-                let first = i64::try_from(self.first_row(target)?).ok()?;
+                let first = i64::try_from(issue.rows[0]?).ok()?;
                 let stride = *self.block_strides.get(load.channel)?;
-                let place = match &load.source {
-                    Dram::Zero => None,
-                    source => Some(self.place(source)?),
-                };
-                let overwrites = self.holds(&target.overwrites)?;
+                let place = issue.place;
+                let overwrites = issue.overwrites;
                 let blocks = (load.columns + self.dim - 1) / self.dim;
                 for block in 0..blocks {
                     let columns = (load.columns - block * self.dim).min(self.dim);
@@ -205,7 +115,11 @@ impl<'kernel> Machine<'kernel> {
                     for row in 0..usize::try_from(load.rows).ok()? {
                         let held = match place {
                             None => EMPTY_SUM,
-                            Some((array, from_row, column)) => {
+                            Some(Place {
+                                array,
+                                row: from_row,
+                                column,
+                            }) => {
                                 let key = mix(array as u64 + 3, (from_row + row as i64) as u64);
                                 mix(mix(key, (column + block * self.dim) as u64), columns as u64)
                                     | 1
@@ -229,8 +143,12 @@ impl<'kernel> Machine<'kernel> {
             }
             Command::MoveOut(store) => {
                 let source = store.source.as_row()?;
-                let first = self.first_row(source)?;
-                let (array, to_row, column) = self.place(&store.target)?;
+                let first = issue.rows[0]?;
+                let Place {
+                    array,
+                    row: to_row,
+                    column,
+                } = issue.place?;
                 let blocks = (store.columns + self.dim - 1) / self.dim;
                 for block in 0..blocks {
                     let columns = (store.columns - block * self.dim).min(self.dim);
@@ -252,13 +170,13 @@ impl<'kernel> Machine<'kernel> {
                 }
             }
             Command::Preload(preload) => {
-                let weights = self.tile(&preload.weights, preload.weights_size)?;
+                let weights = self.tile(&preload.weights, issue.rows[0], preload.weights_size)?;
                 let target = match &preload.target {
                     Local::Garbage => None,
                     Local::Row(row) if row.memory == Memory::Accumulator => Some(Target {
-                        first: self.first_row(row)?,
+                        first: issue.rows[1]?,
                         rows: usize::try_from(preload.target_size.1).ok()?,
-                        overwrites: self.holds(&row.overwrites)?,
+                        overwrites: issue.overwrites,
                     }),
                     // Results in the scratchpad are not followed.
                     Local::Row(_) => return None,
@@ -280,7 +198,7 @@ impl<'kernel> Machine<'kernel> {
                 if input.memory != Memory::Scratchpad {
                     return None;
                 }
-                let input_first = self.first_row(input)?;
+                let input_first = issue.rows[0]?;
                 let Some(target) = target else {
                     return Some(());
                 };

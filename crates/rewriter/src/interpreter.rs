@@ -8,6 +8,14 @@ use std::collections::BTreeMap;
 
 const DIM: usize = 16;
 
+/// A preload that waits for its compute.
+struct Pending {
+    weights: Option<usize>,
+    weights_size: (i64, i64),
+    target: Option<(usize, Memory, bool)>,
+    target_size: (i64, i64),
+}
+
 pub(crate) struct Machine {
     pub(crate) arrays: BTreeMap<String, Vec<i8>>,
     extents: BTreeMap<String, Vec<i64>>,
@@ -15,12 +23,7 @@ pub(crate) struct Machine {
     accumulator: Vec<[i32; DIM]>,
     variables: Vec<(String, i64)>,
     block_strides: [i64; 3],
-    preload: Option<(
-        Option<usize>,
-        (i64, i64),
-        Option<(usize, Memory, bool)>,
-        (i64, i64),
-    )>,
+    preload: Option<Pending>,
     weights: [[i32; DIM]; DIM],
 }
 
@@ -173,10 +176,20 @@ impl Machine {
                     }
                 };
                 let weights = self.operand(&command.weights)?;
-                self.preload = Some((weights, command.weights_size, target, command.target_size));
+                self.preload = Some(Pending {
+                    weights,
+                    weights_size: command.weights_size,
+                    target,
+                    target_size: command.target_size,
+                });
             }
             Command::Compute(command) => {
-                let (weights, weights_size, target, size) = self.preload.take()?;
+                let Pending {
+                    weights,
+                    weights_size,
+                    target,
+                    target_size: size,
+                } = self.preload.take()?;
                 if command.weights == Weights::Preloaded {
                     self.weights = [[0; DIM]; DIM];
                     if let Some(base) = weights {
@@ -200,9 +213,10 @@ impl Machine {
                         && i < command.input_size.1 as usize
                     {
                         let row = *self.scratchpad.get(input + i)?;
-                        for k in 0..command.input_size.0 as usize {
-                            for (sum, weight) in sums.iter_mut().zip(&self.weights[k]) {
-                                *sum += i32::from(row[k]) * weight;
+                        let columns = row.iter().zip(&self.weights);
+                        for (value, weights) in columns.take(command.input_size.0 as usize) {
+                            for (sum, weight) in sums.iter_mut().zip(weights) {
+                                *sum += i32::from(*value) * weight;
                             }
                         }
                     }

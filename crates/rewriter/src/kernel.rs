@@ -74,12 +74,6 @@ impl Loop {
             .plus_constant(self.start.checked_neg()?)?
             .divided_by(self.step)
     }
-
-    /// Returns the value of the variable in the last iteration.
-    #[must_use]
-    pub fn last(&self) -> i64 {
-        self.start + (self.trips() - 1) * self.step
-    }
 }
 
 /// An `if` with a condition over loop variables.

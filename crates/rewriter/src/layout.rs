@@ -198,12 +198,14 @@ pub(crate) fn strides(rows: &RowSet, copies: i64, capacity: i64, bank_rows: i64)
         return Vec::new();
     };
     let span = last - first + 1;
-    // The first run without a gap, the whole span, and whole banks.
+    // The first run without a gap, the whole span, and one or more whole banks.
     let run = (1..=span)
         .find(|offset| !from_zero.iter().any(|row| row as i64 == *offset))
         .unwrap_or(span);
-    let mut found: Vec<i64> = [run, span, bank_rows]
+    let banks = (1..capacity / bank_rows.max(1)).map(|banks| banks * bank_rows);
+    let mut found: Vec<i64> = [run, span]
         .into_iter()
+        .chain(banks)
         .filter(|stride| {
             (1..copies)
                 .try_fold(from_zero.clone(), |mut all, copy| {

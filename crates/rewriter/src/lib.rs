@@ -9,6 +9,8 @@
 
 mod affine;
 mod analysis;
+#[cfg(test)]
+mod case_tests;
 mod condition;
 mod dataflow;
 mod estimate;

@@ -18,14 +18,6 @@ pub fn print(kernel: &Kernel) -> String {
     text
 }
 
-/// Returns statements as C source, indented by `depth` levels.
-#[must_use]
-pub fn print_block(statements: &[Statement], depth: usize) -> String {
-    let mut text = String::new();
-    print_statements(statements, depth, &mut text);
-    text
-}
-
 fn print_statements(statements: &[Statement], depth: usize, text: &mut String) {
     let indent = "    ".repeat(depth);
     for statement in statements {

@@ -27,7 +27,7 @@ fn check(
     limits: &HardwareLimits,
 ) -> Option<()> {
     let mut block_strides = [limits.dim; 3];
-    let mut contents: HashMap<i64, (String, Vec<i64>)> = HashMap::new();
+    let mut contents: HashMap<i64, Content<'_>> = HashMap::new();
     for (idx, site) in analysis.sites.iter().enumerate() {
         if let Command::ConfigLoad {
             block_stride,
@@ -42,27 +42,34 @@ fn check(
         }
         let (runs, _) = runs(site.command, 0, &block_strides, limits.dim)?;
         for values in instances(site, around)? {
-            let (row, source) = address(site, &values)?;
+            let (row, content) = address(site, &values)?;
             for (block, (offset, count)) in runs.iter().enumerate() {
-                for local in 0..*count {
-                    let mut indices = source.1.clone();
-                    let column = indices.last_mut()?;
-                    *column += block as i64 * limits.dim;
-                    let pitch = indices
-                        .len()
-                        .checked_sub(2)
-                        .and_then(|idx| indices.get_mut(idx))?;
-                    *pitch += local;
-                    let key = (source.0.clone(), indices);
-                    let known = contents
-                        .entry(row + offset + local)
-                        .or_insert_with(|| key.clone());
-                    (*known == key).then_some(())?;
+                // Tiles are told apart by their first rows; overlaps in part
+                // are left to the check of the dataflow.
+                let here = Content {
+                    column: content.column + block as i64 * limits.dim,
+                    ..content
+                };
+                let (first, last) = (row + offset, row + offset + count - 1);
+                for (local, end) in [(first, 0), (last, u8::from(first < last))] {
+                    let key = Content { end, ..here };
+                    let known = *contents.entry(local).or_insert(key);
+                    (known == key).then_some(())?;
                 }
             }
         }
     }
     Some(())
+}
+
+/// What a local row holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Content<'kernel> {
+    array: &'kernel str,
+    row: i64,
+    column: i64,
+    /// 0 for the first row of a tile, 1 for the last.
+    end: u8,
 }
 
 type Values<'kernel> = Vec<(&'kernel str, i64)>;
@@ -92,7 +99,7 @@ fn instances<'kernel>(site: &Site<'kernel>, around: &[usize]) -> Option<Vec<Valu
     Some(all)
 }
 
-fn address(site: &Site<'_>, values: &Values<'_>) -> Option<(i64, (String, Vec<i64>))> {
+fn address<'kernel>(site: &Site<'kernel>, values: &Values<'_>) -> Option<(i64, Content<'kernel>)> {
     let value_of = |name: &str| {
         values
             .iter()
@@ -100,19 +107,32 @@ fn address(site: &Site<'_>, values: &Values<'_>) -> Option<(i64, (String, Vec<i6
             .find(|(other, _)| *other == name)
             .map(|(_, value)| *value)
     };
-    let row = site
+    let local = site
         .command
         .locals()
         .first()?
         .as_row()?
         .row
         .evaluate(&value_of)?;
-    let Some(Dram::Element { array, indices }) = site.command.dram() else {
+    let command: &'kernel Command = site.command;
+    let Some(Dram::Element { array, indices }) = command.dram() else {
         return None;
     };
-    let indices = indices
-        .iter()
-        .map(|index| index.evaluate(&value_of))
-        .collect::<Option<Vec<_>>>()?;
-    Some((row, (array.clone(), indices)))
+    let (last, rest) = indices.split_last()?;
+    let mut row = 0i64;
+    for index in rest {
+        row = row
+            .checked_mul(1 << 20)?
+            .checked_add(index.evaluate(&value_of)?)?;
+    }
+    let column = last.evaluate(&value_of)?;
+    Some((
+        local,
+        Content {
+            array,
+            row,
+            column,
+            end: 0,
+        },
+    ))
 }

@@ -5,12 +5,12 @@ use crate::kernel::Kernel;
 use crate::limits::HardwareLimits;
 use crate::parse::{ParseError, parse};
 use crate::print::print;
-use crate::proposal::{Family, Proposals, carry_out, may_be_right, proposals};
+use crate::proposal::{Family, Proposals, Variant, carry_out, may_be_right, proposals};
 use crate::transformation::Step;
 use autocomp_core::{ContentHash, MenuItem, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 64;
@@ -20,7 +20,7 @@ const TEMPERATURE: f64 = 0.04;
 /// What it costs a family, in the same units, that no item in the menu names it.
 const OFF_MENU: f64 = 0.08;
 /// Variants of a family that a plan offers to its drafts.
-const DRAFTS: usize = 4;
+const DRAFTS: usize = 2;
 
 /// Why the rewriter has nothing to offer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +90,8 @@ struct Known {
     kernel: Kernel,
     proposals: Proposals,
     outcome: Option<Outcome>,
+    /// Which steps were found to keep the result.
+    verdicts: Mutex<BTreeMap<Vec<Step>, bool>>,
 }
 
 impl Rewriter {
@@ -110,6 +112,15 @@ impl Rewriter {
         Ok(self.known(source)?.proposals.clone())
     }
 
+    /// Returns the rewriter's own estimate of a kernel's cycles: coarse, good
+    /// for comparing kernels with each other.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood.
+    pub fn estimate(&self, source: &str) -> Result<f64, RewriteError> {
+        crate::estimate::estimate(&parse(source)?, &self.limits).ok_or(RewriteError::Nothing)
+    }
+
     /// Returns a plan.
     ///
     /// # Errors
@@ -117,8 +128,10 @@ impl Rewriter {
     /// that many plans for it.
     pub fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let known = self.known(source)?;
-        let seed = kernel_seed(source)
-            .derive(&format!("iteration {} place {}", choice.iteration, choice.place));
+        let seed = kernel_seed(source).derive(&format!(
+            "iteration {} place {}",
+            choice.iteration, choice.place
+        ));
         let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
         let mut order: Vec<(f64, &Family)> = known
             .proposals
@@ -135,7 +148,7 @@ impl Rewriter {
         order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut skipped = 0;
         for (_, family) in order {
-            let Some(drafts) = self.right_variants(&known, family) else {
+            let Some(drafts) = self.right_variants(&known, family, seed, temperature) else {
                 continue;
             };
             if skipped < choice.plan {
@@ -182,14 +195,30 @@ impl Rewriter {
     }
 
     /// Returns the steps of the first few variants that compute the same as
-    /// the kernel, if there are any.
-    fn right_variants(&self, known: &Known, family: &Family) -> Option<Vec<Vec<Step>>> {
+    /// the kernel, if there are any, in an order that chance perturbs.
+    fn right_variants(
+        &self,
+        known: &Known,
+        family: &Family,
+        seed: Seed,
+        temperature: f64,
+    ) -> Option<Vec<Vec<Step>>> {
+        let mut order: Vec<(f64, &Variant)> = family
+            .variants
+            .iter()
+            .enumerate()
+            .map(|(idx, variant)| {
+                let chance = gumbel(seed.derive(&format!("{} {idx}", family.key)));
+                (
+                    variant.estimate.max(1.0).ln() - temperature * chance,
+                    variant,
+                )
+            })
+            .collect();
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut drafts = Vec::new();
-        for variant in &family.variants {
-            let Some(kernel) = carry_out(&known.kernel, &variant.steps, &self.limits) else {
-                continue;
-            };
-            if may_be_right(&kernel, known.outcome.as_ref(), &self.limits) {
+        for (_, variant) in order {
+            if self.keeps_result(known, &variant.steps) {
                 drafts.push(variant.steps.clone());
                 if drafts.len() == DRAFTS {
                     break;
@@ -199,10 +228,20 @@ impl Rewriter {
         (!drafts.is_empty()).then_some(drafts)
     }
 
+    fn keeps_result(&self, known: &Known, steps: &[Step]) -> bool {
+        let verdict = lock(&known.verdicts).get(steps).copied();
+        verdict.unwrap_or_else(|| {
+            let verdict = carry_out(&known.kernel, steps, &self.limits)
+                .is_some_and(|kernel| may_be_right(&kernel, known.outcome.as_ref(), &self.limits));
+            lock(&known.verdicts).insert(steps.to_vec(), verdict);
+            verdict
+        })
+    }
+
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
         let key = ContentHash::of(source.as_bytes());
         let finding = {
-            let mut remembered = self.lock();
+            let mut remembered = lock(&self.remembered);
             if REMEMBERED <= remembered.len() && !remembered.contains_key(&key) {
                 remembered.clear();
             }
@@ -221,15 +260,15 @@ impl Rewriter {
             kernel,
             proposals,
             outcome,
+            verdicts: Mutex::new(BTreeMap::new()),
         })
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ContentHash, Finding>> {
-        // Nothing is computed while the map is locked, so a panic elsewhere leaves it whole.
-        self.remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
+/// Locks what is kept to save time. Nothing is computed meanwhile, so a panic
+/// elsewhere leaves it whole.
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn kernel_seed(source: &str) -> Seed {

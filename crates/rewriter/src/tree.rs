@@ -173,6 +173,41 @@ pub fn list_mut<'kernel>(
     }
 }
 
+/// Returns the paths of everything that holds a list of statements: the
+/// empty path for the body, and those of loops and guards (without their
+/// `else` branches).
+#[must_use]
+pub fn list_paths(body: &[Statement]) -> Vec<Path> {
+    let mut found = vec![Path::new()];
+    let mut idx = 0;
+    while idx < found.len() {
+        let holder = found[idx].clone();
+        for (below, statement) in list(body, &holder).unwrap_or_default().iter().enumerate() {
+            if matches!(statement, Statement::Loop(_) | Statement::Guard(_)) {
+                let mut path = holder.clone();
+                path.push(below);
+                found.push(path);
+            }
+        }
+        idx += 1;
+    }
+    found
+}
+
+/// Returns the statements inside the loop or guard at `path`; of a guard,
+/// those that run if its condition holds. The empty path stands for the body.
+#[must_use]
+pub fn list<'kernel>(body: &'kernel [Statement], path: &[usize]) -> Option<&'kernel [Statement]> {
+    if path.is_empty() {
+        return Some(body);
+    }
+    match get(body, path)? {
+        Statement::Loop(inner) => Some(&inner.body),
+        Statement::Guard(guard) => Some(&guard.then),
+        _ => None,
+    }
+}
+
 /// Returns the statement at `path`, to change it.
 pub fn get_mut<'kernel>(
     body: &'kernel mut Vec<Statement>,

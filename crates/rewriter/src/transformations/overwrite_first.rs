@@ -4,7 +4,7 @@ use crate::condition::Condition;
 use crate::kernel::{Command, Dram, Kernel, Local, Memory, Statement};
 use crate::transformation::{Rewritten, Step, Transformation, View};
 use crate::tree::{Path, Site, get_mut, prune, replace};
-use crate::walk::{Event, Values, value_of, walk};
+use crate::walk::{Event, Program};
 
 /// The most commands that are run to check that every sum starts right.
 const CHECK_BUDGET: usize = 1 << 16;
@@ -144,36 +144,31 @@ fn starts(kernel: &Kernel, view: &View<'_>) -> Vec<(bool, bool)> {
     let rows = usize::try_from(view.limits.rows(Memory::Accumulator)).unwrap_or(0);
     let mut zeroed = vec![false; rows];
     let mut found = Vec::new();
-    let mut visit = |event: Event<'_>, values: &Values<'_>| {
-        let Event::Command(command) = event else {
+    let mut visit = |event: Event<'_>| {
+        let Event::Issue(issue) = event else {
             return Some(());
         };
-        let (target, count) = match command {
-            Command::Preload(preload) => (preload.target.as_row(), preload.target_size.1),
-            Command::MoveIn(load) if is_zero(command) => (load.target.as_row(), load.rows),
-            _ => (None, 0),
+        let (target, operand, count) = match issue.command {
+            Command::Preload(preload) => (preload.target.as_row(), 1, preload.target_size.1),
+            Command::MoveIn(load) if is_zero(issue.command) => (load.target.as_row(), 0, load.rows),
+            _ => (None, 0, 0),
         };
-        let Some(target) = target.filter(|target| target.memory == Memory::Accumulator) else {
+        if target.is_none_or(|target| target.memory != Memory::Accumulator) {
             return Some(());
-        };
-        let lookup = |name: &str| value_of(values, name);
-        let first = usize::try_from(target.row.evaluate(&lookup)?).ok()?;
+        }
+        let first = issue.rows[operand]?;
         let touched = zeroed.get_mut(first..first.checked_add(usize::try_from(count).ok()?)?)?;
-        let is_product = matches!(command, Command::Preload(_));
+        let is_product = matches!(issue.command, Command::Preload(_));
         if is_product {
-            let all = touched.iter().all(|zeroed| *zeroed);
-            found.push((all, target.overwrites.evaluate(&lookup)?));
+            found.push((touched.iter().all(|zeroed| *zeroed), issue.overwrites));
         }
         touched.fill(!is_product);
         Some(())
     };
     // Long kernels are checked as far as the budget reaches.
-    let _ = walk(
-        &kernel.body,
-        &mut Vec::new(),
-        &mut { CHECK_BUDGET },
-        &mut visit,
-    );
+    if let Some(program) = Program::of(kernel) {
+        let _ = program.run(&mut { CHECK_BUDGET }, &mut visit);
+    }
     found
 }
 

@@ -54,7 +54,7 @@ impl Transformation for Prefetch {
                 {
                     steps.push(base);
                 } else {
-                    steps.extend([0, 1].map(|variant| Step {
+                    steps.extend([0, 1, 2, 3].map(|variant| Step {
                         count: 2,
                         variant,
                         ..base.clone()

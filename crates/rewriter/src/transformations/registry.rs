@@ -2,9 +2,10 @@
 
 use crate::transformation::Transformation;
 use crate::transformations::{
-    double_buffer::DoubleBuffer, interchange::Interchange, load_once::LoadOnce,
-    overwrite_first::OverwriteFirst, place_buffer::PlaceBuffer, prefetch::Prefetch, split::Split,
-    unroll::Unroll, wide_move::WideMove,
+    double_buffer::DoubleBuffer, fuse::Fuse, hoist_invariants::HoistInvariants,
+    interchange::Interchange, keep_weights::KeepWeights, load_once::LoadOnce,
+    move_transfers::MoveTransfers, overwrite_first::OverwriteFirst, place_buffer::PlaceBuffer,
+    prefetch::Prefetch, split::Split, unroll::Unroll, wide_move::WideMove,
 };
 
 /// Every transformation; a new one is one file and one line here.
@@ -15,6 +16,10 @@ pub static TRANSFORMATIONS: &[&dyn Transformation] = &[
     &Prefetch,
     &PlaceBuffer,
     &WideMove,
+    &MoveTransfers,
+    &KeepWeights,
+    &HoistInvariants,
+    &Fuse,
     &Interchange,
     &Unroll,
     &Split,

@@ -23,7 +23,7 @@ impl Transformation for Split {
             let Some(inner) = get_loop(&view.kernel.body, &at) else {
                 continue;
             };
-            for count in [2, 4, 7, 8, 16] {
+            for count in [2, 4, 7] {
                 if inner.trips() % count == 0 && count < inner.trips() {
                     steps.push(Step {
                         transformation: self.name().to_owned(),
