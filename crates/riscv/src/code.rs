@@ -4,7 +4,6 @@ use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Instruction, Operation, STARTS_LINE};
 use crate::memory::Memory;
-use std::cell::Cell;
 
 const PAGE_BYTES: u64 = 4096;
 const SLOTS: usize = 2048;
@@ -41,7 +40,7 @@ pub(crate) struct Block {
     pub split: bool,
     /// Blocks that followed last time, not taken and taken; any number until
     /// then, so their address must be checked.
-    pub links: [Cell<u32>; 2],
+    pub links: [u32; 2],
 }
 
 /// All translated code. Dropped as a whole when code changes.
@@ -129,7 +128,7 @@ impl CodeCache {
                 .saturating_sub(FETCH_RESTART) as u8,
             return_behind: return_behind(at, memory),
             split: pc & 2 != 0 && first_length == 4,
-            links: [const { Cell::new(0) }; 2],
+            links: [0; 2],
         };
         self.blocks.push(block);
         let offset = pc - memory.base();

@@ -121,13 +121,13 @@ impl Hart {
         limits: Limits,
     ) -> End {
         let base = memory.base();
-        let code = &self.code;
-        let mut block = &code.blocks[block_idx];
+        let mut block_idx = block_idx;
         let x = &mut self.x;
         let f = &mut self.f;
         let pipeline = &mut self.pipeline;
         let mut now = pipeline.now;
         'blocks: loop {
+            let block = &self.code.blocks[block_idx];
             let start = block.pc;
             if self.instructions >= limits.instructions || TIMED && now >= limits.cycles {
                 self.pc = start;
@@ -139,7 +139,7 @@ impl Hart {
                 now = pipeline.enter(now, block.split);
             }
             let records =
-                &code.records[block.first as usize..(block.first + block.records) as usize];
+                &self.code.records[block.first as usize..(block.first + block.records) as usize];
 
             macro_rules! pc {
                 ($record:expr) => {
@@ -163,16 +163,19 @@ impl Hart {
                         start + u64::from(block.bytes)
                     };
                     // The block that followed last time is tried first.
-                    let link = &block.links[usize::from(taken)];
-                    if let Some(linked) = code.blocks.get(link.get() as usize)
-                        && linked.pc == next
+                    let link = block.links[usize::from(taken)] as usize;
+                    if self
+                        .code
+                        .blocks
+                        .get(link)
+                        .is_some_and(|linked| linked.pc == next)
                     {
-                        block = linked;
+                        block_idx = link;
                         continue 'blocks;
                     }
-                    if let Some(next_idx) = code.find(base, next) {
-                        link.set(next_idx as u32);
-                        block = &code.blocks[next_idx];
+                    if let Some(next_idx) = self.code.find(base, next) {
+                        self.code.blocks[block_idx].links[usize::from(taken)] = next_idx as u32;
+                        block_idx = next_idx;
                         continue 'blocks;
                     }
                     self.pc = next;
@@ -182,7 +185,7 @@ impl Hart {
             }
             for (index, record) in records.iter().enumerate() {
                 use Operation as O;
-                if TIMED && record.operation != O::Continue {
+                if TIMED {
                     if record.uses & pipeline.pending == 0 {
                         now += 1;
                     } else {
@@ -475,7 +478,11 @@ impl Hart {
                             return End::Stop(Exit::Hook);
                         }
                     }
-                    O::Continue => follow!(immediate, true),
+                    O::Continue => {
+                        // Not an instruction: takes back the cycle it was given.
+                        now -= u64::from(TIMED);
+                        follow!(immediate, true)
+                    }
                     O::Fence => {
                         let ask = if TIMED { pipeline.fence(now) } else { 0 };
                         match coprocessor.fence(pc!(record), ask, memory) {
