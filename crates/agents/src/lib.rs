@@ -10,7 +10,6 @@ mod estimate;
 mod facts;
 mod llm_proposer;
 mod llm_tasks;
-mod model_settings;
 mod plan_reply;
 mod prompt;
 mod proposer;
@@ -23,7 +22,6 @@ pub use estimate::{Estimate, ModelEstimate, RunShape};
 pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
 pub use llm_proposer::{CodeForm, LlmProposer, LlmProposerSettings, exchange_of, usage_of};
 pub use llm_tasks::parse_menu;
-pub use model_settings::{ModelSettings, ModelSetupError};
 pub use plan_reply::{PlanReply, parse_plan};
 pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics};
 pub use proposer::{

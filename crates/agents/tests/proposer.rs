@@ -1,13 +1,13 @@
 //! The proposer against local servers: what it asks, what it accepts, whom it asks next.
 
 use autocomp_agents::{
-    CodeForm, ExampleFacts, ImplementRequest, IsaFacts, LlmProposer, LlmProposerSettings,
-    ModelSettings, Phase, PlanRequest, PromptFacts, PromptInput, ProposeErrorKind, Proposer,
-    RepairRequest, RunShape, TemplateError, Templates,
+    CodeForm, ExampleFacts, ImplementRequest, IsaFacts, LlmProposer, LlmProposerSettings, Phase,
+    PlanRequest, PromptFacts, PromptInput, ProposeErrorKind, Proposer, RepairRequest, RunShape,
+    TemplateError, Templates,
 };
 use autocomp_core::{
     ContentHash, Cycles, Diagnostic, Draft, Evaluation, Feedback, Measurement, MenuItem, Outcome,
-    Plan, Purpose, Seed, Severity, SourceLocation, Stage, TaskKey, Usage, UsdMicros,
+    Plan, Purpose, Seed, Severity, SourceLocation, Stage, TaskKey, UsdMicros,
 };
 use autocomp_llm::{
     Amount, Budget, Caps, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
@@ -736,61 +736,6 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
             prompt.estimated_tokens()
         );
     }
-}
-
-#[tokio::test]
-async fn settings_make_a_proposer_that_goes_on_where_a_run_stopped() {
-    let catalog = autocomp_targets::Catalog::built_in().expect("catalog");
-    let problem = catalog
-        .problem("gemmini/gemm-512x512x512")
-        .expect("problem");
-    let target = catalog.target(&problem.target).expect("target");
-    let settings = |change: fn(&mut ModelSettings)| {
-        let mut settings = ModelSettings {
-            planners: vec!["openai::gpt-5.4".to_owned(), "ollama::qwen3".to_owned()],
-            max_cost_usd: Some(2.5),
-            ..ModelSettings::default()
-        };
-        change(&mut settings);
-        settings
-    };
-    let build = |settings: &ModelSettings| {
-        let spent = Usage {
-            cost: UsdMicros(400_000),
-            requests: 9,
-            ..Usage::default()
-        };
-        let connector = settings
-            .connector((*secrets()).clone(), &spent)
-            .map_err(|error| error.to_string())?;
-        let proposer = settings
-            .proposer(&connector, &target, &problem)
-            .map_err(|error| error.to_string())?;
-        Ok::<_, String>((connector.budget().spent(), proposer))
-    };
-    let (spent, proposer) = build(&settings(|_| ())).expect("valid");
-    assert_eq!((spent.cost, spent.requests), (UsdMicros(400_000), 9));
-    assert_eq!(
-        proposer.coders().members().len(),
-        2,
-        "those that plan also code"
-    );
-    let complaint = |change: fn(&mut ModelSettings)| match build(&settings(change)) {
-        Ok(_) => panic!("accepted"),
-        Err(complaint) => complaint,
-    };
-    assert!(complaint(|settings| settings.planners.clear()).contains("no model"));
-    assert!(complaint(|settings| settings.timeout_s = f64::NAN).contains("timeout_s"));
-    assert!(complaint(|settings| settings.max_cost_usd = Some(-1.0)).contains("max_cost_usd"));
-    assert!(complaint(|settings| settings.concurrency = 0).contains("concurrency"));
-    assert!(
-        complaint(|settings| settings.price_file = Some("no-such-file".into()))
-            .contains("no-such-file")
-    );
-    assert!(
-        complaint(|settings| settings.coders = vec!["openai::no-such".to_owned()])
-            .contains("no price")
-    );
 }
 
 /// A program that answers like a model drives plans and code.
