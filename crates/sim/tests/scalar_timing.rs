@@ -1,7 +1,5 @@
 //! Cycles of scalar code against counts from RTL.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use autocomp_gemmini::GemminiConfig;
 use autocomp_gemmini::timing::TimingConfig;
 use autocomp_sim::{CalibrationSuite, MachineConfig, calibrate};
