@@ -46,8 +46,17 @@ const LOAD: usize = 0;
 const STORE: usize = 1;
 const ARRAY: usize = 2;
 
+/// What the model says about a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// Cycles of the whole kernel.
+    pub(crate) cycles: f64,
+    /// Bytes moved in per compute command.
+    pub(crate) bytes_per_product: f64,
+}
+
 /// Returns an estimate of the cycles that a kernel takes; `None` if it cannot be followed.
-pub(crate) fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<f64> {
+pub(crate) fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<Estimate> {
     let total = total_work(&kernel.body);
     let mut machine = Machine::new(kernel, limits);
     let mut budget = EVENT_BUDGET;
@@ -58,8 +67,12 @@ pub(crate) fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<f64> 
     }
     let end = machine.end();
     let rest = (total - machine.work).max(0.0);
+    let bytes_per_product = machine.bytes_moved as f64 / machine.work.max(1.0);
     if rest == 0.0 || machine.work == 0.0 {
-        return Some(end);
+        return Some(Estimate {
+            cycles: end,
+            bytes_per_product,
+        });
     }
     // The second half tells the steady rate; the first holds what happens once.
     let half = machine
@@ -72,7 +85,10 @@ pub(crate) fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<f64> 
     } else {
         end / machine.work
     };
-    Some(end + rest * rate)
+    Some(Estimate {
+        cycles: end + rest * rate,
+        bytes_per_product,
+    })
 }
 
 /// Returns the number of compute commands, guards taken as open.

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Transformations that mostly pay only together with another one.
 const ENABLERS: &[&str] = &["interchange-loops"];
+/// Weight of bytes moved in, relative to cycles, in the ranking.
+const TRAFFIC_WEIGHT: f64 = 0.15;
 /// How many of the best single steps are tried in pairs.
 const PAIRED_FAMILIES: usize = 3;
 
@@ -25,6 +27,10 @@ pub struct Variant {
     pub text: String,
     /// Estimated cycles after them, by the rewriter's own coarse model.
     pub estimate: f64,
+    /// What variants are ranked by, low is good: the natural logarithm of
+    /// estimated cycles, and a share of that of the bytes moved in, since
+    /// less traffic leaves more to gain by later steps.
+    pub score: f64,
 }
 
 /// Variants that differ in free parameters only.
@@ -57,7 +63,7 @@ struct Candidate {
 
 /// Returns everything that could be done to `kernel`, most promising first.
 pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Proposals> {
-    let base = estimate(kernel, limits)?;
+    let base = estimate(kernel, limits)?.cycles;
     let mut seen = BTreeSet::from([ContentHash::of(print(kernel).as_bytes())]);
     let singles = extend(kernel, None, limits, &mut seen);
     let mut candidates = Vec::new();
@@ -77,8 +83,8 @@ pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Prop
     paired.sort_by(|a, b| {
         singles[*a]
             .variant
-            .estimate
-            .total_cmp(&singles[*b].variant.estimate)
+            .score
+            .total_cmp(&singles[*b].variant.score)
     });
     let mut keys = BTreeSet::new();
     paired.retain(|idx| keys.insert(singles[*idx].key.clone()));
@@ -117,7 +123,7 @@ fn extend(
             if !seen.insert(ContentHash::of(print(&rewritten.kernel).as_bytes())) {
                 continue;
             }
-            let Some(cycles) = estimate(&rewritten.kernel, limits) else {
+            let Some(estimate) = estimate(&rewritten.kernel, limits) else {
                 continue;
             };
             let mut key = family_key(&step);
@@ -139,7 +145,9 @@ fn extend(
                 variant: Variant {
                     steps,
                     text,
-                    estimate: cycles,
+                    estimate: estimate.cycles,
+                    score: estimate.cycles.max(1.0).ln()
+                        + TRAFFIC_WEIGHT * estimate.bytes_per_product.max(1.0).ln(),
                 },
             });
         }
@@ -173,12 +181,10 @@ fn families(candidates: Vec<Candidate>) -> Vec<Family> {
     }
     let mut families: Vec<Family> = families.into_values().collect();
     for family in &mut families {
-        family
-            .variants
-            .sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        family.variants.sort_by(|a, b| a.score.total_cmp(&b.score));
     }
     families.sort_by(|a, b| {
-        let best = |family: &Family| family.variants.first().map_or(f64::MAX, |v| v.estimate);
+        let best = |family: &Family| family.variants.first().map_or(f64::MAX, |v| v.score);
         best(a).total_cmp(&best(b)).then_with(|| a.key.cmp(&b.key))
     });
     families

@@ -118,7 +118,11 @@ impl Rewriter {
     /// # Errors
     /// A [`RewriteError`] if the kernel is not understood.
     pub fn estimate(&self, source: &str) -> Result<f64, RewriteError> {
-        crate::estimate::estimate(&parse(source)?, &self.limits).ok_or(RewriteError::Nothing)
+        let kernel = parse(source)?;
+        let estimate = crate::estimate::estimate(&kernel, &self.limits);
+        estimate
+            .map(|estimate| estimate.cycles)
+            .ok_or(RewriteError::Nothing)
     }
 
     /// Returns a plan.
@@ -138,9 +142,9 @@ impl Rewriter {
             .families
             .iter()
             .filter_map(|family| {
-                let best = family.variants.first()?.estimate.max(1.0);
+                let best = family.variants.first()?.score;
                 let listed = chosen_item(family, choice.menu).is_some();
-                let score = best.ln() + if listed { 0.0 } else { OFF_MENU }
+                let score = best + if listed { 0.0 } else { OFF_MENU }
                     - temperature * gumbel(seed.derive(&family.key));
                 Some((score, family))
             })
@@ -209,10 +213,7 @@ impl Rewriter {
             .enumerate()
             .map(|(idx, variant)| {
                 let chance = gumbel(seed.derive(&format!("{} {idx}", family.key)));
-                (
-                    variant.estimate.max(1.0).ln() - temperature * chance,
-                    variant,
-                )
+                (variant.score - temperature * chance, variant)
             })
             .collect();
         order.sort_by(|(a, _), (b, _)| a.total_cmp(b));

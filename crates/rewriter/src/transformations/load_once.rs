@@ -66,7 +66,11 @@ impl Transformation for LoadOnce {
         if !is_loaded_again(analysis, buffer, &step.with, outer) {
             return None;
         }
-        let kernel = spread_over_inner_loops(view, step)?;
+        // One copy is enough for what stays.
+        let turns = rotation(analysis, buffer, &outer.variable)?.times(-1)?;
+        let mut single = view.kernel.clone();
+        add_to_rows(&mut single.body, &operands(analysis, buffer), &turns)?;
+        let kernel = spread_over_inner_loops(&View::of(&single, view.limits), step)?;
         // Only addresses have changed so far, so places still hold.
         let spread_view = View::of(&kernel, view.limits);
         let analysis = spread_view.analysis.as_ref()?;
@@ -92,28 +96,37 @@ impl Transformation for LoadOnce {
     }
 }
 
-/// Returns whether each iteration of the loop loads the same into the buffer.
+/// Returns whether each iteration of the loop loads the same into the buffer,
+/// if only in another of several copies.
 fn is_loaded_again(analysis: &Analysis<'_>, buffer: &Buffer, path: &Path, outer: &Loop) -> bool {
+    let name = &outer.variable;
     1 < outer.trips()
         && is_loaded_inside(analysis, buffer, path)
-        && buffer.accesses.iter().all(|access| {
-            let site = analysis.site(access);
-            let mentioned = site
-                .command
-                .locals()
-                .get(access.operand)
-                .and_then(|local| local.as_row())
-                .is_none_or(|row| row.row.mentions(&outer.variable));
-            !mentioned
-        })
+        && rotation(analysis, buffer, name).is_some()
         && buffer.writes().all(|access| {
             let site = analysis.site(access);
-            !site.command.mentions(&outer.variable)
+            site.command.dram().is_some_and(|dram| !dram.mentions(name))
                 && !site
                     .conditions
                     .iter()
-                    .any(|(_, condition)| condition.mentions(&outer.variable))
+                    .any(|(_, condition)| condition.mentions(name))
         })
+}
+
+/// Returns the part by which all rows of the buffer take turns with the
+/// variable; `None` if they differ in it or depend on it otherwise.
+fn rotation(analysis: &Analysis<'_>, buffer: &Buffer, name: &str) -> Option<Affine> {
+    let mut common = None;
+    for access in &buffer.accesses {
+        let locals = analysis.site(access).command.locals();
+        let row = &locals.get(access.operand)?.as_row()?.row;
+        let part = row.rotation_over(name);
+        let rest = row.minus(&part)?;
+        let same = common.as_ref().is_none_or(|common| *common == part);
+        (same && !rest.mentions(name)).then_some(())?;
+        common = Some(part);
+    }
+    common
 }
 
 /// Gives the buffer rows of its own for every iteration of the loops inside
