@@ -120,9 +120,12 @@ impl Machine {
                                 row: from_row,
                                 column,
                             }) => {
-                                let key = mix(array as u64 + 3, (from_row + row as i64) as u64);
-                                mix(mix(key, (column + block * self.dim) as u64), columns as u64)
-                                    | 1
+                                let key =
+                                    mix(array as u64 + 3, from_row.wrapping_add(row as i64) as u64);
+                                mix(
+                                    mix(key, column.wrapping_add(block * self.dim) as u64),
+                                    columns as u64,
+                                ) | 1
                             }
                         };
                         let rows = match target.memory {
@@ -162,8 +165,11 @@ impl Machine {
                         if held == 0 {
                             return None;
                         }
-                        let to_column = (column + block * self.dim) as u64;
-                        let place = mix(mix((to_row + row) as u64, to_column), columns as u64);
+                        let to_column = column.wrapping_add(block * self.dim) as u64;
+                        let place = mix(
+                            mix(to_row.wrapping_add(row) as u64, to_column),
+                            columns as u64,
+                        );
                         self.stored
                             .insert((array, place), mix(held, source.full_width.into()));
                     }

@@ -9,6 +9,7 @@
 
 mod affine;
 mod analysis;
+mod annotate;
 #[cfg(test)]
 mod case_tests;
 mod condition;

@@ -2,16 +2,19 @@
 
 use crate::dataflow::{Outcome, outcome};
 use crate::estimate::estimate;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, count_commands};
 use crate::limits::HardwareLimits;
 use crate::print::print;
 use crate::transformation::{Step, View};
 use crate::transformations::{TRANSFORMATIONS, find};
+use crate::tree::loop_paths;
 use autocomp_core::ContentHash;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Transformations that mostly pay only together with another one.
 const ENABLERS: &[&str] = &["interchange-loops"];
+/// The most kernels that are compared for one request; bounds its time.
+const KERNEL_LIMIT: usize = 700;
 /// Weight of bytes moved in, relative to cycles, in the ranking.
 const TRAFFIC_WEIGHT: f64 = 0.15;
 /// How many of the best single steps are tried in pairs.
@@ -63,6 +66,10 @@ struct Candidate {
 
 /// Returns everything that could be done to `kernel`, most promising first.
 pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Proposals> {
+    let size = count_commands(&kernel.body) + loop_paths(&kernel.body).len();
+    if limits.command_limit < size {
+        return None;
+    }
     let base = estimate(kernel, limits)?.cycles;
     let mut seen = BTreeSet::from([ContentHash::of(print(kernel).as_bytes())]);
     let singles = extend(kernel, None, limits, &mut seen);
@@ -117,6 +124,9 @@ fn extend(
     let mut found = Vec::new();
     for transformation in TRANSFORMATIONS {
         for step in transformation.steps(&view) {
+            if KERNEL_LIMIT <= seen.len() {
+                return found;
+            }
             let Some(rewritten) = transformation.apply(&view, &step) else {
                 continue;
             };

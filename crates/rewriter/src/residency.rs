@@ -47,7 +47,7 @@ fn check(
                 // Tiles are told apart by their first rows; overlaps in part
                 // are left to the check of the dataflow.
                 let here = Content {
-                    column: content.column + block as i64 * limits.dim,
+                    column: content.column.wrapping_add(block as i64 * limits.dim),
                     ..content
                 };
                 let (first, last) = (row + offset, row + offset + count - 1);

@@ -1,5 +1,6 @@
 //! Plans and drafts for a kernel: the rewriter's interface.
 
+use crate::annotate::annotate;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
 use crate::limits::HardwareLimits;
@@ -194,7 +195,8 @@ impl Rewriter {
             .get(draft as usize)
             .ok_or(RewriteError::Nothing)?;
         let kernel = parse(source)?;
-        let rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        annotate(&mut rewritten, &self.limits);
         Ok(print(&rewritten))
     }
 
