@@ -8,8 +8,6 @@
     reason = "an example for developers"
 )]
 
-use autocomp_gemmini::timing::TimingConfig;
-use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
 use autocomp_sim::{CalibrationGroup, CalibrationSuite, MachineConfig, calibrate};
 use std::path::Path;
 
@@ -37,10 +35,9 @@ fn main() {
     }
     let machine = root.join("../../targets/gemmini-int8-16/machines/rtl.toml");
     let machine = MachineConfig::from_toml(&std::fs::read_to_string(machine).unwrap()).unwrap();
-    let mut gemmini = GemminiConfig::int8_16();
-    gemmini.loop_conv_layout = LoopConvLayout::Square;
-    let mut timing = TimingConfig::default();
-    timing.memory.outer_latency = latency;
+    let gemmini = machine.accelerator.gemmini();
+    let mut timing = machine.timing.clone();
+    timing.memory.outer_latency += latency;
     let report = calibrate(&suite, &machine, &gemmini, &timing).unwrap();
     print("kernels", &report.kernels);
     print("micro", &report.micro);

@@ -23,12 +23,6 @@ impl Calendar {
         }
     }
 
-    /// Returns whether nothing is marked at or after `cycle`.
-    #[inline]
-    pub(super) fn is_empty_from(&self, cycle: u64) -> bool {
-        self.end <= cycle
-    }
-
     #[inline]
     fn word(&self, epoch: u64) -> u64 {
         let idx = (epoch as usize) % WORDS;

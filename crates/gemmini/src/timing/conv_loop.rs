@@ -29,6 +29,14 @@ struct Slot {
     running: bool,
 }
 
+/// How far the generators are with a loop.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    started: [bool; 5],
+    completed: [bool; 5],
+    running: bool,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Generator {
     busy: bool,
@@ -96,16 +104,22 @@ impl ConvUnit {
         let mut changed = false;
         let idle: [bool; 5] = std::array::from_fn(|generator| self.is_idle(generator));
         let of: [usize; 5] = std::array::from_fn(|generator| self.generators[generator].of);
-        let status: [Option<([bool; 5], [bool; 5], bool)>; 2] = std::array::from_fn(|slot| {
-            self.slots[slot]
-                .as_ref()
-                .map(|slot| (slot.started, slot.completed, slot.running))
+        let status: [Option<Progress>; 2] = std::array::from_fn(|slot| {
+            self.slots[slot].as_ref().map(|slot| Progress {
+                started: slot.started,
+                completed: slot.completed,
+                running: slot.running,
+            })
         });
-        let ex_waits = status[of[EX]].is_some_and(|(started, completed, _)| {
-            started[EX]
-                && !completed[EX]
-                && !(completed[BIAS] && completed[INPUT] && completed[WEIGHTS])
-        });
+        let ex_waits = status[of[EX]].is_some_and(
+            |Progress {
+                 started, completed, ..
+             }| {
+                started[EX]
+                    && !completed[EX]
+                    && !(completed[BIAS] && completed[INPUT] && completed[WEIGHTS])
+            },
+        );
         let loads_done = [BIAS, INPUT, WEIGHTS]
             .iter()
             .all(|load| of[*load] != of[EX] || idle[*load]);
@@ -163,12 +177,16 @@ impl ConvUnit {
         &mut self,
         idle: &[bool; 5],
         of: &[usize; 5],
-        status: &[Option<([bool; 5], [bool; 5], bool)>; 2],
+        status: &[Option<Progress>; 2],
     ) -> bool {
         let mut changed = false;
         for generator in 0..5 {
             if idle[generator]
-                && let Some((started, completed, true)) = status[of[generator]]
+                && let Some(Progress {
+                    started,
+                    completed,
+                    running: true,
+                }) = status[of[generator]]
                 && started[generator]
                 && !completed[generator]
                 && let Some(slot) = &mut self.slots[of[generator]]
@@ -178,13 +196,13 @@ impl ConvUnit {
             }
         }
         for generator in 0..5 {
-            let head_started = status[self.head].is_none_or(|(started, _, _)| started[generator]);
+            let head_started = status[self.head].is_none_or(|progress| progress.started[generator]);
             let target = if head_started {
                 1 - self.head
             } else {
                 self.head
             };
-            let Some((started, _, _)) = status[target] else {
+            let Some(Progress { started, .. }) = status[target] else {
                 continue;
             };
             let ready = idle[generator]
@@ -205,7 +223,11 @@ impl ConvUnit {
                 changed = true;
             }
         }
-        if let Some((_, completed, true)) = status[self.head]
+        if let Some(Progress {
+            completed,
+            running: true,
+            ..
+        }) = status[self.head]
             && completed == [true; 5]
         {
             self.slots[self.head] = None;

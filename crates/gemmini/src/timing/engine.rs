@@ -282,6 +282,7 @@ impl Engine {
     /// Forgets counts and cycles collected so far; time goes on.
     pub fn reset_stats(&mut self) {
         self.stats = TimingStats::default();
+        self.execute.count_from(self.now);
         self.memory.counts = MemoryCounts::default();
     }
 
@@ -656,9 +657,7 @@ impl Engine {
                 }
                 continue;
             }
-            let Some(pending) = self.core.front().copied() else {
-                return None;
-            };
+            let pending = self.core.front().copied()?;
             if matches!(
                 pending.instruction,
                 Instruction::LoopWs(_)

@@ -64,7 +64,6 @@ struct Operation {
     pc: u64,
     /// Destination of the rows that leave with this operation.
     dest: Option<(Operand, u32)>,
-    weight_stationary: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +84,8 @@ pub(super) struct ExecuteUnit {
     next_id: u64,
     tags: VecDeque<Tag>,
     last_row: u64,
-    flushing: bool,
+    /// Idle cycles before this one are not charged.
+    counted_from: u64,
 }
 
 impl ExecuteUnit {
@@ -104,7 +104,7 @@ impl ExecuteUnit {
             next_id: 1,
             tags: VecDeque::with_capacity(16),
             last_row: 0,
-            flushing: false,
+            counted_from: 0,
         }
     }
 
@@ -114,6 +114,11 @@ impl ExecuteUnit {
 
     pub(super) fn queued(&self) -> usize {
         self.unroller.len()
+    }
+
+    /// Forgets idle cycles before `cycle`.
+    pub(super) fn count_from(&mut self, cycle: u64) {
+        self.counted_from = cycle;
     }
 
     /// Returns whether an operation is under way.
@@ -367,7 +372,6 @@ impl Engine {
         let id = unit.next_id;
         unit.next_id += 1;
         unit.free = start + dim + 1;
-        unit.flushing = true;
         self.results_leave(id, last + mesh);
     }
 
@@ -461,7 +465,7 @@ impl Engine {
         let unit = &mut self.execute;
         let id = unit.next_id;
         unit.next_id += 1;
-        let idle = now.saturating_sub(unit.last_row + 1);
+        let idle = now.saturating_sub((unit.last_row + 1).max(unit.counted_from));
         // Room for one more tag when the first row arrives.
         let mut enters = now + k_read;
         let live = unit.tags.iter().filter(|tag| tag.done >= enters).count();
@@ -478,6 +482,11 @@ impl Engine {
         };
         let head = compute.or(preload).expect("something to do");
         let head = unit.commands[head];
+        // A preload by itself also waits for its multiplication.
+        let waited = match (compute, unit.commands.get(1)) {
+            (None, Some(next)) if next.visible > head.visible => *next,
+            _ => head,
+        };
         let preload_command = preload.map(|idx| unit.commands[idx]);
         let dest = unit
             .tags
@@ -518,11 +527,9 @@ impl Engine {
             pops: usize::from(compute.is_some()) + usize::from(preload.is_some()),
             pc: head.pc,
             dest,
-            weight_stationary: ws,
         });
-        unit.flushing = false;
         if idle > 0 {
-            self.charge_idle(head.slot, head.visible, now, idle);
+            self.charge_idle(waited.slot, waited.visible, now, idle);
         }
     }
 
@@ -766,15 +773,14 @@ impl Engine {
         }
         unit.last_row = end - 1;
         unit.free = end;
-        let mut pending = end;
         let mut until = 0;
-        for slot in [operation.compute, operation.preload].into_iter().flatten() {
-            self.schedule_completion(slot, pending);
-            until = pending;
-            pending += 1;
+        let done = [operation.compute, operation.preload];
+        // One completion leaves the controller per cycle.
+        for (at, slot) in (end..).zip(done.into_iter().flatten()) {
+            self.schedule_completion(slot, at);
+            until = at;
         }
         self.execute.pending_until = until;
-        let _ = operation.weight_stationary;
         self.results_leave(operation.id, end - 1 + mesh);
     }
 }

@@ -82,7 +82,6 @@ pub(super) struct StoreJob {
     pub(super) stride: u64,
     pub(super) row: u32,
     pub(super) accumulator: bool,
-    pub(super) full: bool,
     /// Rows, or output pixels if pooled.
     pub(super) rows: u32,
     /// Reads per packet: blocks of columns, or pixels of a pooling window.
@@ -182,8 +181,6 @@ pub(super) struct Job {
     pub(super) a_is_dest: bool,
     /// Second operand.
     pub(super) b: RowRange,
-    pub(super) is_preload: bool,
-    pub(super) is_compute: bool,
     pub(super) work: Work,
 }
 
@@ -200,8 +197,6 @@ pub(super) fn resolve(
         a: RowRange::default(),
         a_is_dest: false,
         b: RowRange::default(),
-        is_preload: false,
-        is_compute: false,
         work: Work::Config,
     };
     match *instruction {
@@ -239,7 +234,6 @@ pub(super) fn resolve(
         Instruction::Mvout { dram, tile } => store(&mut job, dram, tile, state, config),
         Instruction::Preload { stationary, dest } => {
             job.class = Class::Execute;
-            job.is_preload = true;
             job.a_is_dest = true;
             let c_rows = u32::from(dest.rows) * u32::from(state.ex.c_stride);
             job.a = RowRange::new(dest.address, c_rows, config);
@@ -253,7 +247,6 @@ pub(super) fn resolve(
         }
         Instruction::Compute { preloaded, a, bd } => {
             job.class = Class::Execute;
-            job.is_compute = true;
             let rows = if state.ex.a_transpose { a.cols } else { a.rows };
             job.a = RowRange::new(
                 a.address,
@@ -369,7 +362,6 @@ fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, config: &Gemm
         stride: u64::from(state.store.stride),
         row: tile.address.row(),
         accumulator,
-        full,
         rows: if pooled {
             (u32::from(pool.porows) * u32::from(pool.pocols)).max(1)
         } else if pool.size != 0 {

@@ -173,16 +173,6 @@ impl LoadUnit {
     pub(super) fn last_release(&self) -> u64 {
         self.releases.back().copied().unwrap_or(0)
     }
-
-    pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty()
-            && self.lead.is_none()
-            && self.rows.is_empty()
-            && self.current.is_none()
-            && self.arrivals.is_empty()
-            && self.merging.is_none()
-            && self.zero.is_none()
-    }
 }
 
 impl Engine {

@@ -133,9 +133,9 @@ impl MatmulUnit {
                 }
             }
         }
-        for generator in 0..5 {
+        for (generator, idle) in idle_before.into_iter().enumerate() {
             let of = before[generator].of;
-            if idle_before[generator]
+            if idle
                 && let Some(slot) = &mut self.slots[of]
                 && slot.running
                 && slot.started[generator]
@@ -147,14 +147,14 @@ impl MatmulUnit {
                 changed = true;
             }
         }
-        for generator in 0..5 {
+        for (generator, idle) in idle_before.into_iter().enumerate() {
             let head_started = slots_before[self.head].is_none_or(|slot| slot.started[generator]);
             let of = if head_started {
                 1 - self.head
             } else {
                 self.head
             };
-            if !idle_before[generator] {
+            if !idle {
                 continue;
             }
             let Some(before) = slots_before[of] else {
@@ -493,19 +493,14 @@ impl MatmulUnit {
 /// Chooses between the loads of A and B.
 fn choose_load(state: &[Generator; 5], head: usize) -> Option<usize> {
     let (a, b) = (&state[LD_A], &state[LD_B]);
-    let choice = if a.of != b.of && a.of == head {
-        LD_A
-    } else if a.of != b.of && b.of == head {
-        LD_B
-    } else if !a.busy {
-        LD_B
-    } else if !b.busy {
-        LD_A
-    } else if a.k > b.k || (b.k == 0 && b.j == 0) {
-        LD_B
+    let take_b = if a.of != b.of && (a.of == head || b.of == head) {
+        b.of == head
+    } else if a.busy && b.busy {
+        a.k > b.k || (b.k == 0 && b.j == 0)
     } else {
-        LD_A
+        !a.busy
     };
+    let choice = if take_b { LD_B } else { LD_A };
     state[choice].busy.then_some(choice)
 }
 

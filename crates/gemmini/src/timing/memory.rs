@@ -82,7 +82,7 @@ pub(super) struct MemorySystem {
 impl MemorySystem {
     pub(super) fn new(config: &MemoryConfig) -> Self {
         let ways = config.l2_ways.max(1) as usize;
-        let sets = ((config.l2_kib as usize * 1024 >> LINE_SHIFT) / ways)
+        let sets = (((config.l2_kib as usize * 1024) >> LINE_SHIFT) / ways)
             .max(1)
             .next_power_of_two();
         Self {
@@ -234,7 +234,7 @@ impl MemorySystem {
     /// together with writes to the same banks of the data array.
     fn read_slots(&mut self, address: u64, ready: u64, beats: u64) -> u64 {
         let start = self.responses.first_gap(ready, beats);
-        let offset = address / BANK_BYTES & !(beats - 1);
+        let offset = (address / BANK_BYTES) & !(beats - 1);
         let mut at = start;
         for beat in 0..beats {
             let bank = (offset + beat) as usize % BANKS;

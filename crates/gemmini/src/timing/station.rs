@@ -52,7 +52,6 @@ pub(super) struct Station {
     order: [VecDeque<Slot>; 3],
     ordered_stores: bool,
     pub(super) last_issue: [u64; 3],
-    solitary_preload: bool,
 }
 
 pub(super) fn class_of(slot: Slot) -> Class {
@@ -78,24 +77,12 @@ impl Station {
             order: std::array::from_fn(|_| VecDeque::with_capacity(SECTION)),
             ordered_stores,
             last_issue: [0; 3],
-            solitary_preload: false,
         }
     }
 
     #[inline]
     pub(super) fn entry(&self, slot: Slot) -> &Entry {
         self.entries[slot as usize].as_ref().expect("slot in use")
-    }
-
-    /// Returns whether anything is left that keeps the accelerator busy.
-    pub(super) fn is_busy(&self) -> bool {
-        self.valid != 0 && !(self.valid.count_ones() == 1 && self.solitary_preload)
-    }
-
-    /// Returns the commands of a class that have been allocated and not
-    /// completed.
-    pub(super) fn occupied(&self, class: Class) -> u32 {
-        (self.valid & section(class)).count_ones()
     }
 
     /// Returns the cycle, `cycle` or later, at which a slot is free, or `None`
@@ -175,11 +162,6 @@ impl Station {
         self.valid |= 1 << slot;
         self.unissued |= 1 << slot;
         self.order[job.class as usize].push_back(slot);
-        if job.is_preload {
-            self.solitary_preload = true;
-        } else if job.is_compute {
-            self.solitary_preload = false;
-        }
     }
 
     /// Returns the cycle at which the oldest unissued command of a class can

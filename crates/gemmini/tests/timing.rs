@@ -1,0 +1,303 @@
+//! The cycle model by itself: single commands, steady rates, and that any
+//! sequence of commands comes to an end.
+
+use autocomp_gemmini::timing::{IdleReason, TimingConfig};
+use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
+use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
+use proptest::prelude::*;
+
+const BASE: u64 = 0x8000_0000;
+const BANK: u64 = 4096;
+const ACC: u64 = 0x8000_0000;
+const NONE: u64 = 0xffff_ffff;
+
+struct Bench {
+    gemmini: Gemmini,
+    memory: Memory,
+    cycle: u64,
+}
+
+impl Bench {
+    fn new(config: GemminiConfig) -> Self {
+        let mut gemmini = Gemmini::new(config, Some(&TimingConfig::default())).unwrap();
+        gemmini.functional_mut().set_checks(Checks {
+            uninitialized: Severity::Off,
+            races: Severity::Off,
+            hazards: Severity::Off,
+        });
+        let mut bench = Self {
+            gemmini,
+            memory: Memory::new(BASE, 1 << 20),
+            cycle: 1000,
+        };
+        // Weight stationary, rows of 64 bytes.
+        bench.issue(0, 1 << 16 | 4, 1 << 48);
+        for channel in 0..3 {
+            bench.issue(
+                0,
+                0x3f80_0000 << 32 | 16 << 16 | 1 << 8 | channel << 3 | 1,
+                64,
+            );
+        }
+        bench.issue(0, 2, 0x3f80_0000 << 32 | 64);
+        // Warm the L2.
+        for at in (0..64 << 10).step_by(64).cycle().take(8 << 10) {
+            for access in [LineAccess::Read, LineAccess::WriteBack] {
+                bench.gemmini.line_access(BASE + at, access, bench.cycle);
+            }
+            bench.cycle += 40;
+        }
+        bench.cycle += 1000;
+        bench.drain();
+        bench
+    }
+
+    fn try_issue(&mut self, funct: u8, rs1: u64, rs2: u64) -> bool {
+        let command = RoccCommand {
+            custom: 3,
+            funct,
+            rs1,
+            rs2,
+            wants_reply: false,
+            pc: 0x100 + u64::from(funct) * 4,
+            cycle: self.cycle,
+        };
+        let Ok(reply) = self.gemmini.execute(command, &mut self.memory) else {
+            return false;
+        };
+        assert!(
+            reply.accepted >= self.cycle,
+            "a command was taken before it was there"
+        );
+        self.cycle = reply.accepted + 1;
+        true
+    }
+
+    fn issue(&mut self, funct: u8, rs1: u64, rs2: u64) {
+        assert!(self.try_issue(funct, rs1, rs2), "illegal command {funct}");
+    }
+
+    /// Waits for everything; returns the cycles since `self.cycle`.
+    fn drain(&mut self) -> u64 {
+        let idle = self.gemmini.fence(0, self.cycle, &mut self.memory).unwrap();
+        assert!(idle >= self.cycle, "a fence ended before it began");
+        let waited = idle - self.cycle;
+        self.cycle = idle + 100;
+        waited
+    }
+
+    /// Returns the cycles from the first command to the end of all.
+    fn time(&mut self, commands: impl FnOnce(&mut Self)) -> u64 {
+        let start = self.cycle;
+        commands(self);
+        let issued = self.cycle;
+        self.drain() + issued - start
+    }
+
+    fn mvin(&mut self, at: u64, row: u64, cols: u64, rows: u64) {
+        self.issue(2, at, tile(row, cols, rows));
+    }
+
+    fn mvout(&mut self, at: u64, row: u64, cols: u64, rows: u64) {
+        self.issue(3, at, tile(row, cols, rows));
+    }
+
+    fn pair(&mut self, a: u64, b: u64, c: u64) {
+        self.issue(6, tile(b, 16, 16), tile(c, 16, 16));
+        self.issue(4, tile(a, 16, 16), tile(NONE, 16, 16));
+    }
+}
+
+fn tile(row: u64, cols: u64, rows: u64) -> u64 {
+    rows << 48 | cols << 32 | row
+}
+
+fn int8() -> Bench {
+    Bench::new(GemminiConfig::int8_16())
+}
+
+#[test]
+fn a_load_takes_its_latency_and_a_cycle_per_beat() {
+    let narrow = int8().time(|bench| bench.mvin(BASE, 0, 16, 16));
+    let wide = int8().time(|bench| bench.mvin(BASE, 0, 64, 16));
+    assert_eq!(wide - narrow, 48);
+    // Six cycles to issue, 35 to complete, then the fence.
+    assert!((41..=45).contains(&narrow), "{narrow}");
+}
+
+#[test]
+fn steady_rates_are_those_of_the_hardware() {
+    let per = |count: u64, commands: &dyn Fn(&mut Bench, u64)| {
+        let total =
+            |count: u64| int8().time(|bench| (0..count).for_each(|idx| commands(bench, idx)));
+        (total(count) - total(count / 2)) as f64 / (count - count / 2) as f64
+    };
+    let close = |value: f64, expected: f64| {
+        assert!(
+            (value / expected - 1.0).abs() < 0.03,
+            "{value} for {expected}"
+        );
+    };
+    close(
+        per(64, &|bench, idx| {
+            bench.mvin(BASE + idx * 1024, idx % 64 * 64, 64, 16)
+        }),
+        64.3,
+    );
+    close(
+        per(64, &|bench, idx| {
+            bench.mvin(BASE + idx * 16, idx * 16, 16, 16)
+        }),
+        18.0,
+    );
+    close(per(64, &|bench, idx| bench.mvin(0, idx * 16, 16, 16)), 16.0);
+    close(
+        per(32, &|bench, idx| {
+            bench.mvout(BASE + idx * 16, ACC + idx * 16, 16, 16)
+        }),
+        25.6,
+    );
+    close(
+        per(16, &|bench, idx| {
+            bench.mvout(BASE + idx * 1024, ACC + idx * 64, 64, 16)
+        }),
+        112.0,
+    );
+    close(
+        per(64, &|bench, idx| bench.pair(0, BANK, ACC + idx % 64 * 16)),
+        16.0,
+    );
+    close(
+        per(64, &|bench, idx| bench.pair(0, 512, ACC + idx % 64 * 16)),
+        32.0,
+    );
+}
+
+#[test]
+fn a_configuration_of_the_array_drains_it() {
+    let pairs = |config: bool| {
+        int8().time(|bench| {
+            bench.pair(0, BANK, ACC);
+            if config {
+                bench.issue(0, 1 << 16 | 4, 1 << 48);
+            }
+            bench.pair(0, BANK, ACC + 16);
+        })
+    };
+    assert!(
+        pairs(true) >= pairs(false) + 41,
+        "{} {}",
+        pairs(true),
+        pairs(false)
+    );
+}
+
+#[test]
+fn loads_into_a_bank_hold_up_who_reads_it() {
+    let with_bank = |bank: u64| {
+        int8().time(|bench| {
+            for idx in 0..16 {
+                bench.mvin(BASE + idx * 1024, bank * BANK + 1024 + idx * 64, 64, 16);
+                bench.pair(0, BANK, ACC + idx * 16);
+                bench.pair(16, BANK + 16, ACC + 256 + idx * 16);
+            }
+        })
+    };
+    let (apart, together) = (with_bank(2), with_bank(0));
+    assert!(together as f64 > apart as f64 * 1.3, "{apart} {together}");
+}
+
+#[test]
+fn idle_cycles_of_the_array_are_charged_to_what_it_waited_for() {
+    let mut bench = int8();
+    bench.gemmini.timing_mut().unwrap().reset_stats();
+    bench.mvin(BASE, 0, 64, 16);
+    bench.pair(0, BANK, ACC);
+    bench.drain();
+    let stats = bench.gemmini.timing().unwrap().stats();
+    let load = stats.idle[IdleReason::Load as usize];
+    assert!(load > 60, "waited {load} cycles for a load of 90");
+    let mvin = stats
+        .by_pc()
+        .into_iter()
+        .find(|(pc, _)| *pc == 0x100 + 2 * 4)
+        .unwrap();
+    assert_eq!(mvin.1.idle_caused, load, "the move in is to blame");
+}
+
+fn command() -> impl Strategy<Value = (u8, u64, u64, u64)> {
+    let row = prop_oneof![
+        0u64..0x4000,
+        (0u64..1024).prop_map(|row| ACC | row),
+        Just(NONE),
+        any::<u32>().prop_map(u64::from)
+    ];
+    let tile = (row, 0u64..80, 0u64..20).prop_map(|(row, cols, rows)| tile(row, cols, rows));
+    let address = prop_oneof![Just(0), (0u64..1 << 17).prop_map(|at| BASE + at)];
+    let funct = prop_oneof![
+        4 => Just(2u8), 2 => Just(1), 2 => Just(14), 3 => Just(3), 4 => Just(6), 2 => Just(4),
+        2 => Just(5), 1 => Just(0), 1 => 7u8..23,
+    ];
+    (funct, tile.clone(), tile, address, any::<u64>(), 0u64..60).prop_map(
+        |(funct, a, b, address, word, wait)| match funct {
+            1 | 2 | 3 | 14 => (funct, address, b, wait),
+            4..=6 => (funct, a, b, wait),
+            0 => (
+                funct,
+                word & 0x0001_03ff | 0x3f80_0000 << 32 | 16 << 16,
+                word >> 40,
+                wait,
+            ),
+            9 => (
+                funct,
+                word & 0x0007_0007_0007,
+                word >> 16 & 0x0007_0007_0007,
+                wait,
+            ),
+            10 | 11 | 20 | 21 => (funct, address, BASE + (word & 0xffff), wait),
+            12 | 13 => (funct, word & 0xff, word >> 8 & 0xff, wait),
+            _ => (
+                funct,
+                word & 0x0003_0003_0003_0003,
+                word >> 32 & 0x0003_0003,
+                wait,
+            ),
+        },
+    )
+}
+
+fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> (u64, u64, u64) {
+    let mut bench = Bench::new(config);
+    let mut legal = 0;
+    for (funct, rs1, rs2, wait) in commands {
+        bench.cycle += wait;
+        legal += u64::from(bench.try_issue(*funct, *rs1, *rs2));
+        if wait % 16 == 1 {
+            let at =
+                bench
+                    .gemmini
+                    .line_access(BASE + (rs1 & 0xffc0), LineAccess::Write, bench.cycle);
+            assert!(at >= bench.cycle);
+        }
+    }
+    bench.drain();
+    // Nothing may be left over.
+    bench.cycle += 10_000;
+    let rest = bench.drain();
+    assert_eq!(rest, 0, "work was left after a fence");
+    (
+        bench.cycle,
+        legal,
+        bench.gemmini.timing().unwrap().stats().array_busy,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_sequence_of_commands_ends_and_ends_the_same(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {
+        let config = [GemminiConfig::int8_16(), GemminiConfig::int8_32(), GemminiConfig::fp32_4()][which].clone();
+        prop_assert_eq!(play(config.clone(), &commands), play(config, &commands));
+    }
+}

@@ -1,0 +1,102 @@
+//! Pins how far the simulator is from the counts of the calibration suite.
+
+use autocomp_sim::{CalibrationReport, CalibrationSuite, MachineConfig, calibrate, parse_counts};
+use std::path::Path;
+
+fn measure(counts: &str, extra_latency: u32) -> CalibrationReport {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root.join("calibration/gemmini-rtl");
+    let mut suite = CalibrationSuite {
+        programs: Vec::new(),
+        counts: std::fs::read_to_string(folder.join(counts)).unwrap(),
+    };
+    for entry in std::fs::read_dir(folder.join("elf")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        suite.programs.push((name, std::fs::read(path).unwrap()));
+    }
+    suite.programs.sort();
+    let machine = root.join("../../targets/gemmini-int8-16/machines/rtl.toml");
+    let mut machine = MachineConfig::from_toml(&std::fs::read_to_string(machine).unwrap()).unwrap();
+    machine.timing.memory.outer_latency += extra_latency;
+    let gemmini = machine.accelerator.gemmini();
+    calibrate(&suite, &machine, &gemmini, &machine.timing).unwrap()
+}
+
+fn worst(report: &CalibrationReport) -> String {
+    let mut rows: Vec<_> = report
+        .kernels
+        .rows
+        .iter()
+        .chain(&report.micro.rows)
+        .collect();
+    rows.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
+    let line = |row: &&autocomp_sim::CalibrationRow| {
+        format!(
+            "{} {}: {} for {}",
+            row.elf, row.case, row.sim_cycles, row.rtl_cycles
+        )
+    };
+    rows.iter()
+        .take(10)
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn kernels_and_small_cases_stay_close_to_hardware() {
+    let report = measure("cycles.tsv", 0);
+    let worst = worst(&report);
+    assert_eq!((report.kernels.cases, report.micro.cases), (51, 328));
+    assert!(report.kernels.median_abs_error < 0.003, "{worst}");
+    assert!(report.kernels.max_abs_error < 0.03, "{worst}");
+    assert!(report.kernels.pair_order > 0.998, "{worst}");
+    assert!(report.micro.median_abs_error < 0.01, "{worst}");
+    assert!(report.micro.max_abs_error < 0.22, "{worst}");
+    assert!(report.micro.pair_order > 0.99, "{worst}");
+    let wrong = |row: &autocomp_sim::CalibrationRow| row.checked == Some(false);
+    assert!(
+        !report.kernels.rows.iter().any(wrong),
+        "a kernel computed a wrong result"
+    );
+}
+
+#[test]
+fn slower_memory_stays_close_to_hardware() {
+    let report = measure("cycles-mem40.tsv", 40);
+    let worst = worst(&report);
+    assert_eq!((report.kernels.cases, report.micro.cases), (14, 222));
+    assert!(report.kernels.median_abs_error < 0.003, "{worst}");
+    assert!(report.kernels.max_abs_error < 0.03, "{worst}");
+    assert!(report.kernels.pair_order > 0.998, "{worst}");
+    assert!(report.micro.median_abs_error < 0.01, "{worst}");
+}
+
+#[test]
+fn the_same_suite_gives_the_same_counts() {
+    assert_eq!(
+        measure("cycles-mem40.tsv", 7),
+        measure("cycles-mem40.tsv", 7)
+    );
+}
+
+#[test]
+fn tables_that_cannot_be_read_name_the_line() {
+    let header = "elf\tcase\trep\tissue_cycles\ttotal_cycles\n";
+    let problem = |table: String| parse_counts(&table).unwrap_err().to_string();
+    assert_eq!(
+        problem("elf\tcase\n".into()),
+        "counts, line 1: no column `rep`"
+    );
+    let row = format!("{header}a.elf\tb\t0\t1\t2\na.elf\tb\t1\tx\t2\n");
+    assert_eq!(problem(row), "counts, line 3: `x` is no number");
+    assert_eq!(
+        problem(format!("{header}a.elf\tb\t3\t1\t2\n")),
+        "counts, line 2: repetition 3 of 3"
+    );
+    assert_eq!(
+        problem(format!("{header}a.elf\tb\n")),
+        "counts, line 2: only 2 fields"
+    );
+}
