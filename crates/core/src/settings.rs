@@ -36,8 +36,12 @@ pub struct SearchSettings {
     /// place, so a beam of n places has n - 1 for newcomers at most. Without
     /// them, a full beam never takes in a slower child, however large the slack.
     pub newcomers: u32,
-    /// Iterations without a better kernel after which the run ends; 0 for never.
+    /// Iterations without a kernel that is better by at least `least_gain`
+    /// after which the run ends; 0 for never.
     pub patience: u32,
+    /// Share of the best cycles that a better kernel must save for patience to
+    /// begin anew, from 0 to below 1. Smaller gains are kept all the same.
+    pub least_gain: f64,
     /// Percent of peak at which the run ends, above 0 to 100.
     pub stop_at_percent_of_peak: Option<f64>,
     /// Distinct kernels evaluated at most, the baseline included; at least 1.
@@ -45,8 +49,8 @@ pub struct SearchSettings {
 }
 
 impl Default for SearchSettings {
-    /// Returns settings for a run of about two minutes with the rewriter on
-    /// two cores (about 500 evaluations at four per second).
+    /// Returns settings for a run of one to two minutes with the rewriter on
+    /// two cores; patience usually ends it before the evaluations do.
     fn default() -> Self {
         Self {
             strategy: "beam".to_owned(),
@@ -59,7 +63,8 @@ impl Default for SearchSettings {
             slack: 1.05,
             siblings: 3,
             newcomers: 2,
-            patience: 6,
+            patience: 3,
+            least_gain: 0.005,
             stop_at_percent_of_peak: None,
             max_evaluations: Some(500),
         }
@@ -95,6 +100,12 @@ impl SearchSettings {
                 "menu_dropout",
                 self.menu_dropout,
                 (0.0..1.0).contains(&self.menu_dropout),
+                "at least 0 and below 1",
+            ),
+            (
+                "least_gain",
+                self.least_gain,
+                (0.0..1.0).contains(&self.least_gain),
                 "at least 0 and below 1",
             ),
             (

@@ -100,8 +100,10 @@ pub struct Search {
     phase: Phase,
     /// Iterations closed.
     n_closed: u32,
-    /// Closed iterations since the best kernel was found.
+    /// Closed iterations since the last gain that counts.
     n_stalled: u32,
+    /// Cycles of the best kernel at that gain.
+    gained_at: Cycles,
     candidates: Vec<Candidate>,
     known_sources: BTreeMap<ContentHash, CandidateId>,
     evaluations: BTreeMap<ContentHash, Arc<Evaluation>>,
@@ -141,6 +143,7 @@ impl Search {
             phase: Phase::Baseline,
             n_closed: 0,
             n_stalled: 0,
+            gained_at: Cycles(u64::MAX),
             candidates: Vec::new(),
             known_sources: BTreeMap::new(),
             evaluations: BTreeMap::new(),
@@ -333,11 +336,17 @@ impl Search {
             .iter()
             .min_by_key(|it| (it.cycles, it.id))
             .map(|it| it.id);
-        self.n_stalled = if best == self.best {
-            self.n_stalled + 1
+        if let Some(baseline) = self.candidates.first() {
+            self.gained_at = self.gained_at.min(baseline.cycles);
+        }
+        let best_cycles = best.map_or(Cycles(u64::MAX), |id| self.candidates[id.0 as usize].cycles);
+        let least = self.gained_at.0 as f64 * (1.0 - self.started.settings.least_gain);
+        if best_cycles < self.gained_at && best_cycles.0 as f64 <= least {
+            self.n_stalled = 0;
+            self.gained_at = best_cycles;
         } else {
-            0
-        };
+            self.n_stalled += 1;
+        }
         self.best = best;
         self.beam.clone_from(&closed.beam);
         self.n_closed = closed.iteration;

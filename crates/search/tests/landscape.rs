@@ -294,6 +294,7 @@ fn a_stalled_search_ends() {
         drafts: 1,
         iterations: 1000,
         patience: 4,
+        least_gain: 0.0,
         ..settings()
     };
     let (search, events) = run(settings, 1, Seed(1));
@@ -311,6 +312,26 @@ fn a_stalled_search_ends() {
     let (last, before) = bests.split_last().unwrap();
     assert!(before.iter().rev().take(3).all(|cycles| cycles == last));
     assert!(4 <= bests.len());
+}
+
+#[test]
+fn gains_below_the_least_do_not_prolong_a_search() {
+    let closed_iterations = |least_gain: f64| {
+        let settings = SearchSettings {
+            iterations: 1000,
+            patience: 2,
+            least_gain,
+            ..settings()
+        };
+        let (search, events) = run(settings, 1, Seed(1));
+        assert_eq!(search.finish(), Some(FinishReason::Stalled));
+        let is_closed = |event: &&Event| matches!(event, Event::IterationClosed(_));
+        events.iter().filter(is_closed).count()
+    };
+    // No gain is half of the cycles, so patience never begins anew.
+    assert_eq!(closed_iterations(0.5), 2);
+    assert!(closed_iterations(0.5) < closed_iterations(0.01));
+    assert!(closed_iterations(0.01) <= closed_iterations(0.0));
 }
 
 #[test]

@@ -421,6 +421,10 @@ async fn cancel_on_signal(cancel: CancellationToken, output: Output) {
     }
     output.message("stopping: running evaluations may finish (again to stop at once; nothing is lost)");
     cancel.cancel();
+    // Some programs (`timeout`, terminals) send the same signal twice in a row.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    while let Ok(Some(())) = tokio::time::timeout(Duration::ZERO, interrupt.recv()).await {}
+    while let Ok(Some(())) = tokio::time::timeout(Duration::ZERO, terminate.recv()).await {}
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
