@@ -1,6 +1,8 @@
 //! The cycle model by itself: single commands, steady rates, and that any
 //! sequence of commands comes to an end.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail")]
+
 use autocomp_gemmini::timing::{IdleReason, TimingConfig};
 use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
 use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};

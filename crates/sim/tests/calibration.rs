@@ -1,5 +1,7 @@
 //! Pins how far the simulator is from the counts of the calibration suite.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail")]
+
 use autocomp_sim::{CalibrationReport, CalibrationSuite, MachineConfig, calibrate, parse_counts};
 use std::path::Path;
 
