@@ -58,6 +58,22 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
+/// Returns rows, the first of which is the header, as a Markdown table.
+/// Columns named in `right` are flush right.
+pub fn markdown_table(rows: &[Vec<String>], right: &[usize]) -> String {
+    let mut text = String::new();
+    for (place, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        text += &format!("| {} |\n", cells.join(" | "));
+        if place == 0 {
+            let rule = |column| if right.contains(&column) { "---:" } else { "---" };
+            let rules: Vec<&str> = (0..row.len()).map(rule).collect();
+            text += &format!("| {} |\n", rules.join(" | "));
+        }
+    }
+    text
+}
+
 /// Returns `text` broken into lines of at most `width` characters, each
 /// beginning with `indent`.
 pub fn wrapped(text: &str, width: usize, indent: &str) -> String {

@@ -1,5 +1,6 @@
 //! The commands: one file each, one line in [`Command`], one in [`run`].
 
+mod bench;
 mod doctor;
 mod eval;
 mod models;
@@ -20,6 +21,7 @@ use clap::Subcommand;
 pub enum Command {
     Optimize(Box<optimize::Arguments>),
     Eval(eval::Arguments),
+    Bench(bench::Arguments),
     Runs(runs::Arguments),
     Show(show::Arguments),
     Targets(targets::Arguments),
@@ -37,6 +39,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
     match command {
         Command::Optimize(arguments) => optimize::run(&arguments, output),
         Command::Eval(arguments) => eval::run(&arguments, output),
+        Command::Bench(arguments) => bench::run(&arguments, output),
         Command::Runs(arguments) => runs::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
