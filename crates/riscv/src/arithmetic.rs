@@ -99,7 +99,7 @@ pub(crate) fn atomic(funct5: u16, old: u64, operand: u64) -> u64 {
 /// operand per cycle and stops early when the rest of it is zero;
 /// `significant` is the number of bits of that operand up to its highest one.
 ///
-/// *Source*: Rocket Chip, `MulDiv` with early out; gemmini-model section 4.9.
+/// *Source*: Rocket Chip, `MulDiv` with early out; latencies measured on RTL.
 pub(crate) fn multiply_iterations(significant: u64, half: bool, bits: u64) -> u64 {
     let bits = bits.max(1);
     let full = if half { 32 } else { 64 } / bits;

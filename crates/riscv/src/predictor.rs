@@ -1,7 +1,6 @@
 //! Branch prediction: branch target buffer, history table, return stack.
 //!
-//! *Source*: Rocket Chip, `BTB` and `Frontend`; constants in gemmini-model
-//! section 4.9.
+//! *Source*: Rocket Chip, `BTB` and `Frontend`; constants measured on RTL.
 
 use crate::config::CoreConfig;
 

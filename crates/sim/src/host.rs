@@ -57,7 +57,7 @@ impl ProgramReport {
 /// # Errors
 /// If the bytes are no RISC-V program that fits into memory.
 ///
-/// *Source*: gemmini-model sections 7.1 and 7.2; README of the calibration suite.
+/// *Source*: HTIF as riscv-tests use it; README of the calibration suite.
 pub fn run_program<C: Coprocessor>(
     elf: &[u8],
     config: &MachineConfig,
