@@ -2,8 +2,8 @@
 
 use crate::affine::Affine;
 use crate::analysis::{Analysis, Buffer};
-use crate::condition::Condition;
-use crate::kernel::{Guard, Kernel, Loop, Statement};
+use crate::condition::{Condition, Relation};
+use crate::kernel::{Guard, Kernel, Loop, Statement, substitute};
 use crate::layout::{add_to_rows, operands, spread, strides};
 use crate::nest::{is_loaded_inside, join_guards, load_places, nest};
 use crate::residency::holds_iteration;
@@ -66,6 +66,10 @@ impl Transformation for LoadOnce {
         if !is_loaded_again(analysis, buffer, &step.with, outer) {
             return None;
         }
+        if let Some((kernel, at)) = load_in_place(view, analysis, buffer, &step.with) {
+            let step = Step { at, ..step.clone() };
+            return self.apply(&View::of(&kernel, view.limits), &step);
+        }
         // One copy is enough for what stays.
         let turns = rotation(analysis, buffer, &outer.variable)?.times(-1)?;
         let mut single = view.kernel.clone();
@@ -127,6 +131,88 @@ fn rotation(analysis: &Analysis<'_>, buffer: &Buffer, name: &str) -> Option<Affi
         common = Some(part);
     }
     common
+}
+
+/// Undoes loading one iteration ahead in a loop inside the loop at `around`:
+/// data that stays need not be loaded ahead. Returns the kernel and the place
+/// of the buffer's first load in it; `None` if nothing is loaded ahead.
+fn load_in_place(
+    view: &View<'_>,
+    analysis: &Analysis<'_>,
+    buffer: &Buffer,
+    around: &Path,
+) -> Option<(Kernel, Path)> {
+    let writes: Vec<_> = buffer
+        .writes()
+        .map(|access| analysis.site(access))
+        .collect();
+    let path = loop_paths(&view.kernel.body).into_iter().find(|path| {
+        around.len() < path.len()
+            && path.starts_with(around)
+            && writes.iter().any(|site| site.is_inside(path))
+            && writes.iter().any(|site| !site.is_inside(path))
+    })?;
+    let inner = get_loop(&view.kernel.body, &path)?;
+    let next = Affine::variable(&inner.variable).plus_constant(inner.step)?;
+    let ahead = Condition::compare(next.plus_constant(-inner.end)?, Relation::Negative);
+    let previous = Affine::variable(&inner.variable).plus_constant(-inner.step)?;
+    let mut guards: Vec<Path> = Vec::new();
+    let mut before: Vec<&Path> = Vec::new();
+    for site in &writes {
+        if site.is_inside(&path) {
+            let (depth, _) = site.conditions.iter().find(|(depth, condition)| {
+                path.len() < *depth && condition.conjuncts().contains(&&ahead)
+            })?;
+            let guard = site.path[..*depth].to_vec();
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        } else {
+            before.push(&site.path);
+        }
+    }
+    let mut kernel = view.kernel.clone();
+    // Last first, so that earlier paths stay valid.
+    guards.sort();
+    for guard_path in guards.iter().rev() {
+        let Statement::Guard(guard) = get_mut(&mut kernel.body, guard_path)? else {
+            return None;
+        };
+        guard.otherwise.is_empty().then_some(())?;
+        let rest = guard
+            .condition
+            .conjuncts()
+            .into_iter()
+            .filter(|part| **part != ahead)
+            .cloned();
+        let condition = Condition::all(rest).substitute(&inner.variable, &previous)?;
+        let then = substitute(&guard.then, &inner.variable, &previous)?;
+        let replacement = match condition {
+            Condition::Constant(true) => then,
+            condition => {
+                vec![Statement::Guard(Guard {
+                    condition,
+                    then,
+                    otherwise: Vec::new(),
+                })]
+            }
+        };
+        replace(&mut kernel.body, guard_path, replacement)?;
+    }
+    before.sort();
+    for path in before.into_iter().rev() {
+        replace(&mut kernel.body, path, Vec::new())?;
+    }
+    prune(&mut kernel.body);
+    let changed = Analysis::of(&kernel, view.limits)?;
+    let place = changed
+        .buffers
+        .iter()
+        .find(|other| other.memory == buffer.memory && other.rows.overlaps(&buffer.rows))
+        .and_then(|other| other.writes().next())
+        .map(|access| changed.site(access).path.clone())?;
+    drop(changed);
+    Some((kernel, place))
 }
 
 /// Gives the buffer rows of its own for every iteration of the loops inside
