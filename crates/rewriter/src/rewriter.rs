@@ -20,6 +20,8 @@ const REMEMBERED: usize = 64;
 const TEMPERATURE: f64 = 0.04;
 /// What it costs a family, in the same units, that no item in the menu names it.
 const OFF_MENU: f64 = 0.08;
+/// What it costs a family, in the same units, for each better one with the same first step.
+const ALIKE: f64 = 0.04;
 /// Variants of a family that a plan offers to its drafts.
 const DRAFTS: usize = 2;
 
@@ -150,6 +152,15 @@ impl Rewriter {
                 Some((score, family))
             })
             .collect();
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        // Plans that begin alike teach less than plans that do not.
+        let mut alike: BTreeMap<&str, f64> = BTreeMap::new();
+        for (score, family) in &mut order {
+            let first = family.key.split(" + ").next().unwrap_or_default();
+            let count = alike.entry(first).or_default();
+            *score += ALIKE * *count;
+            *count += 1.0;
+        }
         order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut skipped = 0;
         for (_, family) in order {
