@@ -72,6 +72,35 @@ impl Calendar {
         self.end > cycle && self.word(cycle >> 6) >> (cycle & 63) & 1 != 0
     }
 
+    /// Returns the marks of 64 cycles from `start` on, the first in bit 0.
+    #[inline]
+    pub(super) fn window(&self, start: u64) -> u64 {
+        if self.end <= start {
+            return 0;
+        }
+        let (epoch, offset) = (start >> 6, start & 63);
+        let low = self.word(epoch) >> offset;
+        if offset == 0 {
+            low
+        } else {
+            low | self.word(epoch + 1) << (64 - offset)
+        }
+    }
+
+    /// Marks those of 64 cycles from `start` on whose bit is set.
+    #[inline]
+    pub(super) fn mark_window(&mut self, start: u64, bits: u64) {
+        if bits == 0 {
+            return;
+        }
+        let (epoch, offset) = (start >> 6, start & 63);
+        *self.word_mut(epoch) |= bits << offset;
+        if offset != 0 && bits >> (64 - offset) != 0 {
+            *self.word_mut(epoch + 1) |= bits >> (64 - offset);
+        }
+        self.end = self.end.max(start + 64 - u64::from(bits.leading_zeros()));
+    }
+
     /// Returns whether any of `len` cycles from `start` on is marked.
     #[inline]
     pub(super) fn any(&self, start: u64, len: u64) -> bool {
@@ -144,6 +173,12 @@ mod tests {
             }
             for at in base..base + 420 {
                 prop_assert_eq!(calendar.is_marked(at), set.contains(&at));
+                let window = (0..64).filter(|bit| set.contains(&(at + bit)));
+                let window = window.fold(0u64, |bits, bit| bits | 1 << bit);
+                prop_assert_eq!(calendar.window(at), window);
+                let mut copy = Calendar::new();
+                copy.mark_window(at, window);
+                prop_assert_eq!(copy.window(at), window);
                 let free = (at..).find(|c| !set.contains(c)).unwrap();
                 prop_assert_eq!(calendar.first_free(at), free);
                 prop_assert_eq!(calendar.any(at, 5), (at..at + 5).any(|c| set.contains(&c)));

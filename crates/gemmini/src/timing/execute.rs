@@ -603,7 +603,7 @@ impl Engine {
                 continue;
             }
             if !self.advance_in_bulk(&mut operation, limit) {
-                self.advance_one_cycle(&mut operation);
+                self.advance_by_cycles(&mut operation, limit);
             }
         }
         if operation.complete < operation.rows {
@@ -695,54 +695,85 @@ impl Engine {
         true
     }
 
-    /// Lets each stream take a row in one cycle if its bank is free.
-    fn advance_one_cycle(&mut self, operation: &mut Operation) {
+    /// Lets each stream take a row per cycle if its bank is free, for up to 64
+    /// cycles.
+    fn advance_by_cycles(&mut self, operation: &mut Operation, limit: u64) {
         let at = operation.at;
-        let before = operation.streams;
-        for place in 0..3 {
-            let stream = before[place];
-            if stream.fired == operation.rows {
-                continue;
+        let mut span = (limit - at).min(64);
+        if operation.stall.0 > at {
+            span = span.min(operation.stall.0 - at);
+        }
+        let streams = operation.streams;
+        let from_spad = streams.map(|stream| stream.reads && !stream.accumulator);
+        let blocked: [u64; 3] = std::array::from_fn(|place| {
+            if from_spad[place] {
+                self.spad_writes[streams[place].bank].window(at)
+            } else {
+                0
             }
-            let waits = before.iter().enumerate().any(|(other_place, other)| {
-                other_place != place
-                    && ((same_bank(&stream, other)
-                        && other_place < place
-                        && stream.fired == other.fired)
-                        || stream.fired == other.fired + 1)
-            });
-            if waits {
-                continue;
-            }
-            let needs = stream.reads && stream.fired >= stream.from && stream.fired < stream.to;
-            if needs && !stream.accumulator {
-                if self.spad_writes[stream.bank].is_marked(at) {
+        });
+        // Streams that have to let another one go first on the same row.
+        let behind: [[bool; 3]; 3] = std::array::from_fn(|place| {
+            std::array::from_fn(|other| {
+                other < place && same_bank(&streams[place], &streams[other])
+            })
+        });
+        let mut fired = streams.map(|stream| stream.fired);
+        let mut reads = [0u64; 3];
+        let mut completed = 0u64;
+        let mut cycles = 0;
+        let mut complete = operation.complete;
+        while cycles < span && complete < operation.rows {
+            let before = fired;
+            for place in 0..3 {
+                let row = before[place];
+                if row == operation.rows {
                     continue;
                 }
-                self.spad_reads[stream.bank].mark(at);
+                let waits = (0..3).any(|other| {
+                    (behind[place][other] && row == before[other]) || row == before[other] + 1
+                });
+                if waits {
+                    continue;
+                }
+                if from_spad[place] && row >= streams[place].from && row < streams[place].to {
+                    if blocked[place] >> cycles & 1 != 0 {
+                        continue;
+                    }
+                    reads[place] |= 1 << cycles;
+                }
+                fired[place] += 1;
             }
-            operation.streams[place].fired += 1;
-        }
-        let complete = operation
-            .streams
-            .iter()
-            .map(|stream| stream.fired)
-            .min()
-            .unwrap_or(0);
-        if complete > operation.complete {
-            if let Some((dest, stride)) = operation.dest
-                && operation.complete < dest.rows
-            {
-                let leaves = at + self.k.read_latency + self.k.mesh_latency;
-                self.mark_result(&dest, stride, operation.complete, leaves, 1);
+            let least = fired[0].min(fired[1]).min(fired[2]);
+            if least > complete {
+                completed |= 1 << cycles;
+                complete = least;
             }
-            operation.complete = complete;
-            self.stats.array_busy += 1;
-        } else {
-            self.stats.bank_conflict += 1;
-            self.stats.pc(operation.pc).bank_conflict += 1;
+            cycles += 1;
         }
-        operation.at += 1;
+        for place in 0..3 {
+            if from_spad[place] {
+                self.spad_reads[streams[place].bank].mark_window(at, reads[place]);
+            }
+            operation.streams[place].fired = fired[place];
+        }
+        if let Some((dest, stride)) = operation.dest {
+            let leaves = at + self.k.read_latency + self.k.mesh_latency;
+            let mut rest = completed;
+            let mut row = operation.complete;
+            while rest != 0 && row < dest.rows {
+                let cycle = u64::from(rest.trailing_zeros());
+                self.mark_result(&dest, stride, row, leaves + cycle, 1);
+                rest &= rest - 1;
+                row += 1;
+            }
+        }
+        let rows = u64::from(complete - operation.complete);
+        self.stats.array_busy += rows;
+        self.stats.bank_conflict += cycles - rows;
+        self.stats.pc(operation.pc).bank_conflict += cycles - rows;
+        operation.complete = complete;
+        operation.at = at + cycles;
     }
 
     /// Marks result rows that leave the array from cycle `at` on.
