@@ -34,7 +34,11 @@ pub struct CliError {
 impl CliError {
     /// Makes an error of class `kind`.
     pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
-        Self { kind, message: message.to_string(), hints: Vec::new() }
+        Self {
+            kind,
+            message: message.to_string(),
+            hints: Vec::new(),
+        }
     }
 
     /// Makes an error about the command line.

@@ -8,13 +8,32 @@ pub fn evaluation_text(evaluation: &Evaluation) -> String {
     let mut out = format!("outcome: {}\n", evaluation.outcome);
     if let Some(measurement) = &evaluation.measurement {
         let rows = [
-            vec!["cycles".to_owned(), grouped(measurement.cycles.0), format!("{:.1} % of peak", measurement.percent_of_peak)],
-            vec!["cold".to_owned(), grouped(measurement.cold_cycles.0), "first call, empty caches".to_owned()],
-            vec!["ideal".to_owned(), grouped(measurement.ideal_cycles.0), "no kernel can be faster".to_owned()],
-            vec!["instructions".to_owned(), grouped(measurement.instructions), "of the scalar core".to_owned()],
+            vec![
+                "cycles".to_owned(),
+                grouped(measurement.cycles.0),
+                format!("{:.1} % of peak", measurement.percent_of_peak),
+            ],
+            vec![
+                "cold".to_owned(),
+                grouped(measurement.cold_cycles.0),
+                "first call, empty caches".to_owned(),
+            ],
+            vec![
+                "ideal".to_owned(),
+                grouped(measurement.ideal_cycles.0),
+                "no kernel can be faster".to_owned(),
+            ],
+            vec![
+                "instructions".to_owned(),
+                grouped(measurement.instructions),
+                "of the scalar core".to_owned(),
+            ],
         ];
         out += &table(&rows, &[1]);
-        out += &format!("measured by {}, compiled by {}\n", measurement.engine, measurement.compiler);
+        out += &format!(
+            "measured by {}, compiled by {}\n",
+            measurement.engine, measurement.compiler
+        );
     }
     for diagnostic in &evaluation.diagnostics {
         out.push('\n');
@@ -30,7 +49,13 @@ pub fn evaluation_text(evaluation: &Evaluation) -> String {
             let rows: Vec<Vec<String>> = feedback
                 .lines
                 .iter()
-                .map(|line| vec![format!("  {}", line.location), grouped(line.cycles.0), line.cause.clone()])
+                .map(|line| {
+                    vec![
+                        format!("  {}", line.location),
+                        grouped(line.cycles.0),
+                        line.cause.clone(),
+                    ]
+                })
                 .collect();
             out += &table(&rows, &[1]);
         }
@@ -44,8 +69,15 @@ fn diagnostic_text(diagnostic: &Diagnostic) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let place = diagnostic.location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
-    let mut out = format!("{place}{severity}[{}]: {}\n", diagnostic.code, diagnostic.message);
+    let place = diagnostic
+        .location
+        .as_ref()
+        .map(|location| format!("{location}: "))
+        .unwrap_or_default();
+    let mut out = format!(
+        "{place}{severity}[{}]: {}\n",
+        diagnostic.code, diagnostic.message
+    );
     for note in &diagnostic.notes {
         for line in note.lines() {
             out += &format!("    {line}\n");

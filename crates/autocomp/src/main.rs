@@ -19,12 +19,18 @@ mod text;
 mod workplace;
 
 use clap::Parser;
+use error::CliError;
 use output::{Format, Output};
 use std::process::ExitCode;
 
 /// Makes kernels for tensor accelerators faster, automatically, and proves it
 #[derive(Debug, Parser)]
-#[command(name = "autocomp", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "autocomp",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 struct Arguments {
     /// Print the result as one JSON object on standard output
     #[arg(long, global = true)]
@@ -37,13 +43,14 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are results; everything else is a usage error.
-            let _ = error.print();
-            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::SUCCESS };
-            return ExitCode::from(code);
+            return ExitCode::from(refuse(&error));
         }
     };
-    let format = if arguments.json { Format::Json } else { Format::Text };
+    let format = if arguments.json {
+        Format::Json
+    } else {
+        Format::Text
+    };
     let output = Output { format };
     match commands::run(arguments.command, output) {
         Ok(code) => ExitCode::from(code),
@@ -52,4 +59,22 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Prints what is wrong with the command line, or the help that it asks for.
+fn refuse(error: &clap::Error) -> u8 {
+    // Help and version are results; everything else is a usage error.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return exit_code::SUCCESS;
+    }
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.render().to_string();
+        let message = text.trim_start_matches("error: ").trim_end();
+        Output {
+            format: Format::Json,
+        }
+        .error_object(&CliError::usage(message));
+    }
+    exit_code::USAGE
 }

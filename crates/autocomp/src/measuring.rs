@@ -38,8 +38,10 @@ impl Bench {
         let target = workplace.target(&problem.target)?;
         let machine = machine.unwrap_or(&target.default_machine).to_owned();
         target.machine(Some(&machine)).map_err(catalog_error)?;
-        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| output.message(line))
-            .map_err(|error| eval_error(&error))?;
+        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| {
+            output.message(line)
+        })
+        .map_err(|error| eval_error(&error))?;
         let compiler = toolchain.name.clone();
         let evaluator = GemminiEvaluator::new(
             &problem,
@@ -50,7 +52,13 @@ impl Bench {
             settings,
         )
         .map_err(|error| eval_error(&error))?;
-        Ok(Self { problem, target, machine, compiler, evaluator: Arc::new(evaluator) })
+        Ok(Self {
+            problem,
+            target,
+            machine,
+            compiler,
+            evaluator: Arc::new(evaluator),
+        })
     }
 }
 

@@ -28,7 +28,11 @@ impl Output {
     }
 
     /// Prints a result: `text` for people, or `value` as one JSON object.
-    pub fn result<T: Serialize>(self, value: &T, text: impl FnOnce() -> String) -> Result<(), CliError> {
+    pub fn result<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CliError> {
         let mut line = match self.format {
             Format::Text => text(),
             Format::Json => serde_json::to_string_pretty(value).map_err(CliError::internal)?,
@@ -49,6 +53,11 @@ impl Output {
     /// JSON wanted, as an object with the single field `error` on standard output.
     pub fn error(self, error: &CliError) {
         self.message(error.to_string());
+        self.error_object(error);
+    }
+
+    /// Prints the object of [`Output::error`], if JSON is wanted.
+    pub fn error_object(self, error: &CliError) {
         if self.is_json() {
             let value = serde_json::json!({ "error": error });
             let _ = writeln!(io::stdout().lock(), "{value:#}");
@@ -62,10 +71,15 @@ impl Output {
 }
 
 fn write_out(stream: &mut impl Write, text: &str) -> Result<(), CliError> {
-    match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
+    match stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush())
+    {
         // The reader went away (`autocomp … | head`): it has what it wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(CliError::environment(format!("failed to write the result: {error}"))),
+        Err(error) => Err(CliError::environment(format!(
+            "failed to write the result: {error}"
+        ))),
         Ok(()) => Ok(()),
     }
 }

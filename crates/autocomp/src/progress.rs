@@ -34,7 +34,13 @@ impl ProgressLines {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { output, bar, best_cycles: None, last_line: Duration::ZERO, connector }
+        Self {
+            output,
+            bar,
+            best_cycles: None,
+            last_line: Duration::ZERO,
+            connector,
+        }
     }
 
     /// Ends drawing and leaves the terminal clean.
@@ -54,7 +60,10 @@ impl ProgressLines {
 
 impl Observer for ProgressLines {
     fn notice(&mut self, notice: &Notice<'_>) {
-        let notices = self.connector.as_ref().map(|connector| connector.take_notices());
+        let notices = self
+            .connector
+            .as_ref()
+            .map(|connector| connector.take_notices());
         for text in notices.unwrap_or_default() {
             self.line(&format!("[{}] {text}", clock(notice.elapsed)));
         }
@@ -75,7 +84,11 @@ impl Observer for ProgressLines {
             self.line(&format!(
                 "[{}] {} {} cycles, {:.2}x, {:.1} % of peak ({})",
                 clock(notice.elapsed),
-                if best.key == autocomp_core::TaskKey::BASELINE { "baseline" } else { "new best" },
+                if best.key == autocomp_core::TaskKey::BASELINE {
+                    "baseline"
+                } else {
+                    "new best"
+                },
                 grouped(best.cycles.0),
                 speedup,
                 best.percent_of_peak,
@@ -92,7 +105,12 @@ impl Observer for ProgressLines {
 /// Returns the state of the run in one line.
 fn status_line(notice: &Notice<'_>) -> String {
     let progress = notice.progress;
-    let mut line = format!("[{}] iteration {}/{}", clock(notice.elapsed), progress.iteration, progress.iterations);
+    let mut line = format!(
+        "[{}] iteration {}/{}",
+        clock(notice.elapsed),
+        progress.iteration,
+        progress.iterations
+    );
     let _ = write!(line, " · {}", progress.evaluations);
     if let Some(most) = progress.max_evaluations {
         let _ = write!(line, "/{most}");
@@ -113,8 +131,15 @@ fn status_line(notice: &Notice<'_>) -> String {
         let _ = write!(line, " · {}", outcomes.join(", "));
     }
     if 0 < progress.usage.requests {
-        let tokens = progress.usage.input_tokens + progress.usage.cached_tokens + progress.usage.output_tokens;
-        let _ = write!(line, " · spent {} ({} tokens)", dollars(progress.usage.cost.0), grouped(tokens));
+        let tokens = progress.usage.input_tokens
+            + progress.usage.cached_tokens
+            + progress.usage.output_tokens;
+        let _ = write!(
+            line,
+            " · spent {} ({} tokens)",
+            dollars(progress.usage.cost.0),
+            grouped(tokens)
+        );
     }
     line
 }

@@ -39,17 +39,31 @@ pub struct Models {
 pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Proposing, CliError> {
     if settings.models.is_empty() {
         if !settings.coding_models.is_empty() {
-            return Err(CliError::usage("models for code are given, but none for plans")
-                .hint("name the planning models with `--model`"));
+            return Err(
+                CliError::usage("models for code are given, but none for plans")
+                    .hint("name the planning models with `--model`"),
+            );
         }
         let proposer = RewriterProposer::new(hardware_limits(bench)?);
         let names = vec![proposer.name().to_owned()];
-        return Ok(Proposing { proposer: Arc::new(proposer), names, models: None });
+        return Ok(Proposing {
+            proposer: Arc::new(proposer),
+            names,
+            models: None,
+        });
     }
     let connector = Arc::new(connector(&settings.asking, &settings.budget, spent)?);
-    let planners = connector.connect(&settings.models).map_err(|error| connect_error(&error))?;
-    let coding = if settings.coding_models.is_empty() { &settings.models } else { &settings.coding_models };
-    let coders = connector.connect(coding).map_err(|error| connect_error(&error))?;
+    let planners = connector
+        .connect(&settings.models)
+        .map_err(|error| connect_error(&error))?;
+    let coding = if settings.coding_models.is_empty() {
+        &settings.models
+    } else {
+        &settings.coding_models
+    };
+    let coders = connector
+        .connect(coding)
+        .map_err(|error| connect_error(&error))?;
     let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
     let facts = Arc::new(PromptFacts::of(&bench.target, &bench.problem));
     let asking = &settings.asking;
@@ -68,11 +82,19 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         },
     ));
     let mut names = settings.models.clone();
-    names.extend(settings.coding_models.iter().map(|model| format!("{model} (code)")));
+    names.extend(
+        settings
+            .coding_models
+            .iter()
+            .map(|model| format!("{model} (code)")),
+    );
     Ok(Proposing {
         proposer: proposer.clone(),
         names,
-        models: Some(Models { connector, proposer }),
+        models: Some(Models {
+            connector,
+            proposer,
+        }),
     })
 }
 
@@ -95,7 +117,9 @@ pub fn connector(
         ..ConnectSettings::standard()
     };
     let caps = Caps {
-        cost: budget.max_usd.map(|usd| UsdMicros((usd.max(0.0) * 1e6) as u64)),
+        cost: budget
+            .max_usd
+            .map(|usd| UsdMicros((usd.max(0.0) * 1e6) as u64)),
         tokens: budget.max_tokens,
         requests: budget.max_requests,
     };
@@ -104,7 +128,11 @@ pub fn connector(
         tokens: spent.input_tokens + spent.cached_tokens + spent.output_tokens,
         requests: spent.requests,
     };
-    Ok(Connector::new(settings, Arc::new(secrets), Budget::new(caps, spent)))
+    Ok(Connector::new(
+        settings,
+        Arc::new(secrets),
+        Budget::new(caps, spent),
+    ))
 }
 
 /// Returns the built-in prices, with those of the user's file over them.
@@ -112,7 +140,10 @@ pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let mut prices = PriceTable::built_in();
     if let Some(path) = file {
         let text = fs::read_to_string(path).map_err(|error| {
-            CliError::input(format!("failed to read the price file {}: {error}", path.display()))
+            CliError::input(format!(
+                "failed to read the price file {}: {error}",
+                path.display()
+            ))
         })?;
         let own = PriceTable::parse(&text)
             .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;

@@ -17,7 +17,9 @@ pub fn run_error(error: &RunError) -> CliError {
 /// Says what is wrong with a run folder.
 pub fn store_error(error: &StoreError) -> CliError {
     let kind = match error {
-        StoreError::Exists { .. } | StoreError::NotARun { .. } | StoreError::NotStarted { .. } => ErrorKind::Usage,
+        StoreError::Exists { .. } | StoreError::NotARun { .. } | StoreError::NotStarted { .. } => {
+            ErrorKind::Usage
+        }
         StoreError::Locked { .. }
         | StoreError::NoRoom { .. }
         | StoreError::NotWritable { .. }
@@ -30,9 +32,11 @@ pub fn store_error(error: &StoreError) -> CliError {
 /// Says why nothing could be evaluated.
 pub fn eval_error(error: &EvalError) -> CliError {
     match error {
-        EvalError::Environment { message, remedies } => {
-            remedies.iter().fold(CliError::environment(message), |error, remedy| error.hint(remedy))
-        }
+        EvalError::Environment { message, remedies } => remedies
+            .iter()
+            .fold(CliError::environment(message), |error, remedy| {
+                error.hint(remedy)
+            }),
         _ => CliError::internal(error),
     }
 }

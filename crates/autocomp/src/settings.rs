@@ -8,12 +8,17 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The most evaluations at a time.
+const MOST_WORKERS: usize = 1024;
+
 /// Everything that can be set for a run; also the form of the settings file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Problem to optimize, by name or folder.
     pub problem: Option<String>,
+    /// Folders with targets or problems of the user's.
+    pub data: Vec<PathBuf>,
     /// Kernel to start from: one of the problem's, or a file [default: baseline].
     pub baseline: Option<String>,
     /// Machine of the target to measure on [default: the target's].
@@ -101,7 +106,11 @@ impl Settings {
     /// Reads a settings file.
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let text = fs::read_to_string(path).map_err(|error| {
-            CliError::input(format!("failed to read the settings file {}: {error}", path.display()))
+            CliError::input(format!(
+                "failed to read the settings file {}: {error}",
+                path.display()
+            ))
+            .hint("check the path after `--config`")
         })?;
         Self::parse(&text, &path.display().to_string())
     }
@@ -115,6 +124,54 @@ impl Settings {
         })
     }
 
+    /// Checks that every number makes sense.
+    pub fn check(&self) -> Result<(), CliError> {
+        let wrong = |name: &str, value: &dyn std::fmt::Display, expected: &str| {
+            Err(CliError::usage(format!(
+                "setting `{name}` is {value}, but must be {expected}"
+            ))
+            .hint("change the flag or the settings file"))
+        };
+        self.search
+            .check()
+            .map_err(|error| CliError::usage(error).hint("change the flag or the settings file"))?;
+        if let Some(workers) = self
+            .workers
+            .filter(|workers| !(1..=MOST_WORKERS).contains(workers))
+        {
+            return wrong("workers", &workers, &format!("from 1 to {MOST_WORKERS}"));
+        }
+        if let Some(minutes) = self
+            .max_minutes
+            .filter(|minutes| !(0.0 < *minutes && minutes.is_finite()))
+        {
+            return wrong("max_minutes", &minutes, "a number above 0");
+        }
+        if let Some(usd) = self
+            .budget
+            .max_usd
+            .filter(|usd| !(0.0 <= *usd && usd.is_finite()))
+        {
+            return wrong("max_usd", &usd, "0 or a number above it");
+        }
+        Ok(())
+    }
+
+    /// Makes paths absolute, so that the run can be resumed from any folder.
+    pub fn make_paths_absolute(&mut self) {
+        let resolve = |path: &mut PathBuf| {
+            if let Ok(absolute) = std::path::absolute(&*path) {
+                *path = absolute;
+            }
+        };
+        self.data.iter_mut().for_each(resolve);
+        self.asking
+            .keys
+            .iter_mut()
+            .chain(&mut self.asking.prices)
+            .for_each(resolve);
+    }
+
     /// Returns the settings as a settings file.
     pub fn to_toml(&self) -> Result<String, CliError> {
         toml::to_string_pretty(self).map_err(CliError::internal)
@@ -124,10 +181,21 @@ impl Settings {
 /// Reads a kernel from a file.
 pub fn read_kernel(path: &Path) -> Result<String, CliError> {
     let bytes = fs::read(path)
-        .map_err(|error| CliError::input(format!("failed to read the kernel {}: {error}", path.display())))?;
+        .map_err(|error| {
+            CliError::input(format!("failed to read the kernel {}: {error}", path.display()))
+                .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")
+        })?;
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
-        CliError::input(format!("the kernel {} is not UTF-8 text (byte {offset})", path.display()))
+        let line = 1 + error.as_bytes()[..offset]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        CliError::input(format!(
+            "the kernel {} is not UTF-8 text: line {line}, byte {offset}",
+            path.display()
+        ))
+        .hint("give C source text, saved as UTF-8")
     })
 }
 
@@ -136,11 +204,28 @@ pub fn run_folder(given: Option<&Path>, problem: &str, seed: u64) -> PathBuf {
     if let Some(folder) = given {
         return folder.to_owned();
     }
-    let stem: String =
-        problem.rsplit('/').next().unwrap_or(problem).chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
+    let stem: String = problem
+        .rsplit('/')
+        .next()
+        .unwrap_or(problem)
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || c == '-' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
     let base = PathBuf::from("runs").join(format!("{stem}-s{seed}"));
     (1..)
-        .map(|n| if n == 1 { base.clone() } else { base.with_file_name(format!("{stem}-s{seed}-{n}")) })
+        .map(|n| {
+            if n == 1 {
+                base.clone()
+            } else {
+                base.with_file_name(format!("{stem}-s{seed}-{n}"))
+            }
+        })
         .find(|folder| !folder.exists())
         .unwrap_or(base)
 }
@@ -151,9 +236,13 @@ mod tests {
 
     #[test]
     fn a_file_round_trips() {
-        let settings = Settings::parse("problem = \"p\"\nseed = 3\n[search]\nbeam = 2\n", "s.toml").unwrap();
+        let settings =
+            Settings::parse("problem = \"p\"\nseed = 3\n[search]\nbeam = 2\n", "s.toml").unwrap();
         assert_eq!((settings.search.beam, settings.seed), (2, 3));
-        assert_eq!(Settings::parse(&settings.to_toml().unwrap(), "s.toml").unwrap(), settings);
+        assert_eq!(
+            Settings::parse(&settings.to_toml().unwrap(), "s.toml").unwrap(),
+            settings
+        );
     }
 
     #[test]

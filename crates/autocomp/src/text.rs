@@ -19,7 +19,11 @@ pub fn grouped(value: u64) -> String {
 pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if 0 < hours { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+    if 0 < hours {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
 }
 
 /// Returns money given in millionths of a dollar.
@@ -32,9 +36,14 @@ pub fn dollars(micros: u64) -> String {
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width_of = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
     };
-    let widths: Vec<usize> = (0..n_columns).map(|column| width_of(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..n_columns)
+        .map(|column| width_of(column).unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
@@ -80,7 +89,9 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let mut out = String::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() && width < indent.len() + line.chars().count() + 1 + word.chars().count() {
+        if !line.is_empty()
+            && width < indent.len() + line.chars().count() + 1 + word.chars().count()
+        {
             out.push_str(indent);
             out.push_str(&line);
             out.push('\n');
@@ -106,7 +117,10 @@ mod tests {
 
     #[test]
     fn numbers() {
-        assert_eq!([grouped(0), grouped(999), grouped(1_259_344)], ["0", "999", "1,259,344"]);
+        assert_eq!(
+            [grouped(0), grouped(999), grouped(1_259_344)],
+            ["0", "999", "1,259,344"]
+        );
         assert_eq!(clock(Duration::from_secs(61)), "1:01");
         assert_eq!(clock(Duration::from_secs(3_600)), "1:00:00");
         assert_eq!(dollars(12_340_000), "$12.34");
@@ -114,7 +128,10 @@ mod tests {
 
     #[test]
     fn tables_and_paragraphs() {
-        let rows = [vec!["a".to_owned(), "1".to_owned()], vec!["bcd".to_owned(), "22".to_owned()]];
+        let rows = [
+            vec!["a".to_owned(), "1".to_owned()],
+            vec!["bcd".to_owned(), "22".to_owned()],
+        ];
         assert_eq!(table(&rows, &[1]), "a     1\nbcd  22\n");
         assert_eq!(wrapped("one two three", 9, "  "), "  one two\n  three\n");
     }

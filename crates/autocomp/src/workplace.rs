@@ -5,6 +5,7 @@ use crate::error::CliError;
 use autocomp_eval::toolchain::ToolchainSearch;
 use autocomp_targets::{Catalog, CatalogError, Problem, Target};
 use clap::Args;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct WorkplaceOptions {
     /// Folder with targets, problems or suites of your own; may be repeated
     #[arg(long = "data", value_name = "FOLDER")]
-    data: Vec<PathBuf>,
+    pub data: Vec<PathBuf>,
     /// Private cache: compiler, builds, evaluations [default: the user's cache folder]
     #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
@@ -30,24 +31,42 @@ pub struct Workplace {
     /// The private cache.
     pub cache_folder: PathBuf,
     compiler: Option<PathBuf>,
+    /// Folders given in place of a problem's name, and the problem in each.
+    problem_folders: BTreeMap<String, String>,
+    /// Folders of the user's that the catalog has.
+    data: BTreeSet<PathBuf>,
 }
 
 impl Workplace {
     /// Opens the catalog and resolves the folders.
     pub fn open(options: &WorkplaceOptions) -> Result<Self, CliError> {
-        let mut catalog = Catalog::built_in().map_err(catalog_error)?;
-        for folder in &options.data {
-            catalog.add_folder(folder).map_err(catalog_error)?;
-        }
-        Ok(Self {
-            catalog,
+        let mut workplace = Self {
+            catalog: Catalog::built_in().map_err(catalog_error)?,
             cache_folder: cache_folder(options.cache_dir.as_deref())?,
             compiler: options.compiler.clone(),
-        })
+            problem_folders: BTreeMap::new(),
+            data: BTreeSet::new(),
+        };
+        for folder in &options.data {
+            workplace.add_data(folder)?;
+        }
+        Ok(workplace)
+    }
+
+    /// Adds a folder of the user's, unless the catalog has it already.
+    pub fn add_data(&mut self, folder: &Path) -> Result<(), CliError> {
+        let resolved = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        if self.data.insert(resolved) {
+            self.catalog.add_folder(folder).map_err(catalog_error)?;
+        }
+        Ok(())
     }
 
     /// Loads a problem by name, or from a folder given by its path.
     pub fn problem(&mut self, name: &str) -> Result<Problem, CliError> {
+        if let Some(problem) = self.problem_folders.get(name) {
+            return self.catalog.problem(problem).map_err(catalog_error);
+        }
         let path = Path::new(name);
         let is_known = self.catalog.problem_names().any(|known| known == name);
         if !is_known && path.is_dir() {
@@ -61,9 +80,15 @@ impl Workplace {
                 .hint(format!("name one of them and pass `--data {name}`")));
             };
             let only = only.clone();
+            self.problem_folders.insert(name.to_owned(), only.clone());
             return self.catalog.problem(&only).map_err(catalog_error);
         }
         self.catalog.problem(name).map_err(catalog_error)
+    }
+
+    /// Returns whether the problem of that name was loaded from a folder of that path.
+    pub fn is_folder(&self, problem: &str) -> bool {
+        self.problem_folders.contains_key(problem)
     }
 
     /// Loads a target by name.
@@ -87,7 +112,11 @@ fn cache_folder(given: Option<&Path>) -> Result<PathBuf, CliError> {
     if let Some(folder) = given {
         return Ok(folder.to_owned());
     }
-    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     absolute("XDG_CACHE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
         .map(|folder| folder.join("autocomp"))
@@ -97,17 +126,40 @@ fn cache_folder(given: Option<&Path>) -> Result<PathBuf, CliError> {
         })
 }
 
+/// Names are listed in a message only if they are few.
+const MOST_NAMES: usize = 8;
+
 /// Says what is wrong with a target, problem or suite.
 pub fn catalog_error(error: CatalogError) -> CliError {
-    match &error {
-        CatalogError::Unknown { kind, .. } => {
-            let hint = match *kind {
-                "problem" => "`autocomp problems` lists them; a folder of your own is named by its path",
-                "target" => "`autocomp targets` lists them",
-                _ => return CliError::usage(error),
-            };
-            CliError::usage(error).hint(hint)
+    let CatalogError::Unknown {
+        kind,
+        name,
+        nearest,
+        known,
+    } = error
+    else {
+        // The catalog ends its messages with the remedy.
+        let text = error.to_string();
+        return match text.rsplit_once("\nhelp: ") {
+            Some((message, remedy)) => CliError::input(message).hint(remedy),
+            None => CliError::input(text),
+        };
+    };
+    let mut error = CliError::usage(match kind {
+        "problem" => {
+            format!("unknown problem `{name}`: neither a name in the catalog nor a folder")
         }
-        _ => CliError::input(error),
+        _ => format!("unknown {kind} `{name}`"),
+    });
+    if let Some(nearest) = nearest {
+        error = error.hint(format!("did you mean `{nearest}`?"));
+    }
+    match kind {
+        "problem" => {
+            error.hint("`autocomp problems` lists them; a folder of your own is named by its path")
+        }
+        "target" => error.hint("`autocomp targets` lists them"),
+        _ if known.len() <= MOST_NAMES => error.hint(format!("there are: {}", known.join(", "))),
+        _ => error,
     }
 }

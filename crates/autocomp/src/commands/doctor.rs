@@ -40,8 +40,18 @@ struct Check {
 impl Check {
     fn new(name: &'static str, result: Result<String, CliError>) -> Self {
         match result {
-            Ok(detail) => Self { name, ok: true, detail, remedies: Vec::new() },
-            Err(error) => Self { name, ok: false, detail: error.message, remedies: error.hints },
+            Ok(detail) => Self {
+                name,
+                ok: true,
+                detail,
+                remedies: Vec::new(),
+            },
+            Err(error) => Self {
+                name,
+                ok: false,
+                detail: error.message,
+                remedies: error.hints,
+            },
         }
     }
 }
@@ -63,30 +73,54 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             checks.push(Check::new("evaluation", evaluation(&bench)));
         }
     }
-    let report = DoctorReport { healthy: checks.iter().all(|check| check.ok), checks };
+    let report = DoctorReport {
+        healthy: checks.iter().all(|check| check.ok),
+        checks,
+    };
     output.result(&report, || {
         let mut out = String::new();
         for check in &report.checks {
-            out += &format!("{} {}: {}\n", if check.ok { "ok  " } else { "FAIL" }, check.name, check.detail);
+            out += &format!(
+                "{} {}: {}\n",
+                if check.ok { "ok  " } else { "FAIL" },
+                check.name,
+                check.detail
+            );
             for remedy in &check.remedies {
                 out += &format!("       hint: {remedy}\n");
             }
         }
         out
     })?;
-    Ok(if report.healthy { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+    Ok(if report.healthy {
+        exit_code::SUCCESS
+    } else {
+        exit_code::NEGATIVE
+    })
 }
 
 fn catalog(workplace: &mut Workplace) -> Result<String, CliError> {
-    let names: Vec<String> = workplace.catalog.problem_names().map(str::to_owned).collect();
+    let names: Vec<String> = workplace
+        .catalog
+        .problem_names()
+        .map(str::to_owned)
+        .collect();
     for name in &names {
         workplace.problem(name)?;
     }
-    let targets: Vec<String> = workplace.catalog.target_names().map(str::to_owned).collect();
+    let targets: Vec<String> = workplace
+        .catalog
+        .target_names()
+        .map(str::to_owned)
+        .collect();
     for name in &targets {
         workplace.target(name)?;
     }
-    Ok(format!("{} problems for {} targets", names.len(), targets.len()))
+    Ok(format!(
+        "{} problems for {} targets",
+        names.len(),
+        targets.len()
+    ))
 }
 
 fn cache(workplace: &Workplace) -> Result<String, CliError> {
@@ -126,22 +160,43 @@ fn sandbox() -> Result<String, CliError> {
         || "files are NOT confined (this kernel has no Landlock)".to_owned(),
         |abi| format!("files confined by Landlock {abi}"),
     );
-    let calls = if enforcement.seccomp { "system calls filtered" } else { "system calls NOT filtered" };
-    let limits = if enforcement.resource_limits { "limits set" } else { "limits NOT set" };
+    let calls = if enforcement.seccomp {
+        "system calls filtered"
+    } else {
+        "system calls NOT filtered"
+    };
+    let limits = if enforcement.resource_limits {
+        "limits set"
+    } else {
+        "limits NOT set"
+    };
     Ok(format!("{files}, {calls}, {limits}"))
 }
 
 fn evaluation(bench: &Bench) -> Result<String, CliError> {
-    let source = bench.problem.kernel("baseline").map_err(crate::workplace::catalog_error)?;
-    let evaluation = bench.evaluator.evaluate(source).map_err(|error| crate::run_errors::eval_error(&error))?;
+    let source = bench
+        .problem
+        .kernel("baseline")
+        .map_err(crate::workplace::catalog_error)?;
+    let evaluation = bench
+        .evaluator
+        .evaluate(source)
+        .map_err(|error| crate::run_errors::eval_error(&error))?;
     if evaluation.outcome != Outcome::Ok {
         let text = crate::evaluation_text::evaluation_text(&evaluation);
-        return Err(CliError::internal(format!("the baseline of {} is not ok:\n{text}", bench.problem.name)));
+        return Err(CliError::internal(format!(
+            "the baseline of {} is not ok:\n{text}",
+            bench.problem.name
+        )));
     }
     let tiers: Vec<String> = evaluation
         .tiers
         .iter()
         .map(|tier| format!("{} {:.0} ms", tier.tier, tier.wall_ns.0 as f64 / 1e6))
         .collect();
-    Ok(format!("the baseline of {} is ok ({})", bench.problem.name, tiers.join(", ")))
+    Ok(format!(
+        "the baseline of {} is ok ({})",
+        bench.problem.name,
+        tiers.join(", ")
+    ))
 }

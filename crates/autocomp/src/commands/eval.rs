@@ -64,13 +64,26 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let problem = workplace.problem(&arguments.problem)?;
     let source = kernel_source(&problem, &arguments.kernel)?;
     let settings = evaluator_settings(!arguments.no_cache);
-    let bench = Bench::open(&mut workplace, &arguments.problem, arguments.machine.as_deref(), settings, output)?;
+    let bench = Bench::open(
+        &mut workplace,
+        &arguments.problem,
+        arguments.machine.as_deref(),
+        settings,
+        output,
+    )?;
     let begun = Instant::now();
-    let evaluation = bench.evaluator.evaluate(&source).map_err(|error| eval_error(&error))?;
+    let evaluation = bench
+        .evaluator
+        .evaluate(&source)
+        .map_err(|error| eval_error(&error))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = report(arguments, &bench, &evaluation, wall_s);
     output.result(&report, || evaluation_text(&evaluation))?;
-    Ok(if evaluation.outcome == Outcome::Ok { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+    Ok(if evaluation.outcome == Outcome::Ok {
+        exit_code::SUCCESS
+    } else {
+        exit_code::NEGATIVE
+    })
 }
 
 fn report<'a>(
@@ -101,12 +114,16 @@ fn report<'a>(
 }
 
 /// Returns the source of a kernel given as a file or by its name in the problem.
-pub fn kernel_source(problem: &autocomp_targets::Problem, kernel: &str) -> Result<String, CliError> {
+pub fn kernel_source(
+    problem: &autocomp_targets::Problem,
+    kernel: &str,
+) -> Result<String, CliError> {
     let path = PathBuf::from(kernel);
     if path.is_file() || path.extension().is_some() || kernel.contains('/') {
         return read_kernel(Path::new(kernel));
     }
-    problem.kernel(kernel).map(str::to_owned).map_err(|error| {
-        catalog_error(error).hint("or give the path of a C file")
-    })
+    problem
+        .kernel(kernel)
+        .map(str::to_owned)
+        .map_err(|error| catalog_error(error).hint("or give the path of a C file"))
 }

@@ -83,21 +83,32 @@ fn list(arguments: &ListArguments, output: Output) -> Result<u8, CliError> {
             structured_output: info.structured_output,
         })
         .collect();
-    let report = ListReport { providers, prices: prices.prices };
+    let report = ListReport {
+        providers,
+        prices: prices.prices,
+    };
     output.result(&report, || {
         let mut rows = vec![["provider", "key"].map(str::to_owned).to_vec()];
         rows.extend(report.providers.iter().map(|provider| {
-            vec![provider.name.to_owned(), provider.key_variable.unwrap_or("none").to_owned()]
+            vec![
+                provider.name.to_owned(),
+                provider.key_variable.unwrap_or("none").to_owned(),
+            ]
         }));
         let mut out = text::table(&rows, &[]);
         out += "\ndollars per million tokens:\n";
-        let mut rows =
-            vec![["model", "input", "cached", "output", "as of"].map(str::to_owned).to_vec()];
+        let mut rows = vec![
+            ["model", "input", "cached", "output", "as of"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
         rows.extend(report.prices.iter().map(|price| {
             vec![
                 price.model.clone(),
                 format!("{:.3}", price.input),
-                price.cached.map_or_else(|| "-".to_owned(), |cached| format!("{cached:.3}")),
+                price
+                    .cached
+                    .map_or_else(|| "-".to_owned(), |cached| format!("{cached:.3}")),
                 format!("{:.3}", price.output),
                 price.as_of.clone(),
             ]
@@ -120,7 +131,10 @@ fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
         .build()
         .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
     let models = runtime.block_on(check_models(&connector, &arguments.models));
-    let report = CheckReport { ok: models.iter().all(|model| model.ok), models };
+    let report = CheckReport {
+        ok: models.iter().all(|model| model.ok),
+        models,
+    };
     output.result(&report, || {
         let rows: Vec<Vec<String>> = report
             .models
@@ -140,5 +154,9 @@ fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
             .collect();
         text::table(&rows, &[2])
     })?;
-    Ok(if report.ok { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+    Ok(if report.ok {
+        exit_code::SUCCESS
+    } else {
+        exit_code::NEGATIVE
+    })
 }

@@ -50,7 +50,11 @@ struct KernelReport<'a> {
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let Some(name) = &arguments.problem else {
-        let names: Vec<String> = workplace.catalog.problem_names().map(str::to_owned).collect();
+        let names: Vec<String> = workplace
+            .catalog
+            .problem_names()
+            .map(str::to_owned)
+            .collect();
         let mut problems = Vec::new();
         for name in &names {
             problems.push(report(workplace.problem(name)?));
@@ -79,9 +83,18 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         let source = if kernel == "reference" {
             &problem.reference
         } else {
-            problem.kernel(kernel).map_err(crate::workplace::catalog_error)?
+            problem
+                .kernel(kernel)
+                .map_err(crate::workplace::catalog_error)?
         };
-        output.result(&KernelReport { problem: &problem.name, kernel, source }, || source.to_owned())?;
+        output.result(
+            &KernelReport {
+                problem: &problem.name,
+                kernel,
+                source,
+            },
+            || source.to_owned(),
+        )?;
         return Ok(exit_code::SUCCESS);
     }
     let report = report(problem);

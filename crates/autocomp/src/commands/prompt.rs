@@ -19,7 +19,7 @@ use serde::Serialize;
 pub struct Arguments {
     /// Problem, by name or folder
     problem: String,
-    /// Phase: plan, implement, edits, repair, combine, direct, analyze, translate or menu
+    /// Phase: plan, implement, implement_edits, repair, combine, direct, analyze, translate or menu
     #[arg(long, default_value = "plan")]
     phase: String,
     /// Kernel to write about: a C file, or the name of one of the problem's kernels
@@ -58,7 +58,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             .hint(format!("the phases are {}", names.join(", ")))
     })?;
     if !(0.0..1.0).contains(&arguments.menu_dropout) {
-        return Err(CliError::usage("--menu-dropout must be at least 0 and below 1"));
+        return Err(CliError::usage(
+            "--menu-dropout must be at least 0 and below 1",
+        ));
     }
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let problem = workplace.problem(&arguments.problem)?;
@@ -75,7 +77,13 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     if let Some(evaluation) = &evaluation {
         input.failed = Some((&kernel, evaluation));
     }
-    input.other = Some((&kernel, evaluation.as_ref().and_then(Evaluation::cycles).map(|it| it.0)));
+    input.other = Some((
+        &kernel,
+        evaluation
+            .as_ref()
+            .and_then(Evaluation::cycles)
+            .map(|it| it.0),
+    ));
     let prompt = templates
         .render(phase, &PromptFacts::of(&target, &problem), &input)
         .map_err(CliError::input)?;
@@ -103,7 +111,16 @@ fn evaluation(
     if arguments.no_eval {
         return Ok(None);
     }
-    let bench = Bench::open(workplace, &arguments.problem, None, evaluator_settings(true), output)?;
-    let evaluation = bench.evaluator.evaluate(kernel).map_err(|error| eval_error(&error))?;
+    let bench = Bench::open(
+        workplace,
+        &arguments.problem,
+        None,
+        evaluator_settings(true),
+        output,
+    )?;
+    let evaluation = bench
+        .evaluator
+        .evaluate(kernel)
+        .map_err(|error| eval_error(&error))?;
     Ok(Some(evaluation))
 }

@@ -41,13 +41,22 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     } else if arguments.folder == PathBuf::from("runs") {
         Vec::new()
     } else {
-        return Err(CliError::usage(format!("there is no folder {}", arguments.folder.display())));
+        return Err(CliError::usage(format!("there is no folder {}", arguments.folder.display()))
+            .hint("name the folder that holds the run folders; `autocomp optimize` makes them in `runs`"));
     };
-    let mut report = RunsReport { folder: arguments.folder.clone(), runs: Vec::new(), damaged: Vec::new() };
+    let mut report = RunsReport {
+        folder: arguments.folder.clone(),
+        runs: Vec::new(),
+        damaged: Vec::new(),
+    };
     for run in folders {
         match RunView::open(&run) {
             Ok(view) => report.runs.push(view.report()),
-            Err(error) => report.damaged.push(DamagedRun { run, message: error.to_string(), remedy: error.remedy() }),
+            Err(error) => report.damaged.push(DamagedRun {
+                run,
+                message: error.to_string(),
+                remedy: error.remedy(),
+            }),
         }
     }
     output.result(&report, || {
@@ -56,7 +65,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         }
         let mut rows: Vec<Vec<String>> = report.runs.iter().map(row).collect();
         for damaged in &report.damaged {
-            rows.push(vec![damaged.run.display().to_string(), "damaged".to_owned(), damaged.message.clone()]);
+            rows.push(vec![
+                damaged.run.display().to_string(),
+                "damaged".to_owned(),
+                damaged.message.clone(),
+            ]);
         }
         text::table(&rows, &[3, 4])
     })?;
@@ -70,7 +83,9 @@ fn row(report: &RunReport) -> Vec<String> {
         state_name(&report.status),
         report.problem.clone(),
         best.map_or_else(|| "-".to_owned(), |best| text::grouped(best.cycles.0)),
-        report.speedup.map_or_else(|| "-".to_owned(), |speedup| format!("{speedup:.2}x")),
+        report
+            .speedup
+            .map_or_else(|| "-".to_owned(), |speedup| format!("{speedup:.2}x")),
         format!("{} evaluations", report.progress.evaluations),
         text::clock(Duration::from_millis(report.elapsed_ms)),
     ]

@@ -77,7 +77,11 @@ fn show_kernel(view: &RunView, kernel: &str, output: Output) -> Result<(), CliEr
             .hint("`best`, `baseline`, or a number from the list of plans, such as `c1`")
     };
     let source = match kernel {
-        "best" => view.search.best().map(|best| best.source).ok_or_else(unknown)?,
+        "best" => view
+            .search
+            .best()
+            .map(|best| best.source)
+            .ok_or_else(unknown)?,
         "baseline" => view.search.started().baseline,
         _ => kernel
             .strip_prefix('c')
@@ -86,14 +90,33 @@ fn show_kernel(view: &RunView, kernel: &str, output: Output) -> Result<(), CliEr
             .map(|candidate| candidate.source)
             .ok_or_else(unknown)?,
     };
-    let source = view.blobs().get_text(source).map_err(|error| store_error(&error))?;
-    output.result(&KernelReport { kernel: kernel.to_owned(), source: source.clone() }, || source)
+    let source = view
+        .blobs()
+        .get_text(source)
+        .map_err(|error| store_error(&error))?;
+    output.result(
+        &KernelReport {
+            kernel: kernel.to_owned(),
+            source: source.clone(),
+        },
+        || source,
+    )
 }
 
 fn show_history(view: &RunView, output: Output) -> Result<(), CliError> {
     let lines = history_lines(view.events.iter().map(|stored| &stored.event));
-    let events = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>().map_err(CliError::internal)?;
-    output.result(&HistoryReport { history: view.report().history, events }, || lines)
+    let events = lines
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()
+        .map_err(CliError::internal)?;
+    output.result(
+        &HistoryReport {
+            history: view.report().history,
+            events,
+        },
+        || lines,
+    )
 }
 
 fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError> {
@@ -101,10 +124,12 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
         .events
         .iter()
         .map(|stored| &stored.event)
-        .filter(|event| event.key().is_some_and(|key| {
-            let name = key.to_string();
-            name == task || name.strip_suffix(".eval") == Some(task)
-        }))
+        .filter(|event| {
+            event.key().is_some_and(|key| {
+                let name = key.to_string();
+                name == task || name.strip_suffix(".eval") == Some(task)
+            })
+        })
         .collect();
     if of_task.is_empty() {
         return Err(CliError::usage(format!("the run has no task `{task}`"))
@@ -117,8 +142,16 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
             texts.push(TextReport { hash, text });
         }
     }
-    let events = of_task.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(CliError::internal)?;
-    let report = TaskReport { task: task.to_owned(), events, texts };
+    let events = of_task
+        .iter()
+        .map(serde_json::to_value)
+        .collect::<Result<_, _>>()
+        .map_err(CliError::internal)?;
+    let report = TaskReport {
+        task: task.to_owned(),
+        events,
+        texts,
+    };
     output.result(&report, || {
         let mut out = String::new();
         for event in &report.events {
@@ -134,7 +167,12 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
 /// Returns a run as people read it.
 pub fn report_text(report: &RunReport) -> String {
     let progress = &report.progress;
-    let mut out = format!("{} on {}: {}\n", report.problem, report.target, state_name(&report.status));
+    let mut out = format!(
+        "{} on {}: {}\n",
+        report.problem,
+        report.target,
+        state_name(&report.status)
+    );
     out += &format!(
         "seed {}, {}, compiled by {}\n",
         report.seed,
@@ -179,9 +217,16 @@ pub fn lineage_text(report: &RunReport) -> String {
         let id = entry.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
         let cycles = text::grouped(entry.cycles.0);
         let step = before.map_or_else(String::new, |before| {
-            format!("  {:.2}x  {}", before as f64 / entry.cycles.0 as f64, entry.menu_item.as_deref().unwrap_or(""))
+            format!(
+                "  {:.2}x  {}",
+                before as f64 / entry.cycles.0 as f64,
+                entry.menu_item.as_deref().unwrap_or("")
+            )
         });
-        out += &format!("{id:>5}  {cycles:>12} cycles{step}{}\n", if before.is_none() { "  baseline" } else { "" });
+        out += &format!(
+            "{id:>5}  {cycles:>12} cycles{step}{}\n",
+            if before.is_none() { "  baseline" } else { "" }
+        );
         if let Some(plan) = &entry.plan {
             out += &text::wrapped(plan, 96, "         ");
         }

@@ -28,7 +28,11 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
     /// Folder with `elf/` and `cycles.tsv`, such as `crates/sim/calibration/gemmini-rtl`
-    #[arg(long, value_name = "FOLDER", default_value = "crates/sim/calibration/gemmini-rtl")]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        default_value = "crates/sim/calibration/gemmini-rtl"
+    )]
     suite: PathBuf,
     /// Table of counts in the folder
     #[arg(long, default_value = "cycles.tsv", value_name = "FILE")]
@@ -90,17 +94,32 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
 fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target(&arguments.target)?;
-    let machine = target.machine(arguments.machine.as_deref()).map_err(catalog_error)?;
+    let machine = target
+        .machine(arguments.machine.as_deref())
+        .map_err(catalog_error)?;
     let config = MachineConfig::from_toml(machine).map_err(CliError::input)?;
-    let elf = fs::read(&arguments.elf)
-        .map_err(|error| CliError::input(format!("failed to read {}: {error}", arguments.elf.display())))?;
-    let mode = if arguments.functional { Mode::Functional } else { Mode::Timed };
-    let limits = Limits { instructions: arguments.max_instructions, cycles: u64::MAX };
+    let elf = fs::read(&arguments.elf).map_err(|error| {
+        CliError::input(format!(
+            "failed to read {}: {error}",
+            arguments.elf.display()
+        ))
+        .hint("check the path of the program")
+    })?;
+    let mode = if arguments.functional {
+        Mode::Functional
+    } else {
+        Mode::Timed
+    };
+    let limits = Limits {
+        instructions: arguments.max_instructions,
+        cycles: u64::MAX,
+    };
     let begun = Instant::now();
     let timing = (mode == Mode::Timed).then_some(&config.timing);
     let accelerator =
         Gemmini::new(config.accelerator.gemmini(), timing).map_err(CliError::input)?;
-    let report = run_program(&elf, &config, accelerator, mode, limits).map_err(|error| elf_error(&error, arguments))?;
+    let report = run_program(&elf, &config, accelerator, mode, limits)
+        .map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = RunReport {
         exit_code: report.exit_code(),
@@ -114,14 +133,21 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let mips = report.instructions as f64 / wall_s.max(1e-9) / 1e6;
     output.message(format!(
         "{}, {} instructions, {} cycles, {wall_s:.3} s ({mips:.0} million instructions per second)",
-        report.exit_code.map_or_else(|| "did not exit".to_owned(), |code| format!("exit code {code}")),
+        report.exit_code.map_or_else(
+            || "did not exit".to_owned(),
+            |code| format!("exit code {code}")
+        ),
         text::grouped(report.instructions),
         text::grouped(report.cycles),
     ));
     if let Some(stopped) = &report.stopped {
         output.message(format!("stopped: {stopped}"));
     }
-    Ok(if report.exit_code == Some(0) { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+    Ok(if report.exit_code == Some(0) {
+        exit_code::SUCCESS
+    } else {
+        exit_code::NEGATIVE
+    })
 }
 
 fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
@@ -132,8 +158,13 @@ fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
 /// Says why the program was stopped, with the source line if the file has one.
 fn stopped(report: &ProgramReport, elf: &[u8]) -> Option<String> {
     let place = |pc: u64| {
-        let line = Program::parse(elf).ok().and_then(|program| program.line(pc, |_| false));
-        line.map_or_else(|| format!("pc {pc:#x}"), |line| format!("{}:{}", line.file, line.line))
+        let line = Program::parse(elf)
+            .ok()
+            .and_then(|program| program.line(pc, |_| false));
+        line.map_or_else(
+            || format!("pc {pc:#x}"),
+            |line| format!("{}:{}", line.file, line.line),
+        )
     };
     match &report.end {
         ProgramEnd::Exited(_) => None,
@@ -150,13 +181,14 @@ fn stopped(report: &ProgramReport, elf: &[u8]) -> Option<String> {
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
-    let machine = target.machine(Some(&arguments.machine)).map_err(catalog_error)?;
+    let machine = target
+        .machine(Some(&arguments.machine))
+        .map_err(catalog_error)?;
     let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
     let gemmini = machine.accelerator.gemmini();
-    let report =
-        calibrate(&suite, &machine, &gemmini, &machine.timing).map_err(CliError::input)?;
+    let report = calibrate(&suite, &machine, &gemmini, &machine.timing).map_err(CliError::input)?;
     output.result(&report, || {
         let mut out = group_text("kernels", &report.kernels);
         out += &group_text("micro", &report.micro);
@@ -177,8 +209,15 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
     for entry in fs::read_dir(&elf).map_err(|error| unreadable(&elf, error))? {
         let path = entry.map_err(|error| unreadable(&elf, error))?.path();
         if path.extension().is_some_and(|extension| extension == "elf") {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            programs.push((name, fs::read(&path).map_err(|error| unreadable(&path, error))?));
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            programs.push((
+                name,
+                fs::read(&path).map_err(|error| unreadable(&path, error))?,
+            ));
         }
     }
     programs.sort();
@@ -186,7 +225,11 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
 }
 
 fn group_text(name: &str, group: &CalibrationGroup) -> String {
-    let mut rows = vec![["program", "case", "measured", "simulated", "error"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["program", "case", "measured", "simulated", "error"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     rows.extend(group.rows.iter().map(|row| {
         vec![
             row.elf.clone(),

@@ -43,18 +43,35 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         let report = report(&workplace, name)?;
         output.result(&report, || {
             let mut out = format!("{}: {}\n", report.name, report.description);
-            out += &format!("machines: {} (default {})\n", report.machines.join(", "), report.default_machine);
-            out += &format!("peak: {} multiply-accumulate steps per cycle\n\nmenu:\n", report.peak_macs_per_cycle);
-            let rows: Vec<Vec<String>> =
-                target.menu.iter().map(|item| vec![format!("  {}", item.id), item.text.clone()]).collect();
+            out += &format!(
+                "machines: {} (default {})\n",
+                report.machines.join(", "),
+                report.default_machine
+            );
+            out += &format!(
+                "peak: {} multiply-accumulate steps per cycle\n\nmenu:\n",
+                report.peak_macs_per_cycle
+            );
+            let rows: Vec<Vec<String>> = target
+                .menu
+                .iter()
+                .map(|item| vec![format!("  {}", item.id), item.text.clone()])
+                .collect();
             out += &text::table(&rows, &[]);
             out += &format!("\nproblems:\n  {}\n", report.problems.join("\n  "));
             out
         })?;
         return Ok(exit_code::SUCCESS);
     }
-    let names: Vec<String> = workplace.catalog.target_names().map(str::to_owned).collect();
-    let targets = names.iter().map(|name| report(&workplace, name)).collect::<Result<_, _>>()?;
+    let names: Vec<String> = workplace
+        .catalog
+        .target_names()
+        .map(str::to_owned)
+        .collect();
+    let targets = names
+        .iter()
+        .map(|name| report(&workplace, name))
+        .collect::<Result<_, _>>()?;
     let report = TargetsReport { targets };
     output.result(&report, || {
         let rows: Vec<Vec<String>> = report
@@ -78,7 +95,11 @@ fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
     let mut problems = Vec::new();
     for problem in workplace.catalog.problem_names() {
         // A broken problem of the user's must not hide the targets.
-        if workplace.catalog.problem(problem).is_ok_and(|problem| problem.target == name) {
+        if workplace
+            .catalog
+            .problem(problem)
+            .is_ok_and(|problem| problem.target == name)
+        {
             problems.push(problem.to_owned());
         }
     }

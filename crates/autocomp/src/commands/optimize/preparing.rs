@@ -1,0 +1,354 @@
+//! Gets a run ready: settings, evaluator, proposer, run folder.
+
+use super::super::eval::kernel_source;
+use super::Arguments;
+use crate::error::CliError;
+use crate::measuring::{Bench, evaluator_settings};
+use crate::output::Output;
+use crate::proposing::{Models, Proposing, proposing};
+use crate::run_errors::{run_error, store_error};
+use crate::settings::{Settings, run_folder};
+use crate::text;
+use crate::workplace::Workplace;
+use autocomp_agents::{Proposer, Replay, RunShape};
+use autocomp_core::{Seed, Usage};
+use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A run ready to go.
+pub struct Prepared {
+    /// The run folder, locked.
+    pub session: RunSession,
+    /// What proposes.
+    pub proposing: Proposing,
+    /// What evaluates.
+    pub bench: Bench,
+    /// How to execute.
+    pub options: RunOptions,
+    /// How the problem is named on the command line.
+    pub problem: String,
+}
+
+/// Opens everything that the run needs; the run folder last, so that a mistake
+/// leaves none behind.
+pub fn prepare(
+    arguments: &Arguments,
+    workplace: &mut Workplace,
+    output: Output,
+) -> Result<Prepared, CliError> {
+    if let Some(folder) = &arguments.resume {
+        return resume(arguments, folder, workplace, output);
+    }
+    if let Some(recorded) = &arguments.replay {
+        return replay(arguments, recorded, workplace, output);
+    }
+    let settings = effective_settings(arguments)?;
+    let Some(problem_name) = settings.problem.clone() else {
+        return Err(CliError::usage("no problem is given")
+            .hint("name one on the command line, or as `problem = \"…\"` in the settings file"));
+    };
+    settings.check()?;
+    add_data(workplace, &settings)?;
+    let problem = workplace.problem(&problem_name)?;
+    let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
+    let bench = open_bench(workplace, &settings, output)?;
+    let proposing = proposing(&settings, &bench, &Usage::default())?;
+    if let Some(models) = &proposing.models {
+        announce_estimate(models, &settings, &bench, &baseline, output)?;
+    }
+    let new = NewRun {
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        target: bench.target.name.clone(),
+        problem: bench.problem.name.clone(),
+        compiler: bench.compiler.clone(),
+        proposers: proposing.names.clone(),
+        seed: Seed(settings.seed),
+        settings: settings.search.clone(),
+        menu: bench.target.menu.clone(),
+        baseline,
+        spec: Some(stored_form(&settings, workplace)?),
+    };
+    let folder = run_folder(
+        arguments.run_dir.as_deref(),
+        &bench.problem.name,
+        settings.seed,
+    );
+    let session = RunSession::create(&folder, new, bench.evaluator.as_ref())
+        .map_err(|error| run_error(&error))?;
+    output.message(format!(
+        "{} on {} (machine {}), compiled by {}\nrun folder {}",
+        bench.problem.name,
+        bench.target.name,
+        bench.machine,
+        bench.compiler,
+        folder.display()
+    ));
+    let options = run_options(&settings);
+    let problem = problem_words(&settings);
+    Ok(Prepared {
+        session,
+        proposing,
+        bench,
+        options,
+        problem,
+    })
+}
+
+fn resume(
+    arguments: &Arguments,
+    folder: &Path,
+    workplace: &mut Workplace,
+    output: Output,
+) -> Result<Prepared, CliError> {
+    let view = RunView::open(folder).map_err(|error| run_error(&error))?;
+    let mut settings = stored_settings(&view)?;
+    let spent = view.search.progress().usage;
+    let compiler = view.search.started().compiler.clone();
+    drop(view);
+    take_limits(arguments, &mut settings);
+    settings.check()?;
+    add_data(workplace, &settings)?;
+    let bench = open_bench(workplace, &settings, output)?;
+    if bench.compiler != compiler {
+        return Err(CliError::environment(format!(
+            "the run was measured with {compiler}, but the compiler here is {}",
+            bench.compiler
+        ))
+        .hint("name the same compiler with `--compiler PATH`, or start a new run"));
+    }
+    let proposing = proposing(&settings, &bench, &spent)?;
+    let session =
+        RunSession::resume(folder, env!("CARGO_PKG_VERSION")).map_err(|error| run_error(&error))?;
+    if 0 < session.n_dropped() {
+        output.message(format!(
+            "note: the last {} events had lost their texts and will be done again",
+            session.n_dropped()
+        ));
+    }
+    output.message(format!("resuming {}", folder.display()));
+    let options = run_options(&settings);
+    let problem = problem_words(&settings);
+    Ok(Prepared {
+        session,
+        proposing,
+        bench,
+        options,
+        problem,
+    })
+}
+
+fn replay(
+    arguments: &Arguments,
+    recorded: &Path,
+    workplace: &mut Workplace,
+    output: Output,
+) -> Result<Prepared, CliError> {
+    let view = RunView::open(recorded).map_err(|error| run_error(&error))?;
+    let mut settings = stored_settings(&view)?;
+    let mut new = view.to_new_run().map_err(|error| run_error(&error))?;
+    settings.workers = arguments.workers.or(settings.workers);
+    settings.max_minutes = arguments.max_minutes;
+    settings.check()?;
+    add_data(workplace, &settings)?;
+    let bench = open_bench(workplace, &settings, output)?;
+    if bench.compiler != new.compiler {
+        output.message(format!(
+            "note: the recorded run was measured with {}, this one is with {}; cycles may differ",
+            new.compiler, bench.compiler
+        ));
+        new.compiler.clone_from(&bench.compiler);
+    }
+    let recording = RecordedRun::open(recorded).map_err(|error| run_error(&error))?;
+    let folder = run_folder(
+        arguments.run_dir.as_deref(),
+        &bench.problem.name,
+        settings.seed,
+    );
+    let session = RunSession::create(&folder, new, bench.evaluator.as_ref())
+        .map_err(|error| run_error(&error))?;
+    output.message(format!(
+        "replaying {} into {}",
+        recorded.display(),
+        folder.display()
+    ));
+    let options = run_options(&settings);
+    let proposer: Arc<dyn Proposer> = Arc::new(Replay::new(recording));
+    let proposing = Proposing {
+        names: vec![proposer.name().to_owned()],
+        proposer,
+        models: None,
+    };
+    let problem = problem_words(&settings);
+    Ok(Prepared {
+        session,
+        proposing,
+        bench,
+        options,
+        problem,
+    })
+}
+
+/// Returns defaults, overridden by the settings file, overridden by flags.
+fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
+    let mut settings = match &arguments.config {
+        Some(path) => Settings::read(path)?,
+        None => Settings::default(),
+    };
+    let Arguments {
+        problem,
+        baseline,
+        machine,
+        ..
+    } = arguments;
+    for (field, flag) in [
+        (&mut settings.problem, problem),
+        (&mut settings.baseline, baseline),
+        (&mut settings.machine, machine),
+    ] {
+        if flag.is_some() {
+            field.clone_from(flag);
+        }
+    }
+    settings.data.extend_from_slice(&arguments.workplace.data);
+    settings.seed = arguments.seed.unwrap_or(settings.seed);
+    if !arguments.models.is_empty() {
+        settings.models.clone_from(&arguments.models);
+        settings.coding_models.clone_from(&arguments.coding_models);
+    }
+    take_limits(arguments, &mut settings);
+    let search = &mut settings.search;
+    search.beam = arguments.beam.unwrap_or(search.beam);
+    search.plans = arguments.plans.unwrap_or(search.plans);
+    search.drafts = arguments.drafts.unwrap_or(search.drafts);
+    search.iterations = arguments.iterations.unwrap_or(search.iterations);
+    search.repairs = arguments.repairs.unwrap_or(search.repairs);
+    search.max_evaluations = arguments.max_evaluations.or(search.max_evaluations);
+    Ok(settings)
+}
+
+/// Brings the user's folders into the catalog.
+fn add_data(workplace: &mut Workplace, settings: &Settings) -> Result<(), CliError> {
+    settings
+        .data
+        .iter()
+        .try_for_each(|folder| workplace.add_data(folder))
+}
+
+/// Returns the settings as they are stored with the run.
+fn stored_form(settings: &Settings, workplace: &Workplace) -> Result<String, CliError> {
+    let mut stored = settings.clone();
+    stored.make_paths_absolute();
+    // A problem given as a folder is found again from anywhere.
+    let folder = settings
+        .problem
+        .as_deref()
+        .filter(|name| workplace.is_folder(name));
+    if let Some(folder) = folder.and_then(|folder| std::path::absolute(folder).ok()) {
+        stored.problem = Some(folder.display().to_string());
+    }
+    stored.to_toml()
+}
+
+/// Returns the problem as a user would name it to another command.
+fn problem_words(settings: &Settings) -> String {
+    let mut words = settings.problem.clone().unwrap_or_default();
+    for folder in &settings.data {
+        words += &format!(" --data {}", folder.display());
+    }
+    words
+}
+
+/// Takes the flags that may change when a run is resumed.
+fn take_limits(arguments: &Arguments, settings: &mut Settings) {
+    settings.workers = arguments.workers.or(settings.workers);
+    settings.max_minutes = arguments.max_minutes.or(settings.max_minutes);
+    let budget = &mut settings.budget;
+    budget.max_usd = arguments.max_usd.or(budget.max_usd);
+    budget.max_tokens = arguments.max_tokens.or(budget.max_tokens);
+    budget.max_requests = arguments.max_requests.or(budget.max_requests);
+    if arguments.prices.is_some() {
+        settings.asking.prices.clone_from(&arguments.prices);
+    }
+    settings.asking.allow_unknown_prices |= arguments.allow_unknown_prices;
+}
+
+/// Says what the run will cost, before it starts.
+fn announce_estimate(
+    models: &Models,
+    settings: &Settings,
+    bench: &Bench,
+    baseline: &str,
+    output: Output,
+) -> Result<(), CliError> {
+    let search = &settings.search;
+    let shape = RunShape {
+        beam: search.beam,
+        plans: search.plans,
+        drafts: search.drafts,
+        iterations: search.iterations,
+    };
+    let estimate = models
+        .proposer
+        .estimate(&shape, baseline, None, &bench.target.menu)
+        .map_err(CliError::input)?;
+    output.message(format!(
+        "estimate: up to {} calls, about {} ({} without prompt caching, {} at most without retries and repairs)",
+        text::grouped(estimate.calls),
+        text::dollars(estimate.cost.0),
+        text::dollars(estimate.cost_without_cache.0),
+        text::dollars(estimate.highest_cost.0),
+    ));
+    for model in &estimate.models {
+        output.message(format!(
+            "  {}: {} plans, {} drafts, about {}",
+            model.model,
+            text::grouped(model.plan_calls),
+            text::grouped(model.draft_calls),
+            text::dollars(model.cost.0),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the effective settings that a run was started with.
+fn stored_settings(view: &RunView) -> Result<Settings, CliError> {
+    let started = view.search.started();
+    let Some(spec) = started.spec else {
+        return Err(CliError::input("the run was stored without its settings")
+            .hint("start a new run with the same seed"));
+    };
+    let text = view
+        .blobs()
+        .get_text(spec)
+        .map_err(|error| store_error(&error))?;
+    Settings::parse(&text, "the settings stored with the run")
+}
+
+fn open_bench(
+    workplace: &mut Workplace,
+    settings: &Settings,
+    output: Output,
+) -> Result<Bench, CliError> {
+    let problem = settings.problem.as_deref().unwrap_or_default();
+    Bench::open(
+        workplace,
+        problem,
+        settings.machine.as_deref(),
+        evaluator_settings(true),
+        output,
+    )
+}
+
+fn run_options(settings: &Settings) -> RunOptions {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let mut options = RunOptions::new(settings.workers.unwrap_or_else(processors));
+    options.limits = Limits {
+        max_wall: settings
+            .max_minutes
+            .map(|minutes| Duration::from_secs_f64(minutes.min(1e9) * 60.0)),
+        ..Limits::default()
+    };
+    options
+}

@@ -1,0 +1,233 @@
+//! What a run ends with: the best kernel, the result, the exit code.
+
+use super::super::show::lineage_text;
+use crate::error::{CliError, ErrorKind};
+use crate::exit_code;
+use crate::measuring::Bench;
+use crate::output::Output;
+use crate::run_errors::{run_error, store_error};
+use crate::text;
+use autocomp_core::{FinishReason, Outcome, StopReason};
+use autocomp_runner::{RunEnd, RunReport, RunView};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct OptimizeReport {
+    problem: String,
+    target: String,
+    machine: String,
+    /// `finished` or `stopped`.
+    status: &'static str,
+    /// Why it finished or stopped.
+    reason: String,
+    baseline_cycles: u64,
+    best_cycles: u64,
+    speedup: f64,
+    percent_of_peak: f64,
+    evaluations: u32,
+    outcomes: BTreeMap<Outcome, u32>,
+    wall_s: f64,
+    cost_usd: f64,
+    best_kernel: PathBuf,
+    run: PathBuf,
+    seed: u64,
+    compiler: String,
+    history: String,
+    plans: Vec<PlanReport>,
+}
+
+#[derive(Serialize)]
+struct PlanReport {
+    cycles: u64,
+    menu_item: Option<String>,
+    plan: Option<String>,
+    proposer: Option<String>,
+}
+
+/// Writes the best kernel, prints the result, returns the exit code.
+pub fn finish(
+    folder: &Path,
+    bench: &Bench,
+    problem: &str,
+    end: &RunEnd,
+    output: Output,
+) -> Result<u8, CliError> {
+    let view = RunView::open(folder).map_err(|error| run_error(&error))?;
+    let run = view.report();
+    let resume = format!("autocomp optimize --resume {}", folder.display());
+    if end.finish == Some(FinishReason::BaselineFailed) {
+        return Err(baseline_failed(&view, bench));
+    }
+    let (Some(baseline), Some(best)) = (run.progress.baseline_cycles, &run.progress.best) else {
+        // Stopped before the baseline was measured.
+        let stop = end.stop.as_ref();
+        return Err(stop.map_or_else(
+            || CliError::internal("the run ended without a baseline"),
+            |stop| stop_error(stop).hint(format!("then continue with `{resume}`")),
+        ));
+    };
+    let source = view
+        .blobs()
+        .get_text(best.source)
+        .map_err(|error| store_error(&error))?;
+    let best_kernel = folder.join("best.c");
+    fs::write(&best_kernel, source).map_err(|error| {
+        CliError::environment(format!(
+            "failed to write {}: {error}",
+            best_kernel.display()
+        ))
+        .hint(format!(
+            "`autocomp show {} --kernel best` prints the kernel",
+            folder.display()
+        ))
+    })?;
+    let report = OptimizeReport {
+        problem: bench.problem.name.clone(),
+        target: bench.target.name.clone(),
+        machine: bench.machine.clone(),
+        status: if end.finish.is_some() {
+            "finished"
+        } else {
+            "stopped"
+        },
+        reason: end
+            .finish
+            .map(|finish| finish.name().to_owned())
+            .unwrap_or_else(|| {
+                end.stop
+                    .as_ref()
+                    .map_or("unknown", |stop| stop.reason.name())
+                    .to_owned()
+            }),
+        baseline_cycles: baseline.0,
+        best_cycles: best.cycles.0,
+        speedup: baseline.0 as f64 / best.cycles.0 as f64,
+        percent_of_peak: best.percent_of_peak,
+        evaluations: run.progress.evaluations,
+        outcomes: run.progress.outcomes.clone(),
+        wall_s: run.elapsed_ms as f64 / 1000.0,
+        cost_usd: run.progress.usage.cost.0 as f64 / 1e6,
+        best_kernel: absolute(&best_kernel),
+        run: absolute(folder),
+        seed: run.seed.0,
+        compiler: run.compiler.clone(),
+        history: run.history.to_string(),
+        plans: plan_reports(&run),
+    };
+    output.result(&report, || {
+        result_text(&report, &run, folder, bench, problem)
+    })?;
+    match &end.stop {
+        None => Ok(exit_code::SUCCESS),
+        // A time limit is what the user asked for.
+        Some(stop) if stop.reason == StopReason::WallTime => {
+            output.message(format!(
+                "the time is spent; continue with `{resume} --max-minutes MORE`"
+            ));
+            Ok(exit_code::SUCCESS)
+        }
+        Some(stop) if stop.reason == StopReason::Interrupted => {
+            output.message(format!("interrupted; continue with `{resume}`"));
+            Ok(exit_code::INTERRUPTED)
+        }
+        Some(stop) => {
+            let error = stop_error(stop).hint(format!("then continue with `{resume}`"));
+            output.message(error.to_string());
+            Ok(error.exit_code())
+        }
+    }
+}
+
+fn stop_error(stop: &autocomp_runner::Stop) -> CliError {
+    let kind = match stop.reason {
+        StopReason::Interrupted => ErrorKind::Interrupted,
+        StopReason::Fault => ErrorKind::Internal,
+        _ => ErrorKind::Environment,
+    };
+    stop.remedies
+        .iter()
+        .fold(CliError::new(kind, &stop.message), |error, remedy| {
+            error.hint(remedy)
+        })
+}
+
+/// The baseline is not correct: says why, with its diagnostics.
+fn baseline_failed(view: &RunView, bench: &Bench) -> CliError {
+    let started = view.search.started();
+    let evaluation = view.search.evaluation(started.baseline);
+    let mut message = format!(
+        "the kernel to start from is not correct for {}, so there is nothing to improve",
+        bench.problem.name
+    );
+    if let Some(evaluation) = evaluation {
+        message += "\n\n";
+        message += crate::evaluation_text::evaluation_text(evaluation).trim_end();
+        message.push('\n');
+    }
+    CliError::input(message).hint("mend it and check it with `autocomp eval PROBLEM --kernel FILE`")
+}
+
+fn plan_reports(run: &RunReport) -> Vec<PlanReport> {
+    run.lineage
+        .iter()
+        .map(|entry| PlanReport {
+            cycles: entry.cycles.0,
+            menu_item: entry.menu_item.clone(),
+            plan: entry.plan.clone(),
+            proposer: entry.proposer.clone(),
+        })
+        .collect()
+}
+
+fn result_text(
+    report: &OptimizeReport,
+    run: &RunReport,
+    folder: &Path,
+    bench: &Bench,
+    problem: &str,
+) -> String {
+    let rows = [
+        vec![
+            "baseline".to_owned(),
+            text::grouped(report.baseline_cycles),
+            "cycles".to_owned(),
+        ],
+        vec![
+            "best".to_owned(),
+            text::grouped(report.best_cycles),
+            format!("cycles, {:.1} % of peak", report.percent_of_peak),
+        ],
+        vec![
+            "speedup".to_owned(),
+            format!("{:.2}x", report.speedup),
+            format!("right on all {} input sets", bench.problem.input_sets.len()),
+        ],
+        vec![
+            "effort".to_owned(),
+            report.evaluations.to_string(),
+            format!(
+                "evaluations in {}",
+                text::clock(Duration::from_secs_f64(report.wall_s))
+            ),
+        ],
+    ];
+    format!(
+        "\n{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
+        text::table(&rows, &[1]),
+        lineage_text(run),
+        folder.join("best.c").display(),
+        folder.display(),
+        folder.display(),
+        problem,
+        folder.join("best.c").display(),
+    )
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,267 @@
+//! What users get wrong, and what their machines lack: each with one message,
+//! a remedy and its exit code.
+
+use crate::program::{Place, cache, data, problem};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// Calls the program and returns the transcript; the JSON form must agree with it.
+fn transcript(place: &Place, arguments: &[&str]) -> String {
+    let ended = place.call(arguments);
+    assert_eq!(ended.stdout, "", "{arguments:?}");
+    let (code, value) = place.json(arguments);
+    assert_eq!(code, ended.code, "{value}");
+    let message = value["error"]["message"].as_str().unwrap();
+    let first = message
+        .lines()
+        .next()
+        .unwrap()
+        .replace(&data(""), "[DATA]/");
+    let first = first.replace(&place.path().display().to_string(), "[PLACE]");
+    assert!(ended.stderr.contains(&first), "{first} in {}", ended.stderr);
+    assert!(
+        !value["error"]["hints"].as_array().unwrap().is_empty(),
+        "no remedy: {value}"
+    );
+    ended.transcript()
+}
+
+#[test]
+fn names_of_nothing() {
+    let place = Place::new();
+    let problem = problem();
+    for (name, arguments) in [
+        ("problem", &["eval", "gemmini/gemm-512x512x511"][..]),
+        ("problem-folder", &["optimize", "./mine"]),
+        ("kernel-name", &["eval", &problem, "--kernel", "fast"]),
+        ("kernel-file", &["eval", &problem, "--kernel", "fast.c"]),
+        ("machine", &["eval", &problem, "--machine", "tpu"]),
+        ("target", &["targets", "gemmini"]),
+        ("run", &["show", "runs/one"]),
+        ("resumed-run", &["optimize", "--resume", "runs/one"]),
+        ("runs-folder", &["runs", "elsewhere"]),
+        ("settings-file", &["optimize", "--config", "s.toml"]),
+        ("data-folder", &["problems", "--data", "elsewhere"]),
+        ("elf", &["sim", "run", "a.elf"]),
+        ("phase", &["prompt", &problem, "--phase", "think"]),
+        (
+            "provider",
+            &["optimize", &problem, "--model", "nobody::model"],
+        ),
+    ] {
+        insta::assert_snapshot!(format!("unknown-{name}"), transcript(&place, arguments));
+    }
+}
+
+#[test]
+fn kernels_that_cannot_be_read() {
+    let place = Place::new();
+    let latin = place.file("latin.c", b"// one\n// caf\xe9\nvoid solution() {}\n");
+    let folder = place.path().join("folder.c");
+    fs::create_dir(&folder).unwrap();
+    let problem = problem();
+    insta::assert_snapshot!(
+        "kernel-latin",
+        transcript(&place, &["eval", &problem, "--kernel", &latin])
+    );
+    insta::assert_snapshot!(
+        "kernel-folder",
+        transcript(&place, &["eval", &problem, "--kernel", "folder.c"])
+    );
+}
+
+#[test]
+fn settings_files_with_mistakes() {
+    let place = Place::new();
+    for (name, text) in [
+        ("syntax", "seed = 1\n[search\nbeam = 2\n"),
+        ("key", "seed = 1\n\n[search]\nbeem = 2\n"),
+        ("type", "[search]\nbeam = \"six\"\n"),
+        (
+            "range",
+            "problem = \"gemmini/gemm-512x512x512\"\n[search]\nbeam = 0\n",
+        ),
+        ("no-problem", "seed = 1\n"),
+    ] {
+        place.file("s.toml", text);
+        insta::assert_snapshot!(
+            format!("settings-{name}"),
+            transcript(&place, &["optimize", "--config", "s.toml"])
+        );
+        assert!(
+            !place.path().join("runs").exists(),
+            "a mistake leaves no run behind"
+        );
+    }
+}
+
+#[test]
+fn flags_out_of_range() {
+    let place = Place::new();
+    let problem = problem();
+    for (name, flag, value) in [
+        ("workers", "--workers", "0"),
+        ("minutes", "--max-minutes", "-3"),
+        ("usd", "--max-usd", "-1"),
+        ("evaluations", "--max-evaluations", "0"),
+    ] {
+        insta::assert_snapshot!(
+            format!("flag-{name}"),
+            transcript(&place, &["optimize", &problem, flag, value])
+        );
+    }
+}
+
+#[test]
+fn a_baseline_that_is_wrong() {
+    let place = Place::new();
+    let kernel = data("kernels/skips-work.c");
+    let ended = place.call(&[
+        "optimize",
+        &problem(),
+        "--baseline",
+        &kernel,
+        "--run-dir",
+        "run",
+    ]);
+    assert_eq!(ended.stdout, "");
+    let error = &ended.stderr[ended.stderr.find("error: ").unwrap()..];
+    insta::assert_snapshot!(error);
+    assert_eq!(ended.code, Some(3));
+}
+
+#[test]
+fn no_compiler_and_no_pip() {
+    let place = Place::new();
+    let empty = place.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let output = place
+        .command()
+        .env("PATH", &empty)
+        .env("AUTOCOMP_CACHE_DIR", place.path().join("cache"))
+        .env_remove("AUTOCOMP_COMPILER")
+        .args(["eval", &problem()])
+        .output();
+    insta::assert_snapshot!(place.ended(&output.unwrap()).transcript());
+}
+
+#[test]
+fn a_compiler_that_is_none() {
+    let place = Place::new();
+    let ended = place.call(&["eval", &problem(), "--compiler", "/bin/true"]);
+    assert_eq!(ended.code, Some(4), "{}", ended.transcript());
+    assert!(
+        ended
+            .stderr
+            .contains("the configured compiler /bin/true does not work"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("\nhint: "), "{}", ended.stderr);
+}
+
+#[test]
+fn folders_that_cannot_be_written() {
+    let place = Place::new();
+    let problem = problem();
+    place.file("file", "");
+    insta::assert_snapshot!(
+        "run-below-a-file",
+        transcript(&place, &["optimize", &problem, "--run-dir", "file/run"])
+    );
+    insta::assert_snapshot!(
+        "cache-below-a-file",
+        transcript(&place, &["eval", &problem, "--cache-dir", "file/cache"])
+    );
+    // Everyone may look at /proc, and nobody may write there.
+    insta::assert_snapshot!(
+        "run-in-proc",
+        transcript(&place, &["optimize", &problem, "--run-dir", "/proc/run"])
+    );
+}
+
+/// Runs `script` with the program as `$0`, in the place.
+fn shell(place: &Place, script: &str) -> std::process::Output {
+    std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_autocomp"), &problem()])
+        .current_dir(place.path())
+        .env("AUTOCOMP_CACHE_DIR", cache())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_full_disk() {
+    let place = Place::new();
+    // A first evaluation, so that the limit below meets the run and not the compiler.
+    assert_eq!(place.call(&["eval", &problem()]).code, Some(0));
+    // Files beyond 32 blocks of 512 bytes fail as on a full disk; the signal is ignored.
+    let output = shell(
+        &place,
+        "trap '' XFSZ; ulimit -f 32; exec \"$0\" optimize \"$1\" --run-dir run --max-evaluations 40",
+    );
+    let ended = place.ended(&output);
+    assert_eq!(ended.code, Some(4), "{}", ended.transcript());
+    assert!(
+        ended.stderr.contains("no room left to write [PLACE]/run/"),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.contains("hint: free some space"),
+        "{}",
+        ended.stderr
+    );
+
+    // Nothing is lost: with room again, the run goes on.
+    let started = place.call(&["show", "run"]);
+    let (code, value) = if started.code == Some(0) {
+        place.json(&["optimize", "--resume", "run"])
+    } else {
+        place.json(&[
+            "optimize",
+            &problem(),
+            "--run-dir",
+            "run",
+            "--max-evaluations",
+            "40",
+        ])
+    };
+    assert_eq!(
+        (code, value["status"].as_str()),
+        (Some(0), Some("finished")),
+        "{value}"
+    );
+}
+
+#[test]
+fn standard_output_that_is_full() {
+    let place = Place::new();
+    let ended = place.ended(&shell(&place, "exec \"$0\" problems > /dev/full"));
+    assert_eq!(ended.code, Some(4), "{}", ended.transcript());
+    assert!(
+        ended.stderr.contains("failed to write the result"),
+        "{}",
+        ended.stderr
+    );
+    // A reader that goes away is no failure.
+    let ended = place.ended(&shell(&place, "\"$0\" problems --json | head -n 1"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_run_folder_that_is_a_link() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("real")).unwrap();
+    symlink("real", place.path().join("link")).unwrap();
+    let (code, value) = place.json(&[
+        "optimize",
+        &problem(),
+        "--run-dir",
+        "link",
+        "--max-evaluations",
+        "1",
+    ]);
+    assert_eq!(code, Some(0), "{value}");
+    assert_eq!(place.call(&["show", "real"]).code, Some(0));
+}

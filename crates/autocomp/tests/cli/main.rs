@@ -1,0 +1,12 @@
+//! The real program from end to end: results, messages, exit codes, files.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_folder;
+mod bad_input;
+mod eval;
+mod help;
+mod json_reference;
+mod models;
+mod optimize;
+mod program;

@@ -1,0 +1,296 @@
+//! `autocomp optimize` with the rewriter: results, determinism, interruptions.
+
+use crate::program::{Place, problem};
+use serde_json::Value;
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+/// Enough for two iterations and a better kernel, in a few seconds.
+const EFFORT: &[&str] = &[
+    "--beam",
+    "2",
+    "--plans",
+    "3",
+    "--max-evaluations",
+    "10",
+    "--seed",
+    "7",
+];
+
+fn arguments<'a>(problem: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["optimize", problem], EFFORT, more].concat()
+}
+
+fn undisturbed(place: &Place, folder: &str) -> Value {
+    let problem = problem();
+    let (code, value) = place.json(&arguments(&problem, &["--run-dir", folder]));
+    assert_eq!(code, Some(0), "{value}");
+    value
+}
+
+#[test]
+fn the_result_is_what_was_measured() {
+    let place = Place::new();
+    let value = undisturbed(&place, "runs/one");
+    let figure = |name: &str| {
+        value[name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{name} in {value}"))
+    };
+    assert_eq!(
+        (value["status"].as_str(), value["reason"].as_str()),
+        (Some("finished"), Some("evaluations"))
+    );
+    assert_eq!((figure("evaluations"), figure("seed")), (10.0, 7.0));
+    assert!(figure("best_cycles") < figure("baseline_cycles"), "{value}");
+    assert!((figure("speedup") - figure("baseline_cycles") / figure("best_cycles")).abs() < 1e-9);
+    assert!(0.0 < figure("wall_s"));
+
+    // The baseline and the best kernel measure the same when evaluated anew.
+    let (_, baseline) = place.json(&["eval", &problem(), "--no-cache"]);
+    assert_eq!(baseline["cycles"], value["baseline_cycles"]);
+    let best = value["best_kernel"].as_str().unwrap();
+    let (code, again) = place.json(&["eval", &problem(), "--kernel", best, "--no-cache"]);
+    assert_eq!(
+        (code, &again["cycles"]),
+        (Some(0), &value["best_cycles"]),
+        "{again}"
+    );
+    assert_eq!(again["percent_of_peak"], value["percent_of_peak"]);
+
+    // The run can be looked at.
+    let kernel = place.call(&["show", "runs/one", "--kernel", "best"]);
+    assert_eq!(kernel.stdout, fs::read_to_string(best).unwrap());
+    let (_, shown) = place.json(&["show", "runs/one"]);
+    assert_eq!(shown["history"], value["history"]);
+    assert_eq!(
+        shown["lineage"].as_array().unwrap().len(),
+        value["plans"].as_array().unwrap().len()
+    );
+    let (_, history) = place.json(&["show", "runs/one", "--history"]);
+    assert_eq!(history["history"], value["history"]);
+    let lines = place.call(&["show", "runs/one", "--history"]).stdout;
+    assert_eq!(
+        lines.lines().count(),
+        history["events"].as_array().unwrap().len()
+    );
+    let (_, runs) = place.json(&["runs"]);
+    assert_eq!(
+        runs["runs"][0]["status"],
+        serde_json::json!({ "state": "finished", "reason": "evaluations" })
+    );
+    let listed = place.call(&["runs"]).stdout;
+    assert!(
+        listed.starts_with("runs/one  finished (evaluations)  gemm-64"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn standard_output_has_the_result_only() {
+    let place = Place::new();
+    let problem = problem();
+    let ended = place.call(&arguments(&problem, &[]));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("\nbaseline "), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("how it got there:\n")
+            && ended.stdout.contains("best kernel  runs/gemm-64-s7/best.c")
+    );
+    assert!(
+        ended.stderr.contains("run folder runs/gemm-64-s7\n[0:"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("/10 evaluated"), "{}", ended.stderr);
+    // The advice can be followed as it stands.
+    let advice = ended
+        .stdout
+        .lines()
+        .last()
+        .unwrap()
+        .trim()
+        .replace("[DATA]", &crate::program::data(""));
+    let words: Vec<&str> = advice.split_whitespace().skip(1).collect();
+    assert_eq!(place.call(&words).code, Some(0), "{advice}");
+}
+
+#[test]
+fn the_number_of_workers_changes_nothing() {
+    let place = Place::new();
+    let problem = problem();
+    let run = |workers, folder| {
+        let (code, value) = place.json(&arguments(
+            &problem,
+            &["--run-dir", folder, "--workers", workers],
+        ));
+        assert_eq!(code, Some(0), "{value}");
+        (
+            value["history"].clone(),
+            fs::read(value["best_kernel"].as_str().unwrap()).unwrap(),
+        )
+    };
+    assert_eq!(run("1", "one"), run("2", "two"));
+}
+
+#[test]
+fn a_replay_takes_the_same_course() {
+    let place = Place::new();
+    let value = undisturbed(&place, "one");
+    let (code, again) = place.json(&["optimize", "--replay", "one", "--run-dir", "two"]);
+    assert_eq!(
+        (code, &again["history"]),
+        (Some(0), &value["history"]),
+        "{again}"
+    );
+    assert_eq!(again["best_cycles"], value["best_cycles"]);
+}
+
+#[test]
+fn a_killed_run_goes_on_as_if_nothing_had_been() {
+    let place = Place::new();
+    let expected = undisturbed(&place, "undisturbed");
+    let problem = problem();
+    for (idx, delay) in [0, 150, 400, 900].into_iter().enumerate() {
+        let folder = format!("killed-{idx}");
+        let mut child = place
+            .std_command()
+            .args(arguments(&problem, &["--run-dir", &folder]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // From when the run exists, so that every moment is one of the run's.
+        while !place.path().join(&folder).join("run.sqlite").exists()
+            && child.try_wait().unwrap().is_none()
+        {
+            thread::sleep(Duration::from_millis(2));
+        }
+        thread::sleep(Duration::from_millis(delay));
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        // A run that was killed before its first event is started again.
+        let shown = place.call(&["show", &folder]);
+        let (code, value) = if shown.code == Some(0) {
+            // From another folder: what the run needs is found all the same.
+            let path = place.path().join(&folder).display().to_string();
+            Place::new().json(&["optimize", "--resume", &path])
+        } else {
+            assert!(shown.stderr.contains("hint: "), "{}", shown.stderr);
+            place.json(&arguments(&problem, &["--run-dir", &folder]))
+        };
+        assert_eq!(code, Some(0), "{delay} ms: {value}");
+        assert_eq!(value["history"], expected["history"], "{delay} ms");
+        assert_eq!(value["best_cycles"], expected["best_cycles"]);
+    }
+}
+
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let place = Place::new();
+    let expected = undisturbed(&place, "undisturbed");
+    let problem = problem();
+    let child = place
+        .std_command()
+        .args(arguments(
+            &problem,
+            &["--run-dir", "run", "--workers", "1", "--json"],
+        ))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while place.call(&["show", "run"]).code != Some(0) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let pid = child.id().to_string();
+    let killed = std::process::Command::new("sh")
+        .args(["-c", "kill -INT \"$0\"", &pid])
+        .status();
+    assert!(killed.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let ended = place.ended(&output);
+    assert_eq!(ended.code, Some(130), "{}", ended.transcript());
+    assert!(
+        ended
+            .stderr
+            .contains("continue with `autocomp optimize --resume run`"),
+        "{}",
+        ended.stderr
+    );
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert!(
+        printed["status"] == "stopped" || printed["error"]["kind"] == "interrupted",
+        "{printed}"
+    );
+
+    let (_, stopped) = place.json(&["show", "run"]);
+    assert_eq!(stopped["status"]["state"], "stopped", "{stopped}");
+    let (code, value) = place.json(&["optimize", "--resume", "run", "--workers", "2"]);
+    assert_eq!(
+        (code, &value["history"]),
+        (Some(0), &expected["history"]),
+        "{value}"
+    );
+}
+
+#[test]
+fn settings_come_from_a_file_and_flags_win() {
+    let place = Place::new();
+    let text = format!(
+        "problem = {:?}\nseed = 3\n[search]\nbeam = 2\nplans = 3\nmax_evaluations = 50\n",
+        problem()
+    );
+    let config = place.file("s.toml", text);
+    let (code, value) = place.json(&[
+        "optimize",
+        "--config",
+        &config,
+        "--seed",
+        "7",
+        "--max-evaluations",
+        "10",
+        "--run-dir",
+        "run",
+    ]);
+    assert_eq!(code, Some(0), "{value}");
+    assert_eq!(
+        (&value["seed"], &value["evaluations"]),
+        (&7.into(), &10.into())
+    );
+    assert_eq!(
+        value["history"],
+        undisturbed(&place, "flags")["history"],
+        "the same settings, the same course"
+    );
+}
+
+#[test]
+fn a_time_limit_stops_a_run_that_can_go_on() {
+    let place = Place::new();
+    let problem = problem();
+    let (code, value) = place.json(&arguments(
+        &problem,
+        &[
+            "--run-dir",
+            "run",
+            "--max-minutes",
+            "0.0001",
+            "--workers",
+            "1",
+        ],
+    ));
+    let is_stopped =
+        value["status"] == "stopped" && value["reason"] == "wall_time" && code == Some(0);
+    let is_too_early = value["error"]["kind"] == "environment" && code == Some(4);
+    assert!(is_stopped || is_too_early, "{code:?} {value}");
+    let (code, value) = place.json(&["optimize", "--resume", "run", "--max-minutes", "10"]);
+    assert_eq!(
+        (code, &value["history"]),
+        (Some(0), &undisturbed(&place, "undisturbed")["history"]),
+        "{value}"
+    );
+}
