@@ -16,6 +16,7 @@ use clap::Args;
 use preparing::prepare;
 use reporting::finish;
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Search for a faster, still correct kernel

@@ -6,6 +6,7 @@ const COMMANDS: &[&[&str]] = &[
     &[],
     &["optimize"],
     &["eval"],
+    &["bench"],
     &["runs"],
     &["show"],
     &["targets"],
