@@ -17,7 +17,9 @@ mod evaluator;
 mod file_store;
 mod gemmini;
 mod inputs;
+pub mod profile;
+pub mod timeline;
 pub mod toolchain;
 
 pub use evaluator::{EvalError, Evaluator};
-pub use gemmini::{EvaluatorSettings, GemminiEvaluator};
+pub use gemmini::{EvaluatorSettings, GemminiEvaluator, Profiled};

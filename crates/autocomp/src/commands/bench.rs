@@ -105,15 +105,23 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .iter()
         .filter(|name| {
             arguments.problems.is_empty()
-                || arguments.problems.iter().any(|text| name.contains(text.as_str()))
+                || arguments
+                    .problems
+                    .iter()
+                    .any(|text| name.contains(text.as_str()))
         })
         .collect();
     if problems.is_empty() {
-        return Err(CliError::usage(format!("no problem of {} has such a name", suite.name))
-            .hint(format!("its problems are {}", suite.problems.join(", "))));
+        return Err(
+            CliError::usage(format!("no problem of {} has such a name", suite.name))
+                .hint(format!("its problems are {}", suite.problems.join(", "))),
+        );
     }
-    let kernels =
-        if arguments.kernels.is_empty() { suite.kernels.clone() } else { arguments.kernels.clone() };
+    let kernels = if arguments.kernels.is_empty() {
+        suite.kernels.clone()
+    } else {
+        arguments.kernels.clone()
+    };
     let mut benches = Vec::new();
     let mut tasks = Vec::new();
     for name in problems {
@@ -122,11 +130,18 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             .iter()
             .filter_map(|kernel| {
                 let source = problem.kernels.get(kernel)?.clone();
-                Some(Task { bench: benches.len(), kernel: kernel.clone(), source })
+                Some(Task {
+                    bench: benches.len(),
+                    kernel: kernel.clone(),
+                    source,
+                })
             })
             .collect();
         if found.is_empty() {
-            output.message(format!("{name} has none of the kernels {}", kernels.join(", ")));
+            output.message(format!(
+                "{name} has none of the kernels {}",
+                kernels.join(", ")
+            ));
             continue;
         }
         tasks.extend(found);
@@ -159,7 +174,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         geometric_means,
     };
     output.result(&report, || report_text(&report, arguments.markdown))?;
-    Ok(if all_ok { exit_code::SUCCESS } else { exit_code::NEGATIVE })
+    Ok(if all_ok {
+        exit_code::SUCCESS
+    } else {
+        exit_code::NEGATIVE
+    })
 }
 
 /// Finds a suite by name, or makes one of a folder's problems.
@@ -235,7 +254,11 @@ fn evaluate_all(
             };
             done += 1;
             let cycles = row.cycles.map_or_else(|| row.outcome.clone(), grouped);
-            output.message(format!("[{done}/{}] {problem} {}: {cycles}", tasks.len(), task.kernel));
+            output.message(format!(
+                "[{done}/{}] {problem} {}: {cycles}",
+                tasks.len(),
+                task.kernel
+            ));
             rows[idx] = Some(row);
         }
         Ok(())
@@ -295,11 +318,16 @@ fn set_side_by_side(rows: &mut [Row]) {
 
 fn means(rows: &[Row], kernels: &[String]) -> Vec<Mean> {
     let mean_of = |kernel: &String| {
-        let own: Vec<&Row> =
-            rows.iter().filter(|row| row.kernel == *kernel && row.cycles.is_some()).collect();
+        let own: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.kernel == *kernel && row.cycles.is_some())
+            .collect();
         let over = |other: &String| {
-            geometric_mean(own.iter().filter_map(|row| row.speedup_over.get(other).copied()))
-                .map(|mean| (other.clone(), mean))
+            geometric_mean(
+                own.iter()
+                    .filter_map(|row| row.speedup_over.get(other).copied()),
+            )
+            .map(|mean| (other.clone(), mean))
         };
         Mean {
             kernel: kernel.clone(),
@@ -323,8 +351,14 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 fn report_text(report: &BenchReport, markdown: bool) -> String {
     let ratio = |value: Option<&f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
-    let percent = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
-    let mut header = vec!["problem".to_owned(), "kernel".to_owned(), "cycles".to_owned(), "% of peak".to_owned()];
+    let percent =
+        |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
+    let mut header = vec![
+        "problem".to_owned(),
+        "kernel".to_owned(),
+        "cycles".to_owned(),
+        "% of peak".to_owned(),
+    ];
     header.extend(report.kernels.iter().map(|kernel| format!("x {kernel}")));
     let mut lines = vec![header];
     let ratios = |own: &str, speedups: &BTreeMap<String, f64>, is_ok: bool| -> Vec<String> {
@@ -344,7 +378,11 @@ fn report_text(report: &BenchReport, markdown: bool) -> String {
         line.extend(ratios(&row.kernel, &row.speedup_over, row.cycles.is_some()));
         lines.push(line);
     }
-    for mean in report.geometric_means.iter().filter(|mean| 0 < mean.problems) {
+    for mean in report
+        .geometric_means
+        .iter()
+        .filter(|mean| 0 < mean.problems)
+    {
         let mut line = vec![
             format!("geometric mean of {}", mean.problems),
             mean.kernel.clone(),
@@ -356,11 +394,18 @@ fn report_text(report: &BenchReport, markdown: bool) -> String {
     }
     let right: Vec<usize> = (2..lines[0].len()).collect();
     let mut text = format!("{}: {}\n\n", report.suite, report.description);
-    text += &if markdown { markdown_table(&lines, &right) } else { table(&lines, &right) };
+    text += &if markdown {
+        markdown_table(&lines, &right)
+    } else {
+        table(&lines, &right)
+    };
     text += "\n`x baseline` says how many times fewer cycles than that kernel.\n";
     for row in &report.rows {
         if let Some(message) = &row.message {
-            text += &format!("{} {}: {}: {message}\n", row.problem, row.kernel, row.outcome);
+            text += &format!(
+                "{} {}: {}: {message}\n",
+                row.problem, row.kernel, row.outcome
+            );
         }
     }
     text
@@ -393,7 +438,10 @@ mod tests {
     #[test]
     fn ratios_are_within_a_problem_and_means_over_those_where_both_are_ok() {
         let rows = rows();
-        assert_eq!(rows[1].speedup_over, BTreeMap::from([("baseline".to_owned(), 4.0)]));
+        assert_eq!(
+            rows[1].speedup_over,
+            BTreeMap::from([("baseline".to_owned(), 4.0)])
+        );
         assert_eq!(rows[0].speedup_over["expert"], 0.25);
         assert!(rows[2].speedup_over.is_empty() && rows[3].speedup_over.is_empty());
         let kernels = ["baseline".to_owned(), "expert".to_owned()];

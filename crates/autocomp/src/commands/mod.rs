@@ -6,6 +6,7 @@ mod eval;
 mod models;
 mod optimize;
 mod problems;
+mod profile;
 mod prompt;
 mod runs;
 mod show;
@@ -22,6 +23,7 @@ pub enum Command {
     Optimize(Box<optimize::Arguments>),
     Eval(eval::Arguments),
     Bench(bench::Arguments),
+    Profile(profile::Arguments),
     Runs(runs::Arguments),
     Show(show::Arguments),
     Targets(targets::Arguments),
@@ -40,6 +42,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Optimize(arguments) => optimize::run(&arguments, output),
         Command::Eval(arguments) => eval::run(&arguments, output),
         Command::Bench(arguments) => bench::run(&arguments, output),
+        Command::Profile(arguments) => profile::run(&arguments, output),
         Command::Runs(arguments) => runs::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),

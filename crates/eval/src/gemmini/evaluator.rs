@@ -9,12 +9,14 @@ use crate::check;
 use crate::evaluator::{EvalError, Evaluator};
 use crate::file_store::FileStore;
 use crate::inputs::Case;
+use crate::profile::Profile;
+use crate::timeline::Timeline;
 use crate::toolchain::Toolchain;
 use autocomp_core::{
     ContentHash, ContentHasher, Cycles, Evaluation, Nanos, Outcome, Seed, TierCost,
 };
 use autocomp_riscv::Limits;
-use autocomp_targets::{Problem, Target};
+use autocomp_targets::{Problem, Roofline, Target};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -49,6 +51,20 @@ pub struct EvaluatorSettings {
     pub max_instructions: Option<u64>,
 }
 
+/// What profiling a kernel gives.
+#[derive(Clone, Debug)]
+pub enum Profiled {
+    /// The kernel is right; this is where its cycles go.
+    Right {
+        /// Sums.
+        profile: Box<Profile>,
+        /// What happened when.
+        timeline: Timeline,
+    },
+    /// The kernel is not right, and there is nothing to profile.
+    Failed(Box<Evaluation>),
+}
+
 /// Evaluates kernels for one problem on the simulator of a Gemmini target.
 ///
 /// Threads may share it, and processes its cache folder.
@@ -66,6 +82,7 @@ pub struct GemminiEvaluator {
     computing: Mutex<()>,
     settings: EvaluatorSettings,
     pub(super) ideal: Cycles,
+    pub(super) roofline: Roofline,
     base_key: ContentHash,
 }
 
@@ -121,6 +138,7 @@ impl GemminiEvaluator {
             builder,
             settings,
             ideal,
+            roofline: roofline.clone(),
         })
     }
 
@@ -150,6 +168,45 @@ impl GemminiEvaluator {
     /// [`EvalError::Environment`] if the reference is broken.
     pub fn prepare(&self) -> Result<(), EvalError> {
         self.known_cases().map(|_| ())
+    }
+
+    /// Evaluates a kernel and says where the cycles of its ranked call go.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    pub fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let evaluation = self.evaluate(source)?;
+        if evaluation.outcome != Outcome::Ok {
+            return Ok(Profiled::Failed(Box::new(evaluation)));
+        }
+        let Build::Built(built) = self.build(source)? else {
+            return Err(EvalError::Fault(
+                "a kernel that was built cannot be built again".into(),
+            ));
+        };
+        let program = parse(&built.elf)?;
+        let seed = self.kernel_seed(source);
+        let cases = self.cases_for(seed)?;
+        let kernel = Kernel {
+            file: KERNEL_FILE,
+            source,
+        };
+        let trial = Trial {
+            evaluator: self,
+            program: &program,
+            kernel,
+            seed,
+        };
+        let timed = &cases[cases.len().saturating_sub(2)..];
+        match trial.time_recorded(timed, true)? {
+            (_, Some((profile, Some(timeline)))) => Ok(Profiled::Right {
+                profile: Box::new(profile),
+                timeline,
+            }),
+            _ => Err(EvalError::Fault(
+                "a kernel that was right is not right when it is profiled".into(),
+            )),
+        }
     }
 
     fn known_cases(&self) -> Result<&[Case], EvalError> {

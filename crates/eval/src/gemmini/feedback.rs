@@ -2,6 +2,7 @@
 
 use super::findings::Kernel;
 use super::session::Session;
+use crate::profile::{LineCycles, Profile};
 use autocomp_core::{Cycles, Feedback, LineCost, SourceLocation};
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
 use autocomp_sim::CallReport;
@@ -91,6 +92,38 @@ pub(super) fn feedback(
         counters,
         lines,
     }
+}
+
+/// Puts what a profile knows in place of what counters alone can tell.
+pub(super) fn refine(feedback: &mut Feedback, profile: &Profile, kernel: Kernel<'_>) {
+    feedback.bottleneck.clone_from(&profile.bottleneck);
+    for it in &profile.causes {
+        let name = format!("{}_cycles", it.cause.name().replace('-', "_"));
+        feedback.counters.insert(name, it.cycles as f64);
+    }
+    for buffer in &profile.buffers {
+        let moved = buffer.bytes_in + buffer.bytes_out;
+        let name = format!("bytes_moved_{}", buffer.buffer);
+        feedback.counters.insert(name, moved as f64);
+    }
+    let charged = |line: &LineCycles| {
+        let (cause, _) = line.causes.iter().max_by_key(|(_, cycles)| **cycles)?;
+        Some(LineCost {
+            location: SourceLocation {
+                file: kernel.file.to_owned(),
+                line: line.line?,
+                column: None,
+            },
+            cycles: Cycles(line.cycles),
+            cause: cause.name().to_owned(),
+        })
+    };
+    feedback.lines = profile
+        .lines
+        .iter()
+        .filter_map(charged)
+        .take(MAX_LINES)
+        .collect();
 }
 
 fn describe_time(text: &mut String, busy: u64, idle: &[u64; 9], bank_conflict: u64, cycles: f64) {

@@ -149,6 +149,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Returns the core's cycle.
+    pub(super) fn cycle(&mut self) -> u64 {
+        self.machine.hart().cycle()
+    }
+
     /// Returns the accelerator.
     pub(super) fn accelerator(&mut self) -> &mut Gemmini {
         self.machine.accelerator()

@@ -3,10 +3,13 @@
 use super::evaluator::GemminiEvaluator;
 use super::feedback::feedback;
 use super::findings::{self, Kernel};
+use super::profiling::{Recorded, profile};
 use super::session::{Session, SessionKind};
 use crate::comparison::compare;
 use crate::evaluator::{EvalError, Evaluator};
 use crate::inputs::Case;
+use crate::profile::Profile;
+use crate::timeline::Timeline;
 use autocomp_core::{Cycles, Diagnostic, Feedback, Measurement, Outcome, Seed, Stage};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{CallReport, Program};
@@ -16,6 +19,13 @@ use std::borrow::Cow;
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =
     "the result depends on memory that was never written: two runs with the same inputs differ";
+
+/// Commands recorded of the ranked call for feedback; memory for more is not
+/// worth it, and counters then say less.
+const RECORDED_COMMANDS: usize = 400_000;
+
+/// Commands recorded when a profile is asked for.
+const PROFILED_COMMANDS: usize = 4_000_000;
 
 /// What the cascade found.
 pub(super) struct Verdict {
@@ -244,6 +254,16 @@ impl<'a> Trial<'a> {
     /// Calls the kernel cold and then warm, in one machine and with different
     /// inputs, and compares both.
     pub(super) fn time(&self, cases: &[Cow<'_, Case>]) -> Result<Verdict, EvalError> {
+        Ok(self.time_recorded(cases, false)?.0)
+    }
+
+    /// The same; returns the profile of the ranked call too, if the kernel is
+    /// right, and its timeline, if that is wanted.
+    pub(super) fn time_recorded(
+        &self,
+        cases: &[Cow<'_, Case>],
+        with_timeline: bool,
+    ) -> Result<(Verdict, Option<(Profile, Option<Timeline>)>), EvalError> {
         let evaluator = self.evaluator;
         let Some((cold_case, rest)) = cases.split_first() else {
             return Err(EvalError::Fault("the problem has no input set".into()));
@@ -264,16 +284,54 @@ impl<'a> Trial<'a> {
         };
         let mut session = self.session(kind, evaluator.problem_seed())?;
         let mut reports = Vec::new();
-        let mut feedbacks = Vec::new();
+        let mut ranked_feedback = None;
+        let mut profiled = None;
+        let ranked_idx = match evaluator.problem.ranking {
+            Ranking::Warm => 1,
+            Ranking::Cold => 0,
+        };
+        let limit = if with_timeline {
+            PROFILED_COMMANDS
+        } else {
+            RECORDED_COMMANDS
+        };
         for (call, case) in [("cold", cold_case.as_ref()), ("warm", warm_case)] {
             let seed = self.seed.derive(call);
             session.place(case, seed);
             session.reset_statistics();
+            let is_ranked = reports.len() == ranked_idx;
+            if let Some(engine) = session.accelerator().timing_mut().filter(|_| is_ranked) {
+                engine.record(limit);
+            }
+            let start = session.cycle();
             match self.call(&mut session, case, seed)? {
                 Ok(report) => {
-                    let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
-                    feedbacks.push(feedback(&mut session, &report, ideal, problem, self.kernel));
                     reports.push(report);
+                    if !is_ranked {
+                        continue;
+                    }
+                    let engine = session.accelerator().timing_mut();
+                    if let Some(recording) = engine.and_then(|engine| engine.take_recording()) {
+                        let recorded = Recorded {
+                            recording,
+                            start,
+                            report,
+                        };
+                        profiled = Some(profile(
+                            &mut session,
+                            &recorded,
+                            evaluator,
+                            self.kernel,
+                            with_timeline,
+                        ));
+                    }
+                    let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
+                    let known = profiled.as_ref().map(|(profile, _)| profile);
+                    let mut found = feedback(&mut session, &report, ideal, problem, self.kernel);
+                    if let Some(profile) = known.filter(|it| it.unrecorded_commands == 0) {
+                        super::feedback::refine(&mut found, profile, self.kernel);
+                    }
+                    ranked_feedback = Some(found);
                 }
                 Err(mut verdict) => {
                     let first_call = reports.is_empty();
@@ -283,15 +341,11 @@ impl<'a> Trial<'a> {
                     for diagnostic in &mut verdict.diagnostics {
                         diagnostic.stage = Stage::Time;
                     }
-                    return Ok(verdict);
+                    return Ok((verdict, None));
                 }
             }
         }
         let (cold, warm) = (reports[0], reports[1]);
-        let ranked_idx = match evaluator.problem.ranking {
-            Ranking::Warm => 1,
-            Ranking::Cold => 0,
-        };
         let ranked = reports[ranked_idx];
         for report in [cold, warm] {
             if report.cycles < evaluator.ideal.0 {
@@ -314,12 +368,13 @@ impl<'a> Trial<'a> {
             engine: evaluator.engine.name.clone(),
             compiler: evaluator.toolchain().name.clone(),
         };
-        Ok(Verdict {
+        let verdict = Verdict {
             outcome: Outcome::Ok,
             diagnostics: findings::warnings(&mut session, self.kernel),
             measurement: Some(measurement),
-            feedback: Some(feedbacks.swap_remove(ranked_idx)),
-        })
+            feedback: ranked_feedback,
+        };
+        Ok((verdict, profiled))
     }
 }
 

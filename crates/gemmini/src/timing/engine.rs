@@ -14,6 +14,7 @@ use super::load::LoadUnit;
 use super::matmul_loop::MatmulUnit;
 use super::memory::{MemoryCounts, MemorySystem};
 use super::port::Port;
+use super::recording::Recording;
 use super::station::{Origin, Slot, Station, class_of};
 use super::stats::TimingStats;
 use super::store::StoreUnit;
@@ -98,6 +99,7 @@ struct Head {
     job: Job,
     pc: u64,
     origin: Origin,
+    arrived: u64,
 }
 
 /// State of the cycle model.
@@ -148,6 +150,7 @@ pub struct Engine {
     /// Cycles in which the last block of a packet is written.
     pub(super) load_last: Calendar,
     pub(super) stats: TimingStats,
+    pub(super) recording: Option<Box<Recording>>,
 }
 
 impl Engine {
@@ -268,6 +271,7 @@ impl Engine {
             acc_reads_blocked: banks(k.acc_banks),
             load_last: Calendar::new(),
             stats: TimingStats::default(),
+            recording: None,
             config: config.clone(),
             k,
         }
@@ -284,6 +288,16 @@ impl Engine {
         self.stats = TimingStats::default();
         self.execute.count_from(self.now);
         self.memory.counts = MemoryCounts::default();
+    }
+
+    /// Begins to record what happens when, up to `limit` commands.
+    pub fn record(&mut self, limit: usize) {
+        self.recording = Some(Box::new(Recording::new(limit)));
+    }
+
+    /// Ends recording; returns what was recorded, if anything was to be.
+    pub fn take_recording(&mut self) -> Option<Recording> {
+        self.recording.take().map(|recording| *recording)
     }
 
     /// Returns the traffic of the memory system.
@@ -358,6 +372,9 @@ impl Engine {
         }
         let end = idle + self.k.fence_release;
         self.stats.fence += end - cycle;
+        if let Some(recording) = &mut self.recording {
+            recording.fence(cycle, end);
+        }
         end
     }
 
@@ -365,7 +382,11 @@ impl Engine {
     /// cycle at which the line is usable there.
     pub fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
         self.run_until(cycle);
-        self.memory.core_access(address, access, cycle)
+        let usable = self.memory.core_access(address, access, cycle);
+        if let Some(recording) = &mut self.recording {
+            recording.miss(cycle, usable);
+        }
+        usable
     }
 
     /// Moves the probes for the L1 data cache into `probes`: lines to give up
@@ -503,6 +524,9 @@ impl Engine {
             let slot = self.station.issue(class, now);
             let entry = self.station.entry(slot);
             let (is_config, origin, work) = (entry.is_config, entry.origin, &entry.work);
+            if let Some(recording) = &mut self.recording {
+                recording.issue(slot, entry, now);
+            }
             self.stats.issued[class as usize] += 1;
             let visible = now + 1;
             match class {
@@ -564,6 +588,9 @@ impl Engine {
                 let charged = self.stats.pc(pc);
                 charged.commands += 1;
                 charged.in_flight += now - issued;
+                if let Some(recording) = &mut self.recording {
+                    recording.complete(slot, now);
+                }
                 self.station.complete(slot, now);
                 match class {
                     Class::Load => {
@@ -611,6 +638,9 @@ impl Engine {
                     now,
                     self.blocked.take(),
                 );
+                if let Some(recording) = &mut self.recording {
+                    recording.allocate(slot, &head.job, head.origin, head.pc, head.arrived, now);
+                }
                 self.last_allocation = now;
                 if head.origin == Origin::Core {
                     self.leave(now);
@@ -625,6 +655,9 @@ impl Engine {
             None => {}
         }
         self.blocked = Some(head.job.class);
+        if let Some(recording) = &mut self.recording {
+            recording.block(now);
+        }
         self.head = Some(head);
     }
 
@@ -652,8 +685,13 @@ impl Engine {
                 self.poke_loops(now + 1);
                 if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config)
                 {
-                    let (pc, origin) = (pending.pc, pending.origin);
-                    return Some(Head { job, pc, origin });
+                    let (pc, origin, arrived) = (pending.pc, pending.origin, visible);
+                    return Some(Head {
+                        job,
+                        pc,
+                        origin,
+                        arrived,
+                    });
                 }
                 continue;
             }
@@ -678,7 +716,13 @@ impl Engine {
             self.core.pop_front();
             if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config) {
                 let (pc, origin) = (pending.pc, pending.origin);
-                return Some(Head { job, pc, origin });
+                let arrived = pending.accepted + self.k.queues;
+                return Some(Head {
+                    job,
+                    pc,
+                    origin,
+                    arrived,
+                });
             }
             // Flush and clock gating end here.
             self.last_allocation = now;

@@ -6,6 +6,7 @@
 
 use super::engine::{ARRAY, Engine};
 use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand, Work};
+use super::recording::RecordedOperation;
 use super::station::{Slot, Station};
 use super::stats::IdleReason;
 use std::collections::VecDeque;
@@ -296,6 +297,20 @@ impl Engine {
                                 drained.min(now),
                                 Some(head.pc),
                             );
+                            if let Some(recording) = &mut self.recording {
+                                let command = recording.index(head.slot);
+                                recording.operate(RecordedOperation {
+                                    pc: head.pc,
+                                    command,
+                                    partner: None,
+                                    start: now,
+                                    end: now,
+                                    rows: 0,
+                                    full: 0,
+                                    pace: 1,
+                                    computes: false,
+                                });
+                            }
                             let unit = &mut self.execute;
                             unit.mode = head.job.mode;
                             unit.commands.pop_front();
@@ -793,6 +808,28 @@ impl Engine {
     fn finish_operation(&mut self, operation: &Operation) {
         // `at` is the cycle after the last row.
         let end = operation.at;
+        if let Some(recording) = &mut self.recording {
+            let commands = &self.execute.commands;
+            let slot = |idx: usize| commands.get(idx).and_then(|command| command.slot);
+            let computes = commands
+                .front()
+                .is_some_and(|command| command.job.kind != ExecuteKind::Preload);
+            let full = operation
+                .stall
+                .1
+                .saturating_sub(operation.stall.0.max(operation.start));
+            recording.operate(RecordedOperation {
+                pc: operation.pc,
+                command: recording.index(slot(0)),
+                partner: recording.index(slot(1)),
+                start: operation.start,
+                end,
+                rows: u64::from(operation.rows),
+                full,
+                pace: u64::from(pace(&operation.streams)),
+                computes,
+            });
+        }
         let mesh = self.k.read_latency + self.k.mesh_latency;
         self.stats.pc(operation.pc).array += end - operation.start;
         let unit = &mut self.execute;

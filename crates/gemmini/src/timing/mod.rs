@@ -17,6 +17,7 @@ mod load;
 mod matmul_loop;
 mod memory;
 mod port;
+mod recording;
 mod station;
 mod stats;
 mod store;
@@ -27,4 +28,7 @@ pub use config::{
 };
 pub use engine::Engine;
 pub use memory::MemoryCounts;
+pub use recording::{
+    Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit,
+};
 pub use stats::{IdleReason, PcCycles, TimingStats};

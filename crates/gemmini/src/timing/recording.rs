@@ -1,0 +1,257 @@
+//! A record of what the engine did when, for profiles and timelines.
+
+use super::job::{Class, ExecuteKind, Job, Work};
+use super::station::{Entry, Origin, SLOTS, Slot};
+
+/// Controller that a command goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unit {
+    /// Moves in.
+    Load,
+    /// Moves out.
+    Store,
+    /// The array.
+    Execute,
+}
+
+impl Unit {
+    /// All units.
+    pub const ALL: [Self; 3] = [Self::Load, Self::Store, Self::Execute];
+
+    pub(super) fn of(class: Class) -> Self {
+        match class {
+            Class::Load => Self::Load,
+            Class::Store => Self::Store,
+            Class::Execute => Self::Execute,
+        }
+    }
+}
+
+/// What a recorded command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Changes settings.
+    Config,
+    /// Moves bytes between memory and local rows.
+    Move {
+        /// Address of the first byte in memory; 0 if zeros are moved in.
+        address: u64,
+        /// Useful bytes.
+        bytes: u64,
+        /// First local row.
+        row: u32,
+        /// Whether that is a row of the accumulator.
+        accumulator: bool,
+    },
+    /// Brings the stationary operand into the array.
+    Preload,
+    /// Multiplies.
+    Compute,
+}
+
+/// The life of a command. Cycles are those of the core; 0 where the command
+/// did not get that far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedCommand {
+    /// Instruction address.
+    pub pc: u64,
+    /// Its controller.
+    pub unit: Unit,
+    /// What it does.
+    pub action: Action,
+    /// Whether a loop unit made it.
+    pub unrolled: bool,
+    /// Cycle at which it came to the reservation station.
+    pub arrived: u64,
+    /// Cycle at which it got an entry.
+    pub allocated: u64,
+    /// Cycle from which nothing was left to wait for.
+    pub ready: u64,
+    /// Cycle at which it went to its controller.
+    pub issued: u64,
+    /// Cycle at which it was complete.
+    pub completed: u64,
+    /// Controller and instruction address of the last command waited for.
+    pub waited_for: Option<(Unit, u64)>,
+}
+
+/// An operation of the array: a multiplication, a preload, or both at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedOperation {
+    /// Instruction address of the multiplication, or of the preload.
+    pub pc: u64,
+    /// Index of the command that begins it.
+    pub command: Option<usize>,
+    /// Index of the command that had to be in sight to begin.
+    pub partner: Option<usize>,
+    /// First cycle.
+    pub start: u64,
+    /// Cycle after the last one.
+    pub end: u64,
+    /// Cycles in which a row was taken; 0 for a change of settings.
+    pub rows: u64,
+    /// Cycles in which the array had no room.
+    pub full: u64,
+    /// Cycles per row because operands lie in one bank; 1 if they do not.
+    pub pace: u64,
+    /// Whether it multiplies (it only preloads otherwise).
+    pub computes: bool,
+}
+
+/// A stretch of time in which something was held up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedSpan {
+    /// First cycle.
+    pub start: u64,
+    /// Cycle after the last one.
+    pub end: u64,
+    /// Instruction address, 0 if unknown.
+    pub pc: u64,
+}
+
+/// What the engine did since recording began, up to a limit of commands.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// Commands in order of allocation.
+    pub commands: Vec<RecordedCommand>,
+    /// Operations in order of time.
+    pub operations: Vec<RecordedOperation>,
+    /// Stretches in which the reservation station had no entry for the next
+    /// command, with the controller whose entries were used up.
+    pub full: Vec<(Unit, RecordedSpan)>,
+    /// Stretches in which the core waited in fences.
+    pub fences: Vec<RecordedSpan>,
+    /// Requests of the core's L1 caches.
+    pub misses: Vec<RecordedSpan>,
+    /// Commands beyond the limit, of which nothing is known.
+    pub dropped: u64,
+    limit: usize,
+    slots: Vec<Option<usize>>,
+    blocked_from: Option<u64>,
+}
+
+impl Recording {
+    /// Makes an empty recording of at most `limit` commands.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            slots: vec![None; SLOTS],
+            ..Self::default()
+        }
+    }
+
+    /// The command in turn finds no free entry from cycle `at` on.
+    pub(super) fn block(&mut self, at: u64) {
+        self.blocked_from.get_or_insert(at);
+    }
+
+    pub(super) fn allocate(
+        &mut self,
+        slot: Slot,
+        job: &Job,
+        origin: Origin,
+        pc: u64,
+        arrived: u64,
+        at: u64,
+    ) {
+        let unit = Unit::of(job.class);
+        if let Some(start) = self.blocked_from.take()
+            && start < at
+            && self.full.len() < self.limit
+        {
+            self.full.push((unit, RecordedSpan { start, end: at, pc }));
+        }
+        self.slots[slot as usize] = None;
+        if self.limit <= self.commands.len() {
+            self.dropped += 1;
+            return;
+        }
+        let action = match job.work {
+            Work::Config => Action::Config,
+            Work::Load(load) => Action::Move {
+                address: load.dram,
+                bytes: if load.zero {
+                    0
+                } else {
+                    u64::from(load.row_bytes) * u64::from(load.rows)
+                },
+                row: load.row,
+                accumulator: load.accumulator,
+            },
+            Work::Store(store) => Action::Move {
+                address: store.dram,
+                bytes: if store.writes {
+                    u64::from(store.bytes) * u64::from(store.rows)
+                } else {
+                    0
+                },
+                row: store.row,
+                accumulator: store.accumulator,
+            },
+            Work::Execute(execute) => match execute.kind {
+                ExecuteKind::Config => Action::Config,
+                ExecuteKind::Preload => Action::Preload,
+                ExecuteKind::Flip | ExecuteKind::Stay => Action::Compute,
+            },
+        };
+        self.slots[slot as usize] = Some(self.commands.len());
+        self.commands.push(RecordedCommand {
+            pc,
+            unit,
+            action,
+            unrolled: origin != Origin::Core,
+            arrived: arrived.min(at),
+            allocated: at,
+            ready: 0,
+            issued: 0,
+            completed: 0,
+            waited_for: None,
+        });
+    }
+
+    pub(super) fn issue(&mut self, slot: Slot, entry: &Entry, at: u64) {
+        if let Some(command) = self.command(slot) {
+            command.ready = entry.ready;
+            command.issued = at;
+            command.waited_for = entry.waited_for.map(|(class, pc)| (Unit::of(class), pc));
+            if entry.is_config && command.unit != Unit::Execute {
+                command.completed = at;
+            }
+        }
+    }
+
+    pub(super) fn complete(&mut self, slot: Slot, at: u64) {
+        if let Some(command) = self.command(slot) {
+            command.completed = at;
+        }
+    }
+
+    pub(super) fn operate(&mut self, operation: RecordedOperation) {
+        if self.operations.len() < self.limit {
+            self.operations.push(operation);
+        }
+    }
+
+    pub(super) fn fence(&mut self, start: u64, end: u64) {
+        if self.fences.len() < self.limit {
+            self.fences.push(RecordedSpan { start, end, pc: 0 });
+        }
+    }
+
+    pub(super) fn miss(&mut self, start: u64, end: u64) {
+        if self.misses.len() < self.limit {
+            self.misses.push(RecordedSpan { start, end, pc: 0 });
+        }
+    }
+
+    /// Returns the index of the command in a slot.
+    pub(super) fn index(&self, slot: Option<Slot>) -> Option<usize> {
+        self.slots.get(slot? as usize).copied().flatten()
+    }
+
+    fn command(&mut self, slot: Slot) -> Option<&mut RecordedCommand> {
+        let idx = self.index(Some(slot))?;
+        self.commands.get_mut(idx)
+    }
+}
