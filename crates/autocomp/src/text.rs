@@ -75,7 +75,13 @@ pub fn markdown_table(rows: &[Vec<String>], right: &[usize]) -> String {
         let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
         text += &format!("| {} |\n", cells.join(" | "));
         if place == 0 {
-            let rule = |column| if right.contains(&column) { "---:" } else { "---" };
+            let rule = |column| {
+                if right.contains(&column) {
+                    "---:"
+                } else {
+                    "---"
+                }
+            };
             let rules: Vec<&str> = (0..row.len()).map(rule).collect();
             text += &format!("| {} |\n", rules.join(" | "));
         }

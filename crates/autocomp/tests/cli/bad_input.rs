@@ -199,7 +199,14 @@ fn a_full_disk() {
                   \"$0\" optimize \"$1\" --run-dir disk/run --max-evaluations 40 --workers 1\n\
                   code=$?; cp -r disk/run kept; exit $code";
     let output = std::process::Command::new("unshare")
-        .args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_autocomp"), &problem()])
+        .args([
+            "-rm",
+            "sh",
+            "-c",
+            script,
+            env!("CARGO_BIN_EXE_autocomp"),
+            &problem(),
+        ])
         .current_dir(place.path())
         .env("AUTOCOMP_CACHE_DIR", cache())
         .output();
@@ -211,15 +218,36 @@ fn a_full_disk() {
         }
     };
     let ended = place.ended(&output);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(4), ""), "{}", ended.stderr);
-    assert!(ended.stderr.contains("error: no room left to write disk/run/"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("hint: free some space"), "{}", ended.stderr);
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (Some(4), ""),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended
+            .stderr
+            .contains("error: no room left to write disk/run/"),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.contains("hint: free some space"),
+        "{}",
+        ended.stderr
+    );
 
     // Nothing is lost: with room again, the run takes its undisturbed course.
     let (code, resumed) = place.json(&["optimize", "--resume", "kept"]);
     assert_eq!(code, Some(0), "{resumed}");
-    let (_, undisturbed) =
-        place.json(&["optimize", &problem(), "--run-dir", "other", "--max-evaluations", "40"]);
+    let (_, undisturbed) = place.json(&[
+        "optimize",
+        &problem(),
+        "--run-dir",
+        "other",
+        "--max-evaluations",
+        "40",
+    ]);
     assert_eq!(resumed["history"], undisturbed["history"]);
 }
 

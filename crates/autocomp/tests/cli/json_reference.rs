@@ -1,1 +1,95 @@
+//! `docs/json.md` names exactly the fields that the commands print.
 
+use crate::program::{Place, data, problem};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the documented fields of each command.
+fn documented() -> BTreeMap<String, BTreeSet<String>> {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md"))
+        .unwrap();
+    let sections = text.split("\n## `").skip(1);
+    let of_section = |section: &str| {
+        let (name, rows) = section.split_once("`\n").unwrap();
+        let fields = rows.lines().filter_map(|row| {
+            row.strip_prefix("| `")?
+                .split('`')
+                .next()
+                .map(str::to_owned)
+        });
+        (name.to_owned(), fields.collect())
+    };
+    sections.map(of_section).collect()
+}
+
+/// Returns the fields of `value`, and of the elements of those arrays of objects
+/// that `documented` describes.
+fn printed(value: &Value, documented: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut fields = BTreeSet::new();
+    for (name, inner) in value.as_object().unwrap() {
+        fields.insert(name.clone());
+        let prefix = format!("{name}[].");
+        if documented.iter().any(|field| field.starts_with(&prefix)) {
+            let elements = inner.as_array().unwrap();
+            assert!(!elements.is_empty(), "{name} is empty and shows nothing");
+            let names = elements
+                .iter()
+                .flat_map(|element| element.as_object().unwrap().keys());
+            fields.extend(names.map(|name| format!("{prefix}{name}")));
+        }
+    }
+    fields
+}
+
+#[test]
+fn the_documented_fields_are_those_printed() {
+    let place = Place::new();
+    let problem = problem();
+    let wrong = data("kernels/modifies-a.c");
+    let calls: &[(&str, &[&str])] = &[
+        (
+            "optimize",
+            &[
+                "optimize",
+                &problem,
+                "--run-dir",
+                "runs/one",
+                "--max-evaluations",
+                "3",
+            ],
+        ),
+        ("eval", &["eval", &problem, "--kernel", &wrong]),
+        ("show", &["show", "runs/one"]),
+        ("show --kernel", &["show", "runs/one", "--kernel", "best"]),
+        ("show --history", &["show", "runs/one", "--history"]),
+        ("show --task", &["show", "runs/one", "--task", "i1.b0.p0"]),
+        ("runs", &["runs"]),
+        ("targets", &["targets"]),
+        ("targets NAME", &["targets", "gemmini-int8-16"]),
+        ("problems", &["problems"]),
+        ("problems NAME", &["problems", &problem]),
+        (
+            "problems NAME --kernel",
+            &["problems", &problem, "--kernel", "baseline"],
+        ),
+        ("doctor", &["doctor"]),
+        ("prompt", &["prompt", &problem, "--no-eval"]),
+        ("models list", &["models", "list"]),
+        ("models check", &["models", "check", "command::true"]),
+    ];
+    let mut documented = documented();
+    for (name, arguments) in calls {
+        let expected = documented
+            .remove(*name)
+            .unwrap_or_else(|| panic!("{name} is not documented"));
+        let (_, value) = place.json(arguments);
+        assert_eq!(printed(&value, &expected), expected, "{name}");
+    }
+    // Needs a program, and is compared where one is at hand.
+    documented.remove("sim run");
+    assert!(
+        documented.is_empty(),
+        "documented, but not compared: {:?}",
+        documented.keys()
+    );
+}

@@ -7,8 +7,17 @@ use std::path::{Path, PathBuf};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::path};
 
 const KEY: &str = "sk-planted-key-0004";
-const EFFORT: &[&str] =
-    &["--beam", "1", "--plans", "1", "--iterations", "1", "--run-dir", "run", "--allow-unknown-prices"];
+const EFFORT: &[&str] = &[
+    "--beam",
+    "1",
+    "--plans",
+    "1",
+    "--iterations",
+    "1",
+    "--run-dir",
+    "run",
+    "--allow-unknown-prices",
+];
 
 /// Returns a kernel that is right and faster than the baseline: the weights
 /// are moved in once.
@@ -17,26 +26,59 @@ fn better_kernel() -> String {
     let weights = "    for (int k = 0; k < 4; k++) {\n      mvin3(&B[k * 16][0], 1024 + k * 64, 64, 16);\n    }\n";
     let hoisted = baseline.replacen(weights, "", 1);
     assert_ne!(hoisted, baseline);
-    hoisted.replacen("  for (int i = 0;", &format!("{weights}  for (int i = 0;"), 1)
+    hoisted.replacen(
+        "  for (int i = 0;",
+        &format!("{weights}  for (int i = 0;"),
+        1,
+    )
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_below(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
 }
 
 /// Checks that the run ended with [`better_kernel`] and that the plan is recorded.
 fn check(place: &Place, code: Option<i32>, value: &Value, model: &str) {
-    assert_eq!((code, value["status"].as_str()), (Some(0), Some("finished")), "{value}");
-    assert_eq!(fs::read_to_string(value["best_kernel"].as_str().unwrap()).unwrap().trim(), better_kernel().trim());
+    assert_eq!(
+        (code, value["status"].as_str()),
+        (Some(0), Some("finished")),
+        "{value}"
+    );
+    assert_eq!(
+        fs::read_to_string(value["best_kernel"].as_str().unwrap())
+            .unwrap()
+            .trim(),
+        better_kernel().trim()
+    );
     assert!(1.0 < value["speedup"].as_f64().unwrap(), "{value}");
     let plan = value["plans"].as_array().unwrap().last().unwrap();
-    assert!(plan["plan"].as_str().unwrap().contains("Move the weights in once"), "{plan}");
+    assert!(
+        plan["plan"]
+            .as_str()
+            .unwrap()
+            .contains("Move the weights in once"),
+        "{plan}"
+    );
     assert!(plan["proposer"].as_str().unwrap().contains(model), "{plan}");
 
     // A replay needs no model.
     let (code, again) = place.json(&["optimize", "--replay", "run", "--run-dir", "again"]);
-    assert_eq!((code, &again["history"]), (Some(0), &value["history"]), "{again}");
+    assert_eq!(
+        (code, &again["history"]),
+        (Some(0), &value["history"]),
+        "{again}"
+    );
 }
 
 #[test]
@@ -57,11 +99,26 @@ fn a_program_as_the_model() {
 fn a_program_that_fails_stops_the_run() {
     let place = Place::new();
     let problem = problem();
-    let arguments = [&["optimize", &problem, "--model", "command::sh -c 'echo broken >&2; exit 3'"], EFFORT].concat();
+    let arguments = [
+        &[
+            "optimize",
+            &problem,
+            "--model",
+            "command::sh -c 'echo broken >&2; exit 3'",
+        ],
+        EFFORT,
+    ]
+    .concat();
     let ended = place.call(&arguments);
     assert_eq!(ended.code, Some(4), "{}", ended.transcript());
     assert!(ended.stderr.contains("broken"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("hint: then continue with `autocomp optimize --resume run`"), "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .contains("hint: then continue with `autocomp optimize --resume run`"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +137,10 @@ async fn a_server_as_the_model() {
             "usage": { "prompt_tokens": 500, "completion_tokens": 100 },
         }))
     };
-    Mock::given(path("/v1/chat/completions")).respond_with(respond).mount(&server).await;
+    Mock::given(path("/v1/chat/completions"))
+        .respond_with(respond)
+        .mount(&server)
+        .await;
     let model = format!("compatible@{}/v1/::mock", server.uri());
     let value = tokio::task::spawn_blocking(move || {
         let place = Place::new();
@@ -100,14 +160,22 @@ async fn a_server_as_the_model() {
         assert!(!stderr.contains(KEY) && !String::from_utf8_lossy(&output.stdout).contains(KEY));
         let history = place.call(&["show", "run", "--task", "i1.b0.p0"]);
         assert_eq!(history.code, Some(0), "{}", history.stderr);
-        assert!(history.stdout.contains("CHOICE:"), "the texts are recorded: {}", history.stdout);
+        assert!(
+            history.stdout.contains("CHOICE:"),
+            "the texts are recorded: {}",
+            history.stdout
+        );
         assert!(!history.stdout.contains(KEY));
         let files = files_below(&place.path().join("run"));
         assert!(3 < files.len());
         for file in files {
             let bytes = fs::read(&file).unwrap();
             let plain = zstd_or_plain(&bytes);
-            assert!(!contains(&bytes, KEY) && !contains(&plain, KEY), "{}", file.display());
+            assert!(
+                !contains(&bytes, KEY) && !contains(&plain, KEY),
+                "{}",
+                file.display()
+            );
         }
         value
     })
@@ -115,7 +183,11 @@ async fn a_server_as_the_model() {
     .unwrap();
     assert_eq!(value["cost_usd"], 0.0);
     let requests = server.received_requests().await.unwrap();
-    assert_eq!(requests.len(), 2, "one plan, one draft; none for the replay");
+    assert_eq!(
+        requests.len(),
+        2,
+        "one plan, one draft; none for the replay"
+    );
     for request in requests {
         assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
         assert!(!contains(&request.body, KEY));
@@ -123,7 +195,9 @@ async fn a_server_as_the_model() {
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {
-    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
 }
 
 fn zstd_or_plain(bytes: &[u8]) -> Vec<u8> {

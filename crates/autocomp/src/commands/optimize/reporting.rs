@@ -7,7 +7,7 @@ use crate::measuring::Bench;
 use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
 use crate::text;
-use autocomp_core::{FinishReason, Outcome, StopReason};
+use autocomp_core::{Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason};
 use autocomp_runner::{RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ pub fn finish(
         result_text(&report, &run, folder, bench, problem)
     })?;
     match &end.stop {
-        None => Ok(exit_code::SUCCESS),
+        None => Ok(after_failed_proposals(&view, output)),
         // A time limit is what the user asked for.
         Some(stop) if stop.reason == StopReason::WallTime => {
             output.message(format!(
@@ -141,6 +141,43 @@ pub fn finish(
             Ok(error.exit_code())
         }
     }
+}
+
+/// Tells of plans and drafts that could not be had, and returns the exit code:
+/// a run that got none at all has not searched.
+fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
+    let progress = view.search.progress();
+    let counts = [progress.plans, progress.drafts, progress.repairs];
+    let n_failed: u32 = counts.iter().map(|counts| counts.failed).sum();
+    let last = view
+        .events
+        .iter()
+        .rev()
+        .find_map(|stored| match &stored.event {
+            Event::Planned(Planned {
+                result: Proposal::Failed { message },
+                ..
+            })
+            | Event::Drafted(Drafted {
+                result: Proposal::Failed { message },
+                ..
+            }) => Some(message),
+            _ => None,
+        });
+    let Some(last) = last else {
+        return exit_code::SUCCESS;
+    };
+    if progress.drafts.made == 0 {
+        let error =
+            CliError::environment(format!("no draft could be had; the last failure: {last}"))
+                .hint("`autocomp models check MODEL` tries a model");
+        output.message(error.to_string());
+        return error.exit_code();
+    }
+    output.message(format!(
+        "note: {n_failed} plans and drafts could not be had; the last failure: {last}"
+    ));
+    exit_code::SUCCESS
 }
 
 fn stop_error(stop: &autocomp_runner::Stop) -> CliError {
