@@ -20,6 +20,7 @@ pub struct ProgressLines {
     bar: Option<ProgressBar>,
     best_cycles: Option<u64>,
     last_line: Duration,
+    last_status: String,
     connector: Option<Arc<Connector>>,
 }
 
@@ -39,6 +40,7 @@ impl ProgressLines {
             bar,
             best_cycles: None,
             last_line: Duration::ZERO,
+            last_status: String::new(),
             connector,
         }
     }
@@ -97,7 +99,10 @@ impl Observer for ProgressLines {
         }
         if is_border || (self.bar.is_none() && is_overdue && notice.event.is_some()) {
             self.last_line = notice.elapsed;
-            self.line(&status);
+            if status != self.last_status {
+                self.line(&status);
+                self.last_status = status;
+            }
         }
     }
 }

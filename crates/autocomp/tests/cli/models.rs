@@ -96,7 +96,7 @@ fn a_program_as_the_model() {
 }
 
 #[test]
-fn a_program_that_fails_stops_the_run() {
+fn a_program_that_always_fails_is_an_error() {
     let place = Place::new();
     let problem = problem();
     let arguments = [
@@ -115,7 +115,7 @@ fn a_program_that_fails_stops_the_run() {
     assert!(
         ended
             .stderr
-            .contains("hint: then continue with `autocomp optimize --resume run`"),
+            .contains("hint: `autocomp models check MODEL` tries a model"),
         "{}",
         ended.stderr
     );
