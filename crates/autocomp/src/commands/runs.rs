@@ -9,7 +9,7 @@ use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::list_runs;
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// List the runs in a folder
@@ -38,7 +38,7 @@ struct DamagedRun {
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let folders = if arguments.folder.exists() {
         list_runs(&arguments.folder).map_err(|error| store_error(&error))?
-    } else if arguments.folder == PathBuf::from("runs") {
+    } else if arguments.folder == Path::new("runs") {
         Vec::new()
     } else {
         return Err(CliError::usage(format!("there is no folder {}", arguments.folder.display()))
