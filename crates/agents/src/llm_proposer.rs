@@ -11,8 +11,8 @@ use crate::proposer::{
 };
 use autocomp_core::{Draft, Plan, TaskKey, Usage};
 use autocomp_llm::{
-    Attempt, Availability, LlmErrorKind, Member, Message, ModelSet, ReasoningEffort, ReplySchema,
-    Request, Role,
+    Attempt, Attempts, Availability, LlmErrorKind, Member, Message, ModelSet, ReasoningEffort,
+    ReplySchema, Request, Role, Unclaimed,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +78,7 @@ pub struct LlmProposer {
     planners: ModelSet,
     coders: ModelSet,
     settings: LlmProposerSettings,
+    unclaimed: Arc<Unclaimed>,
 }
 
 impl LlmProposer {
@@ -96,6 +97,7 @@ impl LlmProposer {
             planners,
             coders,
             settings,
+            unclaimed: Unclaimed::new(),
         }
     }
 
@@ -182,18 +184,18 @@ impl LlmProposer {
         schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
     ) -> Result<Reply<(T, String)>, ProposeError> {
-        let mut exchanges = Vec::new();
-        let exhausted = |message: String, exchanges| {
+        let mut attempts = Attempts::new(&self.unclaimed);
+        let exhausted = |message: String, mut attempts: Attempts| {
             Err(ProposeError {
                 kind: ProposeErrorKind::Exhausted,
                 message,
-                exchanges,
+                exchanges: exchanges_of(&mut attempts),
             })
         };
         let prompt = match prompt {
             Ok(prompt) => prompt,
             // The template is the same for every task, so none can succeed.
-            Err(error) => return exhausted(error.to_string(), exchanges),
+            Err(error) => return exhausted(error.to_string(), attempts),
         };
         let give_up = Instant::now() + self.settings.patience;
         loop {
@@ -208,17 +210,17 @@ impl LlmProposer {
                     }
                 }
                 match self
-                    .ask_member(member, &prompt, schema, &parse, &mut exchanges)
+                    .ask_member(member, &prompt, schema, &parse, &mut attempts)
                     .await
                 {
                     Ok(value) => {
                         return Ok(Reply {
                             value: (value, member.model().to_owned()),
-                            exchanges,
+                            exchanges: exchanges_of(&mut attempts),
                         });
                     }
                     Err((LlmErrorKind::BudgetExhausted, message)) => {
-                        return exhausted(message, exchanges);
+                        return exhausted(message, attempts);
                     }
                     Err((_, message)) => failures.push(message),
                 }
@@ -228,7 +230,7 @@ impl LlmProposer {
                 return Err(ProposeError {
                     kind: ProposeErrorKind::Failed,
                     message,
-                    exchanges,
+                    exchanges: exchanges_of(&mut attempts),
                 });
             }
             match set.next_probe() {
@@ -236,7 +238,7 @@ impl LlmProposer {
                     // Looks more often than that: somebody else's probe may succeed first.
                     tokio::time::sleep_until(at.min(Instant::now() + LOOK_AGAIN)).await;
                 }
-                _ => return exhausted(format!("no model can be asked: {message}"), exchanges),
+                _ => return exhausted(format!("no model can be asked: {message}"), attempts),
             }
         }
     }
@@ -248,7 +250,7 @@ impl LlmProposer {
         prompt: &Prompt,
         schema: Option<&ReplySchema>,
         parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
-        exchanges: &mut Vec<Exchange>,
+        attempts: &mut Attempts,
     ) -> Result<T, (LlmErrorKind, String)> {
         let mut request = Request::new(
             prompt.system.clone(),
@@ -263,11 +265,11 @@ impl LlmProposer {
             let completion = match member.complete(&request).await {
                 Ok(completion) => completion,
                 Err(error) => {
-                    exchanges.extend(error.attempts.iter().map(exchange_of));
+                    attempts.extend(error.attempts.iter().cloned());
                     return Err((error.kind, error.to_string()));
                 }
             };
-            exchanges.extend(completion.attempts.iter().map(exchange_of));
+            attempts.extend(completion.attempts);
             match parse(&completion.text) {
                 Ok(value) => {
                     member.judge(Ok(()));
@@ -343,6 +345,13 @@ impl Proposer for LlmProposer {
             .await
             .map(draft_of)
     }
+    fn take_unclaimed(&self) -> Vec<Exchange> {
+        let mut attempts = self.unclaimed.take();
+        for member in self.planners.members().iter().chain(self.coders.members()) {
+            attempts.extend(member.take_unclaimed());
+        }
+        attempts.iter().map(exchange_of).collect()
+    }
 }
 
 pub(crate) fn draft_of(reply: Reply<(String, String)>) -> Reply<Draft> {
@@ -378,6 +387,11 @@ fn echo(mut reply: String) -> String {
     reply
 }
 
+/// Hands attempts over in the journal's form.
+fn exchanges_of(attempts: &mut Attempts) -> Vec<Exchange> {
+    attempts.take().iter().map(exchange_of).collect()
+}
+
 /// Returns the journal's form of a call.
 #[must_use]
 pub fn exchange_of(attempt: &Attempt) -> Exchange {
@@ -393,6 +407,7 @@ pub fn exchange_of(attempt: &Attempt) -> Exchange {
                 None => error.clone(),
             }),
         usage: attempt.usage(),
+        cost_is_estimate: attempt.estimated,
         latency_ms: attempt.latency.as_millis() as u64,
     }
 }

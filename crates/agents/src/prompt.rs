@@ -103,9 +103,12 @@ impl Phase {
         }
     }
 
-    /// Returns the phase of a name.
+    /// Returns the phase of a name; `edits` is short for `implement_edits`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
+        if name == "edits" {
+            return Some(Self::ImplementEdits);
+        }
         Self::ALL.into_iter().find(|phase| phase.name() == name)
     }
 }

@@ -71,6 +71,9 @@ pub struct Exchange {
     pub error: Option<String>,
     /// What it used.
     pub usage: Usage,
+    /// The provider did not tell what it used: tokens and cost are a careful guess.
+    #[serde(default)]
+    pub cost_is_estimate: bool,
     /// Wall time in milliseconds.
     pub latency_ms: u64,
 }
@@ -149,5 +152,12 @@ pub trait Proposer: Send + Sync {
             message: format!("{} does not repair drafts", self.name()),
             exchanges: Vec::new(),
         })
+    }
+
+    /// Takes the calls of models whose replies nobody received, because the
+    /// request was dropped under way (a run that stops). They belong into the
+    /// record: they may have cost.
+    fn take_unclaimed(&self) -> Vec<Exchange> {
+        Vec::new()
     }
 }

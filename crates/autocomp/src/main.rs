@@ -10,6 +10,7 @@ mod error;
 mod evaluation_text;
 mod exit_code;
 mod measuring;
+mod model_usage;
 mod output;
 mod progress;
 mod proposing;

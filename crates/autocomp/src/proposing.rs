@@ -8,7 +8,7 @@ use autocomp_agents::{
 };
 use autocomp_core::{Usage, UsdMicros};
 use autocomp_llm::{
-    Amount, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable, Secrets,
+    Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
 };
 use autocomp_rewriter::HardwareLimits;
 use std::env;
@@ -78,6 +78,7 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             reasoning: asking.reasoning,
             code_form: asking.code_form,
             most_examples: asking.most_examples,
+            patience: seconds(asking.patience_s),
             ..LlmProposerSettings::standard()
         },
     ));
@@ -108,13 +109,25 @@ pub fn connector(
     if let Some(path) = &asking.keys {
         secrets.add_file(path).map_err(CliError::input)?;
     }
+    let standard = ConnectSettings::standard();
     let settings = ConnectSettings {
-        timeout: Duration::from_secs(asking.timeout_s.max(1)),
+        timeout: seconds(asking.timeout_s.max(1)),
+        answer_timeout: seconds(asking.answer_timeout_s.max(1)),
+        retry: RetryPolicy {
+            max_attempts: asking.attempts.max(1),
+            deadline: seconds(asking.deadline_s.max(1)),
+            ..standard.retry
+        },
+        breaker: BreakerPolicy {
+            failures: asking.failures.max(1),
+            first_pause: seconds(asking.pause_s.max(1)),
+            longest_pause: seconds(asking.longest_pause_s.max(1)),
+        },
         concurrency: asking.concurrency.max(1),
         requests_per_minute: asking.requests_per_minute,
         prices: prices(asking.prices.as_deref())?,
         allow_unknown_prices: asking.allow_unknown_prices,
-        ..ConnectSettings::standard()
+        ..standard
     };
     let caps = Caps {
         cost: budget
@@ -133,6 +146,11 @@ pub fn connector(
         Arc::new(secrets),
         Budget::new(caps, spent),
     ))
+}
+
+/// Returns a time limit that cannot overflow a clock: a year at most.
+fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count.min(365 * 86_400))
 }
 
 /// Returns the built-in prices, with those of the user's file over them.

@@ -80,6 +80,20 @@ pub struct AskingSettings {
     pub concurrency: usize,
     /// Requests started per minute for each provider; absent for no limit.
     pub requests_per_minute: Option<u32>,
+    /// Seconds that an answer in a mailbox may take.
+    pub answer_timeout_s: u64,
+    /// Calls for one request at most, the first included.
+    pub attempts: usize,
+    /// Seconds that all calls for one request and the waits between them may take.
+    pub deadline_s: u64,
+    /// Failures in a row after which a model is set aside.
+    pub failures: u32,
+    /// Seconds for which it is set aside; doubled each time in a row.
+    pub pause_s: u64,
+    /// Seconds for which it is set aside at most.
+    pub longest_pause_s: u64,
+    /// Seconds to wait while every model is set aside, before the run stops.
+    pub patience_s: u64,
 }
 
 impl Default for AskingSettings {
@@ -98,13 +112,20 @@ impl Default for AskingSettings {
             timeout_s: connect.timeout.as_secs(),
             concurrency: connect.concurrency,
             requests_per_minute: connect.requests_per_minute,
+            answer_timeout_s: connect.answer_timeout.as_secs(),
+            attempts: connect.retry.max_attempts,
+            deadline_s: connect.retry.deadline.as_secs(),
+            failures: connect.breaker.failures,
+            pause_s: connect.breaker.first_pause.as_secs(),
+            longest_pause_s: connect.breaker.longest_pause.as_secs(),
+            patience_s: asking.patience.as_secs(),
         }
     }
 }
 
 impl Settings {
-    /// Reads a settings file.
-    pub fn read(path: &Path) -> Result<Self, CliError> {
+    /// Reads a settings file; also returns whether it says how often to repair.
+    pub fn read(path: &Path) -> Result<(Self, bool), CliError> {
         let text = fs::read_to_string(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the settings file {}: {error}",
@@ -112,7 +133,10 @@ impl Settings {
             ))
             .hint("check the path after `--config`")
         })?;
-        Self::parse(&text, &path.display().to_string())
+        let settings = Self::parse(&text, &path.display().to_string())?;
+        let table: Option<toml::Table> = toml::from_str(&text).ok();
+        let search = table.as_ref().and_then(|table| table.get("search")?.as_table());
+        Ok((settings, search.is_some_and(|search| search.contains_key("repairs"))))
     }
 
     /// Parses settings; `name` is the file's name for messages.
@@ -243,6 +267,27 @@ mod tests {
             Settings::parse(&settings.to_toml().unwrap(), "s.toml").unwrap(),
             settings
         );
+    }
+
+    /// The documentation shows every setting of models, with its default.
+    #[test]
+    fn the_documented_file_is_right() {
+        let page = include_str!("../../../docs/models.md");
+        let section = page.split("\n## Settings\n").nth(1).unwrap();
+        let block = section.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let documented = Settings::parse(block, "models.md").unwrap();
+        let mut asking = documented.asking;
+        asking.keys = None;
+        asking.prices = None;
+        asking.temperature = None;
+        asking.reasoning = None;
+        asking.requests_per_minute = None;
+        assert_eq!(asking, Settings::default().asking);
+        assert!(documented.budget.max_usd.is_some() && !documented.models.is_empty());
+        let names = toml::Table::try_from(Settings::default().asking).unwrap();
+        for name in names.keys() {
+            assert!(block.contains(&format!("\n{name} = ")), "{name}");
+        }
     }
 
     #[test]

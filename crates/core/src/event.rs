@@ -177,6 +177,9 @@ pub struct ExchangeRecord {
     pub error: Option<String>,
     /// What it used.
     pub usage: Usage,
+    /// The provider did not tell what it used: tokens and cost are a careful guess.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cost_is_estimate: bool,
     /// Wall time in milliseconds. Not part of the canonical history.
     pub latency_ms: u64,
 }

@@ -5,7 +5,7 @@
 
 use crate::error::LlmErrorKind;
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The longest part of a provider's message that is passed on.
 const LONGEST_MESSAGE: usize = 500;
@@ -87,16 +87,25 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 /// Returns how long to wait by the headers `retry-after-ms` and `retry-after`
-/// (seconds or a date, of which only seconds are taken), or Google's `retryDelay`.
+/// (seconds, or a date as in RFC 9110 section 5.6.7), or Google's `retryDelay`.
 pub(crate) fn retry_after<'a>(
     header: impl Fn(&str) -> Option<&'a str>,
     body: &str,
+    now: SystemTime,
 ) -> Option<Duration> {
+    // A date in the past asks for no wait.
+    let date = |text: &str| {
+        let date = httpdate::parse_http_date(text.trim()).ok()?;
+        Some(date.duration_since(now).unwrap_or_default().as_secs_f64())
+    };
     let seconds = |text: &str| text.trim().parse::<f64>().ok();
     let asked = header("retry-after-ms")
         .and_then(seconds)
         .map(|millis| millis / 1000.0)
-        .or_else(|| header("retry-after").and_then(seconds))
+        .or_else(|| {
+            let text = header("retry-after")?;
+            seconds(text).or_else(|| date(text))
+        })
         .or_else(|| {
             let start = body.find("\"retryDelay\"")?;
             let value = body[start..].splitn(4, '"').nth(3)?;
@@ -112,7 +121,7 @@ pub(crate) fn retry_after<'a>(
 mod tests {
     use super::{kind_of_status, message_of_body, retry_after};
     use crate::error::LlmErrorKind;
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     #[test]
     fn statuses_and_bodies_map_to_kinds() {
@@ -150,21 +159,34 @@ mod tests {
 
     #[test]
     fn waits_are_read_from_headers_and_bodies() {
+        // Of the date below, 90 s before it.
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777 - 90);
+        let retry_after = |header: &dyn Fn(&str) -> Option<&'static str>, body: &str| {
+            retry_after(header, body, now)
+        };
         let header = |name: &'static str, value: &'static str| {
             move |asked: &str| (asked == name).then_some(value)
         };
         assert_eq!(
-            retry_after(header("retry-after", "7"), ""),
+            retry_after(&header("retry-after", "7"), ""),
             Some(Duration::from_secs(7))
         );
         assert_eq!(
-            retry_after(header("retry-after-ms", "250"), ""),
+            retry_after(&header("retry-after-ms", "250"), ""),
             Some(Duration::from_millis(250))
         );
-        assert_eq!(retry_after(header("retry-after", "-3"), ""), None);
-        assert_eq!(retry_after(header("retry-after", "NaN"), ""), None);
+        assert_eq!(retry_after(&header("retry-after", "-3"), ""), None);
+        assert_eq!(retry_after(&header("retry-after", "NaN"), ""), None);
+        let date = |text| retry_after(&header("retry-after", text), "");
+        assert_eq!(
+            date("Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(Duration::from_secs(90))
+        );
+        assert_eq!(date("Tue, 06 Nov 1984 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(date("Sat, 06 Nov 2094 08:49:37 GMT"), None);
+        assert_eq!(date("tomorrow"), None);
         let body = r#"{"error":{"details":[{"retryDelay": "34s"}]}}"#;
-        assert_eq!(retry_after(|_| None, body), Some(Duration::from_secs(34)));
+        assert_eq!(retry_after(&|_| None, body), Some(Duration::from_secs(34)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::retried::{Retried, RetryPolicy};
 use crate::secrets::Secrets;
 use crate::throttled::{Gate, Throttled};
 use crate::timed::Timed;
+use crate::unclaimed::Unclaimed;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -225,18 +226,21 @@ impl Connector {
         retry: RetryPolicy,
         structured_output: bool,
     ) -> Member {
+        let unclaimed = Unclaimed::new();
         let metered = Metered::new(
             Timed::new(client, timeout),
             price.clone(),
             Arc::clone(&self.budget),
             Arc::clone(&self.secrets),
-        );
-        let retried = Retried::new(Throttled::new(metered, gate), retry);
+        )
+        .with_unclaimed(&unclaimed);
+        let retried = Retried::new(Throttled::new(metered, gate), retry).with_unclaimed(&unclaimed);
         Member::new(
             Box::new(retried),
             price,
             self.settings.breaker,
             structured_output,
+            unclaimed,
         )
     }
 }

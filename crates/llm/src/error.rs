@@ -39,6 +39,8 @@ pub enum LlmErrorKind {
     BudgetExhausted,
     /// The call itself could not be made: program missing, folder not writable.
     Unavailable,
+    /// The caller went away before the reply was complete, as when a run stops.
+    Cancelled,
 }
 
 impl LlmErrorKind {
@@ -91,6 +93,7 @@ impl LlmErrorKind {
             Self::InvalidRequest => "invalid_request",
             Self::BudgetExhausted => "budget_exhausted",
             Self::Unavailable => "unavailable",
+            Self::Cancelled => "cancelled",
         }
     }
 }

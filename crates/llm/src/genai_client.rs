@@ -18,6 +18,7 @@ use genai::chat::{
 use genai::resolver::{AuthData, Endpoint};
 use genai::{ModelIden, ServiceTarget};
 use serde_json::{Value, json};
+use std::time::SystemTime;
 
 /// A client of one model over HTTP.
 pub struct GenaiClient {
@@ -118,7 +119,7 @@ impl GenaiClient {
             };
             let mut result =
                 self.error(kind_of_status(status, body), message_of_body(status, body));
-            result.retry_after = retry_after(header, body);
+            result.retry_after = retry_after(header, body, SystemTime::now());
             return result;
         }
         let webc = match error {

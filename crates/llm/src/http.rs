@@ -57,7 +57,11 @@ impl Endpoint<'_> {
         if status != 200 {
             let kind = kind_of_status(status, &text);
             let mut error = new_error(kind, message_of_body(status, &text));
-            error.retry_after = retry_after(|name| headers.get(name)?.to_str().ok(), &text);
+            error.retry_after = retry_after(
+                |name| headers.get(name)?.to_str().ok(),
+                &text,
+                std::time::SystemTime::now(),
+            );
             return Err(error);
         }
         serde_json::from_str(&text).map_err(|error| {

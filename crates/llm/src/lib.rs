@@ -28,6 +28,7 @@ mod scripted;
 mod secrets;
 mod throttled;
 mod timed;
+mod unclaimed;
 
 pub use bedrock::BedrockClient;
 pub use breaker::{Availability, Breaker, BreakerPolicy};
@@ -53,3 +54,4 @@ pub use scripted::ScriptedClient;
 pub use secrets::{Secrets, SecretsError};
 pub use throttled::{Gate, Throttled};
 pub use timed::Timed;
+pub use unclaimed::{Attempts, Unclaimed};

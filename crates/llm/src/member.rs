@@ -5,6 +5,7 @@ use crate::client::LlmClient;
 use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::price::Price;
+use crate::unclaimed::Unclaimed;
 use autocomp_core::UsdMicros;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,7 @@ pub struct Member {
     price: Price,
     breaker: Breaker,
     structured_output: bool,
+    unclaimed: Arc<Unclaimed>,
     tally: Mutex<Tally>,
     notices: Mutex<Vec<String>>,
 }
@@ -57,12 +59,14 @@ impl Member {
         price: Price,
         breaker: BreakerPolicy,
         structured_output: bool,
+        unclaimed: Arc<Unclaimed>,
     ) -> Self {
         Self {
             client,
             price,
             breaker: Breaker::new(breaker),
             structured_output,
+            unclaimed,
             tally: Mutex::default(),
             notices: Mutex::default(),
         }
@@ -135,6 +139,14 @@ impl Member {
                 self.note_failure(LlmErrorKind::Malformed, complaint);
             }
         }
+    }
+
+    /// Takes the calls whose callers went away before they got them.
+    #[must_use]
+    pub fn take_unclaimed(&self) -> Vec<Attempt> {
+        let attempts = self.unclaimed.take();
+        self.count(&attempts);
+        attempts
     }
 
     /// Returns how the model fared so far.

@@ -1,24 +1,27 @@
 //! Budget and record around one model: every call is paid for and written down.
 
-use crate::budget::{Amount, Budget, amount_of};
+use crate::budget::{Amount, Budget, Reservation, amount_of};
 use crate::client::LlmClient;
 use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::price::Price;
 use crate::secrets::Secrets;
+use crate::unclaimed::{Attempts, Unclaimed};
 use autocomp_core::UsdMicros;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// Wraps a client so that each call reserves its cost first, settles it
-/// afterwards, and leaves an [`Attempt`] without secrets.
+/// afterwards, and leaves an [`Attempt`] without secrets. A call that is dropped
+/// under way counts with the most it may cost, in the budget and as unclaimed.
 #[derive(Debug)]
 pub struct Metered<C> {
     inner: C,
     price: Price,
     budget: Arc<Budget>,
     secrets: Arc<Secrets>,
+    unclaimed: Arc<Unclaimed>,
 }
 
 impl<C: LlmClient> Metered<C> {
@@ -29,7 +32,15 @@ impl<C: LlmClient> Metered<C> {
             price,
             budget,
             secrets,
+            unclaimed: Unclaimed::new(),
         }
+    }
+
+    /// Leaves calls that are dropped under way to `unclaimed`.
+    #[must_use]
+    pub fn with_unclaimed(mut self, unclaimed: &Arc<Unclaimed>) -> Self {
+        self.unclaimed = Arc::clone(unclaimed);
+        self
     }
 
     fn attempt(
@@ -84,7 +95,14 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                 LlmError::new(LlmErrorKind::BudgetExhausted, self.inner.model(), reached.0)
             })?;
         let start = Instant::now();
+        let mut under_way = UnderWay {
+            metered: self,
+            request,
+            start,
+            reservation: Some(reservation),
+        };
         let result = self.inner.complete(request).await;
+        let reservation = under_way.arrive();
         let latency = start.elapsed();
         match result {
             Ok(mut completion) => {
@@ -124,6 +142,48 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                 Err(error)
             }
         }
+    }
+}
+
+/// A call that has been sent. Dropped before it arrived, it still counts.
+struct UnderWay<'call, C: LlmClient> {
+    metered: &'call Metered<C>,
+    request: &'call Request,
+    start: Instant,
+    reservation: Option<Reservation>,
+}
+
+impl<C: LlmClient> UnderWay<'_, C> {
+    fn arrive(&mut self) -> Reservation {
+        self.reservation
+            .take()
+            .expect("a call arrives once, and holds its reservation until then")
+    }
+}
+
+impl<C: LlmClient> Drop for UnderWay<'_, C> {
+    fn drop(&mut self) {
+        let Some(reservation) = self.reservation.take() else {
+            return;
+        };
+        let is_billed = 0.0 < self.metered.price.output;
+        let tokens = TokenCount {
+            input: self.request.estimated_tokens(),
+            // Nobody bills what a model of the user's own did not finish.
+            output: if is_billed {
+                u64::from(self.request.max_output_tokens)
+            } else {
+                0
+            },
+            ..TokenCount::default()
+        };
+        let latency = self.start.elapsed();
+        let mut attempt = self.metered.attempt(self.request, "", tokens, latency);
+        attempt.estimated = true;
+        attempt.error_kind = Some(LlmErrorKind::Cancelled);
+        attempt.error = Some("the run stopped before the reply was complete".to_owned());
+        reservation.settle(amount_of(&tokens, attempt.cost, 1));
+        Attempts::new(&self.metered.unclaimed).extend([attempt]);
     }
 }
 

@@ -1,9 +1,11 @@
 //! Retry with jittered backoff, Retry-After and a total deadline.
 
 use crate::client::LlmClient;
-use crate::completion::{Attempt, Completion, Request};
+use crate::completion::{Completion, Request};
 use crate::error::LlmError;
+use crate::unclaimed::{Attempts, Unclaimed};
 use backon::{BackoffBuilder as _, ExponentialBuilder};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -25,12 +27,25 @@ pub struct RetryPolicy {
 pub struct Retried<C> {
     inner: C,
     policy: RetryPolicy,
+    unclaimed: Arc<Unclaimed>,
 }
 
 impl<C: LlmClient> Retried<C> {
     /// Wraps `inner`.
     pub fn new(inner: C, policy: RetryPolicy) -> Self {
-        Self { inner, policy }
+        let unclaimed = Unclaimed::new();
+        Self {
+            inner,
+            policy,
+            unclaimed,
+        }
+    }
+
+    /// Leaves the calls of requests that are dropped before they end to `unclaimed`.
+    #[must_use]
+    pub fn with_unclaimed(mut self, unclaimed: &Arc<Unclaimed>) -> Self {
+        self.unclaimed = Arc::clone(unclaimed);
+        self
     }
 }
 
@@ -52,17 +67,17 @@ impl<C: LlmClient> LlmClient for Retried<C> {
             .with_max_delay(self.policy.longest_delay)
             .with_max_times(self.policy.max_attempts.saturating_sub(1))
             .build();
-        let mut attempts: Vec<Attempt> = Vec::new();
+        let mut attempts = Attempts::new(&self.unclaimed);
         loop {
             let mut error = match self.inner.complete(request).await {
                 Ok(mut completion) => {
-                    attempts.append(&mut completion.attempts);
-                    completion.attempts = attempts;
+                    attempts.extend(completion.attempts);
+                    completion.attempts = attempts.take();
                     return Ok(completion);
                 }
                 Err(error) => error,
             };
-            attempts.append(&mut error.attempts);
+            attempts.extend(std::mem::take(&mut error.attempts));
             let next = if error.kind.is_retryable() {
                 delays.next()
             } else {
@@ -81,11 +96,11 @@ impl<C: LlmClient> LlmClient for Retried<C> {
                     tokio::time::sleep(delay).await;
                 }
                 _ => {
-                    if 1 < attempts.len() {
+                    if 1 < attempts.count() {
                         error.message =
-                            format!("{} (after {} calls)", error.message, attempts.len());
+                            format!("{} (after {} calls)", error.message, attempts.count());
                     }
-                    error.attempts = attempts;
+                    error.attempts = attempts.take();
                     return Err(error);
                 }
             }

@@ -25,10 +25,15 @@ use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
+
+/// How long to wait for proposals that were given up: those that wait for a
+/// model end at once, those that compute cannot be interrupted.
+const ABANDONING: Duration = Duration::from_secs(2);
 
 /// What a task came to.
 enum Done {
@@ -162,6 +167,7 @@ impl Dispatcher<'_> {
                 () = sleep_to(self.patience_ends), if self.patience_ends.is_some() => break,
             }
         }
+        self.abandon_proposals().await?;
         let Some((stop, _)) = &self.stop else {
             return Err(RunError::Standstill {
                 iteration: self.session.search.iteration(),
@@ -173,6 +179,24 @@ impl Dispatcher<'_> {
             exchanges: std::mem::take(&mut self.unended),
         });
         self.record(&event)
+    }
+
+    /// Gives up proposals that still run, and keeps a record of their calls.
+    async fn abandon_proposals(&mut self) -> Result<(), RunError> {
+        self.abandon.cancel();
+        let ends = Instant::now() + ABANDONING;
+        while !self.proposing.is_empty() {
+            let done = tokio::select! {
+                done = self.tasks.join_next() => done,
+                () = sleep_until(ends) => None,
+            };
+            let Some(done) = done else { break };
+            self.take(done.expect("tasks catch their panics and are not aborted"))?;
+        }
+        let exchanges = self.proposer.take_unclaimed();
+        let records = proposal::record_exchanges(exchanges, self.session.blobs())?;
+        self.unended.extend(records);
+        Ok(())
     }
 
     fn reach(&self) -> Option<Reach> {

@@ -117,7 +117,7 @@ fn split<T>(answer: Result<Reply<T>, ProposeError>, blobs: &Blobs) -> Result<Spl
     Ok(Split::Ended(proposal, record_exchanges(exchanges, blobs)?))
 }
 
-fn record_exchanges(
+pub(crate) fn record_exchanges(
     exchanges: Vec<Exchange>,
     blobs: &Blobs,
 ) -> Result<Vec<ExchangeRecord>, RunError> {
@@ -128,6 +128,7 @@ fn record_exchanges(
         reply,
         error,
         usage,
+        cost_is_estimate,
         latency_ms,
     } in exchanges
     {
@@ -137,6 +138,7 @@ fn record_exchanges(
             reply: blobs.put(reply.as_bytes())?,
             error,
             usage,
+            cost_is_estimate,
             latency_ms,
         });
     }

@@ -51,6 +51,7 @@ impl RecordedRun {
                 reply: self.blobs.get_text(record.reply)?,
                 error: record.error.clone(),
                 usage: record.usage,
+                cost_is_estimate: record.cost_is_estimate,
                 latency_ms: record.latency_ms,
             })
         };

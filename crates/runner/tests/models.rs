@@ -381,3 +381,57 @@ async fn a_folder_drives_a_whole_run() {
     assert!(end.finish.is_some(), "{:?}", end.stop);
     assert!(end.progress.best.unwrap().cycles < Cycles(1700));
 }
+
+/// A run that is stopped does not wait for replies, but knows what they may have cost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_a_stop_cuts_off_are_accounted_for() {
+    let cancel = CancellationToken::new();
+    let asked = cancel.clone();
+    // The first call is answered with an error, and the stop comes with the second.
+    let calls = std::sync::atomic::AtomicU32::new(0);
+    let slow = server(move |_| {
+        if calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 {
+            return reply("");
+        }
+        asked.cancel();
+        reply("late").set_delay(Duration::from_secs(60))
+    })
+    .await;
+    let models = vec![format!("openai@{}/v1::m", slow.uri())];
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("run");
+    let budget = Budget::unlimited();
+    let mut run = new_run();
+    (run.settings.beam, run.settings.plans) = (1, 1);
+    let mut session = RunSession::create(&folder, run, &Waits).unwrap();
+    let options = RunOptions {
+        grace: Duration::from_millis(300),
+        ..RunOptions::new(2)
+    };
+    let end = session
+        .execute(
+            Arc::new(proposer(&connector(&models, &budget), &models)),
+            Arc::new(Waits),
+            &options,
+            &mut |_: &Notice<'_>| {},
+            &cancel,
+        )
+        .await
+        .unwrap();
+    session.close().unwrap();
+    assert_eq!(end.stop.unwrap().reason, StopReason::Interrupted);
+    let spent = budget.spent();
+    assert_eq!(budget.in_flight(), Amount::default());
+    assert_eq!(spent.requests, 2);
+
+    let session = RunSession::resume(&folder, "0.1.0").unwrap();
+    let used = session.search().usage();
+    assert_eq!(used.requests, 2);
+    assert_eq!(used.cost, spent.cost);
+    assert_eq!(
+        used.input_tokens + used.cached_tokens + used.output_tokens,
+        spent.tokens
+    );
+    // 2000 tokens of output at $10 per million: the reply may have been whole.
+    assert!(UsdMicros(20_000) < used.cost, "{:?}", used.cost);
+}

@@ -431,9 +431,9 @@ fn exchanges() -> impl Strategy<Value = Vec<ExchangeRecord>> {
         hash(),
         prop::option::of(".*"),
         any::<[u64; 6]>(),
-        any::<u64>(),
+        any::<(bool, u64)>(),
     );
-    let exchange = exchange.prop_map(|(model, prompt, reply, error, usage, latency_ms)| {
+    let exchange = exchange.prop_map(|(model, prompt, reply, error, usage, last)| {
         let [
             requests,
             input_tokens,
@@ -457,7 +457,8 @@ fn exchanges() -> impl Strategy<Value = Vec<ExchangeRecord>> {
             reply,
             error,
             usage,
-            latency_ms,
+            cost_is_estimate: last.0,
+            latency_ms: last.1,
         }
     });
     prop::collection::vec(exchange, 0..3)

@@ -79,9 +79,12 @@ pub struct Arguments {
     /// Requests to models at most, retries included; the run then stops, resumable
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
-    /// Attempts at repairing a draft that fails, with its diagnostics
+    /// Attempts at repairing a draft that fails, with its diagnostics [default: 2 with models]
     #[arg(long, value_name = "R")]
     repairs: Option<u32>,
+    /// File with keys of providers, readable by its owner only
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
     /// Price file (TOML) that adds to the built-in prices or overrides them
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
@@ -119,7 +122,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         &prepared.options,
         output,
     )?;
-    finish(&folder, &prepared.bench, &prepared.problem, &end, output)
+    let estimate = prepared.estimate.as_ref();
+    finish(&folder, &prepared.bench, &prepared.problem, &end, estimate, output)
 }
 
 fn execute(

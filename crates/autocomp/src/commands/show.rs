@@ -3,6 +3,7 @@
 use super::runs::state_name;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::model_usage::{ModelUsage, model_lines, model_usage};
 use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
 use crate::text;
@@ -28,6 +29,13 @@ pub struct Arguments {
     /// Print everything recorded about one task, such as `i2.b0.p3`: prompts, replies, verdict
     #[arg(long, value_name = "TASK", group = "what")]
     task: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ShowReport {
+    #[serde(flatten)]
+    run: RunReport,
+    models: Vec<ModelUsage>,
 }
 
 #[derive(Serialize)]
@@ -66,6 +74,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         show_task(&view, task, output)?;
     } else {
         let report = view.report();
+        let report = ShowReport { models: model_usage(&view), run: report };
         output.result(&report, || report_text(&report))?;
     }
     Ok(exit_code::SUCCESS)
@@ -165,7 +174,8 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
 }
 
 /// Returns a run as people read it.
-pub fn report_text(report: &RunReport) -> String {
+fn report_text(report: &ShowReport) -> String {
+    let ShowReport { run: report, models } = report;
     let progress = &report.progress;
     let mut out = format!(
         "{} on {}: {}\n",
@@ -203,6 +213,7 @@ pub fn report_text(report: &RunReport) -> String {
             text::grouped(progress.usage.output_tokens),
             text::dollars(progress.usage.cost.0),
         );
+        out += &model_lines(models);
     }
     out.push('\n');
     out += &lineage_text(report);

@@ -98,6 +98,7 @@ fn exchange(prompt: &str, reply: &str, cost: u64) -> Exchange {
         reply: reply.to_owned(),
         error: reply.is_empty().then(|| "no credit left".to_owned()),
         usage,
+        cost_is_estimate: false,
         // Differs from run to run, as in life.
         latency_ms: std::time::SystemTime::now()
             .elapsed()

@@ -5,12 +5,12 @@ use super::Arguments;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
-use crate::proposing::{Models, Proposing, proposing};
+use crate::proposing::{Proposing, proposing};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
 use crate::text;
 use crate::workplace::Workplace;
-use autocomp_agents::{Proposer, Replay, RunShape};
+use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
 use autocomp_core::{Seed, Usage};
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use std::path::Path;
@@ -29,7 +29,12 @@ pub struct Prepared {
     pub options: RunOptions,
     /// How the problem is named on the command line.
     pub problem: String,
+    /// What the whole run is expected to cost; absent without models.
+    pub estimate: Option<Estimate>,
 }
+
+/// Attempts at repairing a draft of a model, unless told otherwise.
+const REPAIRS_OF_MODELS: u32 = 2;
 
 /// Opens everything that the run needs; the run folder last, so that a mistake
 /// leaves none behind.
@@ -55,9 +60,7 @@ pub fn prepare(
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
     let bench = open_bench(workplace, &settings, output)?;
     let proposing = proposing(&settings, &bench, &Usage::default())?;
-    if let Some(models) = &proposing.models {
-        announce_estimate(models, &settings, &bench, &baseline, output)?;
-    }
+    let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -93,6 +96,7 @@ pub fn prepare(
         bench,
         options,
         problem,
+        estimate,
     })
 }
 
@@ -106,6 +110,10 @@ fn resume(
     let mut settings = stored_settings(&view)?;
     let spent = view.search.progress().usage;
     let compiler = view.search.started().compiler.clone();
+    let baseline = view
+        .blobs()
+        .get_text(view.search.started().baseline)
+        .map_err(|error| store_error(&error))?;
     drop(view);
     take_limits(arguments, &mut settings);
     settings.check()?;
@@ -119,6 +127,7 @@ fn resume(
         .hint("name the same compiler with `--compiler PATH`, or start a new run"));
     }
     let proposing = proposing(&settings, &bench, &spent)?;
+    let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
     let session =
         RunSession::resume(folder, env!("CARGO_PKG_VERSION")).map_err(|error| run_error(&error))?;
     if 0 < session.n_dropped() {
@@ -136,6 +145,7 @@ fn resume(
         bench,
         options,
         problem,
+        estimate,
     })
 }
 
@@ -187,14 +197,15 @@ fn replay(
         bench,
         options,
         problem,
+        estimate: None,
     })
 }
 
 /// Returns defaults, overridden by the settings file, overridden by flags.
 fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
-    let mut settings = match &arguments.config {
+    let (mut settings, sets_repairs) = match &arguments.config {
         Some(path) => Settings::read(path)?,
-        None => Settings::default(),
+        None => (Settings::default(), false),
     };
     let Arguments {
         problem,
@@ -223,6 +234,10 @@ fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
     search.plans = arguments.plans.unwrap_or(search.plans);
     search.drafts = arguments.drafts.unwrap_or(search.drafts);
     search.iterations = arguments.iterations.unwrap_or(search.iterations);
+    // Models learn from diagnostics, the rewriter does not.
+    if !settings.models.is_empty() && !sets_repairs {
+        search.repairs = REPAIRS_OF_MODELS;
+    }
     search.repairs = arguments.repairs.unwrap_or(search.repairs);
     search.max_evaluations = arguments.max_evaluations.or(search.max_evaluations);
     Ok(settings)
@@ -268,6 +283,9 @@ fn take_limits(arguments: &Arguments, settings: &mut Settings) {
     budget.max_usd = arguments.max_usd.or(budget.max_usd);
     budget.max_tokens = arguments.max_tokens.or(budget.max_tokens);
     budget.max_requests = arguments.max_requests.or(budget.max_requests);
+    if arguments.keys.is_some() {
+        settings.asking.keys.clone_from(&arguments.keys);
+    }
     if arguments.prices.is_some() {
         settings.asking.prices.clone_from(&arguments.prices);
     }
@@ -276,12 +294,15 @@ fn take_limits(arguments: &Arguments, settings: &mut Settings) {
 
 /// Says what the run will cost, before it starts.
 fn announce_estimate(
-    models: &Models,
+    proposing: &Proposing,
     settings: &Settings,
     bench: &Bench,
     baseline: &str,
     output: Output,
-) -> Result<(), CliError> {
+) -> Result<Option<Estimate>, CliError> {
+    let Some(models) = &proposing.models else {
+        return Ok(None);
+    };
     let search = &settings.search;
     let shape = RunShape {
         beam: search.beam,
@@ -294,7 +315,7 @@ fn announce_estimate(
         .estimate(&shape, baseline, None, &bench.target.menu)
         .map_err(CliError::input)?;
     output.message(format!(
-        "estimate: up to {} calls, about {} ({} without prompt caching, {} at most without retries and repairs)",
+        "estimate for the whole run: up to {} calls, about {} ({} without prompt caching, {} at most without retries and repairs)",
         text::grouped(estimate.calls),
         text::dollars(estimate.cost.0),
         text::dollars(estimate.cost_without_cache.0),
@@ -309,7 +330,7 @@ fn announce_estimate(
             text::dollars(model.cost.0),
         ));
     }
-    Ok(())
+    Ok(Some(estimate))
 }
 
 /// Returns the effective settings that a run was started with.

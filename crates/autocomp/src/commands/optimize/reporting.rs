@@ -4,10 +4,12 @@ use super::super::show::lineage_text;
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
+use crate::model_usage::{ModelUsage, model_usage};
 use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
 use crate::text;
-use autocomp_core::{Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason};
+use autocomp_agents::Estimate;
+use autocomp_core::{Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage};
 use autocomp_runner::{RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +35,10 @@ struct OptimizeReport {
     outcomes: BTreeMap<Outcome, u32>,
     wall_s: f64,
     cost_usd: f64,
+    /// What the whole run was expected to cost; absent without models.
+    estimate_usd: Option<f64>,
+    usage: Usage,
+    models: Vec<ModelUsage>,
     best_kernel: PathBuf,
     run: PathBuf,
     seed: u64,
@@ -55,6 +61,7 @@ pub fn finish(
     bench: &Bench,
     problem: &str,
     end: &RunEnd,
+    estimate: Option<&Estimate>,
     output: Output,
 ) -> Result<u8, CliError> {
     let view = RunView::open(folder).map_err(|error| run_error(&error))?;
@@ -112,6 +119,9 @@ pub fn finish(
         outcomes: run.progress.outcomes.clone(),
         wall_s: run.elapsed_ms as f64 / 1000.0,
         cost_usd: run.progress.usage.cost.0 as f64 / 1e6,
+        estimate_usd: estimate.map(|estimate| estimate.cost.0 as f64 / 1e6),
+        usage: run.progress.usage,
+        models: model_usage(&view),
         best_kernel: absolute(&best_kernel),
         run: absolute(folder),
         seed: run.seed.0,

@@ -1,0 +1,507 @@
+//! The binary with language models: local servers of different reliability, a
+//! program, and a folder in which somebody answers.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+
+const KEY: &str = "sk-planted-key-0007";
+
+/// A problem small enough to be measured in a moment.
+const PROBLEM: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../eval/tests/data/problems/gemm-64x64x64"
+);
+
+/// Prices of the servers in dollars per million tokens, and the tokens of a reply.
+const INPUT_PRICE: u64 = 2;
+const OUTPUT_PRICE: u64 = 10;
+const INPUT_TOKENS: u64 = 500;
+const OUTPUT_TOKENS: u64 = 100;
+const REPLY_COST: f64 = (INPUT_TOKENS * INPUT_PRICE + OUTPUT_TOKENS * OUTPUT_PRICE) as f64 / 1e6;
+
+/// A folder of its own for a test, with everything that it writes.
+struct Bench {
+    root: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        Self { root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Settings for models at `servers`: patient with none, small searches.
+    fn settings(&self, servers: &[&MockServer]) -> PathBuf {
+        let mut prices = "version = 1\n".to_owned();
+        for server in servers {
+            prices += &format!(
+                "[[price]]\nmodel = \"{}\"\ninput = {INPUT_PRICE}.0\noutput = {OUTPUT_PRICE}.0\n\
+                 as_of = \"2026-01-01\"\nsource = \"test\"\n",
+                model_at(server),
+            );
+        }
+        let prices = self.write("prices.toml", &prices);
+        let models: Vec<String> = servers.iter().map(|server| model_at(server)).collect();
+        let settings = json!({
+            "problem": PROBLEM,
+            "models": models,
+            "workers": 2,
+            "asking": {
+                "prices": prices,
+                "max_output_tokens": 2000,
+                "timeout_s": 2,
+                "attempts": 2,
+                "pause_s": 600,
+            },
+            "search": { "beam": 2, "plans": 2, "drafts": 1, "repairs": 0, "iterations": 3 },
+        });
+        self.write("settings.toml", &toml::to_string(&settings).unwrap())
+    }
+
+    /// A command with nothing in its environment that is not needed.
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autocomp"));
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.root.path())
+            .env("AUTOCOMP_CACHE_DIR", self.path("cache"))
+            .env("OPENAI_API_KEY", KEY)
+            .current_dir(self.root.path());
+        if let Some(compiler) = std::env::var_os("AUTOCOMP_COMPILER") {
+            command.env("AUTOCOMP_COMPILER", compiler);
+        }
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Ended {
+        Ended::of(self.command().args(words).output().unwrap())
+    }
+}
+
+/// What a process left behind.
+struct Ended {
+    code: i32,
+    out: String,
+    messages: String,
+}
+
+impl Ended {
+    fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            messages: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Returns the JSON it printed, after it ended with `code`.
+    fn json(&self, code: i32) -> Value {
+        assert_eq!(self.code, code, "{}\n{}", self.out, self.messages);
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+fn model_at(server: &MockServer) -> String {
+    format!("openai@{}/v1::m", server.uri())
+}
+
+fn reply(text: &str) -> ResponseTemplate {
+    ResponseTemplate::new(200).set_body_json(json!({
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS},
+    }))
+}
+
+async fn server(
+    respond: impl Fn(&Request) -> ResponseTemplate + Send + Sync + 'static,
+) -> MockServer {
+    let server = MockServer::start().await;
+    Mock::given(any())
+        .respond_with(respond)
+        .mount(&server)
+        .await;
+    server
+}
+
+/// A model that knows what to do.
+async fn good() -> MockServer {
+    server(|request| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        reply(&answer(body["messages"][1]["content"].as_str().unwrap()))
+    })
+    .await
+}
+
+/// Answers a prompt as a good model would: with a plan, or with a kernel.
+fn answer(prompt: &str) -> String {
+    if prompt.contains("CHOICE:") {
+        return "CHOICE: other\nMove B into the scratchpad once, before the loops.".to_owned();
+    }
+    format!("Here it is:\n```c\n{}```\n", faster())
+}
+
+/// Returns the baseline with B moved in once instead of once for each row block.
+fn faster() -> String {
+    let baseline = fs::read_to_string(Path::new(PROBLEM).join("baseline.c")).unwrap();
+    let inner = "        for (int k = 0; k < 4; k++) {\n          mvin3(&B[ko * 64 + k * 16][j * 64], 1024 + k * 64, 64, 16);\n        }\n";
+    let outer =
+        "  for (int k = 0; k < 4; k++) {\n    mvin3(&B[k * 16][0], 1024 + k * 64, 64, 16);\n  }\n";
+    let start = "  for (int i = 0; i < 4; i++) {\n";
+    assert_eq!(
+        (
+            baseline.matches(inner).count(),
+            baseline.matches(start).count()
+        ),
+        (1, 1)
+    );
+    baseline
+        .replace(inner, "")
+        .replace(start, &format!("{outer}{start}"))
+}
+
+async fn requests_at(server: &MockServer) -> u64 {
+    server.received_requests().await.unwrap().len() as u64
+}
+
+/// Returns whether `needle` stands in a file of the folder, compressed ones included.
+fn occurs(folder: &Path, needle: &str) -> bool {
+    let holds = |bytes: &[u8]| {
+        bytes
+            .windows(needle.len())
+            .any(|window| window == needle.as_bytes())
+    };
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            return occurs(&path, needle);
+        }
+        let Ok(bytes) = fs::read(path) else {
+            return false;
+        };
+        holds(&bytes) || zstd::decode_all(&bytes[..]).is_ok_and(|bytes| holds(&bytes))
+    })
+}
+
+fn assert_close(left: f64, right: f64) {
+    assert!((left - right).abs() < 1e-9, "{left} and {right}");
+}
+
+/// One model is always rate-limited, one returns garbage that echoes the key,
+/// one never answers in time, one is good: the run ends well, and its reports
+/// account for every call, cent and token.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_with_unreliable_models_ends_well() {
+    let limited =
+        server(|_| ResponseTemplate::new(429).set_body_string(format!("slow down, {KEY}"))).await;
+    let garbage = server(|_| reply(&format!("Your key is {KEY}, have a nice day."))).await;
+    let slow = server(|_| reply("late").set_delay(Duration::from_secs(60))).await;
+    let good = good().await;
+    let bench = Bench::new();
+    let settings = bench.settings(&[&limited, &garbage, &slow, &good]);
+    let words = [
+        "optimize",
+        "--config",
+        settings.to_str().unwrap(),
+        "--run-dir",
+        "run",
+        "--json",
+    ];
+    let ended = bench.run(&words);
+    let report = ended.json(0);
+    assert_eq!(report["status"], "finished");
+    assert!(1.0 < report["speedup"].as_f64().unwrap(), "{report:#}");
+    assert_eq!(
+        ended.messages.matches("is set aside").count(),
+        3,
+        "{}",
+        ended.messages
+    );
+
+    let models: Vec<&Value> = [&limited, &garbage, &slow, &good]
+        .map(|server| {
+            let models = report["models"].as_array().unwrap();
+            models
+                .iter()
+                .find(|model| model["model"] == model_at(server))
+                .unwrap()
+        })
+        .into();
+    for (model, server) in models.iter().zip([&limited, &garbage, &slow, &good]) {
+        assert_eq!(model["calls"], requests_at(server).await, "{model:#}");
+        assert_eq!(model["usage"]["requests"], model["calls"]);
+    }
+    let cost = |model: &Value| model["usage"]["cost"].as_u64().unwrap() as f64 / 1e6;
+    let calls = |model: &Value| model["calls"].as_u64().unwrap();
+    assert_eq!(
+        (models[0]["failed_calls"].clone(), cost(models[0])),
+        (models[0]["calls"].clone(), 0.0)
+    );
+    for model in [models[1], models[3]] {
+        assert_close(cost(model), calls(model) as f64 * REPLY_COST);
+        assert_eq!(model["usage"]["input_tokens"], calls(model) * INPUT_TOKENS);
+        assert_eq!(
+            model["usage"]["output_tokens"],
+            calls(model) * OUTPUT_TOKENS
+        );
+        assert_eq!(model["estimated_calls"], 0);
+    }
+    // Nobody knows what a reply that was cut off has cost: the most possible is counted.
+    assert_eq!(models[2]["estimated_calls"], models[2]["calls"]);
+    assert!(calls(models[2]) as f64 * 0.02 <= cost(models[2]));
+
+    let total = report["cost_usd"].as_f64().unwrap();
+    assert_close(total, models.iter().map(|model| cost(model)).sum());
+    assert!(0.0 < report["estimate_usd"].as_f64().unwrap());
+    assert!(
+        ended.messages.contains("estimate for the whole run"),
+        "{}",
+        ended.messages
+    );
+
+    let shown = bench.run(&["show", "run", "--json"]).json(0);
+    assert_eq!(shown["models"], report["models"]);
+    assert_eq!(shown["progress"]["usage"], report["usage"]);
+    let text = bench.run(&["show", "run"]).out;
+    assert!(text.contains(" calls at a guess)"), "{text}");
+
+    // The same run again from its record, without any model.
+    let asked = requests_at(&good).await;
+    let replayed = bench
+        .run(&[
+            "optimize",
+            "--replay",
+            "run",
+            "--run-dir",
+            "again",
+            "--json",
+        ])
+        .json(0);
+    assert_eq!(replayed["history"], report["history"]);
+    assert_eq!(requests_at(&good).await, asked);
+
+    assert!(
+        occurs(&bench.path("run"), "[OPENAI_API_KEY]"),
+        "the echo was recorded"
+    );
+    assert!(!occurs(bench.root.path(), KEY), "no key in any file");
+    assert!(!format!("{}{}{text}", ended.out, ended.messages).contains(KEY));
+}
+
+/// A cap on money stops the run before it is exceeded; with a higher one, it goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_stops_at_its_cap_and_can_be_resumed() {
+    let good = good().await;
+    let bench = Bench::new();
+    let settings = bench.settings(&[&good]);
+    let words = [
+        "optimize",
+        "--config",
+        settings.to_str().unwrap(),
+        "--run-dir",
+        "run",
+        "--json",
+        "--max-usd",
+        "0.08",
+    ];
+    let stopped = bench.run(&words);
+    let report = stopped.json(4);
+    assert_eq!(
+        (&report["status"], &report["reason"]),
+        (&json!("stopped"), &json!("exhausted"))
+    );
+    assert!(
+        stopped.messages.contains("money cap of $0.08"),
+        "{}",
+        stopped.messages
+    );
+    let spent = report["cost_usd"].as_f64().unwrap();
+    assert!(0.0 < spent && spent <= 0.08, "{spent}");
+    assert_close(spent, requests_at(&good).await as f64 * REPLY_COST);
+
+    let words = ["optimize", "--resume", "run", "--json", "--max-usd", "1"];
+    let report = bench.run(&words).json(0);
+    assert_eq!(report["status"], "finished");
+    let in_all = report["cost_usd"].as_f64().unwrap();
+    assert!(spent < in_all);
+    assert_close(in_all, requests_at(&good).await as f64 * REPLY_COST);
+}
+
+#[test]
+fn a_program_drives_a_whole_run() {
+    let bench = Bench::new();
+    let kernel = bench.write("faster.c", &faster());
+    let model = format!(
+        "command::sh -c 'prompt=$(cat); case \"$prompt\" in *CHOICE:*) \
+         printf \"CHOICE: other\\nMove B in once, before the loops.\\n\";; *) cat {};; esac'",
+        kernel.display()
+    );
+    let report = bench
+        .run(&[
+            "optimize",
+            PROBLEM,
+            "--model",
+            &model,
+            "--iterations",
+            "1",
+            "--plans",
+            "2",
+            "--run-dir",
+            "run",
+            "--json",
+        ])
+        .json(0);
+    assert!(1.0 < report["speedup"].as_f64().unwrap(), "{report:#}");
+    assert_eq!(report["cost_usd"], 0.0);
+    assert_eq!(report["plans"][1]["proposer"], model.as_str());
+}
+
+#[test]
+fn a_folder_drives_a_whole_run() {
+    let bench = Bench::new();
+    let mailbox = bench.path("mailbox");
+    fs::create_dir(&mailbox).unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let is_over = Arc::clone(&over);
+    let folder = mailbox.clone();
+    // Somebody who looks into the folder now and then.
+    let somebody = std::thread::spawn(move || {
+        while !is_over.load(Ordering::Relaxed) {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let name = entry.unwrap().path().to_string_lossy().into_owned();
+                let Some(stem) = name.strip_suffix(".request.md") else {
+                    continue;
+                };
+                // The request may have been answered and tidied away meanwhile.
+                let Ok(prompt) = fs::read_to_string(&name) else {
+                    continue;
+                };
+                fs::write(format!("{stem}.part"), answer(&prompt)).unwrap();
+                fs::rename(format!("{stem}.part"), format!("{stem}.answer.md")).unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let model = format!("mailbox::{}", mailbox.display());
+    let ended = bench.run(&[
+        "optimize",
+        PROBLEM,
+        "--model",
+        &model,
+        "--iterations",
+        "1",
+        "--plans",
+        "2",
+        "--run-dir",
+        "run",
+        "--json",
+    ]);
+    over.store(true, Ordering::Relaxed);
+    somebody.join().unwrap();
+    let report = ended.json(0);
+    assert!(1.0 < report["speedup"].as_f64().unwrap(), "{report:#}");
+    assert_eq!(report["models"][0]["failed_calls"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn models_are_checked_and_listed() {
+    let good = good().await;
+    let limited = server(|_| ResponseTemplate::new(429)).await;
+    let bench = Bench::new();
+    bench.settings(&[&good, &limited]);
+    let check = |models: &[&MockServer]| {
+        let names: Vec<String> = models.iter().map(|server| model_at(server)).collect();
+        let mut words = vec!["models", "check", "--prices", "prices.toml", "--json"];
+        words.extend(names.iter().map(String::as_str));
+        bench.run(&words)
+    };
+    let report = check(&[&good]).json(0);
+    assert_eq!(report["models"][0]["ok"], true);
+    assert_eq!(report["models"][0]["price"]["output"], OUTPUT_PRICE as f64);
+    let report = check(&[&good, &limited]).json(1);
+    assert_eq!(report["models"][1]["error_kind"], "rate_limit");
+
+    let list = bench
+        .run(&["models", "list", "--prices", "prices.toml", "--json"])
+        .json(0);
+    let prices = list["prices"].as_array().unwrap();
+    assert!(prices.iter().any(|price| price["model"] == model_at(&good)));
+    assert!(
+        prices
+            .iter()
+            .all(|price| price["as_of"].as_str().is_some_and(|day| day.len() == 10))
+    );
+    let providers = list["providers"].as_array().unwrap();
+    assert!(
+        providers
+            .iter()
+            .any(|provider| provider["name"] == "mailbox")
+    );
+
+    // Without a price, a model is not asked.
+    let unpriced = bench.run(&["models", "check", &model_at(&good), "--json"]);
+    assert!(
+        unpriced.json(1)["models"][0]["error"]
+            .as_str()
+            .unwrap()
+            .contains("price")
+    );
+}
+
+#[test]
+fn every_phase_has_a_prompt() {
+    let bench = Bench::new();
+    for phase in [
+        "plan",
+        "implement",
+        "edits",
+        "repair",
+        "combine",
+        "direct",
+        "analyze",
+        "translate",
+        "menu",
+    ] {
+        let ended = bench.run(&["prompt", PROBLEM, "--phase", phase, "--json"]);
+        let report = ended.json(0);
+        let text = format!(
+            "{}\n{}",
+            report["system"].as_str().unwrap(),
+            report["user"].as_str().unwrap()
+        );
+        assert!(
+            text.contains("compute_preloaded("),
+            "{phase}: the kernel is in the prompt"
+        );
+        let tokens = report["estimated_tokens"].as_u64().unwrap();
+        let stable = report["estimated_stable_tokens"].as_u64().unwrap();
+        assert!(
+            0 < stable && stable < tokens,
+            "{phase}: {stable} of {tokens}"
+        );
+        assert!(
+            text.len() as u64 / 8 < tokens && tokens < text.len() as u64,
+            "{phase}: {tokens}"
+        );
+    }
+    assert_eq!(bench.run(&["prompt", PROBLEM, "--phase", "plans"]).code, 2);
+}
