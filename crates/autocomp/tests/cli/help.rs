@@ -7,6 +7,7 @@ const COMMANDS: &[&[&str]] = &[
     &["optimize"],
     &["eval"],
     &["bench"],
+    &["profile"],
     &["runs"],
     &["show"],
     &["targets"],
