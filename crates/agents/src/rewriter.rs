@@ -21,7 +21,9 @@ impl RewriterProposer {
     /// Creates the proposer for a target of these sizes.
     #[must_use]
     pub fn new(limits: HardwareLimits) -> Self {
-        Self { rewriter: Rewriter::new(limits) }
+        Self {
+            rewriter: Rewriter::new(limits),
+        }
     }
 }
 
@@ -38,7 +40,10 @@ impl Proposer for RewriterProposer {
             place: request.key.parent,
             plan: request.key.plan,
         };
-        let plan = self.rewriter.plan(&request.kernel, choice).map_err(propose_error)?;
+        let plan = self
+            .rewriter
+            .plan(&request.kernel, choice)
+            .map_err(propose_error)?;
         Ok(reply(Plan {
             menu_item: plan.menu_item,
             text: plan.text,
@@ -52,12 +57,18 @@ impl Proposer for RewriterProposer {
             .rewriter
             .implement(&request.kernel, &request.plan.payload, request.key.draft)
             .map_err(propose_error)?;
-        Ok(reply(Draft { source, proposer: Self::NAME.to_owned() }))
+        Ok(reply(Draft {
+            source,
+            proposer: Self::NAME.to_owned(),
+        }))
     }
 }
 
 fn reply<T>(value: T) -> Reply<T> {
-    Reply { value, exchanges: Vec::new() }
+    Reply {
+        value,
+        exchanges: Vec::new(),
+    }
 }
 
 fn propose_error(error: RewriteError) -> ProposeError {
@@ -65,7 +76,11 @@ fn propose_error(error: RewriteError) -> ProposeError {
         RewriteError::Nothing | RewriteError::Parse(_) => ProposeErrorKind::Nothing,
         _ => ProposeErrorKind::Failed,
     };
-    ProposeError { kind, message: error.to_string(), exchanges: Vec::new() }
+    ProposeError {
+        kind,
+        message: error.to_string(),
+        exchanges: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -95,7 +110,14 @@ mod tests {
 
     fn request(kernel: &str, plan: u32) -> PlanRequest {
         PlanRequest {
-            key: TaskKey { iteration: 1, parent: 0, plan, draft: 0, repair: 0, purpose: Purpose::Plan },
+            key: TaskKey {
+                iteration: 1,
+                parent: 0,
+                plan,
+                draft: 0,
+                repair: 0,
+                purpose: Purpose::Plan,
+            },
             seed: Seed(3),
             iterations: 8,
             kernel: kernel.to_owned(),
@@ -127,7 +149,10 @@ mod tests {
             assert!(!plan.text.is_empty());
             assert_eq!(plan.menu_item, MenuItem::OTHER);
             let implement = ImplementRequest {
-                key: TaskKey { purpose: Purpose::Draft, ..request.key },
+                key: TaskKey {
+                    purpose: Purpose::Draft,
+                    ..request.key
+                },
                 seed: request.seed,
                 kernel: request.kernel.clone(),
                 evaluation: request.evaluation.clone(),
@@ -142,8 +167,15 @@ mod tests {
     #[tokio::test]
     async fn nothing_to_say_about_what_is_no_kernel() {
         let proposer = RewriterProposer::new(HardwareLimits::gemmini_int8_16());
-        for kernel in ["", "int main() { return 0; }", "void solution() { while (1) f(); }"] {
-            let error = proposer.plan(&request(kernel, 0)).await.expect_err("no plan");
+        for kernel in [
+            "",
+            "int main() { return 0; }",
+            "void solution() { while (1) f(); }",
+        ] {
+            let error = proposer
+                .plan(&request(kernel, 0))
+                .await
+                .expect_err("no plan");
             assert_eq!(error.kind, ProposeErrorKind::Nothing);
         }
     }

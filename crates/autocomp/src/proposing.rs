@@ -8,7 +8,8 @@ use autocomp_agents::{
 };
 use autocomp_core::{Usage, UsdMicros};
 use autocomp_llm::{
-    Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
+    Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
+    RetryPolicy, Secrets,
 };
 use autocomp_rewriter::HardwareLimits;
 use std::env;

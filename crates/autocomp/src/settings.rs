@@ -135,8 +135,13 @@ impl Settings {
         })?;
         let settings = Self::parse(&text, &path.display().to_string())?;
         let table: Option<toml::Table> = toml::from_str(&text).ok();
-        let search = table.as_ref().and_then(|table| table.get("search")?.as_table());
-        Ok((settings, search.is_some_and(|search| search.contains_key("repairs"))))
+        let search = table
+            .as_ref()
+            .and_then(|table| table.get("search")?.as_table());
+        Ok((
+            settings,
+            search.is_some_and(|search| search.contains_key("repairs")),
+        ))
     }
 
     /// Parses settings; `name` is the file's name for messages.
@@ -274,7 +279,13 @@ mod tests {
     fn the_documented_file_is_right() {
         let page = include_str!("../../../docs/models.md");
         let section = page.split("\n## Settings\n").nth(1).unwrap();
-        let block = section.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let block = section
+            .split("```toml\n")
+            .nth(1)
+            .unwrap()
+            .split("```")
+            .next()
+            .unwrap();
         let documented = Settings::parse(block, "models.md").unwrap();
         let mut asking = documented.asking;
         asking.keys = None;

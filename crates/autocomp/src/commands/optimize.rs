@@ -123,7 +123,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let estimate = prepared.estimate.as_ref();
-    finish(&folder, &prepared.bench, &prepared.problem, &end, estimate, output)
+    finish(
+        &folder,
+        &prepared.bench,
+        &prepared.problem,
+        &end,
+        estimate,
+        output,
+    )
 }
 
 fn execute(

@@ -74,7 +74,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         show_task(&view, task, output)?;
     } else {
         let report = view.report();
-        let report = ShowReport { models: model_usage(&view), run: report };
+        let report = ShowReport {
+            models: model_usage(&view),
+            run: report,
+        };
         output.result(&report, || report_text(&report))?;
     }
     Ok(exit_code::SUCCESS)
@@ -175,7 +178,10 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
 
 /// Returns a run as people read it.
 fn report_text(report: &ShowReport) -> String {
-    let ShowReport { run: report, models } = report;
+    let ShowReport {
+        run: report,
+        models,
+    } = report;
     let progress = &report.progress;
     let mut out = format!(
         "{} on {}: {}\n",

@@ -154,7 +154,10 @@ async fn a_server_as_the_model() {
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         check(&place, output.status.code(), &value, "mock");
-        assert!(stderr.contains("estimate for the whole run: up to "), "{stderr}");
+        assert!(
+            stderr.contains("estimate for the whole run: up to "),
+            "{stderr}"
+        );
 
         // The key is nowhere but on its way.
         assert!(!stderr.contains(KEY) && !String::from_utf8_lossy(&output.stdout).contains(KEY));

@@ -183,7 +183,11 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -
         cycles,
     } = limits;
     let mut message =
-        format!("the kernel did not return within {instructions} instructions or {cycles} cycles");
+        // Calls without a sense of time have no limit on cycles.
+        match cycles {
+            u64::MAX => format!("the kernel did not return within {instructions} instructions"),
+            _ => format!("the kernel did not return within {instructions} instructions or {cycles} cycles"),
+        };
     match (lines.first(), lines.last()) {
         (Some(first), Some(last)) if first == last => {
             message += &format!("; it was spinning in line {first}")

@@ -68,7 +68,7 @@ pub fn find_toolchain(
             format!("python3 -m pip install {WHEEL}"),
             "or install clang 17 or later and lld (Debian, Ubuntu: apt-get install clang-19 lld-19)".into(),
             "or install a cross compiler (Debian, Ubuntu: apt-get install gcc-riscv64-unknown-elf)".into(),
-            "or name a compiler in the settings".into(),
+            "or name a compiler with `--compiler PATH`".into(),
         ],
     })
 }

@@ -28,7 +28,5 @@ pub use config::{
 };
 pub use engine::Engine;
 pub use memory::MemoryCounts;
-pub use recording::{
-    Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit,
-};
+pub use recording::{Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit};
 pub use stats::{IdleReason, PcCycles, TimingStats};
