@@ -4,6 +4,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// Share of all cycles from which on a loss is named.
+const WORTH_NAMING: f64 = 0.05;
+
 /// What a cycle of a call is spent on. Every cycle has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -321,7 +324,7 @@ impl Profile {
         let lost = self
             .causes
             .iter()
-            .filter(|it| it.cause != Cause::Mesh && 0.05 <= it.share)
+            .filter(|it| it.cause != Cause::Mesh && WORTH_NAMING <= it.share)
             .take(3);
         for (place, it) in lost.enumerate() {
             let gain = it.cycles.min(self.cycles.saturating_sub(self.ideal_cycles));
@@ -344,6 +347,15 @@ impl Profile {
             if let (0, Some(remedy)) = (place, it.cause.remedy()) {
                 let _ = write!(text, " Remedy: {remedy}.");
             }
+        }
+        let worth_it = |it: &CauseCycles| it.cause != Cause::Mesh && WORTH_NAMING <= it.share;
+        if !self.causes.iter().any(worth_it) {
+            let _ = write!(
+                text,
+                " No single loss takes {:.0} % of the cycles; all losses together take {}.",
+                100.0 * WORTH_NAMING,
+                self.cycles - self.cycles_of(Cause::Mesh).min(self.cycles),
+            );
         }
         if self.bytes_moved == 0 {
             text += " It does not use the accelerator for moving data.";

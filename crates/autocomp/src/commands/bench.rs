@@ -452,6 +452,19 @@ mod tests {
     }
 
     #[test]
+    fn rows_have_stable_names_in_json() {
+        let rows = serde_json::to_value(rows()).expect("serialises");
+        assert_eq!(rows[1]["problem"], "p");
+        assert_eq!(rows[1]["kernel"], "expert");
+        assert_eq!(rows[1]["outcome"], "ok");
+        assert_eq!(rows[1]["cycles"], 200);
+        assert_eq!(rows[1]["percent_of_peak"], 0.5);
+        assert_eq!(rows[1]["speedup_over"]["baseline"], 4.0);
+        assert_eq!(rows[3]["outcome"], "wrong");
+        assert!(rows[3]["cycles"].is_null());
+    }
+
+    #[test]
     fn a_failed_kernel_is_a_row_of_the_table() {
         let rows = rows();
         let kernels = vec!["baseline".to_owned(), "expert".to_owned()];

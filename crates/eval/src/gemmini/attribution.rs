@@ -52,7 +52,7 @@ pub(super) fn attribute(
 struct Sweep<'r> {
     recording: &'r Recording,
     beat_bytes: u64,
-    /// Index of the command that completed in a cycle.
+    /// Index of the move that completed in a cycle.
     completed: HashMap<u64, usize>,
     /// For each command, the last completion of loads before it.
     loads_before: Vec<u64>,
@@ -65,11 +65,14 @@ struct Sweep<'r> {
 
 impl<'r> Sweep<'r> {
     fn new(recording: &'r Recording, start: u64, beat_bytes: u64) -> Self {
-        let mut completed = HashMap::with_capacity(recording.commands.len());
+        let mut completed = HashMap::new();
         let mut loads_before = Vec::with_capacity(recording.commands.len());
         let mut last_load = 0;
         for (idx, command) in recording.commands.iter().enumerate() {
-            completed.insert(command.completed, idx);
+            // Waits for the array are not followed further back.
+            if command.unit != Unit::Execute {
+                completed.insert(command.completed, idx);
+            }
             loads_before.push(last_load);
             if command.unit == Unit::Load {
                 last_load = last_load.max(command.completed);
