@@ -138,7 +138,7 @@ impl GemminiEvaluator {
             builder,
             settings,
             ideal,
-            roofline: roofline.clone(),
+            roofline: *roofline,
         })
     }
 

@@ -96,11 +96,11 @@ pub(super) fn profile(
             mispredictions: report.core.mispredictions,
         },
         scratchpad: LocalRows {
-            used: spad_used as u64,
+            used: spad_used,
             size: u64::from(config.spad_rows()),
         },
         accumulator: LocalRows {
-            used: acc_used as u64,
+            used: acc_used,
             size: u64::from(config.acc_rows()),
         },
         buffers,

@@ -27,6 +27,9 @@ const RECORDED_COMMANDS: usize = 400_000;
 /// Commands recorded when a profile is asked for.
 const PROFILED_COMMANDS: usize = 4_000_000;
 
+/// Profile of a call, and its timeline if that was wanted.
+pub(super) type ProfiledCall = (Profile, Option<Timeline>);
+
 /// What the cascade found.
 pub(super) struct Verdict {
     pub(super) outcome: Outcome,
@@ -263,7 +266,7 @@ impl<'a> Trial<'a> {
         &self,
         cases: &[Cow<'_, Case>],
         with_timeline: bool,
-    ) -> Result<(Verdict, Option<(Profile, Option<Timeline>)>), EvalError> {
+    ) -> Result<(Verdict, Option<ProfiledCall>), EvalError> {
         let evaluator = self.evaluator;
         let Some((cold_case, rest)) = cases.split_first() else {
             return Err(EvalError::Fault("the problem has no input set".into()));
