@@ -80,7 +80,6 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             code_form: asking.code_form,
             most_examples: asking.most_examples,
             patience: seconds(asking.patience_s),
-            ..LlmProposerSettings::standard()
         },
     ));
     let mut names = settings.models.clone();
@@ -128,7 +127,6 @@ pub fn connector(
         requests_per_minute: asking.requests_per_minute,
         prices: prices(asking.prices.as_deref())?,
         allow_unknown_prices: asking.allow_unknown_prices,
-        ..standard
     };
     let caps = Caps {
         cost: budget
