@@ -169,10 +169,11 @@ fn folders_that_cannot_be_written() {
         "run-below-a-file",
         transcript(&place, &["optimize", &problem, "--run-dir", "file/run"])
     );
-    insta::assert_snapshot!(
-        "cache-below-a-file",
-        transcript(&place, &["eval", &problem, "--cache-dir", "file/cache"])
-    );
+    // What fails first depends on whether this machine has a compiler.
+    let ended = place.call(&["eval", &problem, "--cache-dir", "file/cache"]);
+    assert_eq!(ended.code, Some(4), "{}", ended.transcript());
+    assert!(ended.stderr.contains("file/cache"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("\nhint: "), "{}", ended.stderr);
     // Everyone may look at /proc, and nobody may write there.
     insta::assert_snapshot!(
         "run-in-proc",
