@@ -45,6 +45,15 @@ pub struct RunSession {
 }
 
 impl RunSession {
+    /// Checks that [`RunSession::create`] would find `folder` absent or empty,
+    /// for those who want to know before they prepare anything. Changes nothing.
+    ///
+    /// # Errors
+    /// The folder holds something, or cannot be read.
+    pub fn check_vacant(folder: &Path) -> Result<(), RunError> {
+        Ok(RunWriter::check_vacant(folder)?)
+    }
+
     /// Creates a run in `folder`, which must be absent or empty.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use crate::journal::{Access, JOURNAL_FILE, Journal, Stored};
 use crate::lock::FolderLock;
 use autocomp_core::Event;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,31 +37,44 @@ pub struct Opened {
 }
 
 impl RunWriter {
+    /// Checks that a run could be created in `folder`: it is absent, or holds
+    /// nothing but what a run that never started leaves behind. Changes nothing.
+    ///
+    /// # Errors
+    /// The folder holds something else, or cannot be read.
+    pub fn check_vacant(folder: &Path) -> Result<(), StoreError> {
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(|error| StoreError::from_io("read", folder, &error))?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| StoreError::from_io("read", folder, &error))?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name != "lock" && name != "blobs" && !name.starts_with(JOURNAL_FILE) {
+                return Err(StoreError::Exists {
+                    path: folder.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Creates a run folder, with its parents. A folder in which a run was
     /// created but never started is taken over.
     ///
     /// # Errors
     /// The folder holds something, may not be written, or is locked.
     pub fn create(folder: &Path) -> Result<Self, StoreError> {
+        Self::check_vacant(folder)?;
         fs::create_dir_all(folder)
             .map_err(|error| StoreError::from_io("create", folder, &error))?;
-        let exists = || StoreError::Exists {
-            path: folder.to_owned(),
-        };
-        let entries =
-            fs::read_dir(folder).map_err(|error| StoreError::from_io("read", folder, &error))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| StoreError::from_io("read", folder, &error))?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name != "lock" && name != "blobs" && !name.starts_with(JOURNAL_FILE) {
-                return Err(exists());
-            }
-        }
         let lock = FolderLock::take(folder)?;
         let mut journal = Journal::create(folder)?;
         if !journal.read_on()?.is_empty() {
-            return Err(exists());
+            return Err(StoreError::Exists {
+                path: folder.to_owned(),
+            });
         }
         let root = folder.join("blobs");
         fs::create_dir_all(&root).map_err(|error| StoreError::from_io("create", &root, &error))?;

@@ -57,6 +57,7 @@ pub fn prepare(
     settings.check()?;
     add_data(workplace, &settings)?;
     let problem = workplace.problem(&problem_name)?;
+    check_run_dir(arguments)?;
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
     let bench = open_bench(workplace, &settings, output)?;
     let proposing = proposing(&settings, &bench, &Usage::default())?;
@@ -162,6 +163,7 @@ fn replay(
     settings.max_minutes = arguments.max_minutes;
     settings.check()?;
     add_data(workplace, &settings)?;
+    check_run_dir(arguments)?;
     let bench = open_bench(workplace, &settings, output)?;
     if bench.compiler != new.compiler {
         output.message(format!(
@@ -199,6 +201,15 @@ fn replay(
         problem,
         estimate: None,
     })
+}
+
+/// Complains about a run folder that is taken before anything is installed,
+/// built or asked for it.
+fn check_run_dir(arguments: &Arguments) -> Result<(), CliError> {
+    match &arguments.run_dir {
+        Some(folder) => RunSession::check_vacant(folder).map_err(|error| run_error(&error)),
+        None => Ok(()),
+    }
 }
 
 /// Returns defaults, overridden by the settings file, overridden by flags.
