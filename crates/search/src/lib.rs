@@ -12,6 +12,7 @@
 //! order, so the course of a run does not depend on timing.
 
 mod dropout;
+mod error;
 mod iteration;
 mod lineage;
 mod progress;
@@ -20,9 +21,10 @@ mod strategy;
 mod task;
 
 pub use dropout::menu_after_dropout;
+pub use error::{ApplyError, SearchError};
 pub use iteration::{Allotment, allot};
 pub use lineage::LineageStep;
 pub use progress::{BestKernel, Progress, ProposalCounts};
-pub use search::{ApplyError, Candidate, Search, SearchError};
+pub use search::{Candidate, Search};
 pub use strategy::{Pool, REGISTRY, Strategy, strategy};
 pub use task::Task;
