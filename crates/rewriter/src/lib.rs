@@ -30,6 +30,7 @@ mod rewriter;
 mod rows;
 #[cfg(test)]
 mod semantics_tests;
+mod syntax;
 mod transformation;
 mod transformations;
 mod tree;
