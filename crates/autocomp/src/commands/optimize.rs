@@ -94,11 +94,8 @@ pub struct Arguments {
     /// Folder of the new run; must be absent or empty [default: a fresh one in `runs`]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     run_dir: Option<PathBuf>,
-    /// Continue the run in this folder; its course is fixed by its own settings
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = [
-        "problem", "config", "baseline", "machine", "seed", "max_evaluations", "beam", "plans",
-        "drafts", "iterations", "models", "coding_models", "repairs", "replay",
-    ])]
+    /// Continue the run in this folder; flags that set another course than its own are refused
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["config", "replay"])]
     resume: Option<PathBuf>,
     /// Run again what the run in this folder proposed, without any model, in a new run
     #[arg(long, value_name = "FOLDER", conflicts_with_all = [

@@ -83,8 +83,8 @@ fn mistakes_on_the_command_line() {
             &["optimize", "gemmini/gemm-512x512x512", "--seed", "one"],
         ),
         (
-            "resume-with-seed",
-            &["optimize", "--resume", "runs/one", "--seed", "1"],
+            "resume-with-config",
+            &["optimize", "--resume", "runs/one", "--config", "run.toml"],
         ),
         ("nothing-to-optimize", &["optimize"]),
     ] {

@@ -177,7 +177,12 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
         let (code, value) = if shown.code == Some(0) {
             // From another folder: what the run needs is found all the same.
             let path = place.path().join(&folder).display().to_string();
-            Place::new().json(&["optimize", "--resume", &path])
+            if idx % 2 == 0 {
+                Place::new().json(&["optimize", "--resume", &path])
+            } else {
+                // So is the command line that started it, repeated.
+                Place::new().json(&arguments(&problem, &["--resume", &path]))
+            }
         } else {
             assert!(shown.stderr.contains("hint: "), "{}", shown.stderr);
             place.json(&arguments(&problem, &["--run-dir", &folder]))
@@ -186,6 +191,24 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
         assert_eq!(value["history"], expected["history"], "{delay} ms");
         assert_eq!(value["best_cycles"], expected["best_cycles"]);
     }
+}
+
+#[test]
+fn a_run_is_not_resumed_on_another_course() {
+    let place = Place::new();
+    let history = undisturbed(&place, "run")["history"].clone();
+    for (name, flags) in [
+        ("seed", &["--seed", "8"][..]),
+        ("evaluations", &["--max-evaluations", "20"]),
+        ("problem", &["gemmini/gemm-512x512x512"]),
+        ("model", &["--model", "command::cat"]),
+    ] {
+        let arguments = [&["optimize", "--resume", "run"], flags].concat();
+        let ended = place.call(&arguments);
+        insta::assert_snapshot!(format!("resume-with-other-{name}"), ended.transcript());
+    }
+    let (_, shown) = place.json(&["show", "run"]);
+    assert_eq!(shown["history"], history);
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub fn prepare(
         settings: settings.search.clone(),
         menu: bench.target.menu.clone(),
         baseline,
-        spec: Some(stored_form(&settings, workplace)?),
+        spec: Some(in_stored_form(&settings, workplace).to_toml()?),
     };
     let folder = run_folder(
         arguments.run_dir.as_deref(),
@@ -116,6 +116,7 @@ fn resume(
         .get_text(view.search.started().baseline)
         .map_err(|error| store_error(&error))?;
     drop(view);
+    refuse_other_course(arguments, &settings, workplace)?;
     take_limits(arguments, &mut settings);
     settings.check()?;
     add_data(workplace, &settings)?;
@@ -218,6 +219,13 @@ fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
         Some(path) => Settings::read(path)?,
         None => (Settings::default(), false),
     };
+    take_course(arguments, &mut settings, sets_repairs);
+    take_limits(arguments, &mut settings);
+    Ok(settings)
+}
+
+/// Takes the flags that decide the course of a run.
+fn take_course(arguments: &Arguments, settings: &mut Settings, sets_repairs: bool) {
     let Arguments {
         problem,
         baseline,
@@ -239,7 +247,6 @@ fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
         settings.models.clone_from(&arguments.models);
         settings.coding_models.clone_from(&arguments.coding_models);
     }
-    take_limits(arguments, &mut settings);
     let search = &mut settings.search;
     search.beam = arguments.beam.unwrap_or(search.beam);
     search.plans = arguments.plans.unwrap_or(search.plans);
@@ -251,7 +258,32 @@ fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
     }
     search.repairs = arguments.repairs.unwrap_or(search.repairs);
     search.max_evaluations = arguments.max_evaluations.or(search.max_evaluations);
-    Ok(settings)
+}
+
+/// Refuses to resume with a flag that says otherwise than the run was started
+/// with; flags that say the same are fine, so that a command line can be
+/// repeated with `--resume` added to it.
+fn refuse_other_course(
+    arguments: &Arguments,
+    started: &Settings,
+    workplace: &Workplace,
+) -> Result<(), CliError> {
+    let mut asked = started.clone();
+    asked.data.clear();
+    take_course(arguments, &mut asked, true);
+    let asked = in_stored_form(&asked, workplace);
+    let mut started = started.clone();
+    if asked.data.is_empty() {
+        started.data.clear();
+    }
+    let Some(differs) = started.first_difference(&asked)? else {
+        return Ok(());
+    };
+    Err(CliError::usage(format!(
+        "the run was started with `{} = {}`, but {} is asked for now; its course is fixed",
+        differs.name, differs.here, differs.there
+    ))
+    .hint("leave the flag out to continue the run, or start a new one"))
 }
 
 /// Brings the user's folders into the catalog.
@@ -262,11 +294,10 @@ fn add_data(workplace: &mut Workplace, settings: &Settings) -> Result<(), CliErr
         .try_for_each(|folder| workplace.add_data(folder))
 }
 
-/// Returns the settings as they are stored with the run.
-fn stored_form(settings: &Settings, workplace: &Workplace) -> Result<String, CliError> {
+/// Returns the settings as they are stored with the run: good from any folder.
+fn in_stored_form(settings: &Settings, workplace: &Workplace) -> Settings {
     let mut stored = settings.clone();
     stored.make_paths_absolute();
-    // A problem given as a folder is found again from anywhere.
     let folder = settings
         .problem
         .as_deref()
@@ -274,7 +305,7 @@ fn stored_form(settings: &Settings, workplace: &Workplace) -> Result<String, Cli
     if let Some(folder) = folder.and_then(|folder| std::path::absolute(folder).ok()) {
         stored.problem = Some(folder.display().to_string());
     }
-    stored.to_toml()
+    stored
 }
 
 /// Returns the problem as a user would name it to another command.
