@@ -28,7 +28,7 @@ pub enum Availability {
         /// Why.
         reason: String,
     },
-    /// Not any more: the key or the credit is missing.
+    /// Not any more: the key or the credit is missing, or it never worked.
     Lost {
         /// Why.
         reason: String,
@@ -50,6 +50,8 @@ struct State {
     /// One request is under way to find out whether the model is well again.
     probing: bool,
     lost: bool,
+    /// Gave a usable reply at least once.
+    answered: bool,
     reason: String,
 }
 
@@ -88,7 +90,10 @@ impl Breaker {
         let mut state = self.lock();
         let was_set_aside = state.until.is_some();
         if !state.lost {
-            *state = State::default();
+            *state = State {
+                answered: true,
+                ..State::default()
+            };
         }
         was_set_aside
     }
@@ -110,6 +115,11 @@ impl Breaker {
         }
         if state.failures < self.policy.failures.max(1) {
             return None;
+        }
+        if kind.blames_the_setup() && !state.answered {
+            state.lost = true;
+            state.reason = format!("it never answered, the last failure: {message}");
+            return Some(format!("{}; not asked again", state.reason));
         }
         // Calls that were under way when the model was set aside do not prolong it.
         if state.until.is_some() && !state.probing {
@@ -195,6 +205,27 @@ mod tests {
         }
         tokio::time::advance(Duration::from_secs(11)).await;
         assert_eq!(breaker.admit(), Availability::Available);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_never_worked_is_given_up_and_what_did_is_not() {
+        let fail = |breaker: &Breaker| {
+            for _ in 0..3 {
+                let _ = breaker.failed(LlmErrorKind::ProgramFailed, "exit status: 3");
+            }
+        };
+        let never = breaker();
+        fail(&never);
+        assert!(matches!(never.admit(), Availability::Lost { .. }));
+        let once = breaker();
+        assert!(!once.succeeded());
+        fail(&once);
+        assert!(matches!(once.admit(), Availability::SetAside { .. }));
+        let busy = breaker();
+        for _ in 0..3 {
+            let _ = busy.failed(LlmErrorKind::Overload, "503");
+        }
+        assert!(matches!(busy.admit(), Availability::SetAside { .. }));
     }
 
     #[tokio::test(start_paused = true)]

@@ -22,6 +22,8 @@ pub(crate) fn kind_of_status(status: u16, body: &str) -> LlmErrorKind {
         "exceed_context_size",
         "exceeds the available context size",
         "exceeds the maximum number of tokens",
+        // Together.
+        "`inputs` tokens + `max_new_tokens` must be",
     ]);
     match status {
         400 | 404 | 413 | 422 => {
@@ -41,9 +43,19 @@ pub(crate) fn kind_of_status(status: u16, body: &str) -> LlmErrorKind {
                 LlmErrorKind::InvalidRequest
             }
         }
+        // OpenRouter's moderation.
+        403 if says(&["requires moderation", "was flagged"]) => LlmErrorKind::Refused,
         401 | 403 => LlmErrorKind::Auth,
         402 => LlmErrorKind::Quota,
-        429 if says(&["insufficient_quota", "billing_hard_limit_reached"]) => LlmErrorKind::Quota,
+        429 if says(&[
+            "insufficient_quota",
+            "billing_hard_limit_reached",
+            // Gemini's limits per day do not come back within a run.
+            "perdayper",
+        ]) =>
+        {
+            LlmErrorKind::Quota
+        }
         429 => LlmErrorKind::RateLimit,
         408 => LlmErrorKind::Timeout,
         // 424: Bedrock's model failed while it processed the request.
@@ -62,6 +74,8 @@ pub(crate) fn message_of_body(status: u16, body: &str) -> String {
             [
                 "/error/message",
                 "/message",
+                "/Message",
+                "/error_description",
                 "/0/error/message",
                 "/error",
                 "/detail",

@@ -19,6 +19,9 @@ const PASSED_VARIABLES: &[&str] = &[
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ",
 ];
 
+/// The exit status by which a program says that it may work later (`EX_TEMPFAIL` of sysexits.h).
+const TRY_AGAIN: i32 = 75;
+
 /// The most bytes of a reply.
 const LARGEST_REPLY: u64 = 4 << 20;
 /// The most bytes of standard error that are looked at.
@@ -46,7 +49,11 @@ impl CommandClient {
         let mut words = split_words(&spec.name).map_err(invalid)?;
         let mut variables: Vec<String> = PASSED_VARIABLES.iter().map(ToString::to_string).collect();
         if let Some(names) = words.first().and_then(|word| word.strip_prefix("env:")) {
-            let is_key = |name: &str| PROVIDERS.iter().any(|info| info.key_variable == Some(name));
+            let is_key = |name: &str| {
+                PROVIDERS
+                    .iter()
+                    .any(|info| info.secret_variables().any(|secret| secret == name))
+            };
             if let Some(name) = names.split(',').find(|name| is_key(name)) {
                 return Err(invalid(&format!(
                     "{name} is a provider's key and is not passed on"
@@ -180,12 +187,16 @@ impl LlmClient for CommandClient {
         let text = String::from_utf8_lossy(&outcome.reply).into_owned();
         // A program whose output is no longer read may die of it, so this comes first.
         if LARGEST_REPLY < outcome.reply.len() as u64 {
-            return Err(self.error(LlmErrorKind::Truncated, "the reply is larger than 4 MiB"));
+            return Err(self.error(LlmErrorKind::Oversized, "the reply is larger than 4 MiB"));
         }
         if !outcome.status.success() {
             let complaint = String::from_utf8_lossy(&outcome.complaint);
+            let kind = match outcome.status.code() {
+                Some(TRY_AGAIN) => LlmErrorKind::Overload,
+                _ => LlmErrorKind::ProgramFailed,
+            };
             let mut error = self.error(
-                LlmErrorKind::Overload,
+                kind,
                 format!(
                     "the program failed ({}): {}",
                     outcome.status,
@@ -210,7 +221,7 @@ impl LlmClient for CommandClient {
 
 /// Splits a command line into words: blanks separate, quotes and backslashes
 /// protect. Nothing is expanded.
-fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
+pub(crate) fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = text.chars();

@@ -1,17 +1,15 @@
 //! From model strings to sets of models ready to be asked.
 
-use crate::bedrock::BedrockClient;
 use crate::breaker::BreakerPolicy;
 use crate::budget::Budget;
 use crate::client::LlmClient;
 use crate::command::CommandClient;
 use crate::error::LlmError;
-use crate::genai_client::GenaiClient;
 use crate::mailbox::MailboxClient;
 use crate::member::{Member, MemberHealth, ModelSet};
 use crate::metered::Metered;
 use crate::model::{ModelSpec, ParseModelError, Provider};
-use crate::ollama::OllamaClient;
+use crate::network_client::NetworkClient;
 use crate::price::{Price, PriceError, PriceTable};
 use crate::retried::{Retried, RetryPolicy};
 use crate::secrets::Secrets;
@@ -247,10 +245,8 @@ impl Connector {
 
 fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmClient>, LlmError> {
     Ok(match spec.provider {
-        Provider::Bedrock => Box::new(BedrockClient::new(spec, secrets)?),
-        Provider::Ollama => Box::new(OllamaClient::new(spec)?),
         Provider::Command => Box::new(CommandClient::new(spec)?),
         Provider::Mailbox => Box::new(MailboxClient::new(spec)?),
-        _ => Box::new(GenaiClient::new(spec, secrets)?),
+        _ => Box::new(NetworkClient::new(spec, secrets)?),
     })
 }

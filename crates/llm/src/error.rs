@@ -29,6 +29,8 @@ pub enum LlmErrorKind {
     Empty,
     /// The reply was cut at the output limit.
     Truncated,
+    /// The reply is larger than any model's; the rest of it was not read.
+    Oversized,
     /// The model or a filter of the provider declined to answer.
     Refused,
     /// The prompt does not fit into the model's context.
@@ -39,6 +41,8 @@ pub enum LlmErrorKind {
     BudgetExhausted,
     /// The call itself could not be made: program missing, folder not writable.
     Unavailable,
+    /// The program of a `command::` model ended with an exit status other than zero.
+    ProgramFailed,
     /// The caller went away before the reply was complete, as when a run stops.
     Cancelled,
 }
@@ -71,7 +75,18 @@ impl LlmErrorKind {
     pub fn may_have_cost(self) -> bool {
         matches!(
             self,
-            Self::Timeout | Self::Connection | Self::Malformed | Self::Empty
+            Self::Timeout | Self::Connection | Self::Malformed | Self::Empty | Self::Oversized
+        )
+    }
+
+    /// Returns whether the failure points at the set-up (a wrong model name, a
+    /// program that is not there or always fails) rather than at the moment: a
+    /// model that never answered and fails like this is not worth waiting for.
+    #[must_use]
+    pub fn blames_the_setup(self) -> bool {
+        matches!(
+            self,
+            Self::InvalidRequest | Self::Unavailable | Self::ProgramFailed
         )
     }
 
@@ -88,11 +103,13 @@ impl LlmErrorKind {
             Self::Malformed => "malformed",
             Self::Empty => "empty",
             Self::Truncated => "truncated",
+            Self::Oversized => "oversized",
             Self::Refused => "refused",
             Self::ContextTooLong => "context_too_long",
             Self::InvalidRequest => "invalid_request",
             Self::BudgetExhausted => "budget_exhausted",
             Self::Unavailable => "unavailable",
+            Self::ProgramFailed => "program_failed",
             Self::Cancelled => "cancelled",
         }
     }

@@ -8,8 +8,9 @@ use std::time::Duration;
 /// Time to open a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The most bytes of a response.
-const LARGEST_RESPONSE: usize = 8 << 20;
+/// The most bytes of a response: several times the longest reply that a model
+/// can write. What comes after it is not read.
+const LARGEST_RESPONSE: usize = 4 << 20;
 
 /// Where one model is reached by a client of our own.
 pub(crate) struct Endpoint<'client> {
@@ -19,16 +20,19 @@ pub(crate) struct Endpoint<'client> {
     pub(crate) http: &'client reqwest::Client,
     /// The whole address.
     pub(crate) url: &'client str,
-    /// The bearer token, if one is sent.
-    pub(crate) key: Option<&'client str>,
 }
 
 impl Endpoint<'_> {
     /// Sends a body and returns the JSON that comes back with status 200.
     ///
     /// # Errors
-    /// An [`LlmError`] of the kind that fits the failure.
-    pub(crate) async fn post(&self, body: &Value) -> Result<Value, LlmError> {
+    /// An [`LlmError`] of the kind that fits the failure;
+    /// [`LlmErrorKind::Oversized`] as soon as a response is larger than 4 MiB.
+    pub(crate) async fn post(
+        &self,
+        body: Vec<u8>,
+        headers: Vec<(&'static str, String)>,
+    ) -> Result<Value, LlmError> {
         let new_error =
             |kind: LlmErrorKind, message: String| LlmError::new(kind, self.model, message);
         let failed = |error: reqwest::Error| {
@@ -38,9 +42,9 @@ impl Endpoint<'_> {
             };
             new_error(kind, describe(&error))
         };
-        let mut request = self.http.post(self.url).json(body);
-        if let Some(key) = self.key {
-            request = request.bearer_auth(key);
+        let mut request = self.http.post(self.url).body(body);
+        for (name, value) in headers {
+            request = request.header(name, value);
         }
         let mut response = request.send().await.map_err(failed)?;
         let status = response.status().as_u16();
@@ -48,8 +52,8 @@ impl Endpoint<'_> {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if LARGEST_RESPONSE < bytes.len() + chunk.len() {
-                let text = "the response is larger than 8 MiB".to_owned();
-                return Err(new_error(LlmErrorKind::Malformed, text));
+                let text = "the response is larger than 4 MiB".to_owned();
+                return Err(new_error(LlmErrorKind::Oversized, text));
             }
             bytes.extend_from_slice(&chunk);
         }

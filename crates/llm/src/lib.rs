@@ -1,11 +1,10 @@
 //! Language-model providers, retry, budgets, recording.
 //!
 //! One trait, [`LlmClient`], with one implementation per way to reach a model
-//! and one wrapper per concern. [`Connector`] puts them together. No type of
-//! the provider library crosses the border of this crate, and no key leaves it
-//! in a text.
+//! and one wrapper per concern. [`Connector`] puts them together. No key
+//! leaves this crate in a text.
 
-mod bedrock;
+mod aws_signature;
 mod breaker;
 mod budget;
 mod check;
@@ -15,13 +14,13 @@ mod command;
 mod completion;
 mod connector;
 mod error;
-mod genai_client;
+mod google_token;
 mod http;
 mod mailbox;
 mod member;
 mod metered;
 mod model;
-mod ollama;
+mod network_client;
 mod price;
 mod retried;
 mod scripted;
@@ -29,8 +28,8 @@ mod secrets;
 mod throttled;
 mod timed;
 mod unclaimed;
+mod wire;
 
-pub use bedrock::BedrockClient;
 pub use breaker::{Availability, Breaker, BreakerPolicy};
 pub use budget::{Amount, Budget, CapReached, Caps, Reservation, dollars};
 pub use check::{ModelCheck, check_models};
@@ -42,12 +41,11 @@ pub use completion::{
 };
 pub use connector::{ConnectError, ConnectSettings, Connector};
 pub use error::{LlmError, LlmErrorKind};
-pub use genai_client::GenaiClient;
 pub use mailbox::MailboxClient;
 pub use member::{Member, MemberHealth, ModelSet};
 pub use metered::{Metered, total_cost};
 pub use model::{Caching, ModelSpec, PROVIDERS, ParseModelError, Provider, ProviderInfo};
-pub use ollama::OllamaClient;
+pub use network_client::NetworkClient;
 pub use price::{Price, PriceError, PriceTable};
 pub use retried::{Retried, RetryPolicy};
 pub use scripted::ScriptedClient;

@@ -124,7 +124,7 @@ impl LlmClient for MailboxClient {
             match std::fs::metadata(&answer_path) {
                 Ok(metadata) if LARGEST_ANSWER < metadata.len() => {
                     return Err(
-                        self.error(LlmErrorKind::Truncated, "the answer is larger than 4 MiB")
+                        self.error(LlmErrorKind::Oversized, "the answer is larger than 4 MiB")
                     );
                 }
                 // Two looks with the same size: nobody is writing any more.

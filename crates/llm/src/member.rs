@@ -5,9 +5,10 @@ use crate::client::LlmClient;
 use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::price::Price;
-use crate::unclaimed::Unclaimed;
+use crate::unclaimed::{Attempts, Unclaimed};
 use autocomp_core::UsdMicros;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
@@ -16,7 +17,8 @@ pub struct Member {
     client: Box<dyn LlmClient>,
     price: Price,
     breaker: Breaker,
-    structured_output: bool,
+    /// Taken away when the model rejects its first schema.
+    structured_output: AtomicBool,
     unclaimed: Arc<Unclaimed>,
     tally: Mutex<Tally>,
     notices: Mutex<Vec<String>>,
@@ -65,7 +67,7 @@ impl Member {
             client,
             price,
             breaker: Breaker::new(breaker),
-            structured_output,
+            structured_output: AtomicBool::new(structured_output),
             unclaimed,
             tally: Mutex::default(),
             notices: Mutex::default(),
@@ -84,10 +86,11 @@ impl Member {
         &self.price
     }
 
-    /// Returns whether the provider enforces JSON schemas of replies.
+    /// Returns whether the provider enforces JSON schemas of replies, as far as
+    /// is known.
     #[must_use]
     pub fn has_structured_output(&self) -> bool {
-        self.structured_output
+        self.structured_output.load(Ordering::Relaxed)
     }
 
     /// Returns the circuit breaker.
@@ -99,10 +102,13 @@ impl Member {
     /// Sends a request. A failure counts towards setting the model aside; a
     /// reply counts only when [`Member::judge`] finds it usable.
     ///
+    /// A model that rejects a request with a schema is asked once more without
+    /// it, and without any from then on if that helps.
+    ///
     /// # Errors
     /// The [`LlmError`] that is left after all retries.
     pub async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
-        let result = self.client.complete(request).await;
+        let result = self.complete_with_or_without_schema(request).await;
         let attempts = match &result {
             Ok(completion) => &completion.attempts,
             Err(error) => &error.attempts,
@@ -116,6 +122,45 @@ impl Member {
             self.note_failure(error.kind, &error.message);
         }
         result
+    }
+
+    async fn complete_with_or_without_schema(
+        &self,
+        request: &Request,
+    ) -> Result<Completion, LlmError> {
+        let has_schema = request.schema.is_some();
+        let plain = Request {
+            schema: None,
+            ..request.clone()
+        };
+        if has_schema && !self.has_structured_output() {
+            return self.client.complete(&plain).await;
+        }
+        let error = match self.client.complete(request).await {
+            Err(error) if has_schema && error.kind == LlmErrorKind::InvalidRequest => error,
+            result => return result,
+        };
+        let mut attempts = Attempts::new(&self.unclaimed);
+        attempts.extend(error.attempts);
+        match self.client.complete(&plain).await {
+            Ok(mut completion) => {
+                if self.structured_output.swap(false, Ordering::Relaxed) {
+                    self.notice(format!(
+                        "{} does not take JSON schemas and is asked without ({})",
+                        self.model(),
+                        error.message
+                    ));
+                }
+                attempts.extend(completion.attempts);
+                completion.attempts = attempts.take();
+                Ok(completion)
+            }
+            Err(mut error) => {
+                attempts.extend(error.attempts);
+                error.attempts = attempts.take();
+                Err(error)
+            }
+        }
     }
 
     /// Notes whether a reply could be used. Unusable replies in a row set the

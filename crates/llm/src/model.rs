@@ -61,6 +61,8 @@ pub struct ProviderInfo {
     pub aliases: &'static [&'static str],
     /// The environment variable that holds its key; absent if it takes none.
     pub key_variable: Option<&'static str>,
+    /// Other environment variables that hold secrets and can stand in for the key.
+    pub other_secrets: &'static [&'static str],
     /// Other environment variables it reads, none of them secret.
     pub setting_variables: &'static [&'static str],
     /// Its base address; absent if the model string must give one or needs none.
@@ -82,6 +84,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "openai",
         aliases: &[],
         key_variable: Some("OPENAI_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("https://api.openai.com/v1/"),
         caching: Caching::Automatic,
@@ -94,6 +97,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "openai-responses",
         aliases: &["openai_resp", "openai-resp"],
         key_variable: Some("OPENAI_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("https://api.openai.com/v1/"),
         caching: Caching::Automatic,
@@ -106,6 +110,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "anthropic",
         aliases: &[],
         key_variable: Some("ANTHROPIC_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("https://api.anthropic.com/v1/"),
         caching: Caching::OnRequest,
@@ -118,6 +123,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "gemini",
         aliases: &["google"],
         key_variable: Some("GEMINI_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("https://generativelanguage.googleapis.com/v1beta/"),
         caching: Caching::Automatic,
@@ -130,30 +136,42 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "vertex",
         aliases: &[],
         key_variable: Some("VERTEX_API_KEY"),
-        setting_variables: &["VERTEX_PROJECT_ID", "VERTEX_LOCATION"],
+        other_secrets: &[],
+        setting_variables: &[
+            "VERTEX_PROJECT_ID",
+            "VERTEX_LOCATION",
+            "VERTEX_TOKEN_COMMAND",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+        ],
         default_url: None,
         caching: Caching::Automatic,
         structured_output: true,
         self_hosted: false,
-        description: "Google Vertex AI; the key is an OAuth access token (`gcloud auth print-access-token`)",
+        description: "Google Vertex AI; an access token, a program that prints one, or a credentials file",
     },
     ProviderInfo {
         provider: Provider::Bedrock,
         name: "bedrock",
         aliases: &[],
         key_variable: Some("AWS_BEARER_TOKEN_BEDROCK"),
+        other_secrets: &[
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+        ],
         setting_variables: &["AWS_REGION"],
         default_url: None,
         caching: Caching::OnRequest,
         structured_output: true,
         self_hosted: false,
-        description: "AWS Bedrock, Converse; the key is a Bedrock API key",
+        description: "AWS Bedrock, Converse; a Bedrock API key, or an access key",
     },
     ProviderInfo {
         provider: Provider::Together,
         name: "together",
         aliases: &[],
         key_variable: Some("TOGETHER_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("https://api.together.xyz/v1/"),
         caching: Caching::Unknown,
@@ -166,6 +184,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "openrouter",
         aliases: &["open_router"],
         key_variable: Some("OPENROUTER_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("https://openrouter.ai/api/v1/"),
         caching: Caching::Unknown,
@@ -178,6 +197,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "ollama",
         aliases: &[],
         key_variable: None,
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("http://localhost:11434/"),
         caching: Caching::Automatic,
@@ -190,6 +210,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "vllm",
         aliases: &[],
         key_variable: Some("VLLM_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("http://localhost:8000/v1/"),
         caching: Caching::Automatic,
@@ -202,6 +223,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "llamacpp",
         aliases: &["llama.cpp", "llama_cpp"],
         key_variable: Some("LLAMACPP_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: Some("http://localhost:8080/v1/"),
         caching: Caching::Automatic,
@@ -214,6 +236,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "compatible",
         aliases: &["openai-compatible"],
         key_variable: Some("OPENAI_COMPATIBLE_API_KEY"),
+        other_secrets: &[],
         setting_variables: &[],
         default_url: None,
         caching: Caching::Unknown,
@@ -226,6 +249,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "command",
         aliases: &[],
         key_variable: None,
+        other_secrets: &[],
         setting_variables: &[],
         default_url: None,
         caching: Caching::Unknown,
@@ -238,6 +262,7 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         name: "mailbox",
         aliases: &[],
         key_variable: None,
+        other_secrets: &[],
         setting_variables: &[],
         default_url: None,
         caching: Caching::Unknown,
@@ -246,6 +271,15 @@ pub const PROVIDERS: &[ProviderInfo] = &[
         description: "a folder: one request file per question, one answer file per reply",
     },
 ];
+
+impl ProviderInfo {
+    /// Returns every environment variable that holds a secret of the provider.
+    pub fn secret_variables(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.key_variable
+            .into_iter()
+            .chain(self.other_secrets.iter().copied())
+    }
+}
 
 impl Provider {
     /// Returns what is known about the provider.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shorter values are not treated as secrets when texts are redacted: replacing
 /// every occurrence of a very short word would destroy the text.
@@ -15,6 +16,8 @@ const SHORTEST_REDACTED: usize = 6;
 pub struct Secrets {
     keys: BTreeMap<String, String>,
     settings: BTreeMap<String, String>,
+    /// Tokens that were obtained with keys, by the name under which they are redacted.
+    obtained: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 /// A key file cannot be used.
@@ -67,10 +70,10 @@ impl Secrets {
                 .filter(|value| !value.is_empty())
         };
         for info in PROVIDERS {
-            if let Some(name) = info.key_variable
-                && let Some(value) = value(name)
-            {
-                secrets.keys.insert(name.to_owned(), value);
+            for name in info.secret_variables() {
+                if let Some(value) = value(name) {
+                    secrets.keys.insert(name.to_owned(), value);
+                }
             }
             for name in info.setting_variables {
                 if let Some(value) = value(name) {
@@ -107,10 +110,13 @@ impl Secrets {
             }
         })?;
         for (name, key) in file.keys {
-            let variable = PROVIDERS
-                .iter()
-                .find(|info| info.name == name || info.key_variable == Some(name.as_str()))
-                .and_then(|info| info.key_variable);
+            let variable = PROVIDERS.iter().find_map(|info| {
+                if info.name == name {
+                    info.key_variable
+                } else {
+                    info.secret_variables().find(|variable| *variable == name)
+                }
+            });
             let Some(variable) = variable else {
                 let line = 1 + text
                     .lines()
@@ -135,6 +141,38 @@ impl Secrets {
         self.keys.get(name).map(String::as_str)
     }
 
+    /// Returns the secret of an environment variable, such as `AWS_SECRET_ACCESS_KEY`.
+    #[must_use]
+    pub fn named(&self, variable: &str) -> Option<&str> {
+        self.keys.get(variable).map(String::as_str)
+    }
+
+    /// Adds a secret that was obtained with others (an access token), so that
+    /// it is redacted from now on. Clones share it.
+    pub(crate) fn remember(&self, name: &str, secret: &str) {
+        let mut obtained = self.obtained.lock().unwrap_or_else(PoisonError::into_inner);
+        obtained.insert(secret.to_owned(), name.to_owned());
+    }
+
+    /// Returns every secret with the name under which it is redacted.
+    fn all(&self) -> Vec<(String, String)> {
+        let obtained = self.obtained.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = self
+            .keys
+            .iter()
+            .map(|(name, key)| (name.clone(), key.clone()));
+        let obtained = obtained
+            .iter()
+            .map(|(secret, name)| (name.clone(), secret.clone()));
+        let mut all: Vec<_> = own
+            .chain(obtained)
+            .filter(|(_, key)| SHORTEST_REDACTED <= key.len())
+            .collect();
+        // A secret that is part of another one must not spoil it.
+        all.sort_by_key(|(_, key)| std::cmp::Reverse(key.len()));
+        all
+    }
+
     /// Returns a setting that is not secret, such as `AWS_REGION`.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&str> {
@@ -145,25 +183,22 @@ impl Secrets {
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (name, key) in &self.keys {
-            if SHORTEST_REDACTED <= key.len() && text.contains(key.as_str()) {
-                text = text.replace(key.as_str(), &format!("[{name}]"));
-            }
-        }
+        self.redact_in_place(&mut text);
         text
     }
 
     /// Replaces known keys in `text` in place; cheap if there are none.
     pub fn redact_in_place(&self, text: &mut String) {
-        let is_key = |key: &&String| SHORTEST_REDACTED <= key.len() && text.contains(key.as_str());
-        if self.keys.values().any(|key| is_key(&key)) {
-            *text = self.redact(text);
+        for (name, key) in self.all() {
+            if text.contains(&key) {
+                *text = text.replace(&key, &format!("[{name}]"));
+            }
         }
     }
 }
 
 #[cfg(unix)]
-fn check_permissions(path: &Path) -> Result<(), SecretsError> {
+pub(crate) fn check_permissions(path: &Path) -> Result<(), SecretsError> {
     use std::os::unix::fs::PermissionsExt as _;
     let metadata = std::fs::metadata(path).map_err(|source| SecretsError::Read {
         path: path.to_owned(),
@@ -181,7 +216,7 @@ fn check_permissions(path: &Path) -> Result<(), SecretsError> {
 }
 
 #[cfg(not(unix))]
-fn check_permissions(_path: &Path) -> Result<(), SecretsError> {
+pub(crate) fn check_permissions(_path: &Path) -> Result<(), SecretsError> {
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! Connections that break, drip or never open; programs and folders that misbehave.
 
 use autocomp_llm::{
-    Budget, CommandClient, ConnectSettings, Connector, GenaiClient, LlmClient, LlmErrorKind,
-    MailboxClient, ModelSpec, Price, Request, Retried, RetryPolicy, ScriptedClient, Secrets, Timed,
-    check_models,
+    Availability, Budget, CommandClient, ConnectSettings, Connector, LlmClient, LlmErrorKind,
+    MailboxClient, ModelSpec, NetworkClient, Price, ReplySchema, Request, Retried, RetryPolicy,
+    ScriptedClient, Secrets, Timed, check_models,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ async fn raw_server(pieces: Vec<&'static str>, pause: Duration) -> ModelSpec {
 }
 
 async fn kind_from(spec: &ModelSpec, limit: Duration) -> LlmErrorKind {
-    let client = GenaiClient::new(spec, &Secrets::default()).expect("client");
+    let client = NetworkClient::new(spec, &Secrets::default()).expect("client");
     Timed::new(client, limit)
         .complete(&request())
         .await
@@ -82,6 +82,113 @@ async fn a_dripping_reply_ends_at_the_time_limit() {
         kind_from(&spec, Duration::from_millis(400)).await,
         LlmErrorKind::Timeout
     );
+}
+
+/// A server that sends without end is cut off, whatever format its model has.
+#[tokio::test]
+async fn an_endless_reply_is_not_read() {
+    for provider in [
+        "openai",
+        "anthropic",
+        "gemini",
+        "bedrock",
+        "ollama",
+        "vertex",
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("address");
+        let flood = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.expect("accept");
+            let mut request = [0; 1 << 16];
+            let _ = stream.read(&mut request).await;
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n[";
+            stream.write_all(head.as_bytes()).await.expect("written");
+            let chunk = "0,".repeat(1 << 15);
+            let mut sent = 0;
+            // Until the client hangs up.
+            while stream.write_all(chunk.as_bytes()).await.is_ok() {
+                sent += chunk.len();
+            }
+            sent
+        });
+        let spec = spec(&format!("{provider}@http://{address}/v1::m"));
+        let kind = kind_from(&spec, Duration::from_secs(60)).await;
+        assert_eq!(kind, LlmErrorKind::Oversized, "{provider}");
+        let sent = flood.await.expect("joined");
+        // What it sent beyond the limit lay in the buffers of the connection.
+        assert!(sent < 32 << 20, "{provider}: {sent} bytes");
+    }
+}
+
+/// A program that always fails is asked once per request, and given up after three.
+#[tokio::test]
+async fn a_program_that_never_works_is_given_up_at_once() {
+    let connector = Connector::new(
+        ConnectSettings::standard(),
+        Arc::new(Secrets::default()),
+        Budget::unlimited(),
+    );
+    let set = connector
+        .connect(&["command::sh -c 'echo no licence >&2; exit 3'"])
+        .expect("connect");
+    let member = &set.members()[0];
+    for _ in 0..3 {
+        let error = member.complete(&request()).await.expect_err("fails");
+        assert_eq!(
+            (error.kind, error.attempts.len()),
+            (LlmErrorKind::ProgramFailed, 1)
+        );
+    }
+    let Availability::Lost { reason } = member.breaker().admit() else {
+        panic!("it is still asked");
+    };
+    assert!(reason.contains("no licence"), "{reason}");
+    assert!(set.next_probe().is_none());
+    let notices = connector.take_notices().join("\n");
+    assert!(
+        notices.contains("is set aside (it never answered"),
+        "{notices}"
+    );
+}
+
+/// A server without JSON schemas is asked without one from then on.
+#[tokio::test]
+async fn a_rejected_schema_is_left_out() {
+    let server = wiremock::MockServer::start().await;
+    let respond = |request: &wiremock::Request| {
+        let body: serde_json::Value = serde_json::from_slice(&request.body).expect("json");
+        if body.get("response_format").is_some() {
+            return wiremock::ResponseTemplate::new(400)
+                .set_body_string("response_format is not supported");
+        }
+        let reply = serde_json::json!({"choices": [{"message": {"content": "A plan."}}]});
+        wiremock::ResponseTemplate::new(200).set_body_json(reply)
+    };
+    wiremock::Mock::given(wiremock::matchers::any())
+        .respond_with(respond)
+        .mount(&server)
+        .await;
+    let connector = Connector::new(
+        ConnectSettings::standard(),
+        Arc::new(Secrets::default()),
+        Budget::unlimited(),
+    );
+    let model = format!("vllm@{}/v1::m", server.uri());
+    let set = connector.connect(&[model]).expect("connect");
+    let member = &set.members()[0];
+    assert!(member.has_structured_output());
+    let mut with_schema = request();
+    with_schema.schema = Some(ReplySchema {
+        name: "plan".to_owned(),
+        schema: serde_json::json!({"type": "object"}),
+    });
+    let first = member.complete(&with_schema).await.expect("answered");
+    assert_eq!(first.attempts.len(), 2);
+    assert!(!member.has_structured_output());
+    let second = member.complete(&with_schema).await.expect("answered");
+    assert_eq!(second.attempts.len(), 1);
+    let notices = connector.take_notices().join("\n");
+    assert!(notices.contains("does not take JSON schemas"), "{notices}");
 }
 
 fn policy(max_attempts: usize, deadline: Duration) -> RetryPolicy {
@@ -194,7 +301,7 @@ async fn programs_answer_fail_hang_and_flood() {
     let (failed, message) = run_command("sh -c 'echo no credit >&2; exit 3'", long)
         .await
         .expect_err("fails");
-    assert_eq!(failed, LlmErrorKind::Overload);
+    assert_eq!(failed, LlmErrorKind::ProgramFailed);
     assert!(
         message.contains("no credit") && message.contains('3'),
         "{message}"
@@ -206,7 +313,11 @@ async fn programs_answer_fail_hang_and_flood() {
     );
     assert_eq!(
         kind(run_command("sh -c 'yes | head -c 6000000'", long).await),
-        LlmErrorKind::Truncated
+        LlmErrorKind::Oversized
+    );
+    assert_eq!(
+        kind(run_command("sh -c 'exit 75'", long).await),
+        LlmErrorKind::Overload
     );
     let hanging = run_command("sh -c 'sleep 600 & sleep 600'", Duration::from_millis(300)).await;
     assert_eq!(kind(hanging), LlmErrorKind::Timeout);
