@@ -53,7 +53,8 @@ impl MatmulLoop {
             parameters,
             a_row: which(run.a_spad_id) * half,
             b_row: ((which(run.b_spad_id) + 1) * half).saturating_sub(b_rows),
-            c_row: c_half * config.acc_rows() / 2,
+            // The sum of two operands takes the half of its slot.
+            c_row: if run.is_resadd { slot } else { c_half } * config.acc_rows() / 2,
             d_row: d_half * config.acc_rows() / 2,
             dim: config.dim,
         }

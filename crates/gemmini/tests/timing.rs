@@ -175,6 +175,60 @@ fn steady_rates_are_those_of_the_hardware() {
     );
 }
 
+/// Runs a matrix loop of 4 x 4 x 4 tiles.
+fn matrix_loop(bench: &mut Bench, depth: u64, operands: [u64; 2], run: [u64; 2]) {
+    bench.issue(9, 0, depth << 32 | 4 << 16 | 4);
+    bench.issue(10, operands[0], operands[1]);
+    bench.issue(11, 0, BASE + 0xc000);
+    bench.issue(12, 64, 64);
+    bench.issue(13, 64, 64);
+    bench.issue(8, run[0], run[1]);
+}
+
+#[test]
+fn a_sum_by_the_loop_moves_both_operands_whatever_its_depth() {
+    let sum = |depth: u64| {
+        let mut bench = int8();
+        for channel in 0..2 {
+            let shrunk = 0x3f80_0000 << 32 | 16 << 16 | 1 << 8 | channel << 3 | 1 << 2 | 1;
+            bench.issue(0, shrunk, 64);
+        }
+        bench.drain();
+        bench.gemmini.timing_mut().unwrap().reset_stats();
+        let cycles = bench.time(|bench| {
+            matrix_loop(bench, depth, [BASE, BASE + 0x4000], [0, 1 << 2]);
+        });
+        (cycles, bench.gemmini.timing().unwrap().stats().read_beats)
+    };
+    let (cycles, beats) = sum(0);
+    // Twice 64 rows of 64 bytes, 16 bytes per cycle; stores take seven cycles per row.
+    assert_eq!(beats, 2 * 64 * 4);
+    assert!(cycles > beats + 64 * 7 / 4, "{cycles}");
+    assert_eq!(sum(1), (cycles, beats));
+    assert_eq!(sum(9), (cycles, beats));
+}
+
+#[test]
+fn an_operand_that_is_there_is_not_moved_in_by_the_loop() {
+    let beats = |operands: [u64; 2]| {
+        let mut bench = int8();
+        bench.gemmini.timing_mut().unwrap().reset_stats();
+        let cycles = bench.time(|bench| matrix_loop(bench, 4, operands, [0, 0]));
+        (cycles, bench.gemmini.timing().unwrap().stats().read_beats)
+    };
+    let (both, a_only, none) = (
+        beats([BASE, BASE + 0x4000]),
+        beats([BASE, 0]),
+        beats([0, 0]),
+    );
+    assert_eq!((both.1, a_only.1, none.1), (512, 256, 0));
+    assert!(
+        both.0 >= a_only.0 && a_only.0 >= none.0,
+        "{both:?} {a_only:?} {none:?}"
+    );
+    assert!(none.0 >= 64 * 16, "{none:?}");
+}
+
 #[test]
 fn a_configuration_of_the_array_drains_it() {
     let pairs = |config: bool| {

@@ -262,8 +262,15 @@ pub struct MemoryConfig {
     pub dirty_victim: u32,
     /// Latency of everything behind the L2 in cycles.
     pub outer_latency: u32,
-    /// Bytes per cycle behind the L2, both directions together.
+    /// Cycles from the last byte of a dirty line leaving the L2 to the
+    /// acknowledgement of its write. The line's tracker is busy until then
+    /// (RTL: the L2's trackers wait for the acknowledgement of a release).
+    pub outer_write_latency: u32,
+    /// Bytes per cycle behind the L2, in each direction if there are two data
+    /// paths, else of both together.
     pub outer_bytes_per_cycle: u32,
+    /// Reads and writes behind the L2 have a data path each, as on AXI.
+    pub outer_duplex: bool,
     /// Cycles from a request to its first beat if the L1 has to hand over a
     /// dirty line (fitted).
     pub probe_dirty_latency: u32,
@@ -292,7 +299,9 @@ impl Default for MemoryConfig {
             miss_latency: 12,
             dirty_victim: 11,
             outer_latency: 0,
+            outer_write_latency: 0,
             outer_bytes_per_cycle: 8,
+            outer_duplex: false,
             probe_dirty_latency: 16,
             probe_dirty_occupancy: 10,
             probe_clean_latency: 12,

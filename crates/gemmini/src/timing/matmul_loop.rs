@@ -108,6 +108,17 @@ impl MatmulUnit {
             .plan
     }
 
+    /// Returns where in memory what a generator moves lies; 0: nowhere.
+    fn dram(&self, generator: usize, of: usize) -> u64 {
+        let operand = match generator {
+            LD_A => 0,
+            LD_B => 1,
+            LD_D => 2,
+            _ => 3,
+        };
+        self.plan(of).parameters.dram[operand]
+    }
+
     /// Does one cycle; `room` says whether a command can leave. Returns what
     /// left and whether anything changed.
     pub(super) fn step(&mut self, room: bool) -> (Option<Emitted>, bool) {
@@ -118,19 +129,12 @@ impl MatmulUnit {
         let slots_before = self.slots;
         let emitted = if room { self.emit(&before) } else { None };
         changed |= emitted.is_some();
-        for generator in [LD_D, ST] {
+        // What has no place in memory is there already, or stays.
+        for generator in [LD_A, LD_B, LD_D, ST] {
             let state = before[generator];
-            if state.busy {
-                let plan = self.plan(state.of);
-                let address = if generator == LD_D {
-                    plan.parameters.dram[2]
-                } else {
-                    plan.parameters.dram[3]
-                };
-                if address == 0 {
-                    self.generators[generator].busy = false;
-                    changed = true;
-                }
+            if state.busy && self.dram(generator, state.of) == 0 {
+                self.generators[generator].busy = false;
+                changed = true;
             }
         }
         for (generator, idle) in idle_before.into_iter().enumerate() {
@@ -163,17 +167,20 @@ impl MatmulUnit {
             let ready = !before.started[generator]
                 && match generator {
                     EX => before.started[LD_A] && before.started[LD_B] && before.started[LD_D],
-                    ST => before.started[EX],
+                    ST => before.plan.run.is_resadd || before.started[EX],
                     _ => true,
                 };
             if ready {
                 let slot = self.slots[of].as_mut().expect("slot in use");
                 slot.started[generator] = true;
                 slot.running = true;
-                let empty = slot.plan.parameters.bounds.contains(&0);
-                let resadd = slot.plan.run.is_resadd && (generator == EX || generator == LD_D);
+                // The sum of two operands has no depth and multiplies nothing.
+                let resadd = slot.plan.run.is_resadd;
+                let [bound_i, bound_j, bound_k] = slot.plan.parameters.bounds;
+                let empty = bound_i == 0 || bound_j == 0 || (bound_k == 0 && !resadd);
+                let skipped = resadd && generator == EX;
                 self.generators[generator] = Generator {
-                    busy: !empty && !resadd,
+                    busy: !empty && !skipped,
                     of,
                     ..Generator::default()
                 };
@@ -214,9 +221,9 @@ impl MatmulUnit {
         if self.full(0) {
             return None;
         }
-        let emitted = if state[LD_D].busy && self.plan(state[LD_D].of).parameters.dram[2] != 0 {
+        let emitted = if state[LD_D].busy && self.dram(LD_D, state[LD_D].of) != 0 {
             self.emit_d(state[LD_D])
-        } else if let Some(generator) = choose_load(state, self.head) {
+        } else if let Some(generator) = self.choose_load(state) {
             self.emit_ab(generator, state[generator])
         } else {
             return None;
@@ -225,11 +232,38 @@ impl MatmulUnit {
         Some(emitted)
     }
 
+    /// Chooses between the loads of A and B.
+    fn choose_load(&self, state: &[Generator; 5]) -> Option<usize> {
+        let (a, b) = (&state[LD_A], &state[LD_B]);
+        let newest = self.slots[1 - self.head].or(self.slots[self.head]);
+        let take_b = if newest.is_some_and(|slot| slot.plan.run.is_resadd) {
+            // All of A comes before all of B.
+            !a.busy || (a.of != b.of && b.of == self.head)
+        } else if a.of != b.of && (a.of == self.head || b.of == self.head) {
+            b.of == self.head
+        } else if a.busy && b.busy {
+            a.k > b.k || (b.k == 0 && b.j == 0)
+        } else {
+            !a.busy
+        };
+        let choice = if take_b { LD_B } else { LD_A };
+        let sends = state[choice].busy && self.dram(choice, state[choice].of) != 0;
+        sends.then_some(choice)
+    }
+
     fn emit_ab(&mut self, generator: usize, state: Generator) -> Emitted {
         let plan = self.plan(state.of);
-        let [bound_i, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
-        let [pad_i, pad_j, pad_k] = plan.parameters.pads.map(u32::from);
         let a = generator == LD_A;
+        let [mut bounds, mut pads] =
+            [plan.parameters.bounds, plan.parameters.pads].map(|of| of.map(u32::from));
+        if plan.run.is_resadd {
+            // Both operands have the shape of the result: A runs over columns and
+            // B over rows where a product would run over its depth.
+            let instead = usize::from(a);
+            bounds[2] = bounds[instead];
+            pads[2] = pads[instead];
+        }
+        let ([bound_i, bound_j, bound_k], [pad_i, pad_j, pad_k]) = (bounds, pads);
         let transpose = if a {
             plan.run.a_transpose
         } else {
@@ -437,7 +471,7 @@ impl MatmulUnit {
     fn emit_store(&mut self, all: &[Generator; 5]) -> Option<Emitted> {
         let state = all[ST];
         let plan = self.plan(state.of);
-        if plan.parameters.dram[3] == 0 {
+        if self.dram(ST, state.of) == 0 {
             return None;
         }
         let [bound_i, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
@@ -447,19 +481,22 @@ impl MatmulUnit {
             bound_j.min(self.block_len)
         };
         let blocks = max_blocks.min(bound_j - state.j);
-        let ex = &all[EX];
-        let ex_done = if plan.run.is_resadd {
-            [LD_A, LD_B]
-                .iter()
-                .all(|idx| all[*idx].of != state.of || !all[*idx].busy)
+        let done = |idx: usize| all[idx].of != state.of || !all[idx].busy;
+        let ahead = if plan.run.is_resadd {
+            // Stores follow the moves of the second operand, row by row.
+            let (row, col) = (all[LD_B].k, all[LD_B].j);
+            (done(LD_A) && done(LD_B))
+                || row > state.i
+                || (row == state.i && col >= state.j + blocks)
         } else {
-            ex.of != state.of || !ex.busy
+            let ex = &all[EX];
+            let passes = matches!(plan.run.activation, 2 | 4);
+            done(EX)
+                || (!passes
+                    && ex.k + 1 == bound_k
+                    && (ex.j >= state.j + blocks
+                        || (ex.j + 1 == state.j + blocks && ex.i > state.i)))
         };
-        let passes = matches!(plan.run.activation, 2 | 4);
-        let ahead = ex_done
-            || (!passes
-                && ex.k + 1 == bound_k
-                && (ex.j >= state.j + blocks || (ex.j + 1 == state.j + blocks && ex.i > state.i)));
         if !ahead {
             return None;
         }
@@ -488,20 +525,6 @@ impl MatmulUnit {
             pc: self.slots[state.of].as_ref().map_or(0, |slot| slot.pc),
         })
     }
-}
-
-/// Chooses between the loads of A and B.
-fn choose_load(state: &[Generator; 5], head: usize) -> Option<usize> {
-    let (a, b) = (&state[LD_A], &state[LD_B]);
-    let take_b = if a.of != b.of && (a.of == head || b.of == head) {
-        b.of == head
-    } else if a.busy && b.busy {
-        a.k > b.k || (b.k == 0 && b.j == 0)
-    } else {
-        !a.busy
-    };
-    let choice = if take_b { LD_B } else { LD_A };
-    state[choice].busy.then_some(choice)
 }
 
 /// Rows, columns and byte offset of block (i, j) of C or D.

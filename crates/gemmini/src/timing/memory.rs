@@ -67,7 +67,10 @@ pub(super) struct MemorySystem {
     /// that is free first comes first.
     trackers: Vec<(u64, u64)>,
     last_fill: u64,
-    outer_free: u64,
+    /// When the data path from outer memory and the one to it are free again;
+    /// the second stays unused if there is one path for both.
+    outer_read_free: u64,
+    outer_write_free: u64,
     probe_free: u64,
     /// Beats of the response channel to the accelerator.
     responses: Calendar,
@@ -92,7 +95,8 @@ impl MemorySystem {
             random: 0xace1,
             trackers: vec![(0, u64::MAX); config.l2_mshrs.max(1) as usize],
             last_fill: 0,
-            outer_free: 0,
+            outer_read_free: 0,
+            outer_write_free: 0,
             probe_free: 0,
             responses: Calendar::new(),
             bank_writes: std::array::from_fn(|_| Calendar::new()),
@@ -165,6 +169,18 @@ impl MemorySystem {
         self.track(first.saturating_sub(DISPATCH), u64::MAX);
     }
 
+    /// Writes a dirty line to outer memory from cycle `start` on; returns the
+    /// cycle of its acknowledgement, until which the tracker is busy.
+    fn write_back(&mut self, start: u64) -> u64 {
+        let path = if self.config.outer_duplex {
+            &mut self.outer_write_free
+        } else {
+            &mut self.outer_read_free
+        };
+        *path = (*path).max(start) + self.outer_occupancy;
+        *path + u64::from(self.config.outer_write_latency)
+    }
+
     /// Waits for a tracker, reads the line from outer memory and returns the
     /// slot and the cycle of the first data.
     fn fill(&mut self, line: u64, cycle: u64, latency: u64) -> (usize, u64) {
@@ -173,14 +189,15 @@ impl MemorySystem {
         self.counts.lines_read += 1;
         let outer = u64::from(self.config.outer_latency);
         let mut at = start;
+        let mut written = 0;
         if write_back {
             at += u64::from(self.config.dirty_victim);
-            self.outer_free = self.outer_free.max(start) + self.outer_occupancy;
+            written = self.write_back(start);
         }
-        let served = self.outer_free.max(at + 3);
-        self.outer_free = served + self.outer_occupancy;
+        let served = self.outer_read_free.max(at + 3);
+        self.outer_read_free = served + self.outer_occupancy;
         let first = (at + latency).max(served + self.outer_occupancy) + outer;
-        self.track(first + self.outer_occupancy, line);
+        self.track((first + self.outer_occupancy).max(written), line);
         self.last_fill = self.last_fill.max(first + self.outer_occupancy);
         (slot, first)
     }
@@ -296,7 +313,10 @@ impl MemorySystem {
                 let (slot, write_back) = self.replace(line);
                 self.lines[slot] |= DIRTY;
                 if write_back {
-                    self.outer_free = self.outer_free.max(first) + self.outer_occupancy;
+                    hit = false;
+                    let start = first.max(self.ready_from());
+                    let written = self.write_back(start);
+                    self.track(written, u64::MAX);
                 }
                 first + u64::from(self.config.hit_latency)
             } else {
@@ -355,5 +375,66 @@ impl MemorySystem {
         let (slot, ready) = self.fill(line, cycle, u64::from(self.config.core_miss_latency));
         self.lines[slot] |= held;
         ready
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemoryConfig, MemorySystem};
+
+    /// An L2 of 16 lines, each of which has one place, all dirty.
+    fn dirty(config: MemoryConfig) -> MemorySystem {
+        let mut memory = MemorySystem::new(&MemoryConfig {
+            l2_kib: 1,
+            l2_ways: 1,
+            l2_mshrs: 4,
+            ..config
+        });
+        for line in 0..16 {
+            memory.write(line * 64, true, 4, line * 1000);
+        }
+        memory
+    }
+
+    /// Cycle at which the last of `count` whole lines that push out dirty ones
+    /// is acknowledged, each sent as soon as it is taken.
+    fn stores(config: MemoryConfig, count: u64) -> u64 {
+        let mut memory = dirty(config);
+        let mut at = 100_000;
+        for line in 16..16 + count {
+            at = (at + 4).max(memory.ready_from());
+            memory.write(line * 64, true, 4, at);
+        }
+        at - 100_000
+    }
+
+    #[test]
+    fn a_tracker_is_busy_until_the_write_of_its_victim_is_acknowledged() {
+        let slow = |outer_write_latency| MemoryConfig {
+            outer_write_latency,
+            ..MemoryConfig::default()
+        };
+        // Sixteen lines, of which four can be under way.
+        let (fast, slow) = (stores(slow(0), 16), stores(slow(200), 16));
+        assert!(fast < 16 * 10, "{fast}");
+        assert!((3 * 200..4 * 230).contains(&slow), "{slow}");
+    }
+
+    #[test]
+    fn writes_behind_the_l2_only_delay_reads_that_share_their_path() {
+        let reads = |outer_duplex| {
+            let mut memory = dirty(MemoryConfig {
+                outer_duplex,
+                ..MemoryConfig::default()
+            });
+            let mut last = 0;
+            for line in 16..32 {
+                let at = memory.ready_from().max(100_000);
+                last = memory.read(line * 64, 4, at).first;
+            }
+            last - 100_000
+        };
+        let (shared, apart) = (reads(false), reads(true));
+        assert!(shared >= apart + 60, "{shared} {apart}");
     }
 }
