@@ -89,14 +89,12 @@ pub fn prepare(
         bench.compiler,
         folder.display()
     ));
-    let options = run_options(&settings);
-    let problem = problem_words(&settings);
     Ok(Prepared {
         session,
         proposing,
         bench,
-        options,
-        problem,
+        options: run_options(&settings),
+        problem: problem_words(&settings),
         estimate,
     })
 }
@@ -139,14 +137,12 @@ fn resume(
         ));
     }
     output.message(format!("resuming {}", folder.display()));
-    let options = run_options(&settings);
-    let problem = problem_words(&settings);
     Ok(Prepared {
         session,
         proposing,
         bench,
-        options,
-        problem,
+        options: run_options(&settings),
+        problem: problem_words(&settings),
         estimate,
     })
 }
@@ -186,20 +182,18 @@ fn replay(
         recorded.display(),
         folder.display()
     ));
-    let options = run_options(&settings);
     let proposer: Arc<dyn Proposer> = Arc::new(Replay::new(recording));
     let proposing = Proposing {
         names: vec![proposer.name().to_owned()],
         proposer,
         models: None,
     };
-    let problem = problem_words(&settings);
     Ok(Prepared {
         session,
         proposing,
         bench,
-        options,
-        problem,
+        options: run_options(&settings),
+        problem: problem_words(&settings),
         estimate: None,
     })
 }
