@@ -187,7 +187,7 @@ fn hardware_limits(bench: &Bench) -> Result<HardwareLimits, CliError> {
         .machine(Some(&bench.machine))
         .map_err(crate::workplace::catalog_error)?;
     let machine = autocomp_sim::MachineConfig::from_toml(text).map_err(CliError::input)?;
-    let gemmini = machine.accelerator.gemmini();
+    let gemmini = machine.accelerator;
     Ok(HardwareLimits {
         dim: i64::from(gemmini.dim),
         scratchpad_banks: i64::from(gemmini.spad_banks),

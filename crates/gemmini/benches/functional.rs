@@ -4,9 +4,13 @@
     reason = "criterion's macros make undocumented functions"
 )]
 
+#[path = "../tests/driver/instances.rs"]
+mod instances;
+
 use autocomp_gemmini::{Functional, GemminiConfig, decode};
 use autocomp_riscv::{Memory, RoccCommand};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use instances::{fp32_4, int8_16, int8_32};
 use std::hint::black_box;
 
 const BASE: u64 = 0x8000_0000;
@@ -72,9 +76,9 @@ impl Bench {
 fn array(c: &mut Criterion) {
     let mut group = c.benchmark_group("array");
     for (name, config) in [
-        ("int8-16", GemminiConfig::int8_16()),
-        ("int8-32", GemminiConfig::int8_32()),
-        ("fp32-4", GemminiConfig::fp32_4()),
+        ("int8-16", int8_16()),
+        ("int8-32", int8_32()),
+        ("fp32-4", fp32_4()),
     ] {
         let dim = config.dim;
         let size = u64::from(dim);
@@ -116,7 +120,7 @@ fn array(c: &mut Criterion) {
 
 fn moves(c: &mut Criterion) {
     let mut group = c.benchmark_group("moves");
-    let mut bench = Bench::new(GemminiConfig::int8_16());
+    let mut bench = Bench::new(int8_16());
     group.throughput(Throughput::Elements(16));
     group.bench_function("mvin 16x16 (commands)", |b| {
         b.iter(|| {

@@ -118,66 +118,6 @@ pub struct ConfigError {
 }
 
 impl GemminiConfig {
-    /// Returns the default integer instance: 16x16, int8, 256 KiB + 64 KiB.
-    #[must_use]
-    pub fn int8_16() -> Self {
-        Self {
-            dim: 16,
-            elements: Elements::Int8,
-            mesh_out_bits: 20,
-            dataflows: Dataflows::Both,
-            spad_kib: 256,
-            spad_banks: 4,
-            acc_kib: 64,
-            acc_banks: 2,
-            dma_max_bytes: 64,
-            counters: 8,
-            loop_conv_layout: LoopConvLayout::Rectangular,
-            features: Features {
-                mvin_scale: true,
-                mvin_acc_scale: false,
-                max_pool: true,
-                nonlinear_activations: true,
-                training_convs: true,
-                dw_convs: true,
-                first_layer: true,
-                normalizations: false,
-                loop_conv: true,
-                acc_read_small_width: true,
-                acc_read_full_width: true,
-                ex_read_from_acc: true,
-                ex_write_to_spad: true,
-            },
-        }
-    }
-
-    /// Returns the 32x32 integer instance.
-    #[must_use]
-    pub fn int8_32() -> Self {
-        Self {
-            dim: 32,
-            ..Self::int8_16()
-        }
-    }
-
-    /// Returns the 4x4 floating-point instance.
-    #[must_use]
-    pub fn fp32_4() -> Self {
-        let base = Self::int8_16();
-        Self {
-            dim: 4,
-            elements: Elements::Float32,
-            mesh_out_bits: 32,
-            acc_banks: 1,
-            features: Features {
-                mvin_acc_scale: true,
-                training_convs: false,
-                ..base.features
-            },
-            ..base
-        }
-    }
-
     /// Returns the bytes of one operand element.
     #[must_use]
     pub fn element_bytes(&self) -> u32 {
@@ -323,10 +263,11 @@ impl GemminiConfig {
 #[cfg(test)]
 mod tests {
     use super::GemminiConfig;
+    use crate::instances::{fp32_4, int8_16, int8_32};
 
     #[test]
-    fn presets_have_the_sizes_of_the_hardware() {
-        let c = GemminiConfig::int8_16();
+    fn instances_have_the_sizes_of_the_hardware() {
+        let c = int8_16();
         assert_eq!(
             (
                 c.spad_rows(),
@@ -340,7 +281,7 @@ mod tests {
             (c.max_block_len(), c.max_block_len_acc(), c.row_bits()),
             (4, 1, 14)
         );
-        let c = GemminiConfig::int8_32();
+        let c = int8_32();
         assert_eq!(
             (
                 c.spad_rows(),
@@ -350,7 +291,7 @@ mod tests {
             ),
             (8192, 512, 2, 1)
         );
-        let c = GemminiConfig::fp32_4();
+        let c = fp32_4();
         assert_eq!(
             (
                 c.spad_rows(),
@@ -360,22 +301,14 @@ mod tests {
             ),
             (16384, 4096, 4, 4)
         );
-        for c in [
-            GemminiConfig::int8_16(),
-            GemminiConfig::int8_32(),
-            GemminiConfig::fp32_4(),
-        ] {
+        for c in [int8_16(), int8_32(), fp32_4()] {
             assert_eq!(c.validate(), Ok(()));
         }
     }
 
     #[test]
-    fn presets_survive_toml_and_unknown_keys_are_refused() {
-        for config in [
-            GemminiConfig::int8_16(),
-            GemminiConfig::int8_32(),
-            GemminiConfig::fp32_4(),
-        ] {
+    fn instances_survive_toml_and_unknown_keys_are_refused() {
+        for config in [int8_16(), int8_32(), fp32_4()] {
             let text = toml::to_string(&config).unwrap();
             assert_eq!(toml::from_str::<GemminiConfig>(&text).unwrap(), config);
             assert!(toml::from_str::<GemminiConfig>(&format!("dimension = 4\n{text}")).is_err());
@@ -384,7 +317,7 @@ mod tests {
 
     #[test]
     fn impossible_hardware_is_refused_by_key() {
-        let base = GemminiConfig::int8_16();
+        let base = int8_16();
         let key = |config: GemminiConfig| config.validate().unwrap_err().key;
         assert_eq!(
             key(GemminiConfig {

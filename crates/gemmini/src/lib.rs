@@ -4,10 +4,16 @@
 //! timing engine, it is then told of the command and works out the cycles.
 //! Pure: reads no clock, file, environment or randomness.
 
+#[cfg(test)]
+extern crate self as autocomp_gemmini;
+
 mod address;
 mod config;
 mod configured;
 mod functional;
+#[cfg(test)]
+#[path = "../tests/driver/instances.rs"]
+mod instances;
 mod isa;
 mod loop_conv;
 mod loop_isa;

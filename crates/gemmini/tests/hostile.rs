@@ -6,6 +6,7 @@ mod driver;
 
 use autocomp_gemmini::{Checks, GemminiConfig, LoopConvLayout, Severity};
 use autocomp_riscv::RoccCommand;
+use driver::instances::{fp32_4, int8_16, int8_32};
 use driver::{BASE, Driver};
 use proptest::prelude::*;
 
@@ -53,21 +54,18 @@ fn command() -> impl Strategy<Value = RoccCommand> {
 
 fn config() -> impl Strategy<Value = GemminiConfig> {
     let presets = prop::sample::select(vec![
-        GemminiConfig::int8_16(),
-        GemminiConfig::int8_32(),
-        GemminiConfig::fp32_4(),
-        GemminiConfig {
-            dim: 2,
-            ..GemminiConfig::fp32_4()
-        },
+        int8_16(),
+        int8_32(),
+        fp32_4(),
+        GemminiConfig { dim: 2, ..fp32_4() },
         GemminiConfig {
             dim: 64,
-            ..GemminiConfig::int8_16()
+            ..int8_16()
         },
         GemminiConfig {
             dim: 8,
             loop_conv_layout: LoopConvLayout::Square,
-            ..GemminiConfig::int8_16()
+            ..int8_16()
         },
     ]);
     (presets, any::<bool>()).prop_map(|(mut config, norm)| {
@@ -102,7 +100,7 @@ proptest! {
     #[test]
     fn every_command_can_be_shown(commands in prop::collection::vec(command(), 1..20)) {
         for command in commands {
-            let config = GemminiConfig::int8_16();
+            let config = int8_16();
             if let Ok(instruction) = autocomp_gemmini::decode(&config, command.funct, command.rs1, command.rs2) {
                 prop_assert!(instruction.to_string().starts_with(instruction.name()));
             }

@@ -6,10 +6,11 @@ mod driver;
 
 use autocomp_gemmini::{Checks, Dataflows, GemminiConfig, Severity};
 use autocomp_riscv::{Fault, FaultKind, RoccCommand};
+use driver::instances::{int8_16, int8_32};
 use driver::{ACC, ADD, BASE, Driver, FULL, NONE, high, tile};
 
 fn ready() -> Driver {
-    let mut driver = Driver::new(GemminiConfig::int8_16());
+    let mut driver = Driver::new(int8_16());
     driver.configure(64);
     driver.mvin(BASE, 0, 64, 16);
     driver.mvin(BASE, 4096, 64, 16);
@@ -92,7 +93,7 @@ fn moves_out_name_the_legal_range() {
         &["16383"],
     );
     refused(&d.fails(3, BASE, tile(NONE, 16, 16)), "mvout-source", &[]);
-    let mut narrow = GemminiConfig::int8_16();
+    let mut narrow = int8_16();
     narrow.features.acc_read_full_width = false;
     let mut d = Driver::new(narrow);
     refused(&d.fails(3, BASE, tile(FULL, 16, 16)), "mvout-width", &[]);
@@ -172,7 +173,7 @@ fn operands_of_the_array_are_checked() {
         "operand-range",
         &["16383"],
     );
-    let mut lean = GemminiConfig::int8_16();
+    let mut lean = int8_16();
     lean.features.ex_write_to_spad = false;
     let mut d = Driver::new(lean);
     refused(
@@ -219,10 +220,10 @@ fn configurations_that_do_not_exist_are_refused() {
     );
     let mut d = Driver::new(GemminiConfig {
         dataflows: Dataflows::WeightStationary,
-        ..GemminiConfig::int8_16()
+        ..int8_16()
     });
     refused(&d.fails(0, 0, 0), "dataflow", &["output-stationary"]);
-    let mut plain = GemminiConfig::int8_16();
+    let mut plain = int8_16();
     plain.features.mvin_scale = false;
     plain.features.first_layer = false;
     plain.features.max_pool = false;
@@ -255,7 +256,7 @@ fn loops_that_do_not_fit_are_refused() {
     );
     refused(&bounds(65535, 65535, 65535, 0), "loop-ws-accumulator", &[]);
     refused(&d.fails(15, 1 << 8, 1), "loop-conv-size", &["batches is 0"]);
-    let mut plain = GemminiConfig::int8_16();
+    let mut plain = int8_16();
     plain.features.loop_conv = false;
     refused(
         &Driver::new(plain).fails(16, 0, 0),
@@ -431,7 +432,7 @@ fn operands_must_not_overlap_results_in_flight_partly() {
 
 #[test]
 fn doubtful_commands_are_warned_about_once_per_place() {
-    let mut d = Driver::unchecked(GemminiConfig::int8_16());
+    let mut d = Driver::unchecked(int8_16());
     let command = |funct, rs1, rs2| RoccCommand {
         custom: 3,
         funct,
@@ -470,7 +471,7 @@ fn doubtful_commands_are_warned_about_once_per_place() {
 
 #[test]
 fn sums_wider_than_the_array_wrap_with_a_warning() {
-    let mut d = Driver::new(GemminiConfig::int8_32());
+    let mut d = Driver::new(int8_32());
     d.configure(64);
     d.write(BASE, &[0x80; 4096]);
     d.mvin(BASE, 0, 32, 32);

@@ -5,6 +5,7 @@
 mod driver;
 
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
+use driver::instances::int8_16;
 use driver::{BASE, Driver, noise};
 use proptest::prelude::*;
 
@@ -81,7 +82,7 @@ fn check_matmul(case: &Matmul, split: bool) -> Result<(), TestCaseError> {
         .iter()
         .map(|byte| i32::from(*byte) - 128)
         .collect();
-    let mut driver = Driver::new(GemminiConfig::int8_16());
+    let mut driver = Driver::new(int8_16());
     driver.write(A, &bytes(&a));
     driver.write(B, &bytes(&b));
     driver.write(
@@ -257,7 +258,7 @@ fn check_conv(case: &Conv, layout: LoopConvLayout) -> Result<(), TestCaseError> 
         .collect();
     let mut driver = Driver::new(GemminiConfig {
         loop_conv_layout: layout,
-        ..GemminiConfig::int8_16()
+        ..int8_16()
     });
     driver.write(A, &bytes(&input));
     driver.write(B, &bytes(&weights));
@@ -469,7 +470,7 @@ fn a_convolution_may_lie_in_the_padding_alone() {
 
 #[test]
 fn the_matrix_loop_adds_two_matrices_element_by_element() {
-    let mut driver = Driver::new(GemminiConfig::int8_16());
+    let mut driver = Driver::new(int8_16());
     let (a, b) = (small(1, 32 * 64), small(2, 32 * 64));
     driver.write(A, &bytes(&a));
     driver.write(B, &bytes(&b));
@@ -489,7 +490,7 @@ fn the_matrix_loop_adds_two_matrices_element_by_element() {
 
 #[test]
 fn loops_alternate_between_the_halves_of_local_memory() {
-    let mut driver = Driver::new(GemminiConfig::int8_16());
+    let mut driver = Driver::new(int8_16());
     driver.write(A, &[1; 4096]);
     driver.configure(16);
     let mut rows = Vec::new();

@@ -11,6 +11,7 @@
 mod driver;
 
 use autocomp_gemmini::GemminiConfig;
+use driver::instances::{int8_16, int8_32};
 use driver::{ACC, BASE, Driver, NONE, high, noise, tile};
 use proptest::prelude::*;
 
@@ -533,16 +534,16 @@ proptest! {
 
     #[test]
     fn random_sequences_agree_with_the_plain_model(steps in prop::collection::vec(step(), 1..40)) {
-        compare(&steps, GemminiConfig::int8_16(), false)?;
+        compare(&steps, int8_16(), false)?;
     }
 
     #[test]
     fn portable_code_agrees_with_the_plain_model(steps in prop::collection::vec(step(), 1..20)) {
-        compare(&steps, GemminiConfig::int8_16(), true)?;
+        compare(&steps, int8_16(), true)?;
     }
 
     #[test]
     fn wide_arrays_agree_with_the_plain_model(steps in prop::collection::vec(step(), 1..20)) {
-        compare(&steps, GemminiConfig::int8_32(), false)?;
+        compare(&steps, int8_32(), false)?;
     }
 }

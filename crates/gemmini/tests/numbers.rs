@@ -4,7 +4,7 @@
 
 mod driver;
 
-use autocomp_gemmini::GemminiConfig;
+use driver::instances::{fp32_4, int8_16};
 use driver::{ACC, ADD, BASE, Driver, FULL, NONE, high, noise, tile};
 use proptest::prelude::*;
 use rustc_apfloat::Float;
@@ -48,7 +48,7 @@ proptest! {
     fn float_tiles_follow_the_order_of_the_array(
         a in floats(16), b in floats(16), before in floats(16), inner in 1u32..5, portable: bool, os: bool,
     ) {
-        let mut d = Driver::new(GemminiConfig::fp32_4());
+        let mut d = Driver::new(fp32_4());
         if portable {
             d.gemmini.use_portable_code();
         }
@@ -84,7 +84,7 @@ proptest! {
 
     #[test]
     fn float_moves_multiply_once(values in floats(16), into in -4.0f32..4.0, out in -4.0f32..4.0, relu: bool) {
-        let mut d = Driver::new(GemminiConfig::fp32_4());
+        let mut d = Driver::new(fp32_4());
         d.configure(16);
         d.run(0, high(into) | 4 << 16 | 1, 16);
         d.config_st(16, out, u64::from(relu));
@@ -111,7 +111,7 @@ proptest! {
         scale in prop_oneof![-2.0f32..2.0, prop::sample::select(vec![1.0, 0.5, 0.25, f32::NAN, f32::INFINITY])],
         relu: bool,
     ) {
-        let mut d = Driver::new(GemminiConfig::int8_16());
+        let mut d = Driver::new(int8_16());
         d.configure(64);
         d.config_st(16, scale, u64::from(relu));
         d.write(BASE, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
@@ -138,7 +138,7 @@ proptest! {
 
 #[test]
 fn pooling_counts_pixels_outside_the_image_as_zero() {
-    let mut d = Driver::new(GemminiConfig::int8_16());
+    let mut d = Driver::new(int8_16());
     d.configure(16);
     let image: Vec<u8> = noise(5, 12 * 16).iter().map(|byte| byte | 0x80).collect();
     d.write(BASE, &image);
@@ -177,7 +177,7 @@ fn pooling_counts_pixels_outside_the_image_as_zero() {
 
 #[test]
 fn repeated_pixels_climb_the_rows_above_down_to_the_half() {
-    let mut d = Driver::new(GemminiConfig::int8_16());
+    let mut d = Driver::new(int8_16());
     d.configure(4);
     d.run(0, high(1.0) | 16 << 16 | 3 << 8 | 1, 4);
     d.write(BASE, &(1..=12).collect::<Vec<u8>>());
@@ -193,7 +193,7 @@ fn repeated_pixels_climb_the_rows_above_down_to_the_half() {
 
 #[test]
 fn short_tiles_leave_the_rest_of_a_row_alone() {
-    let mut d = Driver::new(GemminiConfig::int8_16());
+    let mut d = Driver::new(int8_16());
     d.configure(16);
     d.write(BASE, &[7; 16]);
     d.mvin(BASE, 0, 16, 1);
@@ -207,7 +207,7 @@ fn short_tiles_leave_the_rest_of_a_row_alone() {
 
 #[test]
 fn softmax_and_layer_norm_need_two_passes_over_a_row() {
-    let mut config = GemminiConfig::int8_16();
+    let mut config = int8_16();
     config.features.normalizations = true;
     let mut d = Driver::new(config);
     d.configure(64);

@@ -5,11 +5,12 @@
 mod driver;
 
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout, decode};
+use driver::instances::int8_16;
 use driver::{ACC, ADD, BASE, FULL, NONE, high, tile};
 
 #[test]
 fn commands_read_as_text() {
-    let config = GemminiConfig::int8_16();
+    let config = int8_16();
     let commands = [
         (0, high(1.0) | 1 << 16 | 4, 1 << 48),
         (0, high(1.0) | 2 << 16 | 1 << 8 | 8, 1 << 48 | 3),
@@ -71,9 +72,9 @@ fn both_layouts_of_the_convolution_loop_mean_the_same() {
     // The same 3x3 convolution over 18 x 18 pixels, 16 channels in, 32 out.
     let square = GemminiConfig {
         loop_conv_layout: LoopConvLayout::Square,
-        ..GemminiConfig::int8_16()
+        ..int8_16()
     };
-    let later = GemminiConfig::int8_16();
+    let later = int8_16();
     let mut parameters = [autocomp_gemmini::ConvParameters::default(); 2];
     let commands: [[(u8, u64, u64); 4]; 2] = [
         [

@@ -3,9 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail")]
 
-use autocomp_gemmini::timing::{IdleReason, TimingConfig};
+#[path = "driver/instances.rs"]
+mod instances;
+
+use autocomp_gemmini::timing::IdleReason;
 use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
 use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
+use instances::{fp32_4, int8_16, int8_32, rtl};
 use proptest::prelude::*;
 
 const BASE: u64 = 0x8000_0000;
@@ -21,7 +25,7 @@ struct Bench {
 
 impl Bench {
     fn new(config: GemminiConfig) -> Self {
-        let mut gemmini = Gemmini::new(config, Some(&TimingConfig::default())).unwrap();
+        let mut gemmini = Gemmini::new(config, Some(&rtl())).unwrap();
         gemmini.functional_mut().set_checks(Checks {
             uninitialized: Severity::Off,
             races: Severity::Off,
@@ -115,7 +119,7 @@ fn tile(row: u64, cols: u64, rows: u64) -> u64 {
 }
 
 fn int8() -> Bench {
-    Bench::new(GemminiConfig::int8_16())
+    Bench::new(int8_16())
 }
 
 #[test]
@@ -353,7 +357,7 @@ proptest! {
 
     #[test]
     fn any_sequence_of_commands_ends_and_ends_the_same(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {
-        let config = [GemminiConfig::int8_16(), GemminiConfig::int8_32(), GemminiConfig::fp32_4()][which].clone();
+        let config = [int8_16(), int8_32(), fp32_4()][which].clone();
         prop_assert_eq!(play(config.clone(), &commands), play(config, &commands));
     }
 }

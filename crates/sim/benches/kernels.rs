@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
 
 fn simulate(elf: &[u8], machine: &MachineConfig) -> ProgramReport {
-    let gemmini = machine.accelerator.gemmini();
+    let gemmini = machine.accelerator.clone();
     let mut accelerator = Gemmini::new(gemmini, Some(&machine.timing)).unwrap();
     accelerator.functional_mut().set_checks(Checks {
         uninitialized: Severity::Off,

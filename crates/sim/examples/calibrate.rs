@@ -34,11 +34,9 @@ fn main() {
         }
     }
     let machine = root.join("../../targets/gemmini-int8-16/machines/rtl.toml");
-    let machine = MachineConfig::from_toml(&std::fs::read_to_string(machine).unwrap()).unwrap();
-    let gemmini = machine.accelerator.gemmini();
-    let mut timing = machine.timing.clone();
-    timing.memory.outer_latency += latency;
-    let report = calibrate(&suite, &machine, &gemmini, &timing).unwrap();
+    let mut machine = MachineConfig::from_toml(&std::fs::read_to_string(machine).unwrap()).unwrap();
+    machine.timing.memory.outer_latency += latency;
+    let report = calibrate(&suite, &machine).unwrap();
     print("kernels", &report.kernels);
     print("micro", &report.micro);
 }

@@ -17,14 +17,7 @@ fn main() {
     let machine =
         MachineConfig::from_toml(&std::fs::read_to_string(&arguments[1]).unwrap()).unwrap();
     let start = std::time::Instant::now();
-    let cases = run_cases(
-        &arguments[0],
-        &elf,
-        &machine,
-        &machine.accelerator.gemmini(),
-        &machine.timing,
-    )
-    .unwrap();
+    let cases = run_cases(&arguments[0], &elf, &machine).unwrap();
     let wall = start.elapsed();
     let mut total = 0;
     for case in &cases {

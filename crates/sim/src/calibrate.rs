@@ -9,8 +9,7 @@ use crate::error::SimError;
 use crate::host::{ProgramEnd, run_loaded};
 use crate::machine::Machine;
 use crate::program::Program;
-use autocomp_gemmini::timing::TimingConfig;
-use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
+use autocomp_gemmini::{Checks, Gemmini, Severity};
 use autocomp_riscv::{Limits, Memory, Mode};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -150,8 +149,6 @@ pub struct CaseResult {
 pub fn calibrate(
     suite: &CalibrationSuite,
     machine: &MachineConfig,
-    gemmini: &GemminiConfig,
-    timing: &TimingConfig,
 ) -> Result<CalibrationReport, CalibrationError> {
     let measured = parse_counts(&suite.counts)?;
     let mut kernels = Vec::new();
@@ -160,7 +157,7 @@ pub fn calibrate(
         if !measured.keys().any(|(of, _)| of == elf) {
             continue;
         }
-        for case in run_cases(elf, bytes, machine, gemmini, timing)? {
+        for case in run_cases(elf, bytes, machine)? {
             let Some(counts) = measured.get(&(elf.clone(), case.name.clone())) else {
                 continue;
             };
@@ -198,14 +195,12 @@ pub fn run_cases(
     elf: &str,
     bytes: &[u8],
     machine: &MachineConfig,
-    gemmini: &GemminiConfig,
-    timing: &TimingConfig,
 ) -> Result<Vec<CaseResult>, CalibrationError> {
     let program = Program::parse(bytes).map_err(|source| CalibrationError::Program {
         elf: elf.to_owned(),
         source,
     })?;
-    let mut accelerator = Gemmini::new(gemmini.clone(), Some(timing))
+    let mut accelerator = Gemmini::new(machine.accelerator.clone(), Some(&machine.timing))
         .map_err(|error| CalibrationError::Accelerator(error.to_string()))?;
     // The small cases measure commands on rows that nothing has written.
     accelerator.functional_mut().set_checks(Checks {

@@ -15,7 +15,7 @@ pub use calibrate::{
     CalibrationError, CalibrationGroup, CalibrationReport, CalibrationRow, CalibrationSuite,
     CaseCounts, CaseResult, calibrate, parse_counts, run_cases,
 };
-pub use config::{AcceleratorConfig, MachineConfig, Preset};
+pub use config::MachineConfig;
 pub use error::SimError;
 pub use host::{ProgramEnd, ProgramReport, run_loaded, run_program};
 pub use machine::{CallReport, MEMORY_BASE, MEMORY_BYTES, Machine, RETURN_ADDRESS, Spin, Stop};

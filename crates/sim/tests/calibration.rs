@@ -21,8 +21,7 @@ fn measure(counts: &str, extra_latency: u32) -> CalibrationReport {
     let machine = root.join("../../targets/gemmini-int8-16/machines/rtl.toml");
     let mut machine = MachineConfig::from_toml(&std::fs::read_to_string(machine).unwrap()).unwrap();
     machine.timing.memory.outer_latency += extra_latency;
-    let gemmini = machine.accelerator.gemmini();
-    calibrate(&suite, &machine, &gemmini, &machine.timing).unwrap()
+    calibrate(&suite, &machine).unwrap()
 }
 
 fn worst(report: &CalibrationReport) -> String {

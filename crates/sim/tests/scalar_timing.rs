@@ -1,7 +1,5 @@
 //! Cycles of scalar code against counts from RTL.
 
-use autocomp_gemmini::GemminiConfig;
-use autocomp_gemmini::timing::TimingConfig;
 use autocomp_sim::{CalibrationSuite, MachineConfig, calibrate};
 
 const MACHINE: &str = include_str!("../../../targets/gemmini-int8-16/machines/rtl.toml");
@@ -17,13 +15,7 @@ fn scalar_cases_take_the_cycles_they_take_on_rtl() {
         counts: COUNTS.to_owned(),
     };
     let machine = MachineConfig::from_toml(MACHINE).unwrap();
-    let report = calibrate(
-        &suite,
-        &machine,
-        &GemminiConfig::int8_16(),
-        &TimingConfig::default(),
-    )
-    .unwrap();
+    let report = calibrate(&suite, &machine).unwrap();
     let rows = &report.micro.rows;
     assert_eq!(rows.len(), 50);
     let exact = rows

@@ -116,8 +116,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     };
     let begun = Instant::now();
     let timing = (mode == Mode::Timed).then_some(&config.timing);
-    let accelerator =
-        Gemmini::new(config.accelerator.gemmini(), timing).map_err(CliError::input)?;
+    let accelerator = Gemmini::new(config.accelerator.clone(), timing).map_err(CliError::input)?;
     let report = run_program(&elf, &config, accelerator, mode, limits)
         .map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
@@ -187,8 +186,7 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
-    let gemmini = machine.accelerator.gemmini();
-    let report = calibrate(&suite, &machine, &gemmini, &machine.timing).map_err(CliError::input)?;
+    let report = calibrate(&suite, &machine).map_err(CliError::input)?;
     output.result(&report, || {
         let mut out = group_text("kernels", &report.kernels);
         out += &group_text("micro", &report.micro);

@@ -38,7 +38,7 @@ impl Engine {
             environment(format!("machine {name} of target {}: {error}", target.name))
         })?;
         let engine = Self {
-            accelerator: config.accelerator.gemmini(),
+            accelerator: config.accelerator.clone(),
             config,
             name: format!(
                 "sim {} machine={name} model={}",

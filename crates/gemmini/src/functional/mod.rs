@@ -625,18 +625,18 @@ impl Functional {
 #[cfg(test)]
 mod tests {
     use super::{Functional, Host};
-    use crate::config::GemminiConfig;
+    use crate::instances::{fp32_4, int8_16, int8_32};
 
     #[test]
     fn only_wide_arrays_can_wrap_without_output_stationary_sums() {
-        assert!(!Functional::new(GemminiConfig::int8_16()).may_wrap);
-        assert!(Functional::new(GemminiConfig::int8_32()).may_wrap);
-        assert!(!Functional::new(GemminiConfig::fp32_4()).may_wrap);
+        assert!(!Functional::new(int8_16()).may_wrap);
+        assert!(Functional::new(int8_32()).may_wrap);
+        assert!(!Functional::new(fp32_4()).may_wrap);
     }
 
     #[test]
     fn portable_code_can_be_asked_for() {
-        let mut functional = Functional::new(GemminiConfig::int8_16());
+        let mut functional = Functional::new(int8_16());
         functional.use_portable_code();
         assert_eq!(functional.host, Host::Portable);
     }

@@ -1,15 +1,14 @@
 //! Constants of the cycle model as plain data.
 //!
-//! Every default is the value of the calibration suite's machine: a default
-//! Gemmini beside one Rocket core, generated in early 2023, with ideal memory
-//! behind the L2. "RTL" names the Gemmini module that a constant was read from;
-//! "fitted" marks values that were chosen to meet measured cycle counts.
+//! The values are in the `machines` folders of the targets. "RTL" names the
+//! Gemmini module that a constant was read from; "fitted" marks values that were
+//! chosen to meet counts of the calibration suite, unless something else is said.
 
 use serde::{Deserialize, Serialize};
 
 /// Constants of the accelerator and of the memory system below the L1 caches.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TimingConfig {
     /// From the core's write-back to the reservation station.
     pub frontend: FrontendConfig,
@@ -29,7 +28,7 @@ pub struct TimingConfig {
 
 /// Front end: the queues between the core and the reservation station.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct FrontendConfig {
     /// Two-entry queues in a row: router, raw, convolution loop, matrix loop,
     /// unrolled (RTL: `RoccCommandRouter`, `Controller`). Commands move one
@@ -48,21 +47,9 @@ pub struct FrontendConfig {
     pub counter_reply: u32,
 }
 
-impl Default for FrontendConfig {
-    fn default() -> Self {
-        Self {
-            queues: 5,
-            queue_entries: 2,
-            replay: 4,
-            fence_release: 0,
-            counter_reply: 4,
-        }
-    }
-}
-
 /// Reservation station (RTL: `ReservationStation`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct StationConfig {
     /// Entries for load commands, 1 to 16.
     pub load_entries: u32,
@@ -75,21 +62,10 @@ pub struct StationConfig {
     pub ordered_stores: bool,
 }
 
-impl Default for StationConfig {
-    fn default() -> Self {
-        Self {
-            load_entries: 8,
-            store_entries: 4,
-            execute_entries: 16,
-            ordered_stores: false,
-        }
-    }
-}
-
 /// Load path (RTL: `LoadController`, `StreamReader`, `BeatMerger`,
 /// `VectorScalarMultiplier`, `PixelRepeater`, `ZeroWriter`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct LoadConfig {
     /// Load commands in flight; 0: packets in flight / dim + 1 (RTL:
     /// `DMACommandTracker`).
@@ -124,30 +100,10 @@ pub struct LoadConfig {
     pub beat_bytes: u32,
 }
 
-impl Default for LoadConfig {
-    fn default() -> Self {
-        Self {
-            commands_in_flight: 0,
-            row_queue: 5,
-            packets: 16,
-            row_to_packet: 2,
-            packet_to_port: 4,
-            port_to_merger: 2,
-            merger_to_write: 3,
-            merger_to_acc_write: 1,
-            write_stages: 5,
-            scale_units: 4,
-            scale_latency: 8,
-            zero_to_write: 2,
-            beat_bytes: 16,
-        }
-    }
-}
-
 /// Store path (RTL: `StoreController`, `Scratchpad`, `AccumulatorScale`,
 /// `StreamWriter`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct StoreConfig {
     /// Store commands queued before the controller (RTL).
     pub queue: u32,
@@ -175,27 +131,10 @@ pub struct StoreConfig {
     pub packets: u32,
 }
 
-impl Default for StoreConfig {
-    fn default() -> Self {
-        Self {
-            queue: 2,
-            commands_in_flight: 0,
-            dispatch_queue: 2,
-            norm_queue: 2,
-            issue_queue: 5,
-            scale_latency: 8,
-            spad_read_latency: 5,
-            packet_to_port: 4,
-            port_to_writer: 2,
-            packets: 16,
-        }
-    }
-}
-
 /// Execute path (RTL: `ExecuteController`, `MeshWithDelays`,
 /// `TransposePreloadUnroller`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct ExecuteConfig {
     /// Commands queued before the controller (RTL).
     pub queue: u32,
@@ -214,37 +153,17 @@ pub struct ExecuteConfig {
     pub min_rows: u32,
 }
 
-impl Default for ExecuteConfig {
-    fn default() -> Self {
-        Self {
-            queue: 8,
-            unroller_queue: 2,
-            read_latency: 5,
-            tile_latency: 0,
-            mesh_output_delay: 1,
-            tags: 6,
-            min_rows: 4,
-        }
-    }
-}
-
 /// Loop units (RTL: `LoopMatmul`, `LoopConv`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct LoopConfig {
     /// Address pipeline of the convolution loop's generators (RTL).
     pub conv_latency: u32,
 }
 
-impl Default for LoopConfig {
-    fn default() -> Self {
-        Self { conv_latency: 2 }
-    }
-}
-
 /// Memory system below the L1 caches, seen from the accelerator's port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct MemoryConfig {
     /// Capacity of the L2 in KiB.
     pub l2_kib: u32,
@@ -287,28 +206,4 @@ pub struct MemoryConfig {
     pub core_miss_latency: u32,
     /// Cycles from a core's write to a line that it holds shared to owning it.
     pub core_upgrade_latency: u32,
-}
-
-impl Default for MemoryConfig {
-    fn default() -> Self {
-        Self {
-            l2_kib: 512,
-            l2_ways: 8,
-            l2_mshrs: 10,
-            hit_latency: 6,
-            miss_latency: 12,
-            dirty_victim: 11,
-            outer_latency: 0,
-            outer_write_latency: 0,
-            outer_bytes_per_cycle: 8,
-            outer_duplex: false,
-            probe_dirty_latency: 16,
-            probe_dirty_occupancy: 10,
-            probe_clean_latency: 12,
-            probe_clean_occupancy: 5,
-            core_hit_latency: 12,
-            core_miss_latency: 20,
-            core_upgrade_latency: 12,
-        }
-    }
 }

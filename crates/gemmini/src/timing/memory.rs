@@ -381,6 +381,7 @@ impl MemorySystem {
 #[cfg(test)]
 mod tests {
     use super::{MemoryConfig, MemorySystem};
+    use crate::instances::rtl;
 
     /// An L2 of 16 lines, each of which has one place, all dirty.
     fn dirty(config: MemoryConfig) -> MemorySystem {
@@ -412,7 +413,7 @@ mod tests {
     fn a_tracker_is_busy_until_the_write_of_its_victim_is_acknowledged() {
         let slow = |outer_write_latency| MemoryConfig {
             outer_write_latency,
-            ..MemoryConfig::default()
+            ..rtl().memory
         };
         // Sixteen lines, of which four can be under way.
         let (fast, slow) = (stores(slow(0), 16), stores(slow(200), 16));
@@ -425,7 +426,7 @@ mod tests {
         let reads = |outer_duplex| {
             let mut memory = dirty(MemoryConfig {
                 outer_duplex,
-                ..MemoryConfig::default()
+                ..rtl().memory
             });
             let mut last = 0;
             for line in 16..32 {

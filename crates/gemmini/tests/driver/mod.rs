@@ -1,6 +1,8 @@
 //! Commands as a program would write them, for the tests.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod instances;
+
 use autocomp_gemmini::{Checks, Functional, GemminiConfig, Severity, decode};
 use autocomp_riscv::{Fault, Memory, RoccCommand};
 
