@@ -1,6 +1,7 @@
-// Hand schedule: 64x64 blocks with moves of 64 columns, each block in accumulator
+// Hand schedule: blocks of {{ 64 if M % 64 == 0 else 112 }}x64 with moves of 64 columns, each block in accumulator
 // rows of its own, in halves that take turns, so that one block leaves while
-// the next comes in.
+// the next comes in. The limit is the memory behind the L2, 8 bytes per cycle for
+// A, B and C together.
 void solution(int8_t A[{{ M }}][{{ N }}], int8_t B[{{ M }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});
