@@ -7,7 +7,9 @@
 mod instances;
 
 use autocomp_gemmini::timing::IdleReason;
-use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
+use autocomp_gemmini::{
+    Checks, Gemmini, GemminiConfig, Instruction, MatmulLoop, MatmulParameters, MatmulRun, Severity,
+};
 use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
 use instances::{fp32_4, int8_16, int8_32, rtl};
 use proptest::prelude::*;
@@ -25,6 +27,10 @@ struct Bench {
 
 impl Bench {
     fn new(config: GemminiConfig) -> Self {
+        Self::with_memory(config, 1 << 20)
+    }
+
+    fn with_memory(config: GemminiConfig, bytes: usize) -> Self {
         let mut gemmini = Gemmini::new(config, Some(&rtl())).unwrap();
         gemmini.functional_mut().set_checks(Checks {
             uninitialized: Severity::Off,
@@ -33,7 +39,7 @@ impl Bench {
         });
         let mut bench = Self {
             gemmini,
-            memory: Memory::new(BASE, 1 << 20),
+            memory: Memory::new(BASE, bytes),
             cycle: 1000,
         };
         // Weight stationary, rows of 64 bytes.
@@ -328,7 +334,9 @@ fn command() -> impl Strategy<Value = (u8, u64, u64, u64)> {
 
 fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> (u64, u64, u64) {
     let mut bench = Bench::new(config);
+    bench.gemmini.timing_mut().unwrap().reset_stats();
     let mut legal = 0;
+    let begin = bench.cycle;
     for (funct, rs1, rs2, wait) in commands {
         bench.cycle += wait;
         legal += u64::from(bench.try_issue(*funct, *rs1, *rs2));
@@ -341,6 +349,13 @@ fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> (u64, u64, u
         }
     }
     bench.drain();
+    // The port moves a beat per cycle each way, the array takes a row.
+    let (cycles, stats) = (bench.cycle - begin, bench.gemmini.timing().unwrap().stats());
+    let floor = stats
+        .read_beats
+        .max(stats.write_beats)
+        .max(stats.array_busy);
+    assert!(cycles >= floor, "{cycles} cycles for {stats:?}");
     // Nothing may be left over.
     bench.cycle += 10_000;
     let rest = bench.drain();
@@ -352,8 +367,147 @@ fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> (u64, u64, u
     )
 }
 
+/// A run of the matrix loop: bounds, which operands have an address, fields.
+#[derive(Clone, Debug)]
+struct LoopRun {
+    bounds: [u16; 3],
+    present: [bool; 4],
+    run: MatmulRun,
+}
+
+fn loop_run() -> impl Strategy<Value = LoopRun> {
+    let bounds = prop::array::uniform3(1u16..7);
+    let flags = any::<[bool; 5]>();
+    (bounds, any::<[bool; 4]>(), flags, 0u8..3).prop_map(|(mut bounds, present, flags, id)| {
+        let [sum, a_transpose, b_transpose, full_c, low_d] = flags;
+        bounds[1] = bounds[1].min(32 / bounds[0]);
+        if sum && a_transpose {
+            bounds[2] = 0;
+        }
+        let run = MatmulRun {
+            accumulate: false,
+            full_c: full_c && !sum,
+            low_d,
+            activation: 0,
+            b_spad_id: id,
+            a_spad_id: id,
+            a_transpose: a_transpose && !sum,
+            b_transpose: b_transpose && !a_transpose && !sum,
+            is_resadd: sum,
+        };
+        LoopRun {
+            bounds,
+            present,
+            run,
+        }
+    })
+}
+
+/// What a row of `bytes` bytes at the beginning of a line takes: one packet of
+/// one, two or four beats per line.
+fn beats(bytes: u64) -> u64 {
+    let last = match bytes % 64 {
+        0 => 0,
+        1..=16 => 1,
+        17..=32 => 2,
+        _ => 4,
+    };
+    bytes / 64 * 4 + last
+}
+
+/// Commands by section of the station, beats read and beats written of what a
+/// loop stands for.
+fn expected(case: &LoopRun, plan: &MatmulLoop, config: &GemminiConfig) -> ([u64; 3], u64, u64) {
+    let (mut issued, mut read, mut written) = ([0; 3], 0, 0);
+    let count = |instruction: Instruction| -> Result<(), ()> {
+        match instruction {
+            Instruction::Mvin { channel, tile, .. } => {
+                issued[0] += 1;
+                let wide = channel == 2 && !case.run.low_d;
+                let width = if wide { 4 } else { 1 };
+                read += u64::from(tile.rows) * beats(u64::from(tile.cols) * width);
+            }
+            Instruction::Mvout { tile, .. } => {
+                issued[1] += 1;
+                let width = if case.run.full_c { 4 } else { 1 };
+                written += u64::from(tile.rows) * beats(u64::from(tile.cols) * width);
+            }
+            _ => issued[2] += 1,
+        }
+        Ok(())
+    };
+    plan.expand(config, &mut { count }).unwrap();
+    (issued, read, written)
+}
+
+fn check_loop(case: &LoopRun) -> Result<(), TestCaseError> {
+    let config = int8_16();
+    let [i, j, k] = case.bounds.map(u64::from);
+    let address = |operand: usize| {
+        if case.present[operand] {
+            BASE + (operand as u64) * 0x2_0000
+        } else {
+            0
+        }
+    };
+    let dram = std::array::from_fn(address);
+    let parameters = MatmulParameters {
+        bounds: case.bounds,
+        pads: [0; 3],
+        dram,
+        strides: [512; 4],
+    };
+    let plan = MatmulLoop::place(&config, case.run, parameters, 0, 0, 0);
+    prop_assume!(plan.check(&config).is_ok());
+    let mut bench = Bench::with_memory(config.clone(), 2 << 20);
+    for channel in 0..3 {
+        // Operands of a sum and a narrow D are widened on their way in.
+        let narrow = if channel == 2 {
+            case.run.low_d
+        } else {
+            case.run.is_resadd
+        };
+        let fields = 1 << 8 | channel << 3 | u64::from(narrow) << 2 | 1;
+        bench.issue(0, 0x3f80_0000 << 32 | 16 << 16 | fields, 512);
+    }
+    bench.issue(0, 2, 0x3f80_0000 << 32 | 512);
+    bench.drain();
+    bench.gemmini.timing_mut().unwrap().reset_stats();
+    let run = case.run;
+    let flag = |set: bool, bit: u32| u64::from(set) << bit;
+    let cycles = bench.time(|bench| {
+        bench.issue(9, 0, k << 32 | j << 16 | i);
+        bench.issue(10, dram[0], dram[1]);
+        bench.issue(11, dram[2], dram[3]);
+        bench.issue(12, 512, 512);
+        bench.issue(13, 512, 512);
+        bench.issue(
+            8,
+            u64::from(run.a_spad_id) << 18
+                | u64::from(run.b_spad_id) << 16
+                | flag(run.low_d, 2)
+                | flag(run.full_c, 1),
+            flag(run.is_resadd, 2) | flag(run.b_transpose, 1) | flag(run.a_transpose, 0),
+        );
+    });
+    let stats = bench.gemmini.timing().unwrap().stats();
+    let (issued, read, written) = expected(case, &plan, &config);
+    prop_assert_eq!(stats.issued, issued);
+    prop_assert_eq!((stats.read_beats, stats.write_beats), (read, written));
+    prop_assert!(
+        cycles >= read.max(written).max(stats.array_busy),
+        "{cycles} {read} {written}"
+    );
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_loop_unit_sends_what_the_loop_stands_for(case in loop_run()) {
+        check_loop(&case)?;
+    }
 
     #[test]
     fn any_sequence_of_commands_ends_and_ends_the_same(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {

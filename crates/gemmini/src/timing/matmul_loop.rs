@@ -174,11 +174,11 @@ impl MatmulUnit {
                 let slot = self.slots[of].as_mut().expect("slot in use");
                 slot.started[generator] = true;
                 slot.running = true;
-                // The sum of two operands has no depth and multiplies nothing.
+                // The sum of two operands has no depth, no bias and no product.
                 let resadd = slot.plan.run.is_resadd;
                 let [bound_i, bound_j, bound_k] = slot.plan.parameters.bounds;
                 let empty = bound_i == 0 || bound_j == 0 || (bound_k == 0 && !resadd);
-                let skipped = resadd && generator == EX;
+                let skipped = resadd && (generator == EX || generator == LD_D);
                 self.generators[generator] = Generator {
                     busy: !empty && !skipped,
                     of,
