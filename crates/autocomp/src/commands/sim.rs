@@ -5,11 +5,11 @@ use crate::exit_code;
 use crate::output::Output;
 use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_gemmini::Gemmini;
+use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{
-    CalibrationGroup, CalibrationSuite, MachineConfig, Program, ProgramEnd, ProgramReport,
-    SimError, calibrate, run_program,
+    CalibrationGroup, CalibrationSuite, Machine, MachineConfig, Program, ProgramEnd, ProgramReport,
+    SimError, calibrate, run_loaded,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -49,7 +49,9 @@ pub struct CalibrateArguments {
 
 /// Run a bare-metal RISC-V program (HTIF or `mscratch` console)
 ///
-/// Exits with 0 if the program exits with 0, and with 1 otherwise.
+/// Exits with 0 if the program exits with 0, and with 1 otherwise. What the
+/// accelerator does not check, but may get wrong (data races, local memory read
+/// before it was written, unsafe orders of commands), is a warning.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// Statically linked RV64 ELF file
@@ -63,6 +65,9 @@ pub struct RunArguments {
     /// Only the results, no timing: faster; cycles are then instructions
     #[arg(long)]
     functional: bool,
+    /// Stop at what would be a warning
+    #[arg(long)]
+    strict: bool,
     /// Instructions after which the program is stopped
     #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
     max_instructions: u64,
@@ -81,6 +86,18 @@ struct RunReport {
     wall_s: f64,
     /// Why the program was stopped, if it did not exit.
     stopped: Option<String>,
+    /// What the hardware may get wrong, one entry per rule and instruction.
+    warnings: Vec<RunWarning>,
+}
+
+/// One entry of [`RunReport::warnings`].
+#[derive(Serialize)]
+struct RunWarning {
+    rule: &'static str,
+    message: String,
+    /// Source line, or address if the program names no lines.
+    place: String,
+    count: u64,
 }
 
 /// Runs the command.
@@ -116,8 +133,14 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     };
     let begun = Instant::now();
     let timing = (mode == Mode::Timed).then_some(&config.timing);
-    let accelerator = Gemmini::new(config.accelerator.clone(), timing).map_err(CliError::input)?;
-    let report = run_program(&elf, &config, accelerator, mode, limits)
+    let mut accelerator =
+        Gemmini::new(config.accelerator.clone(), timing).map_err(CliError::input)?;
+    accelerator
+        .functional_mut()
+        .set_checks(program_checks(arguments.strict));
+    let program = Program::parse(&elf).map_err(|error| elf_error(&error, arguments))?;
+    let mut machine = Machine::new(&config, accelerator, mode);
+    let report = run_loaded(&program, &mut machine, limits)
         .map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = RunReport {
@@ -126,7 +149,8 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         cycles: report.cycles,
         stdout: String::from_utf8_lossy(&report.stdout).into_owned(),
         wall_s,
-        stopped: stopped(&report, &elf),
+        stopped: stopped(&report, &program),
+        warnings: warnings(machine.accelerator().functional().warnings(), &program),
     };
     output.result(&report, || report.stdout.clone())?;
     let mips = report.instructions as f64 / wall_s.max(1e-9) / 1e6;
@@ -142,6 +166,16 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     if let Some(stopped) = &report.stopped {
         output.message(format!("stopped: {stopped}"));
     }
+    for warning in &report.warnings {
+        let times = match warning.count {
+            1 => String::new(),
+            count => format!(", {} times", text::grouped(count)),
+        };
+        output.message(format!(
+            "warning: {} ({}{times})",
+            warning.message, warning.place
+        ));
+    }
     Ok(if report.exit_code == Some(0) {
         exit_code::SUCCESS
     } else {
@@ -154,17 +188,44 @@ fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
         .hint("a statically linked bare-metal RV64 program is needed, loaded at 0x80000000")
 }
 
-/// Says why the program was stopped, with the source line if the file has one.
-fn stopped(report: &ProgramReport, elf: &[u8]) -> Option<String> {
-    let place = |pc: u64| {
-        let line = Program::parse(elf)
-            .ok()
-            .and_then(|program| program.line(pc, |_| false));
-        line.map_or_else(
-            || format!("pc {pc:#x}"),
-            |line| format!("{}:{}", line.file, line.line),
-        )
+/// Returns how severe the checks are for a program that may have been written
+/// for hardware, which has none of them.
+fn program_checks(strict: bool) -> Checks {
+    let severity = if strict {
+        Severity::Fault
+    } else {
+        Severity::Warn
     };
+    Checks {
+        uninitialized: severity,
+        races: severity,
+        hazards: severity,
+    }
+}
+
+fn warnings(found: &[Warning], program: &Program) -> Vec<RunWarning> {
+    found
+        .iter()
+        .map(|warning| RunWarning {
+            rule: warning.rule,
+            message: warning.message.clone(),
+            place: place(warning.pc, program),
+            count: warning.count,
+        })
+        .collect()
+}
+
+/// Returns the source line of an instruction, or its address.
+fn place(pc: u64, program: &Program) -> String {
+    program.line(pc, |_| false).map_or_else(
+        || format!("pc {pc:#x}"),
+        |line| format!("{}:{}", line.file, line.line),
+    )
+}
+
+/// Says why the program was stopped, with the source line if the file has one.
+fn stopped(report: &ProgramReport, program: &Program) -> Option<String> {
+    let place = |pc| place(pc, program);
     match &report.end {
         ProgramEnd::Exited(_) => None,
         ProgramEnd::Fault(fault) => Some(format!("{} ({})", fault.message, place(fault.pc))),
