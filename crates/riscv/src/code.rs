@@ -21,15 +21,15 @@ const WRONG_PATH_BYTES: u64 = 24;
 pub(crate) struct Block {
     /// Address of the first instruction.
     pub pc: u64,
-    /// Index of the first record.
-    pub first: u32,
-    /// Number of records, with the last one ending the block.
-    pub records: u32,
-    /// Number of instructions: less than `records` if the last one is
+    /// Address behind the last instruction.
+    pub after: u64,
+    /// What is executed; the last record ends the block.
+    pub records: Box<[Instruction]>,
+    /// Number of instructions: less than records if the last one is
     /// [`Operation::Continue`].
     pub instructions: u32,
-    /// Bytes that the instructions take.
-    pub bytes: u32,
+    /// The cache line of the first instruction, or [`TWO_LINES`].
+    pub line: u64,
     /// Cycles by which the fetch unit can be ahead of instructions as dense as
     /// these: the queue holds a number of bytes.
     pub fetch_ahead: u8,
@@ -43,10 +43,20 @@ pub(crate) struct Block {
     pub links: [u32; 2],
 }
 
+impl Block {
+    /// Returns the number of instructions among the last `records` records.
+    pub fn instructions_behind(&self, records: usize) -> u64 {
+        let before = self.records.len() - records;
+        (self.instructions as usize).saturating_sub(before) as u64
+    }
+}
+
+/// Stands for the line of a block whose first instruction may lie in two.
+const TWO_LINES: u64 = u64::MAX - 1;
+
 /// All translated code. Dropped as a whole when code changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CodeCache {
-    pub records: Vec<Instruction>,
     pub blocks: Vec<Block>,
     pages: Vec<Option<Box<[u32; SLOTS]>>>,
 }
@@ -54,7 +64,6 @@ pub(crate) struct CodeCache {
 impl CodeCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.records.clear();
         self.blocks.clear();
         self.pages.clear();
     }
@@ -79,16 +88,16 @@ impl CodeCache {
     /// cannot ends the block and faults when it is reached.
     pub fn translate(&mut self, pc: u64, memory: &mut Memory) -> Result<usize, Fault> {
         let page_end = (pc & !(PAGE_BYTES - 1)).wrapping_add(PAGE_BYTES);
-        let first = self.records.len();
+        let mut records = Vec::with_capacity(MAX_BLOCK + 1);
         let mut at = pc;
-        let mut line = u64::MAX;
+        let mut line = pc / LINE_BYTES;
         let mut first_length = 0;
         loop {
             let bits = match fetch(at, memory) {
                 Ok(bits) => bits,
                 Err(fault) if at == pc => return Err(fault),
                 Err(_) => {
-                    self.push_continue(at, pc);
+                    records.push(continue_at(at, pc));
                     break;
                 }
             };
@@ -104,26 +113,30 @@ impl CodeCache {
                 instruction.uses |= STARTS_LINE;
             }
             memory.mark_code(at, decoded.length.into());
-            self.records.push(instruction);
+            records.push(instruction);
             at += u64::from(decoded.length);
             if instruction.operation.ends_block() {
                 break;
             }
-            if at >= page_end || self.records.len() - first == MAX_BLOCK {
-                self.push_continue(at, pc);
+            if at >= page_end || records.len() == MAX_BLOCK {
+                records.push(continue_at(at, pc));
                 break;
             }
         }
-        let records = (self.records.len() - first) as u32;
-        let continues = self.records[self.records.len() - 1].operation == Operation::Continue;
-        let instructions = records - u32::from(continues);
+        let continues = records.last().map(|last| last.operation) == Some(Operation::Continue);
+        let instructions = (records.len() - usize::from(continues)) as u32;
         let bytes = (at - pc) as u32;
+        let two_lines = pc % LINE_BYTES == LINE_BYTES - 2;
         let block = Block {
             pc,
-            first: first as u32,
-            records,
+            after: at,
+            records: records.into(),
             instructions,
-            bytes,
+            line: if two_lines {
+                TWO_LINES
+            } else {
+                pc / LINE_BYTES
+            },
             fetch_ahead: (FETCH_QUEUE_BYTES * instructions / bytes.max(1))
                 .saturating_sub(FETCH_RESTART) as u8,
             return_behind: return_behind(at, memory),
@@ -140,18 +153,19 @@ impl CodeCache {
         page[(offset as usize >> 1) & (SLOTS - 1)] = self.blocks.len() as u32;
         Ok(self.blocks.len() - 1)
     }
+}
 
-    fn push_continue(&mut self, at: u64, pc: u64) {
-        self.records.push(Instruction {
-            operation: Operation::Continue,
-            rd: DISCARD,
-            rs1: 0,
-            rs2: 0,
-            offset: (at - pc) as u16,
-            extra: 0,
-            immediate: at as i64,
-            uses: 0,
-        });
+/// Returns a record that goes on at `at`, for the block at `pc`.
+fn continue_at(at: u64, pc: u64) -> Instruction {
+    Instruction {
+        operation: Operation::Continue,
+        rd: DISCARD,
+        rs1: 0,
+        rs2: 0,
+        offset: (at - pc) as u16,
+        extra: 0,
+        immediate: at as i64,
+        uses: 0,
     }
 }
 

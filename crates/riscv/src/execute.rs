@@ -59,7 +59,7 @@ impl Hart {
     /// `pc`, if it has been translated.
     pub(crate) fn block_end(&self, base: u64, pc: u64) -> Option<u64> {
         let block = &self.code.blocks[self.code.find(base, pc)?];
-        let last = self.code.records[(block.first + block.instructions.max(1) - 1) as usize];
+        let last = block.records.get(block.instructions.max(1) as usize - 1)?;
         Some(block.pc + u64::from(last.offset))
     }
 
@@ -135,11 +135,17 @@ impl Hart {
                 return End::Stop(Exit::Limit);
             }
             self.instructions += u64::from(block.instructions);
+            let mut rest = block.records.iter();
+            let Some(mut record) = rest.next() else {
+                // Cannot be made; going on at the same place is the harmless answer.
+                self.pc = start;
+                pipeline.now = now;
+                return End::Next;
+            };
             if TIMED {
                 now = pipeline.enter(now, block.split);
+                now = pipeline.issue_first(block, record.uses, now, coprocessor);
             }
-            let records =
-                &self.code.records[block.first as usize..(block.first + block.records) as usize];
 
             macro_rules! pc {
                 ($record:expr) => {
@@ -147,9 +153,9 @@ impl Hart {
                 };
             }
             macro_rules! trap {
-                ($index:expr, $trap:expr) => {{
+                ($trap:expr) => {{
                     // The instruction at fault and those behind it did not retire.
-                    self.instructions -= u64::from(block.instructions) - $index as u64;
+                    self.instructions -= block.instructions_behind(rest.len()) + 1;
                     pipeline.now = now;
                     return End::Trap($trap);
                 }};
@@ -157,11 +163,7 @@ impl Hart {
             macro_rules! follow {
                 ($target:expr, $taken:expr) => {{
                     let (target, taken): (u64, bool) = ($target, $taken);
-                    let next = if taken {
-                        target
-                    } else {
-                        start + u64::from(block.bytes)
-                    };
+                    let next = if taken { target } else { block.after };
                     // The block that followed last time is tried first.
                     let link = block.links[usize::from(taken)] as usize;
                     if self
@@ -183,18 +185,11 @@ impl Hart {
                     return End::Next;
                 }};
             }
-            for (index, record) in records.iter().enumerate() {
+            loop {
                 use Operation as O;
-                if TIMED {
-                    if record.uses & pipeline.pending == 0 {
-                        now += 1;
-                    } else {
-                        now = pipeline.wait(record.uses, || pc!(record), now, coprocessor);
-                    }
-                }
-                let rs1 = x[usize::from(record.rs1 & 63)];
-                let rs2 = x[usize::from(record.rs2 & 63)];
-                let rd = usize::from(record.rd & 63);
+                let rs1 = x[usize::from(record.rs1)];
+                let rs2 = x[usize::from(record.rs2)];
+                let rd = usize::from(record.rd);
                 let immediate = record.immediate as u64;
                 macro_rules! load {
                     ($bytes:literal, $type:ty, $latency:ident, |$value:ident| $extended:expr) => {{
@@ -203,15 +198,14 @@ impl Hart {
                             Some(bytes) => bytes,
                             None => match slow_load(memory, coprocessor, address, pc!(record)) {
                                 Ok(bytes) => bytes,
-                                Err(trap) => trap!(index, trap),
+                                Err(trap) => trap!(trap),
                             },
                         };
                         let $value = <$type>::from_le_bytes(bytes);
                         x[rd] = $extended;
                         if TIMED {
                             let latency = pipeline.config.$latency;
-                            now =
-                                pipeline.load(now, address, (rd & 31) as u32, latency, coprocessor);
+                            now = pipeline.load(now, address, record.rd, latency, coprocessor);
                         }
                     }};
                 }
@@ -226,13 +220,12 @@ impl Hart {
                             if let Err(trap) =
                                 slow_store(memory, coprocessor, address, bytes, pc!(record))
                             {
-                                trap!(index, trap);
+                                trap!(trap);
                             }
                             if memory.take_hook_touched() {
                                 // What follows in the block has not happened yet.
-                                self.instructions -=
-                                    u64::from(block.instructions) - index as u64 - 1;
-                                self.pc = records.get(index + 1).map_or(start, |next| pc!(next));
+                                self.instructions -= block.instructions_behind(rest.len());
+                                self.pc = rest.as_slice().first().map_or(start, |next| pc!(next));
                                 pipeline.now = now;
                                 return End::Stop(Exit::Hook);
                             }
@@ -244,7 +237,7 @@ impl Hart {
                         x[rd] = $value;
                         if TIMED {
                             let iterations = pipeline.multiply_iterations(rs1, $high, $half);
-                            now = pipeline.muldiv(now, (rd & 31) as u32, iterations);
+                            now = pipeline.muldiv(now, record.rd, iterations);
                         }
                     }};
                 }
@@ -253,7 +246,7 @@ impl Hart {
                         x[rd] = $value;
                         if TIMED {
                             let iterations = a::divide_iterations(rs1, rs2, $signed, $half);
-                            now = pipeline.muldiv(now, (rd & 31) as u32, iterations);
+                            now = pipeline.muldiv(now, record.rd, iterations);
                         }
                     }};
                 }
@@ -327,7 +320,7 @@ impl Hart {
                     O::Bltu => jump!(immediate, Transfer::Branch, rs1 < rs2),
                     O::Bgeu => jump!(immediate, Transfer::Branch, rs1 >= rs2),
                     O::Jal => {
-                        x[rd] = start + u64::from(block.bytes);
+                        x[rd] = block.after;
                         let call = rd == 1 || rd == 5;
                         jump!(
                             immediate,
@@ -336,7 +329,7 @@ impl Hart {
                         )
                     }
                     O::Jalr => {
-                        x[rd] = start + u64::from(block.bytes);
+                        x[rd] = block.after;
                         let call = rd == 1 || rd == 5;
                         if TIMED && call {
                             let ready = now + pipeline.config.indirect_link_latency;
@@ -352,7 +345,7 @@ impl Hart {
                     O::Custom => {
                         if !self.csr.accelerator_on() {
                             let why = "the accelerator is switched off in mstatus.XS";
-                            trap!(index, Trap::illegal(pc!(record), 0, why));
+                            trap!(Trap::illegal(pc!(record), 0, why));
                         }
                         let flags = record.extra >> 2;
                         let command = RoccCommand {
@@ -377,19 +370,16 @@ impl Hart {
                                     }
                                 }
                             }
-                            Err(fault) => trap!(
-                                index,
-                                Trap {
-                                    handled: None,
-                                    fault: Box::new(fault)
-                                }
-                            ),
+                            Err(fault) => trap!(Trap {
+                                handled: None,
+                                fault: Box::new(fault)
+                            }),
                         }
                     }
                     O::Flw | O::Fld | O::Fsw | O::Fsd | O::Float | O::Fused => {
                         if !self.csr.float_on() {
                             let why = "the floating-point unit is switched off in mstatus.FS";
-                            trap!(index, Trap::illegal(pc!(record), 0, why));
+                            trap!(Trap::illegal(pc!(record), 0, why));
                         }
                         match record.operation {
                             O::Flw | O::Fld => {
@@ -405,13 +395,13 @@ impl Hart {
                                 };
                                 match loaded {
                                     Ok(bits) => f[rd & 31] = bits,
-                                    Err(trap) => trap!(index, trap),
+                                    Err(trap) => trap!(trap),
                                 }
                                 if TIMED {
                                     let latency = pipeline.config.float_load_latency;
                                     let register = 32 + (rd as u32 & 31);
-                                    now =
-                                        pipeline.load(now, address, register, latency, coprocessor);
+                                    now = pipeline.read(now, address, coprocessor);
+                                    pipeline.produce(register, now + latency);
                                 }
                             }
                             O::Fsw => store!(u32, f[usize::from(record.rs2 & 31)]),
@@ -439,7 +429,7 @@ impl Hart {
                                 };
                                 let Some((bits, raised)) = outcome else {
                                     let why = format!("rounding mode {frm} in frm is reserved");
-                                    trap!(index, Trap::illegal(pc!(record), 0, &why));
+                                    trap!(Trap::illegal(pc!(record), 0, &why));
                                 };
                                 self.csr.raise(raised);
                                 if fused || form.writes_float() {
@@ -466,14 +456,14 @@ impl Hart {
                         );
                         match done {
                             Ok(value) => x[rd] = value,
-                            Err(trap) => trap!(index, trap),
+                            Err(trap) => trap!(trap),
                         }
                         if TIMED {
                             now = atomic_timing(pipeline, now, record, rs1, coprocessor);
                         }
                         if memory.take_hook_touched() {
-                            self.instructions -= u64::from(block.instructions) - index as u64 - 1;
-                            self.pc = records.get(index + 1).map_or(start, |next| pc!(next));
+                            self.instructions -= block.instructions_behind(rest.len());
+                            self.pc = rest.as_slice().first().map_or(start, |next| pc!(next));
                             pipeline.now = now;
                             return End::Stop(Exit::Hook);
                         }
@@ -493,20 +483,17 @@ impl Hart {
                                     pipeline.take_probes(coprocessor);
                                 }
                             }
-                            Err(fault) => trap!(
-                                index,
-                                Trap {
-                                    handled: None,
-                                    fault: Box::new(fault)
-                                }
-                            ),
+                            Err(fault) => trap!(Trap {
+                                handled: None,
+                                fault: Box::new(fault)
+                            }),
                         }
-                        self.pc = start + u64::from(block.bytes);
+                        self.pc = block.after;
                         pipeline.now = now;
                         return End::Next;
                     }
                     O::FenceI => {
-                        self.pc = start + u64::from(block.bytes);
+                        self.pc = block.after;
                         pipeline.now = now;
                         if TIMED {
                             pipeline.flush(self.pc);
@@ -514,7 +501,7 @@ impl Hart {
                         return End::Next;
                     }
                     O::Wfi => {
-                        self.pc = start + u64::from(block.bytes);
+                        self.pc = block.after;
                         pipeline.now = now;
                         return End::Next;
                     }
@@ -555,10 +542,10 @@ impl Hart {
                         let (Some(old), Some(restart)) = (old, restart) else {
                             let why =
                                 format!("control register {csr:#x} does not exist or is read-only");
-                            trap!(index, Trap::illegal(pc!(record), 0, &why));
+                            trap!(Trap::illegal(pc!(record), 0, &why));
                         };
                         x[rd] = old;
-                        self.pc = start + u64::from(block.bytes);
+                        self.pc = block.after;
                         if TIMED {
                             if rd != usize::from(DISCARD) {
                                 let ready = now + pipeline.config.csr_latency;
@@ -574,20 +561,25 @@ impl Hart {
                         }
                         return End::Next;
                     }
-                    O::Ecall => trap!(index, Trap::environment_call(pc!(record))),
-                    O::Ebreak => trap!(index, Trap::breakpoint(pc!(record))),
+                    O::Ecall => trap!(Trap::environment_call(pc!(record))),
+                    O::Ebreak => trap!(Trap::breakpoint(pc!(record))),
                     O::Illegal => {
                         let bits = immediate;
                         let why = format!("{bits:#010x} is no RV64GC instruction");
-                        trap!(index, Trap::illegal(pc!(record), bits, &why));
+                        trap!(Trap::illegal(pc!(record), bits, &why));
                     }
                 }
+                // Every block ends with a record that leaves it.
+                let Some(next) = rest.next() else {
+                    self.pc = start;
+                    pipeline.now = now;
+                    return End::Next;
+                };
+                record = next;
+                if TIMED {
+                    now = pipeline.issue(record.uses, || pc!(record), now, coprocessor);
+                }
             }
-            // Every block ends with a record that leaves it; an empty one cannot be
-            // made, but going on at the same place is the harmless answer.
-            self.pc = start;
-            pipeline.now = now;
-            return End::Next;
         }
     }
 }
@@ -599,8 +591,7 @@ fn atomic_timing(
     address: u64,
     coprocessor: &mut dyn Coprocessor,
 ) -> u64 {
-    let register = u32::from(record.rd & 31);
     let issue = pipeline.store(now, address, coprocessor);
     let latency = pipeline.config.subword_load_latency;
-    pipeline.load(issue, address, register, latency, coprocessor)
+    pipeline.load(issue, address, record.rd, latency, coprocessor)
 }

@@ -48,8 +48,9 @@ pub enum Exit {
 /// A RISC-V hart (RV64IMAFDC, machine mode only).
 #[derive(Clone, Debug)]
 pub struct Hart {
-    /// Integer registers; 32 and up take results for `x0`.
-    pub(crate) x: [u64; 64],
+    /// Integer registers; 32 takes results for `x0`. As many as a byte can
+    /// name, so that no index needs a check.
+    pub(crate) x: [u64; 256],
     pub(crate) f: [u64; 32],
     pub(crate) pc: u64,
     pub(crate) csr: ControlRegisters,
@@ -67,7 +68,7 @@ impl Hart {
     #[must_use]
     pub fn new(config: &CoreConfig, mode: Mode) -> Self {
         Self {
-            x: [0; 64],
+            x: [0; 256],
             f: [0; 32],
             pc: 0,
             csr: ControlRegisters::new(true),
@@ -170,7 +171,7 @@ impl Hart {
     /// Clears registers, control registers and the translated code, but
     /// neither counters nor caches.
     pub fn reset_registers(&mut self) {
-        self.x = [0; 64];
+        self.x = [0; 256];
         self.f = [0; 32];
         self.csr = ControlRegisters::new(true);
         self.reservation = None;

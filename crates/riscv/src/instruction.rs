@@ -110,8 +110,7 @@ pub(crate) const DISCARD: u8 = 32;
 
 /// One predecoded instruction.
 ///
-/// Register fields index 64-entry files, so that no bounds check remains after
-/// masking; a destination of `x0` is replaced by a slot that nothing reads.
+/// A destination of `x0` is replaced by a register that nothing reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// What to do.
@@ -129,7 +128,7 @@ pub struct Instruction {
     /// Immediate, constant or absolute branch target, see [`Operation`].
     pub immediate: i64,
     /// Registers read or written: bits 1..31 integer, 32..63 floating point.
-    /// Bit 0 is set on the first instruction of each cache line.
+    /// Bit 0 is set where a block goes on in another cache line.
     pub uses: u64,
 }
 

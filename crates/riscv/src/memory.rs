@@ -184,7 +184,8 @@ impl Memory {
         if attributes & (READ_RESTRICTED | WATCHED) != 0 || offset & (N - 1) != 0 {
             return None;
         }
-        self.bytes.get(offset..offset + N)?.try_into().ok()
+        // An aligned piece lies in one page, and every page has its bytes.
+        self.bytes[offset..][..N].try_into().ok()
     }
 
     /// Stores to an address aligned to `N` if a CPU store needs no further

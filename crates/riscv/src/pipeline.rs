@@ -18,6 +18,9 @@ use crate::statistics::CoreStatistics;
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
 
+/// Lines that are known to hit without a lookup; a power of two.
+const RECENT_LINES: usize = 32;
+
 /// State of the pipeline, the caches and the predictors.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
@@ -51,10 +54,13 @@ pub(crate) struct Pipeline {
     last_store: (u64, u64),
     /// The line from which the last instruction came.
     current_line: u64,
-    /// The data line read last and the one written last, if they have been in
-    /// the cache ever since.
-    read_line: u64,
-    written_line: u64,
+    /// Lines of instructions that have been in the cache ever since they were
+    /// fetched: by their lowest bits the one fetched last.
+    fetched_lines: [u64; RECENT_LINES],
+    /// Data lines read, and lines written, that have been in the cache ever
+    /// since: by their lowest bits the one touched last.
+    read_lines: [u64; RECENT_LINES],
+    written_lines: [u64; RECENT_LINES],
     instruction_cache: Cache,
     data_cache: Cache,
     predictor: Predictor,
@@ -83,8 +89,9 @@ impl Pipeline {
             fetch_pc: 0,
             last_store: (u64::MAX, 0),
             current_line: u64::MAX,
-            read_line: u64::MAX,
-            written_line: u64::MAX,
+            fetched_lines: [u64::MAX; RECENT_LINES],
+            read_lines: [u64::MAX; RECENT_LINES],
+            written_lines: [u64::MAX; RECENT_LINES],
             instruction_cache: Cache::new(&config.l1i, config.replacement_seed),
             data_cache: Cache::new(&config.l1d, config.replacement_seed.wrapping_add(1)),
             predictor: Predictor::new(config),
@@ -96,40 +103,93 @@ impl Pipeline {
     /// Empties caches and predictors.
     pub fn cool(&mut self) {
         self.current_line = u64::MAX;
+        self.fetched_lines.fill(u64::MAX);
         self.forget_lines();
         self.instruction_cache.reset();
         self.data_cache.reset();
         self.predictor.reset();
     }
 
-    /// Returns the issue cycle of an instruction that names a pending register
-    /// or starts a line.
+    /// Returns the issue cycle of the instruction behind the one that issued
+    /// at `now`.
     #[inline(always)]
-    pub fn wait(
+    pub fn issue(
         &mut self,
         uses: u64,
         pc: impl FnOnce() -> u64,
         now: u64,
         below: &mut dyn Coprocessor,
     ) -> u64 {
-        let mut waited = uses & self.pending;
         let mut issue = now + 1;
+        if uses & self.pending != 0 {
+            issue = self.wait(uses, pc, issue, below);
+        }
+        issue
+    }
+
+    /// The same for the first instruction of a block, at `pc`.
+    #[inline(always)]
+    pub fn issue_first(
+        &mut self,
+        block: &Block,
+        uses: u64,
+        now: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
+        if block.line == self.current_line || self.is_fetched(block.line) {
+            self.current_line = block.line;
+            self.issue(uses, || block.pc, now, below)
+        } else {
+            self.issue_on_new_line(uses, block.pc, now, below)
+        }
+    }
+
+    #[inline(never)]
+    fn issue_on_new_line(
+        &mut self,
+        uses: u64,
+        pc: u64,
+        now: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
+        self.wait(uses | STARTS_LINE, || pc, now + 1, below)
+    }
+
+    #[inline(always)]
+    fn is_fetched(&self, line: u64) -> bool {
+        self.fetched_lines[line as usize % RECENT_LINES] == line
+    }
+
+    /// Returns the issue cycle of an instruction that names a pending register
+    /// or starts a line, and would otherwise issue in `next`.
+    #[inline(always)]
+    fn wait(
+        &mut self,
+        uses: u64,
+        pc: impl FnOnce() -> u64,
+        next: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
+        let mut waited = uses & self.pending;
+        let mut issue = next;
         if waited & STARTS_LINE != 0 {
             waited &= !STARTS_LINE;
             let pc = pc();
-            if pc >> 6 != self.current_line || pc & 63 == 62 {
-                issue = issue.max(self.fetch_line(pc, now, below));
+            if pc & 63 != 62 && self.is_fetched(pc >> 6) {
+                self.current_line = pc >> 6;
+            } else if pc >> 6 != self.current_line || pc & 63 == 62 {
+                issue = issue.max(self.fetch_line(pc, next - 1, below));
             }
         }
         self.pending &= !waited;
         if waited & self.late_writers != 0 {
-            issue = issue.max(self.late_result(waited & self.late_writers, now));
+            issue = issue.max(self.late_result(waited & self.late_writers, next - 1));
         }
         while waited != 0 {
             issue = issue.max(self.ready[waited.trailing_zeros() as usize & 63]);
             waited &= waited - 1;
         }
-        if issue > now + 1 {
+        if issue > next {
             self.run_start = issue;
         }
         issue
@@ -170,13 +230,23 @@ impl Pipeline {
                 let filled = below.line_access(line, LineAccess::Fetch, ask);
                 available = filled + self.config.l1i.miss_overhead;
                 self.instruction_cache.fill(line, false);
+                self.fetched_lines.fill(u64::MAX);
                 self.statistics.fetch_misses += 1;
                 self.statistics.fetch_miss_cycles += available.saturating_sub(now + 1);
                 self.fetch_start = available;
                 self.fetch_pc = address;
             }
+            self.fetched_lines[self.current_line as usize % RECENT_LINES] = self.current_line;
         }
         available
+    }
+
+    /// Makes the result for integer register `rd`, which may be the one that
+    /// takes results for `x0`, pending until `ready`.
+    #[inline(always)]
+    fn produce_integer(&mut self, rd: u8, ready: u64) {
+        self.ready[usize::from(rd & 31)] = ready;
+        self.pending |= integer_bit(rd);
     }
 
     /// Makes a result pending until `ready`.
@@ -186,28 +256,37 @@ impl Pipeline {
         self.pending |= 1 << (register & 63);
     }
 
-    /// Returns the issue cycle of a load whose operands allow `issue`.
+    /// Returns the issue cycle of a load to integer register `rd` whose
+    /// operands allow `issue`.
     #[inline(always)]
     pub fn load(
         &mut self,
         issue: u64,
         address: u64,
-        register: u32,
+        rd: u8,
         latency: u64,
         below: &mut dyn Coprocessor,
     ) -> u64 {
+        let issue = self.read(issue, address, below);
+        self.produce_integer(rd, issue + latency);
+        issue
+    }
+
+    /// Returns the issue cycle of a load whose operands allow `issue`.
+    #[inline(always)]
+    pub fn read(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = issue;
         if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
             // The store has not left its buffer: the load is replayed.
             issue += 1 + self.config.flush_penalty;
         }
-        if address >> 6 != self.read_line {
+        let line = address >> 6;
+        if line != self.read_lines[line as usize % RECENT_LINES] {
             if self.data_cache.access(address, false) != Lookup::Hit {
                 issue = self.miss(issue, address, false, below);
             }
-            self.read_line = address >> 6;
+            self.read_lines[line as usize % RECENT_LINES] = line;
         }
-        self.produce(register, issue + latency);
         issue
     }
 
@@ -215,7 +294,8 @@ impl Pipeline {
     #[inline(always)]
     pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = issue;
-        if address >> 6 != self.written_line {
+        let line = address >> 6;
+        if line != self.written_lines[line as usize % RECENT_LINES] {
             match self.data_cache.access(address, true) {
                 Lookup::Hit => {}
                 Lookup::FirstWrite => {
@@ -226,7 +306,7 @@ impl Pipeline {
                     issue = self.miss(issue, address, true, below);
                 }
             }
-            self.written_line = address >> 6;
+            self.written_lines[line as usize % RECENT_LINES] = line;
         }
         self.last_store = (address >> 3, issue);
         self.free_port = issue + WRITE_BACK;
@@ -273,8 +353,8 @@ impl Pipeline {
     }
 
     fn forget_lines(&mut self) {
-        self.read_line = u64::MAX;
-        self.written_line = u64::MAX;
+        self.read_lines.fill(u64::MAX);
+        self.written_lines.fill(u64::MAX);
     }
 
     /// Returns the iterations of a multiplication with first operand `a`.
@@ -294,12 +374,13 @@ impl Pipeline {
 
     /// Returns the issue cycle of a multiplication or division that takes
     /// `iterations`.
-    pub fn muldiv(&mut self, issue: u64, register: u32, iterations: u32) -> u64 {
+    #[inline(always)]
+    pub fn muldiv(&mut self, issue: u64, rd: u8, iterations: u32) -> u64 {
         let issue = issue.max(self.muldiv_free);
         let ready = issue + self.config.muldiv_overhead + u64::from(iterations);
         self.muldiv_free = ready;
-        self.produce(register, ready);
-        self.late_writers |= 1 << (register & 63);
+        self.produce_integer(rd, ready);
+        self.late_writers |= integer_bit(rd);
         issue
     }
 
@@ -396,7 +477,7 @@ impl Pipeline {
         if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
             self.free_port = now + WRITE_BACK;
         }
-        let after = block.pc + u64::from(block.bytes);
+        let after = block.after;
         let last_half = after - 2;
         let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
         let earliest = now.saturating_sub(block.fetch_ahead.into());
@@ -413,6 +494,7 @@ impl Pipeline {
         };
         let prediction = match transfer {
             Transfer::Branch => self.predictor.resolve_branch(&executed),
+            Transfer::Jump if self.predictor.knows(&executed) => Prediction::Right,
             _ => self.predictor.resolve_jump(&executed),
         };
         let bubble = match prediction {
@@ -432,6 +514,13 @@ impl Pipeline {
         self.fetch_start = fetched + 1 + bubble;
         self.fetch_pc = target;
     }
+}
+
+/// Returns the bit of an integer register in [`Pipeline::pending`]: the lowest,
+/// which is always set, for the register that takes results for `x0`.
+#[inline(always)]
+fn integer_bit(rd: u8) -> u64 {
+    u64::from(1u32.wrapping_shl(rd.into()))
 }
 
 fn iterations(config: &CoreConfig, half: bool) -> [u8; 65] {

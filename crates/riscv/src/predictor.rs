@@ -62,7 +62,7 @@ pub(crate) struct Predictor {
     targets: Vec<Target>,
     next_target: usize,
     /// By a hash of the address: the number of targets and the newest one.
-    slots: Vec<(u8, u8)>,
+    slots: [(u8, u8); SLOTS],
     counters: Vec<bool>,
     history: u32,
     /// The history before its last change, and when that was: a lookup in the
@@ -70,8 +70,10 @@ pub(crate) struct Predictor {
     older_history: u32,
     history_changed: u64,
     history_length: u32,
-    history_bits: u32,
-    hash_factor: u32,
+    /// By the history, what it adds to the number of a counter.
+    hashes: Vec<u32>,
+    counter_mask: u32,
+    counter_bits: u32,
     stack: Vec<u64>,
     stack_top: usize,
     stack_depth: usize,
@@ -82,6 +84,14 @@ pub(crate) struct Predictor {
 impl Predictor {
     pub fn new(config: &CoreConfig) -> Self {
         let history_length = config.bht_history.clamp(1, 16);
+        let history_bits = config.bht_history_bits.min(history_length);
+        let counters = config.bht_entries.clamp(1, 1 << 24).next_power_of_two();
+        let counter_bits = counters.trailing_zeros();
+        let factor = (0.75f64.sqrt() * f64::from(1u32 << history_length)) as u32;
+        let hash = |history: u32| {
+            let hash = factor.wrapping_mul(history) & ((1 << history_length) - 1);
+            hash >> (history_length - history_bits) << counter_bits.saturating_sub(history_bits)
+        };
         let mut predictor = Self {
             targets: vec![
                 Target {
@@ -91,14 +101,15 @@ impl Predictor {
                 config.btb_entries.clamp(1, 255)
             ],
             next_target: 0,
-            slots: vec![(0, 0); SLOTS],
-            counters: vec![false; config.bht_entries.max(1).next_power_of_two()],
+            slots: [(0, 0); SLOTS],
+            counters: vec![false; counters],
             history: 0,
             older_history: 0,
             history_changed: 0,
             history_length,
-            history_bits: config.bht_history_bits.min(history_length),
-            hash_factor: (0.75f64.sqrt() * f64::from(1u32 << history_length)) as u32,
+            hashes: (0..1 << history_length).map(hash).collect(),
+            counter_mask: counters as u32 - 1,
+            counter_bits,
             stack: vec![0; config.ras_entries.max(1)],
             stack_top: 0,
             stack_depth: 0,
@@ -152,13 +163,20 @@ impl Predictor {
         self.older_history = self.history;
         self.history = self.shifted(self.history, taken);
         self.history_changed = fetched;
-        if !taken || !executed.entered_late && self.find(last_half).is_some() {
+        if !taken || self.knows(executed) {
             return Prediction::Right;
         }
         if executed.queue_short {
             self.learn_target(last_half, target);
         }
         Prediction::Late
+    }
+
+    /// Returns whether the target buffer is hit: all there is to a jump that
+    /// neither is a call nor indirect.
+    #[inline(always)]
+    pub fn knows(&self, executed: &Executed) -> bool {
+        !executed.entered_late && self.find(executed.last_half).is_some()
     }
 
     /// Predicts and then learns from one executed jump.
@@ -250,13 +268,9 @@ impl Predictor {
     }
 
     fn counter_idx(&self, last_half: u64, history: u32) -> usize {
-        let size = self.counters.len();
-        let size_bits = size.trailing_zeros();
-        let address = (last_half >> 2) as usize;
-        let folded = address ^ (address >> size_bits & 3);
-        let hash = self.hash_factor.wrapping_mul(history) & ((1 << self.history_length) - 1);
-        let hash = (hash >> (self.history_length - self.history_bits)) as usize;
-        (folded ^ hash << size_bits.saturating_sub(self.history_bits)) & (size - 1)
+        let address = (last_half >> 2) as u32;
+        let folded = address ^ ((last_half >> 2 >> self.counter_bits) as u32 & 3);
+        ((folded ^ self.hashes[history as usize]) & self.counter_mask) as usize
     }
 
     #[inline(always)]

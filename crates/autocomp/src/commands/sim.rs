@@ -140,8 +140,8 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         .set_checks(program_checks(arguments.strict));
     let program = Program::parse(&elf).map_err(|error| elf_error(&error, arguments))?;
     let mut machine = Machine::new(&config, accelerator, mode);
-    let report = run_loaded(&program, &mut machine, limits)
-        .map_err(|error| elf_error(&error, arguments))?;
+    let report =
+        run_loaded(&program, &mut machine, limits).map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = RunReport {
         exit_code: report.exit_code(),
