@@ -28,6 +28,9 @@ const WRITE_BEHIND_READ: u64 = 3;
 /// Cycles from a request being handed to the L2's data pipeline, which frees
 /// its tracker, to its first beat at the port.
 const DISPATCH: u64 = 3;
+/// Cycles from the end of a fill to the first beat of a request that waited for
+/// it at the tracker.
+const RELOAD: u64 = 2;
 
 /// Traffic behind the L2 and at the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -202,6 +205,28 @@ impl MemorySystem {
         (slot, first)
     }
 
+    /// If a line is still being filled in cycle `cycle`, queues a request at its
+    /// tracker; returns the cycle at which the tracker turns to it.
+    fn queue_behind_fill(&mut self, line: u64, cycle: u64) -> Option<u64> {
+        if cycle >= self.last_fill {
+            return None;
+        }
+        let place = self
+            .trackers
+            .iter()
+            .position(|(free, of)| *of == line && *free > cycle)?;
+        let (start, _) = self.trackers[place];
+        // The list is kept in order of the cycles.
+        let mut place = place;
+        while place + 1 < self.trackers.len() && self.trackers[place + 1].0 <= start + 1 {
+            self.trackers[place] = self.trackers[place + 1];
+            place += 1;
+        }
+        self.trackers[place] = (start + 1, line);
+        self.last_fill = self.last_fill.max(start + 1);
+        Some(start)
+    }
+
     /// Returns the cycle from which a line that is still being filled can be
     /// used, or `cycle`.
     #[inline]
@@ -270,7 +295,14 @@ impl MemorySystem {
         let line = address >> LINE_SHIFT;
         if let Some(slot) = self.find(line) {
             self.counts.hits += 1;
-            let cycle = self.after_fill(line, cycle);
+            if let Some(start) = self.queue_behind_fill(line, cycle) {
+                let first = self.read_slots(address, start + RELOAD, beats);
+                return ReadReply {
+                    first,
+                    spacing: 1,
+                    hit: true,
+                };
+            }
             let ready = if self.lines[slot] & (OWNED | CORE_DIRTY) == 0 {
                 cycle + u64::from(self.config.hit_latency)
             } else {
@@ -303,10 +335,16 @@ impl MemorySystem {
         let mut hit = true;
         let ready = if let Some(slot) = self.find(line) {
             self.counts.hits += 1;
-            let cycle = self.after_fill(line, first);
+            let queued = self.queue_behind_fill(line, first);
+            let cycle = queued.unwrap_or(first);
             let ready = self.probe(slot, cycle, true);
             self.lines[slot] |= DIRTY;
-            ready
+            if queued.is_some() {
+                hit = false;
+                cycle + RELOAD
+            } else {
+                ready
+            }
         } else {
             self.counts.misses += 1;
             if whole {
