@@ -2,7 +2,9 @@
 
 use crate::c_text::{blank, defines, is_balanced};
 use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
+use autocomp_llm::ReplySchema;
 use serde::Deserialize;
+use serde_json::json;
 
 /// One replacement of text that occurs exactly once.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -18,6 +20,26 @@ pub struct Edit {
 #[serde(deny_unknown_fields)]
 struct EditList {
     edits: Vec<Edit>,
+}
+
+/// Returns the schema of a reply with edits.
+#[must_use]
+pub(crate) fn edits_schema() -> ReplySchema {
+    let text = json!({ "type": "string" });
+    ReplySchema {
+        name: "edits".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": { "edits": { "type": "array", "items": {
+                "type": "object",
+                "properties": { "old": text, "new": text },
+                "required": ["old", "new"],
+                "additionalProperties": false,
+            } } },
+            "required": ["edits"],
+            "additionalProperties": false,
+        }),
+    }
 }
 
 /// Finds the edits in a reply: search/replace blocks, or JSON of the form

@@ -1,13 +1,22 @@
 //! What a run will cost, before it starts.
 
-use crate::llm_proposer::LlmProposer;
+use crate::llm_proposer::{IsaChoice, LlmProposer};
 use crate::prompt::{Phase, PromptInput, TemplateError};
-use autocomp_core::{Evaluation, MenuItem, Seed, UsdMicros};
-use autocomp_llm::{ModelSet, TokenCount, estimate_tokens};
+use crate::proposer::Ancestor;
+use autocomp_core::{
+    ContentHash, Diagnostic, Evaluation, MenuItem, Outcome, Seed, Severity, Stage, UsdMicros,
+};
+use autocomp_llm::{Member, ModelSet, Price, TokenCount, estimate_tokens};
 use serde::{Deserialize, Serialize};
 
 /// Tokens that a plan usually takes, reasoning of a cautious model included.
 const PLAN_TOKENS: u64 = 1200;
+/// Tokens of a list of section numbers.
+const CHOICE_TOKENS: u64 = 60;
+/// Characters of the diagnostics that a repair gets.
+const DIAGNOSTICS_LENGTH: usize = 1500;
+/// One reply in so many is taken to be asked for again.
+const CALLS_PER_REASK: u64 = 10;
 
 /// How many samples a run draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,27 +27,39 @@ pub struct RunShape {
     pub plans: u32,
     /// Drafts per plan.
     pub drafts: u32,
+    /// Attempts at repairing a draft.
+    pub repairs: u32,
     /// Iterations.
     pub iterations: u32,
 }
 
 impl RunShape {
-    /// Returns the plans that the whole run asks for, if the beam is full from
-    /// the second iteration on.
+    /// Returns the kernels from which the whole run starts plans, if the beam is
+    /// full from the second iteration on.
+    #[must_use]
+    pub fn parents(&self) -> u64 {
+        match self.iterations {
+            0 => 0,
+            count => 1 + u64::from(count - 1) * u64::from(self.beam),
+        }
+    }
+
+    /// Returns the plans that the whole run asks for.
     #[must_use]
     pub fn plan_calls(&self) -> u64 {
-        let parents = 1 + u64::from(self.iterations.saturating_sub(1)) * u64::from(self.beam);
-        if self.iterations == 0 {
-            0
-        } else {
-            parents * u64::from(self.plans)
-        }
+        self.parents() * u64::from(self.plans)
     }
 
     /// Returns the drafts that the whole run asks for.
     #[must_use]
     pub fn draft_calls(&self) -> u64 {
         self.plan_calls() * u64::from(self.drafts)
+    }
+
+    /// Returns the repairs that the whole run asks for if every draft fails.
+    #[must_use]
+    pub fn repair_calls(&self) -> u64 {
+        self.draft_calls() * u64::from(self.repairs)
     }
 }
 
@@ -51,17 +72,25 @@ pub struct ModelEstimate {
     pub plan_calls: u64,
     /// Calls for code.
     pub draft_calls: u64,
-    /// Tokens expected, with the stable prefix cached where the price table has a cache price.
+    /// Calls for repairs, if every draft fails.
+    pub repair_calls: u64,
+    /// Tokens if nothing fails, with the stable prefix cached where the price
+    /// table has a cache price.
     pub tokens: TokenCount,
-    /// Cost expected.
+    /// Cost if nothing fails.
     pub cost: UsdMicros,
-    /// Cost expected if nothing were cached.
+    /// Cost if nothing fails and nothing is cached.
     pub cost_without_cache: UsdMicros,
-    /// Cost if nothing is cached and every reply is as long as allowed.
+    /// Cost if every draft fails to the last repair, and one reply in ten is
+    /// asked for again.
+    pub cost_with_failures: UsdMicros,
+    /// Cost if on top of that nothing is cached, every reply is asked for again,
+    /// and every reply is as long as allowed.
     pub highest_cost: UsdMicros,
 }
 
-/// What a run will cost. Failed calls and repeats come on top.
+/// What a run will cost. Calls that are repeated because they failed, and time
+/// in which models think at length, come on top of all but the highest cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// By model.
@@ -70,14 +99,38 @@ pub struct Estimate {
     pub plan_prompt_tokens: (u64, u64),
     /// Tokens of one prompt for code, and of its stable prefix.
     pub draft_prompt_tokens: (u64, u64),
-    /// Calls in all.
+    /// Calls if nothing fails.
     pub calls: u64,
-    /// Cost expected.
+    /// Calls if every draft fails to the last repair.
+    pub calls_with_failures: u64,
+    /// Cost if nothing fails.
     pub cost: UsdMicros,
-    /// Cost expected if nothing were cached.
+    /// Cost if nothing fails and nothing is cached.
     pub cost_without_cache: UsdMicros,
-    /// Cost if nothing is cached and every reply is as long as allowed.
+    /// Cost if every draft fails to the last repair, and one reply in ten is
+    /// asked for again.
+    pub cost_with_failures: UsdMicros,
+    /// Cost if on top of that nothing is cached, every reply is asked for again,
+    /// and every reply is as long as allowed.
     pub highest_cost: UsdMicros,
+}
+
+/// One kind of call.
+struct Calls<'models> {
+    set: &'models ModelSet,
+    count: u64,
+    /// Tokens of the prompt, and of its stable prefix.
+    prompt: (u64, u64),
+    /// Tokens of the reply.
+    output: u64,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plan,
+    Draft,
+    Repair,
 }
 
 impl LlmProposer {
@@ -96,104 +149,216 @@ impl LlmProposer {
         evaluation: Option<&Evaluation>,
         menu: &[MenuItem],
     ) -> Result<Estimate, TemplateError> {
-        let plan_text = "x".repeat(4 * PLAN_TOKENS as usize / 2);
-        let input = PromptInput {
-            menu,
-            ..PromptInput::new(kernel, evaluation, Seed(0))
-        };
-        let plan = self.render(Phase::Plan, &input)?;
-        let draft = self.render(
-            Phase::Implement,
-            &PromptInput {
-                plan: Some(("", &plan_text)),
-                ..input
-            },
-        )?;
-        let plan_prompt_tokens = (plan.estimated_tokens(), plan.estimated_stable_tokens());
-        let draft_prompt_tokens = (draft.estimated_tokens(), draft.estimated_stable_tokens());
-        let highest_output = u64::from(self.settings().max_output_tokens);
-        let draft_tokens = estimate_tokens(kernel.len()) * 5 / 4;
+        let calls = self.calls(shape, kernel, evaluation, menu)?;
+        let longest = u64::from(self.settings().max_output_tokens);
         let mut models: Vec<ModelEstimate> = Vec::new();
-        let phases = [
-            (
-                self.planners(),
-                shape.plan_calls(),
-                plan_prompt_tokens,
-                PLAN_TOKENS,
-            ),
-            (
-                self.coders(),
-                shape.draft_calls(),
-                draft_prompt_tokens,
-                draft_tokens,
-            ),
-        ];
-        for (phase_idx, (set, calls, prompt, output)) in phases.into_iter().enumerate() {
-            for (idx, member) in set.members().iter().enumerate() {
-                let calls = share(calls, set, idx);
-                let entry = match models
-                    .iter_mut()
-                    .position(|entry| entry.model == member.model())
-                {
-                    Some(at) => &mut models[at],
-                    None => {
-                        models.push(ModelEstimate {
-                            model: member.model().to_owned(),
-                            plan_calls: 0,
-                            draft_calls: 0,
-                            tokens: TokenCount::default(),
-                            cost: UsdMicros(0),
-                            cost_without_cache: UsdMicros(0),
-                            highest_cost: UsdMicros(0),
-                        });
-                        let last = models.len() - 1;
-                        &mut models[last]
-                    }
-                };
-                let price = member.price();
-                let output = output.min(highest_output);
-                let plain = TokenCount {
-                    input: calls * prompt.0,
-                    output: calls * output,
-                    ..TokenCount::default()
-                };
-                let mut tokens = plain;
-                if price.cached.is_some() && 1 < calls {
-                    // All calls but the first find the prefix in the cache.
-                    tokens.cached = (calls - 1) * prompt.1;
-                    tokens.input -= tokens.cached;
-                    if price.cache_write.is_some() {
-                        tokens.cache_write = prompt.1;
-                        tokens.input -= prompt.1;
-                    }
-                }
-                let highest = TokenCount {
-                    output: calls * highest_output,
-                    ..plain
-                };
-                entry.tokens += tokens;
-                entry.cost.0 += price.cost(&tokens).0;
-                entry.cost_without_cache.0 += price.cost(&plain).0;
-                entry.highest_cost.0 += price.cost(&highest).0;
-                if phase_idx == 0 {
-                    entry.plan_calls += calls;
-                } else {
-                    entry.draft_calls += calls;
-                }
+        for calls in &calls {
+            for (idx, member) in calls.set.members().iter().enumerate() {
+                let entry = entry_of(&mut models, member.model());
+                calls.add_to(entry, share(calls.count, calls.set, idx), member, longest);
             }
         }
         let sum = |of: fn(&ModelEstimate) -> UsdMicros| {
             UsdMicros(models.iter().map(|model| of(model).0).sum())
         };
+        let count = |with_repairs: bool| {
+            calls
+                .iter()
+                .filter(|calls| with_repairs || calls.kind != Kind::Repair)
+                .map(|calls| calls.count)
+                .sum()
+        };
+        let prompt_of = |kind: Kind| {
+            calls
+                .iter()
+                .find(|calls| calls.kind == kind)
+                .map_or((0, 0), |calls| calls.prompt)
+        };
         Ok(Estimate {
-            plan_prompt_tokens,
-            draft_prompt_tokens,
-            calls: shape.plan_calls() + shape.draft_calls(),
+            plan_prompt_tokens: prompt_of(Kind::Plan),
+            draft_prompt_tokens: prompt_of(Kind::Draft),
+            calls: count(false),
+            calls_with_failures: count(true),
             cost: sum(|model| model.cost),
             cost_without_cache: sum(|model| model.cost_without_cache),
+            cost_with_failures: sum(|model| model.cost_with_failures),
             highest_cost: sum(|model| model.highest_cost),
             models,
         })
+    }
+
+    fn calls<'this>(
+        &'this self,
+        shape: &RunShape,
+        kernel: &str,
+        evaluation: Option<&Evaluation>,
+        menu: &[MenuItem],
+    ) -> Result<Vec<Calls<'this>>, TemplateError> {
+        // Bytes for which `estimate_tokens` gives a usual plan.
+        let plan_text = "x".repeat(PLAN_TOKENS as usize * 7 / 2);
+        let ancestors = vec![
+            Ancestor {
+                kernel: kernel.to_owned(),
+                cycles: Some(0),
+                menu_item: String::new(),
+                plan: plan_text.clone(),
+            };
+            // The first iterations have none, the later ones as many as are shown.
+            self.settings().ancestors.min(shape.iterations as usize / 2)
+        ];
+        let base = PromptInput {
+            menu,
+            ancestors: &ancestors,
+            ..PromptInput::new(kernel, evaluation, Seed(0))
+        };
+        let tokens = |phase: Phase, input: &PromptInput<'_>| -> Result<(u64, u64), TemplateError> {
+            let prompt = self.render(phase, input)?;
+            Ok((prompt.estimated_tokens(), prompt.estimated_stable_tokens()))
+        };
+        let draft_tokens = estimate_tokens(kernel.len()) * 5 / 4;
+        let is_direct = self.settings().direct;
+        let mut calls = Vec::new();
+        if !is_direct {
+            calls.push(Calls {
+                set: self.planners(),
+                count: shape.plan_calls(),
+                prompt: tokens(Phase::Plan, &base)?,
+                output: PLAN_TOKENS,
+                kind: Kind::Plan,
+            });
+        }
+        if self.settings().isa == IsaChoice::Model {
+            calls.push(Calls {
+                set: self.planners(),
+                count: shape.parents(),
+                prompt: tokens(Phase::Isa, &base)?,
+                output: CHOICE_TOKENS,
+                kind: Kind::Plan,
+            });
+        }
+        let with_plan = PromptInput {
+            plan: Some(("", &plan_text)),
+            ..base.clone()
+        };
+        calls.push(Calls {
+            set: self.coders(),
+            count: shape.draft_calls(),
+            prompt: if is_direct {
+                tokens(Phase::Direct, &base)?
+            } else {
+                tokens(Phase::Implement, &with_plan)?
+            },
+            output: draft_tokens,
+            kind: Kind::Draft,
+        });
+        let diagnostics = evaluation_that_failed();
+        let with_failure = PromptInput {
+            failed: Some((kernel, &diagnostics)),
+            ..with_plan
+        };
+        calls.push(Calls {
+            set: self.coders(),
+            count: shape.repair_calls(),
+            prompt: tokens(Phase::Repair, &with_failure)?,
+            output: draft_tokens,
+            kind: Kind::Repair,
+        });
+        Ok(calls)
+    }
+}
+
+/// Returns an evaluation with diagnostics of the usual length.
+fn evaluation_that_failed() -> Evaluation {
+    Evaluation {
+        key: ContentHash::of(b""),
+        outcome: Outcome::Wrong,
+        diagnostics: vec![Diagnostic {
+            stage: Stage::Test,
+            severity: Severity::Error,
+            code: "x".to_owned(),
+            message: "x".repeat(DIAGNOSTICS_LENGTH),
+            location: None,
+            notes: Vec::new(),
+            remedy: None,
+        }],
+        measurement: None,
+        feedback: None,
+        tiers: Vec::new(),
+    }
+}
+
+fn entry_of<'models>(
+    models: &'models mut Vec<ModelEstimate>,
+    model: &str,
+) -> &'models mut ModelEstimate {
+    if let Some(at) = models.iter().position(|entry| entry.model == model) {
+        return &mut models[at];
+    }
+    models.push(ModelEstimate {
+        model: model.to_owned(),
+        plan_calls: 0,
+        draft_calls: 0,
+        repair_calls: 0,
+        tokens: TokenCount::default(),
+        cost: UsdMicros(0),
+        cost_without_cache: UsdMicros(0),
+        cost_with_failures: UsdMicros(0),
+        highest_cost: UsdMicros(0),
+    });
+    let last = models.len() - 1;
+    &mut models[last]
+}
+
+impl Calls<'_> {
+    fn add_to(&self, entry: &mut ModelEstimate, count: u64, member: &Member, longest: u64) {
+        let price = member.price();
+        let output = self.output.min(longest);
+        let cached = self.tokens(count, output, price);
+        let plain = self.plain_tokens(count, output);
+        let n_reasks = count / CALLS_PER_REASK;
+        // Asking again sends the first reply along.
+        let mut reasks = self.tokens(n_reasks, output, price);
+        reasks.input += n_reasks * output;
+        let highest = TokenCount {
+            input: count * (2 * self.prompt.0 + longest),
+            output: 2 * count * longest,
+            ..TokenCount::default()
+        };
+        let is_repair = self.kind == Kind::Repair;
+        if !is_repair {
+            entry.tokens += cached;
+            entry.cost.0 += price.cost(&cached).0;
+            entry.cost_without_cache.0 += price.cost(&plain).0;
+        }
+        entry.cost_with_failures.0 += price.cost(&cached).0 + price.cost(&reasks).0;
+        entry.highest_cost.0 += price.cost(&highest).0;
+        *match self.kind {
+            Kind::Plan => &mut entry.plan_calls,
+            Kind::Draft => &mut entry.draft_calls,
+            Kind::Repair => &mut entry.repair_calls,
+        } += count;
+    }
+
+    fn plain_tokens(&self, count: u64, output: u64) -> TokenCount {
+        TokenCount {
+            input: count * self.prompt.0,
+            output: count * output,
+            ..TokenCount::default()
+        }
+    }
+
+    /// All calls but the first find the prefix in the cache, if there is one.
+    fn tokens(&self, count: u64, output: u64, price: &Price) -> TokenCount {
+        let mut tokens = self.plain_tokens(count, output);
+        if price.cached.is_some() && 1 < count {
+            tokens.cached = (count - 1) * self.prompt.1;
+            tokens.input -= tokens.cached;
+            if price.cache_write.is_some() {
+                tokens.cache_write = self.prompt.1;
+                tokens.input -= self.prompt.1;
+            }
+        }
+        tokens
     }
 }
 
@@ -213,10 +378,12 @@ mod tests {
             beam: 4,
             plans: 4,
             drafts: 2,
+            repairs: 2,
             iterations: 8,
         };
         assert_eq!(shape.plan_calls(), 4 + 7 * 16);
         assert_eq!(shape.draft_calls(), 2 * 116);
+        assert_eq!(shape.repair_calls(), 2 * 2 * 116);
         assert_eq!(
             RunShape {
                 iterations: 0,

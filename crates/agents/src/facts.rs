@@ -34,7 +34,7 @@ pub struct PromptFacts {
     pub target: String,
     /// What the target is, in a sentence.
     pub target_description: String,
-    /// Language of kernels (`c`).
+    /// Language of kernels (`C`).
     pub language: String,
     /// What a kernel writer must know, Markdown.
     pub architecture: String,
@@ -83,7 +83,7 @@ impl PromptFacts {
             ),
         });
         problem_facts.push(format!(
-            "Work: {} multiply-accumulate steps and at least {} bytes moved; the target does at most {} steps and {} bytes per cycle.",
+            "Work: {} multiply-accumulate steps and at least {} bytes moved; the target does at most {} steps and moves at most {} bytes, loads and stores together, per cycle.",
             problem.work.macs,
             problem.work.bytes,
             target.roofline.peak_macs_per_cycle,
@@ -92,7 +92,7 @@ impl PromptFacts {
         Self {
             target: target.name.clone(),
             target_description: target.description.clone(),
-            language: target.language.clone(),
+            language: language_name(&target.language),
             architecture: target.architecture.clone(),
             isa: isa.collect(),
             general_rules: target.rules.general.clone(),
@@ -128,6 +128,14 @@ impl PromptFacts {
     }
 }
 
+/// Returns the name of a language as people write it.
+fn language_name(identifier: &str) -> String {
+    match identifier {
+        "c" => "C".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
 fn describe_buffer(buffer: &Buffer) -> String {
     let shape: Vec<String> = buffer
         .shape
@@ -140,10 +148,10 @@ fn describe_buffer(buffer: &Buffer) -> String {
         Role::Inout => "read and written",
     };
     format!(
-        "`{}{}` {:?}, row-major, aligned to {} bytes: {role}.",
+        "`{}{}` {}, row-major, aligned to {} bytes: {role}.",
         buffer.name,
         shape.concat(),
-        buffer.dtype,
+        format!("{:?}", buffer.dtype).to_lowercase(),
         buffer.alignment
     )
 }

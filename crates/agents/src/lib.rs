@@ -8,6 +8,7 @@ mod code_reply;
 mod edit_reply;
 mod estimate;
 mod facts;
+mod isa_choice;
 mod llm_proposer;
 mod llm_tasks;
 mod plan_reply;
@@ -20,12 +21,15 @@ pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
 pub use estimate::{Estimate, ModelEstimate, RunShape};
 pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
-pub use llm_proposer::{CodeForm, LlmProposer, LlmProposerSettings, exchange_of, usage_of};
+pub use llm_proposer::{
+    CodeForm, IsaChoice, LlmProposer, LlmProposerSettings, PromptForm, StructuredOutput,
+    exchange_of, usage_of,
+};
 pub use llm_tasks::parse_menu;
 pub use plan_reply::{PlanReply, parse_plan};
 pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics};
 pub use proposer::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
     RepairRequest, Reply,
 };
 pub use replay::{Recording, Replay};

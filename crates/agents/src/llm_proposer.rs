@@ -1,12 +1,14 @@
 //! The proposer that asks language models.
 
 use crate::code_reply::{Complaint, extract_kernel};
-use crate::edit_reply::{apply_edits, parse_edits};
+use crate::edit_reply::{apply_edits, edits_schema, parse_edits};
 use crate::facts::PromptFacts;
-use crate::plan_reply::parse_plan;
+use crate::isa_choice::IsaChoices;
+use crate::llm_tasks::{decided_later, undecided};
+use crate::plan_reply::{parse_plan, plan_schema};
 use crate::prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
 use crate::proposer::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
     RepairRequest, Reply,
 };
 use autocomp_core::{Draft, Plan, TaskKey, Usage};
@@ -34,6 +36,31 @@ pub enum CodeForm {
     Edits,
 }
 
+/// Which replies are held to a JSON schema, where a provider can do that. Code
+/// in JSON strings tends to be worse code (aider, "LLMs are bad at returning
+/// code in JSON", 2024), so edits are not unless asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StructuredOutput {
+    /// None.
+    Never,
+    /// Plans and other lists.
+    Plans,
+    /// Plans and edits.
+    All,
+}
+
+/// Who chooses the sections of the ISA reference that prompts show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IsaChoice {
+    /// Nobody: those that explain a name in the kernel.
+    Symbols,
+    /// A planning model, once for each kernel; those of `Symbols` if it gives no
+    /// usable answer.
+    Model,
+}
+
 /// How models are asked for plans and code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmProposerSettings {
@@ -47,6 +74,14 @@ pub struct LlmProposerSettings {
     pub code_form: CodeForm,
     /// Most worked examples per prompt.
     pub most_examples: usize,
+    /// Which replies are held to a JSON schema.
+    pub structured_output: StructuredOutput,
+    /// How many of the kernels before the current one prompts for plans show.
+    pub ancestors: usize,
+    /// Who chooses the sections of the ISA reference.
+    pub isa: IsaChoice,
+    /// Whether code is asked for directly, without a plan.
+    pub direct: bool,
     /// How long to wait when every model is set aside for a while, before the
     /// run stops, resumable.
     pub patience: Duration,
@@ -62,6 +97,10 @@ impl LlmProposerSettings {
             reasoning: None,
             code_form: CodeForm::Whole,
             most_examples: 2,
+            structured_output: StructuredOutput::Plans,
+            ancestors: 0,
+            isa: IsaChoice::Symbols,
+            direct: false,
             patience: Duration::from_secs(1800),
         }
     }
@@ -79,6 +118,7 @@ pub struct LlmProposer {
     coders: ModelSet,
     settings: LlmProposerSettings,
     unclaimed: Arc<Unclaimed>,
+    pub(crate) isa_choices: IsaChoices,
 }
 
 impl LlmProposer {
@@ -98,6 +138,7 @@ impl LlmProposer {
             coders,
             settings,
             unclaimed: Unclaimed::new(),
+            isa_choices: IsaChoices::default(),
         }
     }
 
@@ -123,23 +164,41 @@ impl LlmProposer {
     ///
     /// # Errors
     /// A [`TemplateError`] if the template cannot be rendered.
-    pub fn plan_prompt(&self, request: &PlanRequest) -> Result<Prompt, TemplateError> {
+    pub fn plan_prompt(
+        &self,
+        request: &PlanRequest,
+        form: PromptForm<'_>,
+    ) -> Result<Prompt, TemplateError> {
         let input = PromptInput {
             menu: &request.menu,
             iteration: request.key.iteration,
             iterations: request.iterations,
             most_examples: self.settings.most_examples,
+            ancestors: self.shown(&request.ancestors),
+            isa: form.isa,
+            structured: form.structured,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
         self.templates.render(Phase::Plan, &self.facts, &input)
+    }
+
+    /// Returns those of the ancestors that prompts show: the last ones.
+    pub(crate) fn shown<'request>(&self, ancestors: &'request [Ancestor]) -> &'request [Ancestor] {
+        &ancestors[ancestors.len().saturating_sub(self.settings.ancestors)..]
     }
 
     /// Returns the exact prompt for a draft.
     ///
     /// # Errors
     /// A [`TemplateError`] if the template cannot be rendered.
-    pub fn implement_prompt(&self, request: &ImplementRequest) -> Result<Prompt, TemplateError> {
+    pub fn implement_prompt(
+        &self,
+        request: &ImplementRequest,
+        form: PromptForm<'_>,
+    ) -> Result<Prompt, TemplateError> {
         let input = PromptInput {
+            isa: form.isa,
+            structured: form.structured,
             plan: Some((&request.plan.menu_item, &request.plan.text)),
             iteration: request.key.iteration,
             most_examples: self.settings.most_examples,
@@ -156,8 +215,13 @@ impl LlmProposer {
     ///
     /// # Errors
     /// A [`TemplateError`] if the template cannot be rendered.
-    pub fn repair_prompt(&self, request: &RepairRequest) -> Result<Prompt, TemplateError> {
+    pub fn repair_prompt(
+        &self,
+        request: &RepairRequest,
+        form: PromptForm<'_>,
+    ) -> Result<Prompt, TemplateError> {
         let input = PromptInput {
+            isa: form.isa,
             plan: Some((&request.plan.menu_item, &request.plan.text)),
             failed: Some((&request.draft.source, &request.failure)),
             iteration: request.key.iteration,
@@ -175,12 +239,13 @@ impl LlmProposer {
     }
 
     /// Asks the models of `set` in the order of sample `slot` until one gives a
-    /// reply that `parse` accepts. Providers that can are held to `schema`.
+    /// reply that `parse` accepts. Models that can are held to `schema`; `prompt`
+    /// is told whether the model is.
     pub(crate) async fn ask<T>(
         &self,
         set: &ModelSet,
         slot: u64,
-        prompt: Result<Prompt, TemplateError>,
+        prompt: impl Fn(bool) -> Result<Prompt, TemplateError> + Send + Sync,
         schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
     ) -> Result<Reply<(T, String)>, ProposeError> {
@@ -191,11 +256,6 @@ impl LlmProposer {
                 message,
                 exchanges: exchanges_of(&mut attempts),
             })
-        };
-        let prompt = match prompt {
-            Ok(prompt) => prompt,
-            // The template is the same for every task, so none can succeed.
-            Err(error) => return exhausted(error.to_string(), attempts),
         };
         let give_up = Instant::now() + self.settings.patience;
         loop {
@@ -209,6 +269,12 @@ impl LlmProposer {
                         continue;
                     }
                 }
+                let schema = schema.filter(|_| member.has_structured_output());
+                let prompt = match prompt(schema.is_some()) {
+                    Ok(prompt) => prompt,
+                    // The template is the same for every task, so none can succeed.
+                    Err(error) => return exhausted(error.to_string(), attempts),
+                };
                 match self
                     .ask_member(member, &prompt, schema, &parse, &mut attempts)
                     .await
@@ -259,7 +325,7 @@ impl LlmProposer {
         );
         request.temperature = self.settings.temperature;
         request.reasoning = self.settings.reasoning;
-        request.schema = schema.filter(|_| member.has_structured_output()).cloned();
+        request.schema = schema.cloned();
         let mut complaint = String::new();
         for _ in 0..2 {
             let completion = match member.complete(&request).await {
@@ -277,6 +343,7 @@ impl LlmProposer {
                 }
                 Err(error) => complaint = error.0,
             }
+            attempts.blame_last(&complaint);
             let reask = self
                 .templates
                 .reask(&complaint)
@@ -305,52 +372,132 @@ impl Proposer for LlmProposer {
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
-        let prompt = self.plan_prompt(request);
+        if self.settings.direct {
+            return Ok(Reply {
+                value: undecided(request),
+                exchanges: Vec::new(),
+            });
+        }
+        let slot = plan_slot(&request.key);
+        let (isa, exchanges) = self
+            .isa_for(&request.kernel, &request.evaluation, slot)
+            .await;
+        let prompt = |structured| {
+            let form = PromptForm {
+                isa: isa.as_deref(),
+                structured,
+            };
+            self.plan_prompt(request, form)
+        };
+        let schema = plan_schema(&request.menu);
+        let is_structured = self.settings.structured_output != StructuredOutput::Never;
+        let schema = is_structured.then_some(&schema);
         let parse = |text: &str| parse_plan(text, &request.menu);
-        let reply = self
-            .ask(&self.planners, plan_slot(&request.key), prompt, None, parse)
-            .await?;
-        let (plan, proposer) = reply.value;
-        Ok(Reply {
-            value: Plan {
-                menu_item: plan.menu_item,
-                text: plan.text,
-                payload: String::new(),
-                proposer,
-            },
-            exchanges: reply.exchanges,
+        let reply = self.ask(&self.planners, slot, prompt, schema, parse).await;
+        with_exchanges_before(exchanges, reply).map(|reply| {
+            let (plan, proposer) = reply.value;
+            Reply {
+                value: Plan {
+                    menu_item: plan.menu_item,
+                    text: plan.text,
+                    payload: String::new(),
+                    proposer,
+                },
+                exchanges: reply.exchanges,
+            }
         })
     }
 
     async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError> {
-        let prompt = self.implement_prompt(request);
+        if let Some(task) = decided_later(&request.plan) {
+            return self.implement_directly(request, &task).await;
+        }
+        let (isa, exchanges) = self
+            .isa_for(
+                &request.kernel,
+                &request.evaluation,
+                plan_slot(&request.key),
+            )
+            .await;
+        let prompt = |structured| {
+            let form = PromptForm {
+                isa: isa.as_deref(),
+                structured,
+            };
+            self.implement_prompt(request, form)
+        };
         let entry = self.facts.entry.as_str();
         let parse = |text: &str| match self.settings.code_form {
             CodeForm::Whole => extract_kernel(text, entry),
             CodeForm::Edits => apply_edits(&request.kernel, &parse_edits(text)?, entry),
         };
+        let schema = edits_schema();
+        let is_structured = self.settings.code_form == CodeForm::Edits
+            && self.settings.structured_output == StructuredOutput::All;
+        let schema = is_structured.then_some(&schema);
         let slot = draft_slot(&request.key, self.coders.members().len());
-        self.ask(&self.coders, slot, prompt, None, parse)
-            .await
-            .map(draft_of)
+        let reply = self.ask(&self.coders, slot, prompt, schema, parse).await;
+        with_exchanges_before(exchanges, reply).map(draft_of)
     }
 
     async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
-        let prompt = self.repair_prompt(request);
+        let (isa, exchanges) = self
+            .isa_for(
+                &request.kernel,
+                &request.evaluation,
+                plan_slot(&request.key),
+            )
+            .await;
+        let prompt = |structured| {
+            let form = PromptForm {
+                isa: isa.as_deref(),
+                structured,
+            };
+            self.repair_prompt(request, form)
+        };
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
-        self.ask(&self.coders, slot, prompt, None, parse)
-            .await
-            .map(draft_of)
+        let reply = self.ask(&self.coders, slot, prompt, None, parse).await;
+        with_exchanges_before(exchanges, reply).map(draft_of)
     }
+
     fn take_unclaimed(&self) -> Vec<Exchange> {
         let mut attempts = self.unclaimed.take();
         for member in self.planners.members().iter().chain(self.coders.members()) {
             attempts.extend(member.take_unclaimed());
         }
         attempts.iter().map(exchange_of).collect()
+    }
+}
+
+/// What a prompt for one model looks like.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PromptForm<'prompt> {
+    /// Titles of the ISA sections to show; absent for those that the kernel's
+    /// names ask for.
+    pub isa: Option<&'prompt [String]>,
+    /// Whether the reply is held to a JSON schema.
+    pub structured: bool,
+}
+
+/// Puts calls that were made first before those of the reply or the error.
+fn with_exchanges_before<T>(
+    mut first: Vec<Exchange>,
+    result: Result<Reply<T>, ProposeError>,
+) -> Result<Reply<T>, ProposeError> {
+    match result {
+        Ok(mut reply) => {
+            first.append(&mut reply.exchanges);
+            reply.exchanges = first;
+            Ok(reply)
+        }
+        Err(mut error) => {
+            first.append(&mut error.exchanges);
+            error.exchanges = first;
+            Err(error)
+        }
     }
 }
 

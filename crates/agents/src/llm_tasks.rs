@@ -4,22 +4,54 @@ use crate::code_reply::{Complaint, extract_kernel, fenced_blocks, normalize};
 use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, plan_slot};
 use crate::plan_reply::{choice_in, resolve};
 use crate::prompt::{Phase, PromptInput};
-use crate::proposer::{PlanRequest, ProposeError, Reply};
+use crate::proposer::{ImplementRequest, PlanRequest, ProposeError, Reply};
 use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey};
 use autocomp_llm::ReplySchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The shortest text that says what to do, in bytes.
 const SHORTEST_ITEM: usize = 15;
 /// The longest text of a menu item, in bytes.
 const LONGEST_ITEM: usize = 1000;
+/// Who wrote a plan that leaves the choice to whoever writes the code.
+const DIRECT: &str = "direct";
+
 /// The longest analysis that is passed on, in bytes.
 const LONGEST_ANALYSIS: usize = 16 << 10;
 
 #[derive(Deserialize)]
 struct ItemList {
     items: Vec<MenuItem>,
+}
+
+/// What a plan carries that leaves the choice to whoever writes the code.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct DirectTask {
+    menu: Vec<MenuItem>,
+    iterations: u32,
+}
+
+/// Returns the plan that leaves the choice to whoever writes the code.
+pub(crate) fn undecided(request: &PlanRequest) -> Plan {
+    let task = DirectTask {
+        menu: request.menu.clone(),
+        iterations: request.iterations,
+    };
+    Plan {
+        menu_item: MenuItem::OTHER.to_owned(),
+        text: "No plan: whoever writes the code chooses from the menu.".to_owned(),
+        payload: serde_json::to_string(&task).expect("menus are plain data"),
+        proposer: DIRECT.to_owned(),
+    }
+}
+
+/// Returns what such a plan carries.
+pub(crate) fn decided_later(plan: &Plan) -> Option<DirectTask> {
+    if plan.proposer != DIRECT {
+        return None;
+    }
+    serde_json::from_str(&plan.payload).ok()
 }
 
 impl LlmProposer {
@@ -36,9 +68,11 @@ impl LlmProposer {
             menu: &request.menu,
             iteration: request.key.iteration,
             iterations: request.iterations,
+            most_examples: self.settings().most_examples,
+            ancestors: self.shown(&request.ancestors),
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
-        let prompt = self.render(Phase::Direct, &input);
+        let prompt = |_| self.render(Phase::Direct, &input);
         let parse = |text: &str| {
             let source = extract_kernel(text, &self.facts.entry)?;
             let value = text.lines().find_map(choice_in).ok_or_else(|| {
@@ -64,6 +98,28 @@ impl LlmProposer {
         })
     }
 
+    /// Carries out a plan that leaves the choice to whoever writes the code.
+    pub(crate) async fn implement_directly(
+        &self,
+        request: &ImplementRequest,
+        task: &DirectTask,
+    ) -> Result<Reply<Draft>, ProposeError> {
+        let request = PlanRequest {
+            key: request.key,
+            seed: request.seed,
+            iterations: task.iterations,
+            kernel: request.kernel.clone(),
+            evaluation: request.evaluation.clone(),
+            ancestors: Vec::new(),
+            menu: task.menu.clone(),
+        };
+        let reply = self.direct(&request).await?;
+        Ok(Reply {
+            value: reply.value.1,
+            exchanges: reply.exchanges,
+        })
+    }
+
     /// Writes one kernel from two correct ones.
     ///
     /// # Errors
@@ -79,7 +135,7 @@ impl LlmProposer {
             other: Some((second.0, second.1.cycles().map(|cycles| cycles.0))),
             ..PromptInput::new(first.0, Some(first.1), seed)
         };
-        let prompt = self.render(Phase::Combine, &input);
+        let prompt = |_| self.render(Phase::Combine, &input);
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
         self.ask(self.coders(), slot, prompt, None, parse)
@@ -97,7 +153,8 @@ impl LlmProposer {
         seed: Seed,
         reference: &str,
     ) -> Result<Reply<Draft>, ProposeError> {
-        let prompt = self.render(Phase::Translate, &PromptInput::new(reference, None, seed));
+        let input = PromptInput::new(reference, None, seed);
+        let prompt = |_| self.render(Phase::Translate, &input);
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
         self.ask(self.coders(), slot, prompt, None, parse)
@@ -117,7 +174,7 @@ impl LlmProposer {
         evaluation: &Evaluation,
     ) -> Result<Reply<String>, ProposeError> {
         let input = PromptInput::new(kernel, Some(evaluation), seed);
-        let prompt = self.render(Phase::Analyze, &input);
+        let prompt = |_| self.render(Phase::Analyze, &input);
         let parse = |text: &str| {
             let text = normalize(text)?.trim().to_owned();
             match text.len() {
@@ -149,7 +206,7 @@ impl LlmProposer {
             menu: &request.menu,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
-        let prompt = self.render(Phase::Menu, &input);
+        let prompt = |_| self.render(Phase::Menu, &input);
         let parse = |text: &str| parse_menu(text, &request.menu);
         let reply = self
             .ask(

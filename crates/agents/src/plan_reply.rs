@@ -1,7 +1,10 @@
 //! From a model's reply to a plan.
 
-use crate::code_reply::{Complaint, normalize, tool_call_mark};
+use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
 use autocomp_core::MenuItem;
+use autocomp_llm::ReplySchema;
+use serde::Deserialize;
+use serde_json::json;
 
 /// The shortest description that can be carried out, in bytes.
 const SHORTEST_PLAN: usize = 20;
@@ -20,7 +23,8 @@ pub struct PlanReply {
 /// Finds the choice and the description in a reply.
 ///
 /// The choice is the line `CHOICE: id`; its number in the menu, its identifier
-/// in another case and decorations of Markdown are understood, too.
+/// in another case and decorations of Markdown are understood, too, and so is
+/// JSON with `choice` and `plan`.
 ///
 /// # Errors
 /// A [`Complaint`] that says precisely what is missing.
@@ -34,6 +38,10 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
             "the reply holds a tool call ({mark}); there are no tools"
         )));
     }
+    if let Some(reply) = structured(&text) {
+        let item = resolve(&reply.choice, menu).ok_or_else(|| not_in_menu(&reply.choice, menu))?;
+        return checked(item, &reply.plan);
+    }
     let mut choice: Option<&MenuItem> = None;
     let mut rest = Vec::new();
     for line in text.lines() {
@@ -41,13 +49,7 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
             rest.push(line);
             continue;
         };
-        let item = resolve(value, menu).ok_or_else(|| {
-            let ids: Vec<_> = menu.iter().map(|item| item.id.as_str()).collect();
-            Complaint::new(format!(
-                "{value:?} is not in the list of optimizations; choose one of: {}",
-                ids.join(", ")
-            ))
-        })?;
+        let item = resolve(value, menu).ok_or_else(|| not_in_menu(value, menu))?;
         if choice.is_some_and(|choice| choice.id != item.id) {
             return Err(Complaint::new(
                 "the reply chooses more than one optimization; choose exactly one",
@@ -58,11 +60,58 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
     let item = choice.ok_or_else(|| {
         Complaint::new("the line \"CHOICE: <identifier from the list>\" is missing")
     })?;
-    let text = rest.join("\n").trim().to_owned();
+    checked(item, &rest.join("\n"))
+}
+
+/// A plan as models give it that are held to a schema.
+#[derive(Deserialize)]
+struct StructuredPlan {
+    choice: String,
+    plan: String,
+}
+
+/// Returns the plan of a reply in JSON, fenced or not.
+fn structured(text: &str) -> Option<StructuredPlan> {
+    let blocks = fenced_blocks(text);
+    blocks
+        .iter()
+        .map(|block| block.text.as_str())
+        .chain([text])
+        .map(str::trim)
+        .filter(|candidate| candidate.starts_with('{'))
+        .find_map(|candidate| serde_json::from_str(candidate).ok())
+}
+
+/// Returns the schema of a plan that chooses from `menu`.
+#[must_use]
+pub(crate) fn plan_schema(menu: &[MenuItem]) -> ReplySchema {
+    let ids: Vec<&str> = menu.iter().map(|item| item.id.as_str()).collect();
+    ReplySchema {
+        name: "plan".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "choice": { "type": "string", "enum": ids },
+                "plan": { "type": "string" },
+            },
+            "required": ["choice", "plan"],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+fn not_in_menu(value: &str, menu: &[MenuItem]) -> Complaint {
+    let ids: Vec<_> = menu.iter().map(|item| item.id.as_str()).collect();
+    Complaint::new(format!(
+        "{value:?} is not in the list of optimizations; choose one of: {}",
+        ids.join(", ")
+    ))
+}
+
+fn checked(item: &MenuItem, text: &str) -> Result<PlanReply, Complaint> {
+    let text = text.trim().to_owned();
     if text.len() < SHORTEST_PLAN {
-        return Err(Complaint::new(
-            "the description of the plan is missing after the CHOICE line",
-        ));
+        return Err(Complaint::new("the description of the plan is missing"));
     }
     if LONGEST_PLAN < text.len() {
         return Err(Complaint::new(

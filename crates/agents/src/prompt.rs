@@ -4,7 +4,8 @@
 //! and `request`. Templates of the target's folder override the built-in ones
 //! of the same name; they may extend them and replace single blocks.
 
-use crate::facts::{ExampleFacts, PromptFacts};
+use crate::facts::{ExampleFacts, IsaFacts, PromptFacts};
+use crate::proposer::Ancestor;
 use autocomp_core::{ContentHash, Diagnostic, Evaluation, Feedback, MenuItem, Outcome, Seed};
 use autocomp_llm::estimate_tokens;
 use minijinja::value::Serde;
@@ -21,6 +22,11 @@ const BUILT_IN: &[(&str, &str)] = &[
         "examples.jinja",
         include_str!("../templates/examples.jinja"),
     ),
+    (
+        "ancestors.jinja",
+        include_str!("../templates/ancestors.jinja"),
+    ),
+    ("isa.jinja", include_str!("../templates/isa.jinja")),
     ("plan.jinja", include_str!("../templates/plan.jinja")),
     (
         "implement.jinja",
@@ -44,6 +50,8 @@ const BUILT_IN: &[(&str, &str)] = &[
 
 /// Source lines named as the dearest ones.
 const DEAREST_LINES: usize = 8;
+/// Characters shown of each.
+const LONGEST_LINE: usize = 100;
 /// Diagnostics passed on to a repair.
 const MOST_DIAGNOSTICS: usize = 12;
 
@@ -71,11 +79,13 @@ pub enum Phase {
     Translate,
     /// Write further menu items.
     Menu,
+    /// Choose sections of the ISA reference.
+    Isa,
 }
 
 impl Phase {
     /// Every phase.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Plan,
         Self::Implement,
         Self::ImplementEdits,
@@ -85,6 +95,7 @@ impl Phase {
         Self::Analyze,
         Self::Translate,
         Self::Menu,
+        Self::Isa,
     ];
 
     /// Returns the name, as in `autocomp prompt --phase`.
@@ -100,6 +111,7 @@ impl Phase {
             Self::Analyze => "analyze",
             Self::Translate => "translate",
             Self::Menu => "menu",
+            Self::Isa => "isa",
         }
     }
 
@@ -132,6 +144,13 @@ pub struct PromptInput<'input> {
     pub failed: Option<(&'input str, &'input Evaluation)>,
     /// The second kernel, for a combination.
     pub other: Option<(&'input str, Option<u64>)>,
+    /// Kernels on the way to this one, the oldest first; all of them are shown.
+    pub ancestors: &'input [Ancestor],
+    /// Titles of the ISA sections to show; absent for those that the kernel's
+    /// names ask for.
+    pub isa: Option<&'input [String]>,
+    /// Whether the reply is held to a JSON schema.
+    pub structured: bool,
     /// Most worked examples to include.
     pub most_examples: usize,
     /// The task's random stream, which picks examples.
@@ -151,6 +170,9 @@ impl<'input> PromptInput<'input> {
             plan: None,
             failed: None,
             other: None,
+            ancestors: &[],
+            isa: None,
+            structured: false,
             most_examples: 2,
             seed,
         }
@@ -268,7 +290,7 @@ impl Templates {
         input: &PromptInput<'_>,
     ) -> Result<Prompt, TemplateError> {
         let name = format!("{}.jinja", phase.name());
-        let context = Context::new(facts, input);
+        let context = Context::new(phase, facts, input);
         let error = |error: minijinja::Error| TemplateError::Render {
             name: name.clone(),
             reason: explain(&error),
@@ -371,7 +393,10 @@ struct Context<'input> {
     target_description: &'input str,
     language: &'input str,
     architecture: &'input str,
-    isa: Vec<&'input crate::facts::IsaFacts>,
+    isa: Vec<&'input IsaFacts>,
+    sections: &'input [IsaFacts],
+    ancestors: &'input [Ancestor],
+    structured: bool,
     general_rules: &'input [String],
     plan_rules: &'input [String],
     code_rules: &'input [String],
@@ -398,7 +423,7 @@ struct Context<'input> {
 }
 
 impl<'input> Context<'input> {
-    fn new(facts: &'input PromptFacts, input: &PromptInput<'input>) -> Self {
+    fn new(phase: Phase, facts: &'input PromptFacts, input: &PromptInput<'input>) -> Self {
         let feedback = input
             .evaluation
             .and_then(|evaluation| evaluation.feedback.as_ref());
@@ -408,7 +433,10 @@ impl<'input> Context<'input> {
             target_description: &facts.target_description,
             language: &facts.language,
             architecture: facts.architecture.trim(),
-            isa: facts.isa_for(input.kernel),
+            isa: isa_sections(phase, facts, input),
+            sections: &facts.isa,
+            ancestors: input.ancestors,
+            structured: input.structured,
             general_rules: &facts.general_rules,
             plan_rules: &facts.plan_rules,
             code_rules: &facts.code_rules,
@@ -423,7 +451,9 @@ impl<'input> Context<'input> {
                 .evaluation
                 .and_then(|evaluation| evaluation.measurement.as_ref()),
             feedback,
-            feedback_text: feedback.map(describe_feedback).unwrap_or_default(),
+            feedback_text: feedback
+                .map(|feedback| describe_feedback(feedback, input.kernel))
+                .unwrap_or_default(),
             menu: input.menu,
             iteration: input.iteration,
             iterations: input.iterations,
@@ -439,6 +469,25 @@ impl<'input> Context<'input> {
             other_cycles: input.other.and_then(|(_, cycles)| cycles),
             count: 5,
         }
+    }
+}
+
+/// Picks sections of the ISA reference: the chosen ones, and those for every
+/// kernel; without a choice, those that explain a name in the kernel. A
+/// reference program names nothing of the target, so its translator gets all.
+fn isa_sections<'facts>(
+    phase: Phase,
+    facts: &'facts PromptFacts,
+    input: &PromptInput<'_>,
+) -> Vec<&'facts IsaFacts> {
+    match (phase, input.isa) {
+        (Phase::Translate, _) => facts.isa.iter().collect(),
+        (_, None) => facts.isa_for(input.kernel),
+        (_, Some(titles)) => facts
+            .isa
+            .iter()
+            .filter(|section| section.symbols.is_empty() || titles.contains(&section.title))
+            .collect(),
     }
 }
 
@@ -468,9 +517,10 @@ fn examples<'facts>(
     picked
 }
 
-fn describe_feedback(feedback: &Feedback) -> String {
+fn describe_feedback(feedback: &Feedback, kernel: &str) -> String {
     let mut text = feedback.bottleneck.trim().to_owned();
-    for (name, value) in &feedback.counters {
+    // What did not happen is not worth a line.
+    for (name, value) in feedback.counters.iter().filter(|(_, value)| **value != 0.0) {
         let _ = write!(text, "\n{name} = {value}");
     }
     if !feedback.lines.is_empty() {
@@ -482,8 +532,20 @@ fn describe_feedback(feedback: &Feedback) -> String {
             "\n{}: {} cycles, {}",
             line.location, line.cycles, line.cause
         );
+        // Models count lines badly.
+        if let Some(source) = line_at(kernel, line.location.line) {
+            let _ = write!(text, ": {source}");
+        }
     }
     text.trim_start().to_owned()
+}
+
+/// Returns line `number` of the kernel, from 1, shortened.
+fn line_at(kernel: &str, number: u32) -> Option<String> {
+    let idx = number.checked_sub(1)? as usize;
+    let line = kernel.lines().nth(idx)?.trim();
+    let line: String = line.chars().take(LONGEST_LINE).collect();
+    (!line.is_empty()).then_some(line)
 }
 
 /// Returns diagnostics as text, the deciding ones first.

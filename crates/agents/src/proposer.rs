@@ -4,6 +4,19 @@ use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey, Usage};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// A kernel on the way from the baseline to another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ancestor {
+    /// Its source.
+    pub kernel: String,
+    /// Its cycles.
+    pub cycles: Option<u64>,
+    /// The menu item by which it was changed into the next one.
+    pub menu_item: String,
+    /// The plan by which it was changed.
+    pub plan: String,
+}
+
 /// What a proposer needs to write one plan.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
@@ -17,6 +30,9 @@ pub struct PlanRequest {
     pub kernel: String,
     /// Evaluation of the parent kernel.
     pub evaluation: Evaluation,
+    /// The kernels that the parent came from, the baseline first; the parent
+    /// itself is not among them.
+    pub ancestors: Vec<Ancestor>,
     /// The menu after dropout; never empty, always with the `other` item.
     pub menu: Vec<MenuItem>,
 }

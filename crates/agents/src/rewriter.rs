@@ -129,6 +129,7 @@ mod tests {
                 feedback: None,
                 tiers: Vec::new(),
             },
+            ancestors: Vec::new(),
             menu: vec![MenuItem {
                 id: MenuItem::OTHER.to_owned(),
                 text: String::new(),

@@ -2,8 +2,8 @@
 
 use autocomp_agents::{
     CodeForm, ExampleFacts, ImplementRequest, IsaFacts, LlmProposer, LlmProposerSettings, Phase,
-    PlanRequest, PromptFacts, PromptInput, ProposeErrorKind, Proposer, RepairRequest, RunShape,
-    TemplateError, Templates,
+    PlanRequest, PromptFacts, PromptForm, PromptInput, ProposeErrorKind, Proposer, RepairRequest,
+    RunShape, TemplateError, Templates,
 };
 use autocomp_core::{
     ContentHash, Cycles, Diagnostic, Draft, Evaluation, Feedback, Measurement, MenuItem, Outcome,
@@ -100,6 +100,7 @@ fn plan_request(plan: u32) -> PlanRequest {
         iterations: 8,
         kernel: KERNEL.to_owned(),
         evaluation: evaluation(),
+        ancestors: Vec::new(),
         menu: menu(),
     }
 }
@@ -200,7 +201,7 @@ async fn good() -> MockServer {
             .as_str()
             .expect("prompt")
             .to_owned();
-        let text = if prompt.contains("CHOICE:") {
+        let text = if prompt.contains("# Possible optimizations") {
             "CHOICE: unroll\nUnroll the loop over rows by four."
         } else {
             "Here it is:\n```c\nvoid solution(int8_t a[4][4]) {\n  mvin(a, 1);\n}\n```\n"
@@ -398,9 +399,11 @@ async fn server_with_status(status: u16) -> MockServer {
 async fn prompts_are_as_designed() {
     let server = good().await;
     let proposer = proposer(&[&server], &Budget::unlimited());
-    let plan = proposer.plan_prompt(&plan_request(2)).expect("prompt");
+    let plan = proposer
+        .plan_prompt(&plan_request(2), PromptForm::default())
+        .expect("prompt");
     let code = proposer
-        .implement_prompt(&implement_request())
+        .implement_prompt(&implement_request(), PromptForm::default())
         .expect("prompt");
     assert_eq!(
         plan.system, code.system,
@@ -450,7 +453,9 @@ fn repair_request() -> RepairRequest {
 async fn a_failed_draft_is_repaired_with_its_diagnostics() {
     let server = good().await;
     let proposer = proposer(&[&server], &Budget::unlimited());
-    let prompt = proposer.repair_prompt(&repair_request()).expect("prompt");
+    let prompt = proposer
+        .repair_prompt(&repair_request(), PromptForm::default())
+        .expect("prompt");
     insta::assert_snapshot!("repair_request", prompt.user);
     let draft = proposer.repair(&repair_request()).await.expect("code");
     assert!(draft.value.source.contains("mvin(a, 1)"));
@@ -501,7 +506,7 @@ async fn the_estimate_is_near_the_actual_cost() {
         let plan = messages[1]["content"]
             .as_str()
             .expect("prompt")
-            .contains("CHOICE:");
+            .contains("# Possible optimizations");
         let text = if plan {
             format!(
                 "CHOICE: unroll\n{}",
@@ -527,12 +532,13 @@ async fn the_estimate_is_near_the_actual_cost() {
         beam: 1,
         plans: 4,
         drafts: 2,
+        repairs: 2,
         iterations: 1,
     };
     let estimate = proposer
         .estimate(&shape, KERNEL, Some(&evaluation()), &menu())
         .expect("estimate");
-    assert_eq!(estimate.calls, 12);
+    assert_eq!((estimate.calls, estimate.calls_with_failures), (12, 28));
     for plan in 0..4 {
         let reply = proposer.plan(&plan_request(plan)).await.expect("a plan");
         for draft in 0..2 {
@@ -550,7 +556,9 @@ async fn the_estimate_is_near_the_actual_cost() {
         "estimated {expected}, actual {actual}"
     );
     assert!(estimate.cost < estimate.cost_without_cache);
+    assert!(estimate.cost < estimate.cost_with_failures);
     assert!(estimate.cost_without_cache < estimate.highest_cost);
+    assert!(estimate.cost_with_failures < estimate.highest_cost);
 }
 
 #[test]
@@ -573,9 +581,13 @@ fn every_phase_renders_and_is_bounded_by_data_marks() {
             prompt.user.matches("</data id=").count()
         );
         assert_eq!(Phase::from_name(phase.name()), Some(phase));
-        assert!(
-            !prompt.system.contains("Moving out"),
-            "only sections that the kernel needs"
+        // Whoever translates or chooses sees all sections.
+        let sees_all = matches!(phase, Phase::Translate | Phase::Isa);
+        assert_eq!(
+            prompt.system.contains("Moving out"),
+            sees_all,
+            "{}: only sections that the kernel needs",
+            phase.name()
         );
     }
 }
@@ -639,7 +651,9 @@ fn templates_of_a_target_override_single_blocks() {
     let prompt = templates
         .render(Phase::Plan, &facts(), &input)
         .expect("prompt");
-    assert!(prompt.user.starts_with("Be bold.\n") && prompt.user.contains("CHOICE:"));
+    assert!(
+        prompt.user.starts_with("Be bold.\n") && prompt.user.contains("# Possible optimizations")
+    );
     assert!(prompt.system.contains("toy-int8"));
 
     let unknown = Templates::new(&overrides("plam.jinja", "")).expect_err("no such template");

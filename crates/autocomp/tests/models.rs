@@ -154,7 +154,7 @@ async fn good() -> MockServer {
 
 /// Answers a prompt as a good model would: with a plan, or with a kernel.
 fn answer(prompt: &str) -> String {
-    if prompt.contains("CHOICE:") {
+    if prompt.contains("# Possible optimizations") {
         return "CHOICE: other\nMove B into the scratchpad once, before the loops.".to_owned();
     }
     format!("Here it is:\n```c\n{}```\n", faster())

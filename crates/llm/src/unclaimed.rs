@@ -1,6 +1,7 @@
 //! Calls whose caller went away: they cost all the same, so they are kept.
 
 use crate::completion::Attempt;
+use crate::error::LlmErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Attempts that no caller received, because the caller was dropped (a run that
@@ -55,6 +56,14 @@ impl Attempts {
     #[must_use]
     pub fn count(&self) -> usize {
         self.list.len()
+    }
+
+    /// Notes that the reply of the last attempt cannot be used, and why.
+    pub fn blame_last(&mut self, complaint: &str) {
+        if let Some(attempt) = self.list.last_mut() {
+            attempt.error_kind = Some(LlmErrorKind::Malformed);
+            attempt.error = Some(complaint.to_owned());
+        }
     }
 
     /// Hands the attempts over.

@@ -12,7 +12,8 @@ use crate::proposal::{self, Answered};
 use crate::recording::read_plan;
 use crate::session::RunSession;
 use autocomp_agents::{
-    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply,
+    Ancestor, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    RepairRequest, Reply,
 };
 use autocomp_core::{
     ContentHash, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan, PlanRecord,
@@ -20,7 +21,7 @@ use autocomp_core::{
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_search::Task;
-use autocomp_store::Stored;
+use autocomp_store::{Blobs, Stored};
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -366,6 +367,7 @@ impl Dispatcher<'_> {
                     iterations: search.started().settings.iterations,
                     kernel: blobs.get_text(kernel)?,
                     evaluation: evaluation_of(search, parent),
+                    ancestors: ancestors_of(search, parent, &blobs)?,
                     menu,
                 };
                 let ask =
@@ -541,6 +543,35 @@ fn evaluation_of(search: &autocomp_search::Search, id: autocomp_core::CandidateI
         .candidate(id)
         .expect("the parent of a task is a candidate");
     Evaluation::clone(&candidate.evaluation)
+}
+
+/// Returns the kernels that the candidate `id` came from, the baseline first.
+fn ancestors_of(
+    search: &autocomp_search::Search,
+    id: autocomp_core::CandidateId,
+    blobs: &Blobs,
+) -> Result<Vec<Ancestor>, RunError> {
+    let steps = search.lineage(id);
+    steps
+        .windows(2)
+        .map(|pair| {
+            // Every kernel but the baseline came from a plan.
+            let record = pair[1].plan.as_ref();
+            let plan = record.map(|record| read_plan(record, blobs)).transpose();
+            let plan = plan.map_err(|reason| RunError::BadPlan {
+                task: pair[1].key.to_plan().to_string(),
+                reason,
+            })?;
+            Ok(Ancestor {
+                kernel: blobs.get_text(pair[0].source)?,
+                cycles: Some(pair[0].cycles.0),
+                menu_item: plan
+                    .as_ref()
+                    .map_or_else(String::new, |plan| plan.menu_item.clone()),
+                plan: plan.map_or_else(String::new, |plan| plan.text),
+            })
+        })
+        .collect()
 }
 
 fn panicked<T>(panic: Box<dyn std::any::Any + Send>) -> Result<T, ProposeError> {

@@ -72,7 +72,7 @@ impl Evaluator for Waits {
 
 /// Answers a prompt as a good model would: with a plan, or with a kernel that waits less.
 fn answer(prompt: &str) -> String {
-    if prompt.contains("CHOICE:") {
+    if prompt.contains("# Possible optimizations") {
         return "CHOICE: shorten\nWait for a tenth less than the current kernel does.".to_owned();
     }
     let wait = wait_in(prompt).unwrap();

@@ -126,7 +126,7 @@ async fn a_server_as_the_model() {
     let server = MockServer::start().await;
     let respond = |request: &Request| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
-        let asks_for_plan = body["messages"].to_string().contains("CHOICE:");
+        let asks_for_plan = body["messages"].to_string().contains("# Possible optimizations");
         let text = if asks_for_plan {
             "CHOICE: other\nMove the weights in once, before the loop.".to_owned()
         } else {
@@ -164,7 +164,7 @@ async fn a_server_as_the_model() {
         let history = place.call(&["show", "run", "--task", "i1.b0.p0"]);
         assert_eq!(history.code, Some(0), "{}", history.stderr);
         assert!(
-            history.stdout.contains("CHOICE:"),
+            history.stdout.contains("# Possible optimizations"),
             "the texts are recorded: {}",
             history.stdout
         );
