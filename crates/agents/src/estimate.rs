@@ -19,48 +19,18 @@ const DIAGNOSTICS_LENGTH: usize = 1500;
 const CALLS_PER_REASK: u64 = 10;
 
 /// How many samples a run draws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunShape {
-    /// Kernels that survive an iteration.
-    pub beam: u32,
-    /// Plans per kernel.
-    pub plans: u32,
-    /// Drafts per plan.
-    pub drafts: u32,
-    /// Attempts at repairing a draft.
-    pub repairs: u32,
+    /// Kernels from which plans start, at most.
+    pub parents: u64,
+    /// Plans.
+    pub plans: u64,
+    /// Drafts.
+    pub drafts: u64,
+    /// Repairs, if every draft fails to the last.
+    pub repairs: u64,
     /// Iterations.
     pub iterations: u32,
-}
-
-impl RunShape {
-    /// Returns the kernels from which the whole run starts plans, if the beam is
-    /// full from the second iteration on.
-    #[must_use]
-    pub fn parents(&self) -> u64 {
-        match self.iterations {
-            0 => 0,
-            count => 1 + u64::from(count - 1) * u64::from(self.beam),
-        }
-    }
-
-    /// Returns the plans that the whole run asks for.
-    #[must_use]
-    pub fn plan_calls(&self) -> u64 {
-        self.parents() * u64::from(self.plans)
-    }
-
-    /// Returns the drafts that the whole run asks for.
-    #[must_use]
-    pub fn draft_calls(&self) -> u64 {
-        self.plan_calls() * u64::from(self.drafts)
-    }
-
-    /// Returns the repairs that the whole run asks for if every draft fails.
-    #[must_use]
-    pub fn repair_calls(&self) -> u64 {
-        self.draft_calls() * u64::from(self.repairs)
-    }
 }
 
 /// What one model will cost.
@@ -221,7 +191,7 @@ impl LlmProposer {
         if !is_direct {
             calls.push(Calls {
                 set: self.planners(),
-                count: shape.plan_calls(),
+                count: shape.plans,
                 prompt: tokens(Phase::Plan, &base)?,
                 output: PLAN_TOKENS,
                 kind: Kind::Plan,
@@ -230,7 +200,7 @@ impl LlmProposer {
         if self.settings().isa == IsaChoice::Model {
             calls.push(Calls {
                 set: self.planners(),
-                count: shape.parents(),
+                count: shape.parents,
                 prompt: tokens(Phase::Isa, &base)?,
                 output: CHOICE_TOKENS,
                 kind: Kind::Plan,
@@ -242,7 +212,7 @@ impl LlmProposer {
         };
         calls.push(Calls {
             set: self.coders(),
-            count: shape.draft_calls(),
+            count: shape.drafts,
             prompt: if is_direct {
                 tokens(Phase::Direct, &base)?
             } else {
@@ -258,7 +228,7 @@ impl LlmProposer {
         };
         calls.push(Calls {
             set: self.coders(),
-            count: shape.repair_calls(),
+            count: shape.repairs,
             prompt: tokens(Phase::Repair, &with_failure)?,
             output: draft_tokens,
             kind: Kind::Repair,
@@ -366,31 +336,4 @@ impl Calls<'_> {
 fn share(calls: u64, set: &ModelSet, idx: usize) -> u64 {
     let members = set.members().len().max(1) as u64;
     calls / members + u64::from((idx as u64) < calls % members)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::RunShape;
-
-    #[test]
-    fn the_first_iteration_has_one_parent() {
-        let shape = RunShape {
-            beam: 4,
-            plans: 4,
-            drafts: 2,
-            repairs: 2,
-            iterations: 8,
-        };
-        assert_eq!(shape.plan_calls(), 4 + 7 * 16);
-        assert_eq!(shape.draft_calls(), 2 * 116);
-        assert_eq!(shape.repair_calls(), 2 * 2 * 116);
-        assert_eq!(
-            RunShape {
-                iterations: 0,
-                ..shape
-            }
-            .plan_calls(),
-            0
-        );
-    }
 }

@@ -529,10 +529,10 @@ async fn the_estimate_is_near_the_actual_cost() {
     let budget = Budget::unlimited();
     let proposer = proposer(&[&server], &budget);
     let shape = RunShape {
-        beam: 1,
+        parents: 1,
         plans: 4,
-        drafts: 2,
-        repairs: 2,
+        drafts: 8,
+        repairs: 16,
         iterations: 1,
     };
     let estimate = proposer

@@ -13,8 +13,10 @@ pub struct ModelUsage {
     pub model: String,
     /// Calls recorded.
     pub calls: u64,
-    /// Calls among them that failed.
+    /// Calls among them that failed, replies that could not be used included.
     pub failed_calls: u64,
+    /// How many of them failed in which way.
+    pub errors: BTreeMap<String, u64>,
     /// Calls whose use the provider did not tell, so that it is a careful guess.
     pub estimated_calls: u64,
     /// Tokens and cost of all calls.
@@ -32,7 +34,12 @@ pub fn model_usage(view: &RunView) -> Vec<ModelUsage> {
         let model = models.entry(&exchange.model).or_default();
         model.model.clone_from(&exchange.model);
         model.calls += 1;
-        model.failed_calls += u64::from(exchange.error.is_some());
+        if let Some(error) = &exchange.error {
+            model.failed_calls += 1;
+            // The record starts with the kind; see `autocomp_llm::LlmErrorKind`.
+            let (kind, _) = error.split_once(": ").unwrap_or(("other", ""));
+            *model.errors.entry(kind.to_owned()).or_default() += 1;
+        }
         model.estimated_calls += u64::from(exchange.cost_is_estimate);
         model.usage.add(&exchange.usage);
     }
@@ -45,12 +52,14 @@ pub fn model_lines(models: &[ModelUsage]) -> String {
     for model in models {
         let ModelUsage { usage, .. } = model;
         out += &format!(
-            "  {}: {} calls, {} failed, {} tokens in, {} cached, {} out, {}",
+            "  {}: {} calls, {} failed{}, {} tokens in, {} cached{}, {} out, {}",
             model.model,
             text::grouped(model.calls),
             text::grouped(model.failed_calls),
+            error_counts(&model.errors),
             text::grouped(usage.input_tokens),
             text::grouped(usage.cached_tokens),
+            cached_share(usage),
             text::grouped(usage.output_tokens),
             text::dollars(usage.cost.0),
         );
@@ -63,4 +72,27 @@ pub fn model_lines(models: &[ModelUsage]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Returns counts such as ` (3 timeout, 1 malformed)`; nothing if there are none.
+pub fn error_counts(errors: &BTreeMap<String, u64>) -> String {
+    let counts: Vec<String> = errors
+        .iter()
+        .map(|(kind, count)| format!("{} {kind}", text::grouped(*count)))
+        .collect();
+    if counts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", counts.join(", "))
+    }
+}
+
+/// Returns what part of the prompts came from the provider's cache.
+fn cached_share(usage: &Usage) -> String {
+    let prompt = usage.input_tokens + usage.cached_tokens;
+    if usage.cached_tokens == 0 || prompt == 0 {
+        return String::new();
+    }
+    let percent = 100.0 * usage.cached_tokens as f64 / prompt as f64;
+    format!(" ({percent:.0} % of the prompts)")
 }

@@ -1,10 +1,11 @@
 //! Live progress of a run on standard error: one line that is redrawn on a
 //! terminal, plain lines elsewhere. Draws what the events say and decides nothing.
 
+use crate::model_usage::error_counts;
 use crate::output::Output;
 use crate::text::{clock, dollars, grouped};
 use autocomp_core::{Event, Outcome};
-use autocomp_llm::Connector;
+use autocomp_llm::{Availability, Connector, MemberHealth};
 use autocomp_runner::{Notice, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Write as _;
@@ -50,6 +51,20 @@ impl ProgressLines {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+
+    /// Returns a line for each model that does not do well.
+    fn troubled_models(&self) -> Vec<String> {
+        let health = self
+            .connector
+            .as_ref()
+            .map(|connector| connector.health())
+            .unwrap_or_default();
+        health
+            .iter()
+            .filter(|model| 0 < model.failed || model.availability != Availability::Available)
+            .map(model_line)
+            .collect()
     }
 
     fn line(&self, text: &str) {
@@ -103,8 +118,39 @@ impl Observer for ProgressLines {
                 self.line(&status);
                 self.last_status = status;
             }
+            if is_border {
+                for text in self.troubled_models() {
+                    self.line(&text);
+                }
+            }
         }
     }
+}
+
+/// Returns how a model fares in one line.
+fn model_line(model: &MemberHealth) -> String {
+    let errors = model
+        .errors
+        .iter()
+        .map(|(kind, count)| (kind.name().to_owned(), *count))
+        .collect();
+    let mut line = format!(
+        "  {}: {} answered, {} failed{}, {}",
+        model.model,
+        grouped(model.answered),
+        grouped(model.failed),
+        error_counts(&errors),
+        dollars(model.cost.0),
+    );
+    match &model.availability {
+        Availability::Available => {}
+        Availability::SetAside { until, .. } => {
+            let wait = until.saturating_duration_since(tokio::time::Instant::now());
+            let _ = write!(line, " · set aside for {} s", wait.as_secs());
+        }
+        Availability::Lost { .. } => line.push_str(" · not asked any more"),
+    }
+    line
 }
 
 /// Returns the state of the run in one line.

@@ -79,6 +79,10 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             reasoning: asking.reasoning,
             code_form: asking.code_form,
             most_examples: asking.most_examples,
+            structured_output: asking.structured_output,
+            ancestors: asking.ancestors,
+            isa: asking.isa,
+            direct: asking.direct,
             patience: seconds(asking.patience_s),
         },
     ));

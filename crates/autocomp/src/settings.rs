@@ -1,7 +1,7 @@
 //! The effective settings of a run: defaults, then a TOML file, then flags.
 
 use crate::error::CliError;
-use autocomp_agents::{CodeForm, LlmProposerSettings};
+use autocomp_agents::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 use autocomp_core::SearchSettings;
 use autocomp_llm::{ConnectSettings, ReasoningEffort};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,16 @@ pub struct AskingSettings {
     pub code_form: CodeForm,
     /// Most worked examples per prompt.
     pub most_examples: usize,
+    /// Which replies are held to a JSON schema, where the provider can do that:
+    /// `never`, `plans` or `all` (edits, too).
+    pub structured_output: StructuredOutput,
+    /// Kernels before the current one that prompts for plans show.
+    pub ancestors: usize,
+    /// Who chooses the sections of the ISA reference in prompts: `symbols` (those
+    /// that explain a name in the kernel) or `model` (one more request per kernel).
+    pub isa: IsaChoice,
+    /// Whether code is asked for directly, without a plan.
+    pub direct: bool,
     /// Seconds that one request may take.
     pub timeout_s: u64,
     /// Requests at once to each provider.
@@ -109,6 +119,10 @@ impl Default for AskingSettings {
             reasoning: asking.reasoning,
             code_form: asking.code_form,
             most_examples: asking.most_examples,
+            structured_output: asking.structured_output,
+            ancestors: asking.ancestors,
+            isa: asking.isa,
+            direct: asking.direct,
             timeout_s: connect.timeout.as_secs(),
             concurrency: connect.concurrency,
             requests_per_minute: connect.requests_per_minute,

@@ -4,11 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
@@ -346,6 +347,239 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
     assert_close(in_all, requests_at(&good).await as f64 * REPLY_COST);
 }
 
+/// Tokens of a text, at 3.5 bytes each.
+fn tokens_of(text: &str) -> usize {
+    text.len() * 2 / 7
+}
+
+/// A model that bills what it really gets and writes, the prefix from its cache
+/// after the first time. Every fourth draft does not build.
+async fn billing() -> MockServer {
+    let count = AtomicUsize::new(0);
+    server(move |request| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let content = |idx: usize| body["messages"][idx]["content"].as_str().unwrap();
+        let nth = count.fetch_add(1, Ordering::Relaxed);
+        let text = if content(1).contains("# Possible optimizations") {
+            format!(
+                "CHOICE: other\n{}",
+                "Move B into the scratchpad once, before the loops over its users. ".repeat(50)
+            )
+        } else if nth % 4 == 3 {
+            "```c\nvoid solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) { oops }\n```"
+                .to_owned()
+        } else {
+            // Kernels of their own, so that the beam is full.
+            format!("```c\n// Variant {nth}.\n{}```", faster())
+        };
+        let prompt: usize = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|message| message["content"].as_str())
+            .map(tokens_of)
+            .sum();
+        let cached = if nth == 0 { 0 } else { tokens_of(content(0)) };
+        ResponseTemplate::new(200).set_body_json(json!({
+            "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": tokens_of(&text),
+                "prompt_tokens_details": {"cached_tokens": cached},
+            },
+        }))
+    })
+    .await
+}
+
+/// The estimate, made before the run, against what the run really cost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_estimate_is_near_what_a_run_costs() {
+    let model = billing().await;
+    let bench = Bench::new();
+    let settings = bench.settings(&[&model]);
+    let prices = fs::read_to_string(bench.path("prices.toml")).unwrap();
+    bench.write(
+        "prices.toml",
+        &prices.replace("output =", "cached = 0.2\noutput ="),
+    );
+    let settings_text = fs::read_to_string(&settings).unwrap();
+    let settings_text = settings_text.replace("repairs = 0", "repairs = 2");
+    let settings = bench.write("settings.toml", &settings_text);
+    let words = [
+        "optimize",
+        "--config",
+        settings.to_str().unwrap(),
+        "--run-dir",
+        "run",
+        "--json",
+    ];
+    let ended = bench.run(&words);
+    let report = ended.json(0);
+    let dollars = |name: &str| report[name].as_f64().unwrap();
+    let (low, high) = (dollars("estimate_usd"), dollars("estimate_high_usd"));
+    let actual = dollars("cost_usd");
+    println!(
+        "estimated {low} to {high}, actual {actual}: {:.2} of the low end",
+        actual / low
+    );
+    assert!(low < high);
+    assert!(
+        0.75 * low < actual && actual < 1.1 * high,
+        "estimated {low} to {high}, actual {actual}"
+    );
+    let usage = &report["models"][0]["usage"];
+    assert!(usage["input_tokens"].as_u64() < usage["cached_tokens"].as_u64());
+    let shown = bench.run(&["show", "run"]).out;
+    assert!(shown.contains("% of the prompts)"), "{shown}");
+}
+
+/// Two questions at once, about what there is no menu for: one call each, and
+/// the kernel that comes back is evaluated.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_question_is_put_to_a_model() {
+    let model = server(|request| {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let prompt = body["messages"][1]["content"].as_str().unwrap();
+        reply(&if prompt.contains("Say what limits") {
+            "Loads of B are repeated.".to_owned()
+        } else if prompt.contains("# Known optimizations") {
+            json!({"items": [{
+                "id": "use-a-stamp", "text": "Press harder on the array.", "applies_when": "always",
+            }]})
+            .to_string()
+        } else if prompt.contains("computes the right result, without the accelerator") {
+            "```c\nvoid solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {}\n```"
+                .to_owned()
+        } else {
+            format!("CHOICE: other\n```c\n{}```", faster())
+        })
+    })
+    .await;
+    let bench = Bench::new();
+    bench.settings(&[&model]);
+    let name = model_at(&model);
+    let ask = |phase: &str, more: &[&str]| {
+        let words = ["ask", PROBLEM, "--phase", phase, "--model", &name];
+        let words = [&words[..], &["--prices", "prices.toml", "--json"], more].concat();
+        bench.run(&words)
+    };
+    let analysis = ask("analyze", &[]).json(0);
+    assert_eq!(analysis["analysis"], "Loads of B are repeated.");
+    assert_eq!(analysis["usage"]["requests"], 1);
+    let menu = ask("menu", &[]).json(0);
+    assert_eq!(menu["menu_items"][0]["id"], "use-a-stamp");
+    let direct = ask("direct", &["--output", "direct.c"]).json(0);
+    assert_eq!(direct["outcome"], "ok");
+    assert!(
+        fs::read_to_string(bench.path("direct.c"))
+            .unwrap()
+            .contains("mvin3")
+    );
+    let combined = ask("combine", &["--other", "direct.c"]).json(0);
+    assert_eq!(combined["cycles"], direct["cycles"]);
+    // A kernel that does nothing is not right.
+    assert!(ask("translate", &[]).json(1)["kernel"].is_string());
+    assert_eq!(requests_at(&model).await, 5);
+}
+
+/// Answers the requests in a folder until told to stop.
+fn somebody_answers(folder: &Path, over: &AtomicBool) {
+    while !over.load(Ordering::Relaxed) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().path().to_string_lossy().into_owned();
+            let Some(stem) = name.strip_suffix(".request.md") else {
+                continue;
+            };
+            // The request may have been answered and tidied away meanwhile.
+            let Ok(prompt) = fs::read_to_string(&name) else {
+                continue;
+            };
+            fs::write(format!("{stem}.part"), answer(&prompt)).unwrap();
+            fs::rename(format!("{stem}.part"), format!("{stem}.answer.md")).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A run that waits for people is killed; they answer meanwhile; it goes on.
+#[test]
+fn a_run_that_waits_for_a_folder_can_be_killed() {
+    let bench = Bench::new();
+    let mailbox = bench.path("mailbox");
+    fs::create_dir(&mailbox).unwrap();
+    let model = format!("mailbox::{}", mailbox.display());
+    let words = [
+        "optimize",
+        PROBLEM,
+        "--model",
+        &model,
+        "--iterations",
+        "1",
+        "--plans",
+        "2",
+        "--drafts",
+        "1",
+        "--run-dir",
+        "run",
+    ];
+    let mut child = bench
+        .command()
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let names = |end: &str| -> BTreeSet<String> {
+        fs::read_dir(&mailbox)
+            .unwrap()
+            .filter_map(|entry| {
+                let name = entry.unwrap().file_name().into_string().unwrap();
+                name.strip_suffix(end).map(str::to_owned)
+            })
+            .collect()
+    };
+    while names(".request.md").len() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended early");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let plans = names(".request.md");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Both plans are answered while nobody waits for them.
+    for stem in &plans {
+        let text = "CHOICE: other\nMove B into the scratchpad once, before the loops.";
+        fs::write(mailbox.join(format!("{stem}.answer.md")), text).unwrap();
+    }
+    let over = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(|| somebody_answers(&mailbox, &over));
+        let ended = bench.run(&["optimize", "--resume", "run", "--json"]);
+        over.store(true, Ordering::Relaxed);
+        ended
+    });
+    let report = ended.json(0);
+    assert!(1.0 < report["speedup"].as_f64().unwrap(), "{report:#}");
+    // The plans were not asked for again.
+    assert!(plans.is_subset(&names(".done.md")), "{:?}", names(""));
+    let asked = report["models"][0]["calls"].as_u64().unwrap();
+    assert_eq!(names(".done.md").len() as u64, asked, "{:?}", names(""));
+
+    // The record tells it all again, without the folder.
+    fs::remove_dir_all(&mailbox).unwrap();
+    let words = [
+        "optimize",
+        "--replay",
+        "run",
+        "--run-dir",
+        "again",
+        "--json",
+    ];
+    assert_eq!(bench.run(&words).json(0)["history"], report["history"]);
+    let history = |run: &str| bench.run(&["show", run, "--history"]).out;
+    assert_eq!(history("run"), history("again"), "byte for byte");
+}
+
 #[test]
 fn a_program_drives_a_whole_run() {
     let bench = Bench::new();
@@ -384,23 +618,7 @@ fn a_folder_drives_a_whole_run() {
     let is_over = Arc::clone(&over);
     let folder = mailbox.clone();
     // Somebody who looks into the folder now and then.
-    let somebody = std::thread::spawn(move || {
-        while !is_over.load(Ordering::Relaxed) {
-            for entry in fs::read_dir(&folder).unwrap() {
-                let name = entry.unwrap().path().to_string_lossy().into_owned();
-                let Some(stem) = name.strip_suffix(".request.md") else {
-                    continue;
-                };
-                // The request may have been answered and tidied away meanwhile.
-                let Ok(prompt) = fs::read_to_string(&name) else {
-                    continue;
-                };
-                fs::write(format!("{stem}.part"), answer(&prompt)).unwrap();
-                fs::rename(format!("{stem}.part"), format!("{stem}.answer.md")).unwrap();
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    });
+    let somebody = std::thread::spawn(move || somebody_answers(&folder, &is_over));
     let model = format!("mailbox::{}", mailbox.display());
     let ended = bench.run(&[
         "optimize",
@@ -480,6 +698,7 @@ fn every_phase_has_a_prompt() {
         "analyze",
         "translate",
         "menu",
+        "isa",
     ] {
         let ended = bench.run(&["prompt", PROBLEM, "--phase", phase, "--json"]);
         let report = ended.json(0);

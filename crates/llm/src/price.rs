@@ -26,6 +26,13 @@ pub struct Price {
     pub as_of: String,
     /// Where it was read.
     pub source: String,
+    /// Whether that is the seller's own page; otherwise somebody else says so.
+    #[serde(default = "yes")]
+    pub first_hand: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Price {
@@ -41,6 +48,7 @@ impl Price {
             prompt_limit: None,
             as_of: String::new(),
             source: "runs on the user's own machine".to_owned(),
+            first_hand: true,
         }
     }
 
@@ -234,6 +242,9 @@ mod tests {
                 price.as_of.len() == 10 && price.source.starts_with("https://"),
                 "{price:?}"
             );
+            let sellers = ["platform.claude.com", "ai.google.dev", "openai.com"];
+            let is_seller = sellers.iter().any(|host| price.source.contains(host));
+            assert_eq!(price.first_hand, is_seller, "{price:?}");
         }
         let find = |text: &str| table.find(&text.parse().expect(text));
         assert_eq!(find("vllm::m").map(|price| price.output), Ok(0.0));

@@ -1,5 +1,6 @@
 //! The commands: one file each, one line in [`Command`], one in [`run`].
 
+mod ask;
 mod bench;
 mod doctor;
 mod eval;
@@ -30,6 +31,7 @@ pub enum Command {
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
     Prompt(prompt::Arguments),
+    Ask(ask::Arguments),
     #[command(subcommand)]
     Models(models::Command),
     #[command(subcommand)]
@@ -49,6 +51,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Doctor(arguments) => doctor::run(&arguments, output),
         Command::Prompt(arguments) => prompt::run(&arguments, output),
+        Command::Ask(arguments) => ask::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
         Command::Sim(command) => sim::run(command, output),
     }

@@ -7,7 +7,7 @@ use crate::proposing::{connector, prices};
 use crate::settings::{AskingSettings, BudgetSettings};
 use crate::text;
 use autocomp_core::Usage;
-use autocomp_llm::{ModelCheck, PROVIDERS, Price, check_models};
+use autocomp_llm::{Caching, ModelCheck, PROVIDERS, Price, check_models};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -49,13 +49,16 @@ pub struct CheckArguments {
 #[derive(Serialize)]
 struct ListReport {
     providers: Vec<ProviderReport>,
+    prices_version: u32,
     prices: Vec<Price>,
 }
 
 #[derive(Serialize)]
 struct ProviderReport {
     name: &'static str,
+    description: &'static str,
     key_variable: Option<&'static str>,
+    caching: Caching,
     structured_output: bool,
 }
 
@@ -79,26 +82,38 @@ fn list(arguments: &ListArguments, output: Output) -> Result<u8, CliError> {
         .iter()
         .map(|info| ProviderReport {
             name: info.name,
+            description: info.description,
             key_variable: info.key_variable,
+            caching: info.caching,
             structured_output: info.structured_output,
         })
         .collect();
     let report = ListReport {
         providers,
+        prices_version: prices.version,
         prices: prices.prices,
     };
     output.result(&report, || {
-        let mut rows = vec![["provider", "key"].map(str::to_owned).to_vec()];
+        let mut rows = vec![
+            ["provider", "key", "prompt cache", "JSON schema"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
         rows.extend(report.providers.iter().map(|provider| {
             vec![
                 provider.name.to_owned(),
                 provider.key_variable.unwrap_or("none").to_owned(),
+                caching_words(Some(provider.caching)).to_owned(),
+                yes_or_no(Some(provider.structured_output)).to_owned(),
             ]
         }));
         let mut out = text::table(&rows, &[]);
-        out += "\ndollars per million tokens:\n";
+        out += &format!(
+            "\nprices, version {}, in dollars per million tokens (* not from the seller's own page):\n",
+            report.prices_version
+        );
         let mut rows = vec![
-            ["model", "input", "cached", "output", "as of"]
+            ["model", "input", "cached", "output", "as of", ""]
                 .map(str::to_owned)
                 .to_vec(),
         ];
@@ -111,6 +126,7 @@ fn list(arguments: &ListArguments, output: Output) -> Result<u8, CliError> {
                     .map_or_else(|| "-".to_owned(), |cached| format!("{cached:.3}")),
                 format!("{:.3}", price.output),
                 price.as_of.clone(),
+                if price.first_hand { "" } else { "*" }.to_owned(),
             ]
         }));
         out + &text::table(&rows, &[1, 2, 3])
@@ -136,22 +152,32 @@ fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
         models,
     };
     output.result(&report, || {
-        let rows: Vec<Vec<String>> = report
-            .models
-            .iter()
-            .map(|model| {
-                vec![
-                    if model.ok { "ok" } else { "FAIL" }.to_owned(),
-                    model.model.clone(),
-                    format!("{} ms", model.latency_ms),
-                    model.price.as_ref().map_or_else(
-                        || "no price".to_owned(),
-                        |price| format!("${:.2} in, ${:.2} out", price.input, price.output),
-                    ),
-                    model.error.clone().unwrap_or_default(),
-                ]
-            })
-            .collect();
+        let heads = [
+            "",
+            "model",
+            "latency",
+            "price of a million tokens",
+            "prompt cache",
+            "JSON schema",
+            "tells usage",
+            "",
+        ];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        rows.extend(report.models.iter().map(|model| {
+            vec![
+                if model.ok { "ok" } else { "FAIL" }.to_owned(),
+                model.model.clone(),
+                format!("{} ms", model.latency_ms),
+                model.price.as_ref().map_or_else(
+                    || "no price".to_owned(),
+                    |price| format!("${:.2} in, ${:.2} out", price.input, price.output),
+                ),
+                caching_words(model.caching).to_owned(),
+                yes_or_no(model.structured_output).to_owned(),
+                yes_or_no(model.reports_usage).to_owned(),
+                model.error.clone().unwrap_or_default(),
+            ]
+        }));
         text::table(&rows, &[2])
     })?;
     Ok(if report.ok {
@@ -159,4 +185,20 @@ fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
     } else {
         exit_code::NEGATIVE
     })
+}
+
+fn caching_words(caching: Option<Caching>) -> &'static str {
+    match caching {
+        Some(Caching::Automatic) => "automatic",
+        Some(Caching::OnRequest) => "asked for",
+        Some(Caching::Unknown) | None => "unknown",
+    }
+}
+
+fn yes_or_no(answer: Option<bool>) -> &'static str {
+    match answer {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "unknown",
+    }
 }

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_agents::{Phase, PromptFacts, PromptInput, Templates};
-use autocomp_core::{Evaluation, Seed};
+use autocomp_core::{Evaluation, SearchSettings, Seed};
 use autocomp_eval::Evaluator as _;
 use autocomp_search::menu_after_dropout;
 use clap::Args;
@@ -19,12 +19,23 @@ use serde::Serialize;
 pub struct Arguments {
     /// Problem, by name or folder
     problem: String,
-    /// Phase: plan, implement, implement_edits, repair, combine, direct, analyze, translate or menu
+    /// Phase: plan, implement, implement_edits, repair, combine, direct, analyze, translate,
+    /// menu or isa
     #[arg(long, default_value = "plan")]
     phase: String,
     /// Kernel to write about: a C file, or the name of one of the problem's kernels
-    #[arg(long, default_value = "baseline", value_name = "FILE")]
-    kernel: String,
+    /// [default: baseline; the problem's reference for `translate`]
+    #[arg(long, value_name = "FILE")]
+    kernel: Option<String>,
+    /// Second kernel, for `combine` [default: the first one]
+    #[arg(long, value_name = "FILE")]
+    other: Option<String>,
+    /// Kernel that failed, for `repair` [default: the first one]
+    #[arg(long, value_name = "FILE")]
+    failed: Option<String>,
+    /// As for a model that is held to a JSON schema
+    #[arg(long)]
+    structured: bool,
     /// Plan to carry out, for phases that need one
     #[arg(long, default_value = "(the plan stands here)", value_name = "TEXT")]
     plan: String,
@@ -65,25 +76,39 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let problem = workplace.problem(&arguments.problem)?;
     let target = workplace.target(&problem.target)?;
-    let kernel = kernel_source(&problem, &arguments.kernel)?;
-    let evaluation = evaluation(arguments, &mut workplace, &kernel, output)?;
+    let kernel = match &arguments.kernel {
+        Some(kernel) => kernel_source(&problem, kernel)?,
+        None if phase == Phase::Translate => problem.reference.clone(),
+        None => kernel_source(&problem, "baseline")?,
+    };
+    let source_of = |name: &Option<String>| match name {
+        Some(name) => kernel_source(&problem, name),
+        None => Ok(kernel.clone()),
+    };
+    let (other, failed) = (source_of(&arguments.other)?, source_of(&arguments.failed)?);
+    let mut evaluations = Vec::new();
+    if !arguments.no_eval && phase != Phase::Translate {
+        let mut sources = vec![&kernel];
+        match phase {
+            Phase::Combine => sources.push(&other),
+            Phase::Repair => sources.push(&failed),
+            _ => {}
+        }
+        evaluations = evaluate(arguments, &mut workplace, &sources, output)?;
+    }
+    let (evaluation, second) = (evaluations.first(), evaluations.get(1));
     let templates = Templates::new(&target.templates).map_err(CliError::input)?;
     let menu = menu_after_dropout(&target.menu, arguments.menu_dropout, Seed(arguments.seed));
     let mut input = PromptInput {
         menu: &menu,
         plan: Some(("other", &arguments.plan)),
-        ..PromptInput::new(&kernel, evaluation.as_ref(), Seed(arguments.seed))
+        iterations: SearchSettings::default().iterations,
+        structured: arguments.structured,
+        ..PromptInput::new(&kernel, evaluation, Seed(arguments.seed))
     };
-    if let Some(evaluation) = &evaluation {
-        input.failed = Some((&kernel, evaluation));
-    }
-    input.other = Some((
-        &kernel,
-        evaluation
-            .as_ref()
-            .and_then(Evaluation::cycles)
-            .map(|it| it.0),
-    ));
+    input.failed = second.map(|evaluation| (failed.as_str(), evaluation));
+    let cycles = second.and_then(Evaluation::cycles);
+    input.other = Some((&other, cycles.map(|cycles| cycles.0)));
     let prompt = templates
         .render(phase, &PromptFacts::of(&target, &problem), &input)
         .map_err(CliError::input)?;
@@ -102,15 +127,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     Ok(exit_code::SUCCESS)
 }
 
-fn evaluation(
+fn evaluate(
     arguments: &Arguments,
     workplace: &mut Workplace,
-    kernel: &str,
+    kernels: &[&String],
     output: Output,
-) -> Result<Option<Evaluation>, CliError> {
-    if arguments.no_eval {
-        return Ok(None);
-    }
+) -> Result<Vec<Evaluation>, CliError> {
     let bench = Bench::open(
         workplace,
         &arguments.problem,
@@ -118,9 +140,7 @@ fn evaluation(
         evaluator_settings(true),
         output,
     )?;
-    let evaluation = bench
-        .evaluator
-        .evaluate(kernel)
-        .map_err(|error| eval_error(&error))?;
-    Ok(Some(evaluation))
+    let evaluate = |kernel: &&String| bench.evaluator.evaluate(kernel);
+    let evaluations: Result<_, _> = kernels.iter().map(evaluate).collect();
+    evaluations.map_err(|error| eval_error(&error))
 }

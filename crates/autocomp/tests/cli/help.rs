@@ -14,6 +14,7 @@ const COMMANDS: &[&[&str]] = &[
     &["problems"],
     &["doctor"],
     &["prompt"],
+    &["ask"],
     &["models"],
     &["models", "list"],
     &["models", "check"],

@@ -80,6 +80,10 @@ fn the_documented_fields_are_those_printed() {
         ("prompt", &["prompt", &problem, "--no-eval"]),
         ("bench", &["bench", &problem]),
         ("sim run", &["sim", "run", elf, "--functional"]),
+        (
+            "ask",
+            &["ask", &problem, "--model", "command::echo The loads wait."],
+        ),
         ("models list", &["models", "list"]),
         ("models check", &["models", "check", "nobody::model"]),
     ];

@@ -126,7 +126,9 @@ async fn a_server_as_the_model() {
     let server = MockServer::start().await;
     let respond = |request: &Request| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
-        let asks_for_plan = body["messages"].to_string().contains("# Possible optimizations");
+        let asks_for_plan = body["messages"]
+            .to_string()
+            .contains("# Possible optimizations");
         let text = if asks_for_plan {
             "CHOICE: other\nMove the weights in once, before the loop.".to_owned()
         } else {

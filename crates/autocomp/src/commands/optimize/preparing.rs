@@ -11,8 +11,9 @@ use crate::settings::{Settings, run_folder};
 use crate::text;
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
-use autocomp_core::{Seed, Usage};
+use autocomp_core::{SearchSettings, Seed, Usage};
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
+use autocomp_search::allot;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -328,6 +329,33 @@ fn take_limits(arguments: &Arguments, settings: &mut Settings) {
     settings.asking.allow_unknown_prices |= arguments.allow_unknown_prices;
 }
 
+/// Returns how many samples a run draws whose beam is full from the second
+/// iteration on, as its iterations allot them.
+fn run_shape(search: &SearchSettings) -> RunShape {
+    let mut shape = RunShape {
+        iterations: search.iterations,
+        ..RunShape::default()
+    };
+    // The baseline is evaluated first.
+    let mut remaining = search.max_evaluations.map(|most| most.saturating_sub(1));
+    for iteration in 1..=search.iterations {
+        let allotment = allot(search, iteration, remaining);
+        let places = allotment.slots.iter().filter(|plans| !plans.is_empty());
+        shape.parents += if iteration == 1 {
+            1
+        } else {
+            places.count() as u64
+        };
+        let slots = || allotment.slots.iter().flatten();
+        let drafts: u32 = slots().sum();
+        shape.plans += slots().filter(|drafts| 0 < **drafts).count() as u64;
+        shape.drafts += u64::from(drafts);
+        shape.repairs += u64::from(drafts) * u64::from(allotment.repairs);
+        remaining = remaining.map(|remaining| remaining.saturating_sub(drafts));
+    }
+    shape
+}
+
 /// Says what the run will cost, before it starts.
 fn announce_estimate(
     proposing: &Proposing,
@@ -339,31 +367,29 @@ fn announce_estimate(
     let Some(models) = &proposing.models else {
         return Ok(None);
     };
-    let search = &settings.search;
-    let shape = RunShape {
-        beam: search.beam,
-        plans: search.plans,
-        drafts: search.drafts,
-        iterations: search.iterations,
-    };
+    let shape = run_shape(&settings.search);
     let estimate = models
         .proposer
         .estimate(&shape, baseline, None, &bench.target.menu)
         .map_err(CliError::input)?;
     output.message(format!(
-        "estimate for the whole run: up to {} calls, about {} ({} without prompt caching, {} at most without retries and repairs)",
+        "estimate for the whole run: up to {} calls for {} if nothing fails ({} without prompt caching), up to {} for {} if every draft needs all its repairs; {} if every reply is as long as allowed",
         text::grouped(estimate.calls),
         text::dollars(estimate.cost.0),
         text::dollars(estimate.cost_without_cache.0),
+        text::grouped(estimate.calls_with_failures),
+        text::dollars(estimate.cost_with_failures.0),
         text::dollars(estimate.highest_cost.0),
     ));
     for model in &estimate.models {
         output.message(format!(
-            "  {}: {} plans, {} drafts, about {}",
+            "  {}: {} plans, {} drafts, at most {} repairs, {} to {}",
             model.model,
             text::grouped(model.plan_calls),
             text::grouped(model.draft_calls),
+            text::grouped(model.repair_calls),
             text::dollars(model.cost.0),
+            text::dollars(model.cost_with_failures.0),
         ));
     }
     Ok(Some(estimate))
@@ -408,4 +434,33 @@ fn run_options(settings: &Settings) -> RunOptions {
         ..Limits::default()
     };
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_shape;
+    use autocomp_core::SearchSettings;
+
+    #[test]
+    fn a_run_draws_what_its_iterations_allot() {
+        let search = SearchSettings {
+            beam: 4,
+            plans: 3,
+            drafts: 2,
+            repairs: 2,
+            iterations: 8,
+            max_evaluations: None,
+            ..SearchSettings::default()
+        };
+        let shape = run_shape(&search);
+        assert_eq!(shape.parents, 1 + 7 * 4);
+        assert_eq!((shape.plans, shape.drafts), (8 * 4 * 3, 8 * 4 * 3 * 2));
+        assert_eq!(shape.repairs, 2 * shape.drafts);
+        let bounded = run_shape(&SearchSettings {
+            max_evaluations: Some(41),
+            ..search
+        });
+        assert_eq!(bounded.drafts, 40);
+        assert!(bounded.plans <= 40);
+    }
 }

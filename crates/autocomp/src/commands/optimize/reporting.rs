@@ -35,8 +35,10 @@ struct OptimizeReport {
     outcomes: BTreeMap<Outcome, u32>,
     wall_s: f64,
     cost_usd: f64,
-    /// What the whole run was expected to cost; absent without models.
+    /// What the whole run was expected to cost if nothing fails; absent without models.
     estimate_usd: Option<f64>,
+    /// What it was expected to cost if every draft needs all its repairs.
+    estimate_high_usd: Option<f64>,
     usage: Usage,
     models: Vec<ModelUsage>,
     best_kernel: PathBuf,
@@ -120,6 +122,7 @@ pub fn finish(
         wall_s: run.elapsed_ms as f64 / 1000.0,
         cost_usd: run.progress.usage.cost.0 as f64 / 1e6,
         estimate_usd: estimate.map(|estimate| estimate.cost.0 as f64 / 1e6),
+        estimate_high_usd: estimate.map(|estimate| estimate.cost_with_failures.0 as f64 / 1e6),
         usage: run.progress.usage,
         models: model_usage(&view),
         best_kernel: absolute(&best_kernel),

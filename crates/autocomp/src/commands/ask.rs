@@ -1,0 +1,280 @@
+//! `autocomp ask`: puts one question about a problem to a model.
+
+use super::eval::kernel_source;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::measuring::{Bench, evaluator_settings};
+use crate::output::Output;
+use crate::proposing::proposing;
+use crate::run_errors::eval_error;
+use crate::settings::{BudgetSettings, Settings};
+use crate::text;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_agents::{LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
+use autocomp_core::{Evaluation, MenuItem, Outcome, Purpose, SearchSettings, Seed, TaskKey, Usage};
+use autocomp_eval::Evaluator as _;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::fs;
+use std::path::PathBuf;
+
+/// Ask a model one question about a problem: for an analysis, menu items or a kernel
+///
+/// A kernel that comes back is evaluated at once; the exit code is then that of
+/// `eval`. `autocomp prompt` shows the prompts.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Problem, by name or folder
+    problem: String,
+    /// What to ask for
+    #[arg(long, value_enum, default_value_t = Question::Analyze)]
+    phase: Question,
+    /// Language model, as for `optimize`; more are asked if the first fails
+    #[arg(long = "model", required = true, value_name = "MODEL")]
+    models: Vec<String>,
+    /// Kernel to start from: a C file, or the name of one of the problem's kernels
+    #[arg(long, default_value = "baseline", value_name = "FILE")]
+    kernel: String,
+    /// Second kernel, for `combine`
+    #[arg(long, value_name = "FILE", required_if_eq("phase", "combine"))]
+    other: Option<String>,
+    /// File for the kernel that comes back [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Dollars that it may cost at most
+    #[arg(long, value_name = "DOLLARS")]
+    max_usd: Option<f64>,
+    /// File with keys of providers, readable by its owner only
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// Price file (TOML) that adds to the built-in prices or overrides them
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// Use models without a known price, at a cost counted as zero
+    #[arg(long)]
+    allow_unknown_prices: bool,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Question {
+    /// What limits the kernel, in words
+    Analyze,
+    /// Menu items that the target's menu does not have
+    Menu,
+    /// A first kernel from the problem's reference
+    Translate,
+    /// One kernel from two
+    Combine,
+    /// A better kernel in one step, without a plan
+    Direct,
+}
+
+#[derive(Serialize)]
+struct AskReport {
+    model: Option<String>,
+    analysis: Option<String>,
+    menu_items: Option<Vec<MenuItem>>,
+    kernel: Option<String>,
+    outcome: Option<Outcome>,
+    cycles: Option<u64>,
+    usage: Usage,
+}
+
+/// What came back.
+enum Answer {
+    Analysis(String),
+    MenuItems(Vec<MenuItem>),
+    Kernel(String),
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let problem = workplace.problem(&arguments.problem)?;
+    let kernel = kernel_source(&problem, &arguments.kernel)?;
+    let other = arguments.other.as_deref();
+    let other = other
+        .map(|name| kernel_source(&problem, name))
+        .transpose()?;
+    let settings = settings_of(arguments);
+    settings.check()?;
+    let bench = Bench::open(
+        &mut workplace,
+        &arguments.problem,
+        None,
+        evaluator_settings(true),
+        output,
+    )?;
+    let models = proposing(&settings, &bench, &Usage::default())?.models;
+    let proposer = models.expect("the settings name models").proposer;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
+    let question = Asking {
+        phase: arguments.phase,
+        kernel,
+        other,
+    };
+    let reply = runtime.block_on(question.ask(&proposer, &bench))?;
+    let reply = reply.map_err(|error| {
+        CliError::environment(format!("no answer: {}", error.message))
+            .hint("`autocomp models check MODEL` tries a model")
+    })?;
+    answer(arguments, &bench, reply, output)
+}
+
+fn settings_of(arguments: &Arguments) -> Settings {
+    let mut settings = Settings {
+        models: arguments.models.clone(),
+        budget: BudgetSettings {
+            max_usd: arguments.max_usd,
+            ..BudgetSettings::default()
+        },
+        ..Settings::default()
+    };
+    settings.asking.keys.clone_from(&arguments.keys);
+    settings.asking.prices.clone_from(&arguments.prices);
+    settings.asking.allow_unknown_prices = arguments.allow_unknown_prices;
+    settings
+}
+
+/// A question with its kernels.
+struct Asking {
+    phase: Question,
+    kernel: String,
+    other: Option<String>,
+}
+
+impl Asking {
+    async fn ask(
+        &self,
+        proposer: &LlmProposer,
+        bench: &Bench,
+    ) -> Result<Result<Reply<Answer>, ProposeError>, CliError> {
+        let key = TaskKey {
+            iteration: 1,
+            parent: 0,
+            plan: 0,
+            draft: 0,
+            repair: 0,
+            purpose: Purpose::Plan,
+        };
+        let seed = Seed(0);
+        if self.phase == Question::Translate {
+            let reply = proposer
+                .translate(&key, seed, &bench.problem.reference)
+                .await;
+            return Ok(reply.map(|reply| map(reply, |draft| Answer::Kernel(draft.source))));
+        }
+        let evaluation = evaluate(bench, &self.kernel)?;
+        let request = |evaluation: Evaluation| PlanRequest {
+            key,
+            seed,
+            iterations: SearchSettings::default().iterations,
+            kernel: self.kernel.clone(),
+            evaluation,
+            ancestors: Vec::new(),
+            menu: bench.target.menu.clone(),
+        };
+        Ok(match (self.phase, &self.other) {
+            (Question::Analyze, _) => proposer
+                .analyze(&key, seed, &self.kernel, &evaluation)
+                .await
+                .map(|reply| map(reply, Answer::Analysis)),
+            (Question::Menu, _) => proposer
+                .generate_menu(&request(evaluation))
+                .await
+                .map(|reply| map(reply, Answer::MenuItems)),
+            (Question::Combine, Some(other)) => {
+                let second = evaluate(bench, other)?;
+                proposer
+                    .combine(&key, seed, (&self.kernel, &evaluation), (other, &second))
+                    .await
+                    .map(|reply| map(reply, |draft| Answer::Kernel(draft.source)))
+            }
+            _ => proposer
+                .direct(&request(evaluation))
+                .await
+                .map(|reply| map(reply, |(_, draft)| Answer::Kernel(draft.source))),
+        })
+    }
+}
+
+fn map<T, U>(reply: Reply<T>, change: impl FnOnce(T) -> U) -> Reply<U> {
+    Reply {
+        value: change(reply.value),
+        exchanges: reply.exchanges,
+    }
+}
+
+fn evaluate(bench: &Bench, kernel: &str) -> Result<Evaluation, CliError> {
+    bench
+        .evaluator
+        .evaluate(kernel)
+        .map_err(|error| eval_error(&error))
+}
+
+/// Prints what came back, after evaluating a kernel.
+fn answer(
+    arguments: &Arguments,
+    bench: &Bench,
+    reply: Reply<Answer>,
+    output: Output,
+) -> Result<u8, CliError> {
+    let mut report = AskReport {
+        model: reply
+            .exchanges
+            .last()
+            .map(|exchange| exchange.model.clone()),
+        analysis: None,
+        menu_items: None,
+        kernel: None,
+        outcome: None,
+        cycles: None,
+        usage: usage_of(&reply.exchanges),
+    };
+    output.message(format!(
+        "{} answered: {} tokens in, {} out, {}",
+        report.model.as_deref().unwrap_or("nobody"),
+        text::grouped(report.usage.input_tokens + report.usage.cached_tokens),
+        text::grouped(report.usage.output_tokens),
+        text::dollars(report.usage.cost.0),
+    ));
+    let mut words = String::new();
+    match reply.value {
+        Answer::Analysis(analysis) => {
+            words.clone_from(&analysis);
+            report.analysis = Some(analysis);
+        }
+        Answer::MenuItems(items) => {
+            for item in &items {
+                let table = toml::to_string(item).map_err(CliError::internal)?;
+                words += &format!("[[item]]\n{table}\n");
+            }
+            report.menu_items = Some(items);
+        }
+        Answer::Kernel(kernel) => {
+            let evaluation = evaluate(bench, &kernel)?;
+            output.message(crate::evaluation_text::evaluation_text(&evaluation).trim_end());
+            if let Some(path) = &arguments.output {
+                fs::write(path, &kernel).map_err(|error| {
+                    CliError::environment(format!("failed to write {}: {error}", path.display()))
+                })?;
+            } else {
+                words.clone_from(&kernel);
+            }
+            report.outcome = Some(evaluation.outcome);
+            report.cycles = evaluation.cycles().map(|cycles| cycles.0);
+            report.kernel = Some(kernel);
+        }
+    }
+    output.result(&report, || words)?;
+    Ok(match report.outcome {
+        None | Some(Outcome::Ok) => exit_code::SUCCESS,
+        Some(_) => exit_code::NEGATIVE,
+    })
+}
