@@ -39,20 +39,13 @@ impl MatmulLoop {
         d_half: u32,
     ) -> Self {
         let half = config.spad_rows() / 2;
-        let which = |id: u8| {
-            if id == 0 {
-                slot
-            } else {
-                (u32::from(id) - 1) & 1
-            }
-        };
         let [_, j, k] = parameters.bounds.map(u32::from);
         let b_rows = k.saturating_mul(j).saturating_mul(config.dim);
         Self {
             run,
             parameters,
-            a_row: which(run.a_spad_id) * half,
-            b_row: ((which(run.b_spad_id) + 1) * half).saturating_sub(b_rows),
+            a_row: half_of(run.a_spad_id, slot) * half,
+            b_row: ((half_of(run.b_spad_id, slot) + 1) * half).saturating_sub(b_rows),
             // The sum of two operands takes the half of its slot.
             c_row: if run.is_resadd { slot } else { c_half } * config.acc_rows() / 2,
             d_row: d_half * config.acc_rows() / 2,
@@ -443,6 +436,15 @@ pub(crate) fn blocks(tiles: u32, wide: u32) -> impl Iterator<Item = (u32, u32)> 
     (0..tiles)
         .step_by(wide as usize)
         .map(move |first| (first, wide.min(tiles - first)))
+}
+
+/// Returns the half of the scratchpad (0 or 1) that an operand of a loop lies in:
+/// the one its field names, or that of the loop's slot.
+pub(crate) fn half_of(id: u8, slot: u32) -> u32 {
+    match id {
+        0 => slot,
+        id => (u32::from(id) - 1) & 1,
+    }
 }
 
 pub(crate) fn tile(address: LocalAddress, cols: u32, rows: u32) -> Tile {
