@@ -5,6 +5,7 @@
 //! exit codes. One command is one file in `commands/` plus one line in
 //! `commands/mod.rs`.
 
+mod bench_report;
 mod commands;
 mod error;
 mod evaluation_text;

@@ -1,39 +1,45 @@
 //! `autocomp bench`: the kernels of a suite side by side.
 
+use crate::bench_report::{BenchReport, Row, means, report_text, row, set_side_by_side};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
-use crate::text::{grouped, markdown_table, table};
+use crate::settings::read_kernel;
+use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_core::Evaluation;
 use autocomp_eval::{EvalError, Evaluator as _};
 use autocomp_targets::Suite;
 use clap::Args;
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Outcome of a kernel that the evaluator could not judge.
-const FAULT: &str = "fault";
+/// Order of the customary kernels; others come after them.
+const CUSTOMARY: [&str; 4] = ["baseline", "library", "fsm", "expert"];
 
 /// Evaluate all kernels of a suite side by side
 ///
+/// A kernel that fails is a row of the table and does not end the comparison.
 /// Exits with 0 if all kernels are ok, and with 1 if one is not.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Suite, by name, or a folder with problems of your own
-    suite: String,
+    /// Suite, by name, or a folder with problems of your own; several are compared as one
+    #[arg(required = true, value_name = "SUITE")]
+    suites: Vec<String>,
     /// Only the kernel of this name; may be repeated
     #[arg(long = "kernel", value_name = "NAME")]
     kernels: Vec<String>,
     /// Only problems whose name contains this; may be repeated
     #[arg(long = "problem", value_name = "TEXT")]
     problems: Vec<String>,
+    /// Compare a kernel of your own too: a C file, or a folder with one for each
+    /// problem, called as the problem is after its last `/`; may be repeated
+    #[arg(long = "add", value_name = "NAME=PATH", value_parser = named_path)]
+    added: Vec<(String, PathBuf)>,
     /// Machine to measure on [default: the target's]
     #[arg(long)]
     machine: Option<String>,
@@ -50,45 +56,6 @@ pub struct Arguments {
     workplace: WorkplaceOptions,
 }
 
-/// One kernel on one problem; field names are stable.
-#[derive(Clone, Debug, Serialize)]
-struct Row {
-    problem: String,
-    kernel: String,
-    /// `ok`, how it failed, or `fault` if the evaluator could not judge it.
-    outcome: String,
-    /// Ranking figure; null unless the outcome is `ok`.
-    cycles: Option<u64>,
-    ideal_cycles: Option<u64>,
-    percent_of_peak: Option<f64>,
-    /// Cycles of each other kernel divided by the cycles of this one.
-    speedup_over: BTreeMap<String, f64>,
-    /// Why it is not ok.
-    message: Option<String>,
-}
-
-/// What a kernel name does over all its problems.
-#[derive(Debug, Serialize)]
-struct Mean {
-    kernel: String,
-    /// Problems on which it is ok.
-    problems: usize,
-    /// Geometric mean over them.
-    percent_of_peak: Option<f64>,
-    /// Geometric mean over the problems on which both are ok.
-    speedup_over: BTreeMap<String, f64>,
-}
-
-/// The result; field names are stable.
-#[derive(Debug, Serialize)]
-struct BenchReport {
-    suite: String,
-    description: String,
-    kernels: Vec<String>,
-    rows: Vec<Row>,
-    geometric_means: Vec<Mean>,
-}
-
 /// A kernel to evaluate.
 struct Task {
     bench: usize,
@@ -99,7 +66,11 @@ struct Task {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
-    let suite = find_suite(&mut workplace, &arguments.suite)?;
+    let mut suites = Vec::new();
+    for name in &arguments.suites {
+        suites.push(find_suite(&mut workplace, name)?);
+    }
+    let suite = joined(suites);
     let problems: Vec<&String> = suite
         .problems
         .iter()
@@ -117,11 +88,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 .hint(format!("its problems are {}", suite.problems.join(", "))),
         );
     }
-    let kernels = if arguments.kernels.is_empty() {
+    let mut kernels = if arguments.kernels.is_empty() {
         suite.kernels.clone()
     } else {
         arguments.kernels.clone()
     };
+    // A mistake in these must not wait for a compiler.
+    let mut added = added_kernels(&arguments.added, &problems, &kernels)?;
+    kernels.extend(arguments.added.iter().map(|(name, _)| name.clone()));
     let mut benches = Vec::new();
     let mut tasks = Vec::new();
     for name in problems {
@@ -129,7 +103,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         let found: Vec<Task> = kernels
             .iter()
             .filter_map(|kernel| {
-                let source = problem.kernels.get(kernel)?.clone();
+                let source = added
+                    .remove(&(name.clone(), kernel.clone()))
+                    .or_else(|| problem.kernels.get(kernel).cloned())?;
                 Some(Task {
                     bench: benches.len(),
                     kernel: kernel.clone(),
@@ -166,9 +142,15 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     set_side_by_side(&mut rows);
     let geometric_means = means(&rows, &kernels);
     let all_ok = rows.iter().all(|row| row.cycles.is_some());
+    let machines: BTreeSet<String> = benches
+        .iter()
+        .map(|bench| format!("{}/{}", bench.target.name, bench.machine))
+        .collect();
     let report = BenchReport {
         suite: suite.name,
         description: suite.description,
+        machines: machines.into_iter().collect(),
+        compiler: benches[0].compiler.clone(),
         kernels,
         rows,
         geometric_means,
@@ -181,18 +163,96 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     })
 }
 
+/// Reads `NAME=PATH`.
+fn named_path(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok((name.to_owned(), PathBuf::from(path)))
+        }
+        _ => Err("write a name for the kernel and its path, as in `mine=best.c`".to_owned()),
+    }
+}
+
+/// Reads the user's kernels, by problem and name.
+fn added_kernels(
+    added: &[(String, PathBuf)],
+    problems: &[&String],
+    kernels: &[String],
+) -> Result<BTreeMap<(String, String), String>, CliError> {
+    let mut sources = BTreeMap::new();
+    let mut names: BTreeSet<&String> = kernels.iter().collect();
+    for (name, path) in added {
+        if !names.insert(name) {
+            return Err(
+                CliError::usage(format!("there is a kernel `{name}` already"))
+                    .hint("choose another name for yours"),
+            );
+        }
+        let is_folder = path.is_dir();
+        if !is_folder && let [_, _, ..] = problems {
+            return Err(CliError::usage(format!(
+                "{} is a kernel for one problem, and {} are compared",
+                path.display(),
+                problems.len()
+            ))
+            .hint("choose one with `--problem TEXT`, or name a folder with a file for each"));
+        }
+        let mut is_any = false;
+        for problem in problems {
+            let file = if is_folder {
+                let stem = problem.rsplit('/').next().unwrap_or(problem);
+                path.join(format!("{stem}.c"))
+            } else {
+                path.clone()
+            };
+            if is_folder && !file.exists() {
+                continue;
+            }
+            is_any = true;
+            sources.insert(((*problem).clone(), name.clone()), read_kernel(&file)?);
+        }
+        if !is_any {
+            let stem = problems[0].rsplit('/').next().unwrap_or(problems[0]);
+            return Err(CliError::usage(format!(
+                "{} has a kernel for none of the problems",
+                path.display()
+            ))
+            .hint(format!("the file for {} would be {stem}.c", problems[0])));
+        }
+    }
+    Ok(sources)
+}
+
+/// Makes one suite of several; what they share is there once.
+fn joined(suites: Vec<Suite>) -> Suite {
+    let mut suites = suites.into_iter();
+    let mut all = suites.next().expect("the command line requires one");
+    for suite in suites {
+        all.name = format!("{}, {}", all.name, suite.name);
+        all.description = format!("{}; {}", all.description, suite.description);
+        for problem in suite.problems {
+            if !all.problems.contains(&problem) {
+                all.problems.push(problem);
+            }
+        }
+        for kernel in suite.kernels {
+            if !all.kernels.contains(&kernel) {
+                all.kernels.push(kernel);
+            }
+        }
+    }
+    all
+}
+
 /// Finds a suite by name, or makes one of a folder's problems.
 fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> {
     let is_known = workplace.catalog.suite_names().any(|known| known == name);
     let path = Path::new(name);
     if is_known || !path.is_dir() {
-        return workplace.catalog.suite(name).map_err(|error| {
-            let names: Vec<&str> = workplace.catalog.suite_names().collect();
-            catalog_error(error).hint(format!(
-                "the suites are {}; a folder with problems is a suite too",
-                names.join(", ")
-            ))
-        });
+        return workplace
+            .catalog
+            .suite(name)
+            .map_err(|error| catalog_error(error).hint("a folder with problems is a suite too"));
     }
     let added = workplace.catalog.add_folder(path).map_err(catalog_error)?;
     if let [only] = added.suites.as_slice() {
@@ -203,14 +263,17 @@ fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> 
         kernels.extend(workplace.problem(problem)?.kernels.into_keys());
     }
     // What others are compared with comes first.
-    let (mut first, rest): (Vec<String>, Vec<String>) =
-        kernels.into_iter().partition(|kernel| kernel == "baseline");
-    first.extend(rest);
+    let place = |kernel: &String| {
+        let known = CUSTOMARY.iter().position(|name| name == kernel);
+        known.unwrap_or(CUSTOMARY.len())
+    };
+    let mut kernels: Vec<String> = kernels.into_iter().collect();
+    kernels.sort_by_key(place);
     Ok(Suite {
         name: name.to_owned(),
         description: format!("The problems in {name}"),
         problems: added.problems,
-        kernels: first,
+        kernels,
     })
 }
 
@@ -266,216 +329,59 @@ fn evaluate_all(
     Ok(rows.into_iter().flatten().collect())
 }
 
-fn row(problem: &str, kernel: &str, result: Result<Evaluation, EvalError>) -> Row {
-    let mut row = Row {
-        problem: problem.to_owned(),
-        kernel: kernel.to_owned(),
-        outcome: FAULT.to_owned(),
-        cycles: None,
-        ideal_cycles: None,
-        percent_of_peak: None,
-        speedup_over: BTreeMap::new(),
-        message: None,
-    };
-    match result {
-        Err(error) => row.message = Some(error.to_string()),
-        Ok(evaluation) => {
-            row.outcome = evaluation.outcome.name().to_owned();
-            match &evaluation.measurement {
-                Some(measurement) => {
-                    row.cycles = Some(measurement.cycles.0);
-                    row.ideal_cycles = Some(measurement.ideal_cycles.0);
-                    row.percent_of_peak = Some(measurement.percent_of_peak);
-                }
-                None => {
-                    row.message = evaluation.diagnostics.first().map(|found| {
-                        let place = found.location.as_ref();
-                        let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
-                        format!("{place}{}", found.message)
-                    });
-                }
-            }
-        }
-    }
-    row
-}
-
-/// Fills in the ratios between the kernels of each problem.
-fn set_side_by_side(rows: &mut [Row]) {
-    let cycles: Vec<(String, String, u64)> = rows
-        .iter()
-        .filter_map(|row| Some((row.problem.clone(), row.kernel.clone(), row.cycles?)))
-        .collect();
-    for row in rows {
-        let Some(own) = row.cycles else { continue };
-        row.speedup_over = cycles
-            .iter()
-            .filter(|(problem, kernel, _)| *problem == row.problem && *kernel != row.kernel)
-            .map(|(_, kernel, other)| (kernel.clone(), *other as f64 / own.max(1) as f64))
-            .collect();
-    }
-}
-
-fn means(rows: &[Row], kernels: &[String]) -> Vec<Mean> {
-    let mean_of = |kernel: &String| {
-        let own: Vec<&Row> = rows
-            .iter()
-            .filter(|row| row.kernel == *kernel && row.cycles.is_some())
-            .collect();
-        let over = |other: &String| {
-            geometric_mean(
-                own.iter()
-                    .filter_map(|row| row.speedup_over.get(other).copied()),
-            )
-            .map(|mean| (other.clone(), mean))
-        };
-        Mean {
-            kernel: kernel.clone(),
-            problems: own.len(),
-            percent_of_peak: geometric_mean(own.iter().filter_map(|row| row.percent_of_peak)),
-            speedup_over: kernels.iter().filter_map(over).collect(),
-        }
-    };
-    kernels.iter().map(mean_of).collect()
-}
-
-/// Returns the geometric mean of positive numbers; nothing if there are none.
-fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0u32);
-    for value in values {
-        sum += value.ln();
-        count += 1;
-    }
-    (0 < count).then(|| (sum / f64::from(count)).exp())
-}
-
-fn report_text(report: &BenchReport, markdown: bool) -> String {
-    let ratio = |value: Option<&f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
-    let percent =
-        |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
-    let mut header = vec![
-        "problem".to_owned(),
-        "kernel".to_owned(),
-        "cycles".to_owned(),
-        "% of peak".to_owned(),
-    ];
-    header.extend(report.kernels.iter().map(|kernel| format!("x {kernel}")));
-    let mut lines = vec![header];
-    let ratios = |own: &str, speedups: &BTreeMap<String, f64>, is_ok: bool| -> Vec<String> {
-        let one = |kernel: &String| match kernel == own && is_ok {
-            true => "1".to_owned(),
-            false => ratio(speedups.get(kernel)),
-        };
-        report.kernels.iter().map(one).collect()
-    };
-    for row in &report.rows {
-        let mut line = vec![
-            row.problem.clone(),
-            row.kernel.clone(),
-            row.cycles.map_or_else(|| row.outcome.clone(), grouped),
-            percent(row.percent_of_peak),
-        ];
-        line.extend(ratios(&row.kernel, &row.speedup_over, row.cycles.is_some()));
-        lines.push(line);
-    }
-    for mean in report
-        .geometric_means
-        .iter()
-        .filter(|mean| 0 < mean.problems)
-    {
-        let mut line = vec![
-            format!("geometric mean of {}", mean.problems),
-            mean.kernel.clone(),
-            String::new(),
-            percent(mean.percent_of_peak),
-        ];
-        line.extend(ratios(&mean.kernel, &mean.speedup_over, true));
-        lines.push(line);
-    }
-    let right: Vec<usize> = (2..lines[0].len()).collect();
-    let mut text = format!("{}: {}\n\n", report.suite, report.description);
-    text += &if markdown {
-        markdown_table(&lines, &right)
-    } else {
-        table(&lines, &right)
-    };
-    text += "\n`x baseline` says how many times fewer cycles than that kernel.\n";
-    for row in &report.rows {
-        if let Some(message) = &row.message {
-            text += &format!(
-                "{} {}: {}: {message}\n",
-                row.problem, row.kernel, row.outcome
-            );
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<Row> {
-        let make = |problem: &str, kernel: &str, cycles: Option<u64>| Row {
-            cycles,
-            percent_of_peak: cycles.map(|cycles| 100.0 / cycles as f64),
-            outcome: if cycles.is_some() { "ok" } else { "wrong" }.to_owned(),
-            message: cycles.is_none().then(|| "C[0][0] is 1".to_owned()),
-            ..row(problem, kernel, Err(EvalError::Fault(String::new())))
-        };
-        let mut rows = vec![
-            make("p", "baseline", Some(800)),
-            make("p", "expert", Some(200)),
-            make("q", "baseline", Some(100)),
-            make("q", "expert", None),
-            make("r", "baseline", Some(100)),
-            make("r", "expert", Some(100)),
-        ];
-        set_side_by_side(&mut rows);
-        rows
-    }
-
     #[test]
-    fn ratios_are_within_a_problem_and_means_over_those_where_both_are_ok() {
-        let rows = rows();
+    fn suites_are_joined_and_what_they_share_is_there_once() {
+        let suite = |name: &str, problems: &[&str], kernels: &[&str]| Suite {
+            name: name.to_owned(),
+            description: format!("About {name}"),
+            problems: problems.iter().map(|&name| name.to_owned()).collect(),
+            kernels: kernels.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let all = joined(vec![
+            suite("a", &["p", "q"], &["baseline", "fsm"]),
+            suite("b", &["q", "r"], &["baseline", "expert"]),
+        ]);
         assert_eq!(
-            rows[1].speedup_over,
-            BTreeMap::from([("baseline".to_owned(), 4.0)])
+            all,
+            Suite {
+                name: "a, b".to_owned(),
+                description: "About a; About b".to_owned(),
+                ..suite("", &["p", "q", "r"], &["baseline", "fsm", "expert"])
+            }
         );
-        assert_eq!(rows[0].speedup_over["expert"], 0.25);
-        assert!(rows[2].speedup_over.is_empty() && rows[3].speedup_over.is_empty());
-        let kernels = ["baseline".to_owned(), "expert".to_owned()];
-        let means = means(&rows, &kernels);
-        assert_eq!((means[0].problems, means[1].problems), (3, 2));
-        assert!((means[1].speedup_over["baseline"] - 2.0).abs() < 1e-12);
-        assert_eq!(geometric_mean(std::iter::empty()), None);
     }
 
     #[test]
-    fn rows_have_stable_names_in_json() {
-        let rows = serde_json::to_value(rows()).expect("serialises");
-        assert_eq!(rows[1]["problem"], "p");
-        assert_eq!(rows[1]["kernel"], "expert");
-        assert_eq!(rows[1]["outcome"], "ok");
-        assert_eq!(rows[1]["cycles"], 200);
-        assert_eq!(rows[1]["percent_of_peak"], 0.5);
-        assert_eq!(rows[1]["speedup_over"]["baseline"], 4.0);
-        assert_eq!(rows[3]["outcome"], "wrong");
-        assert!(rows[3]["cycles"].is_null());
-    }
-
-    #[test]
-    fn a_failed_kernel_is_a_row_of_the_table() {
-        let rows = rows();
-        let kernels = vec!["baseline".to_owned(), "expert".to_owned()];
-        let report = BenchReport {
-            suite: "s".into(),
-            description: "Some".into(),
-            geometric_means: means(&rows, &kernels),
-            kernels,
-            rows,
+    fn kernels_of_the_user_are_found_by_problem() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("p.c");
+        std::fs::write(&file, "void solution() {}").expect("writes");
+        let (p, q) = ("g/p".to_owned(), "g/q".to_owned());
+        let kernels = ["baseline".to_owned()];
+        let add = |name: &str, path: &Path, problems: &[&String]| {
+            added_kernels(&[(name.to_owned(), path.to_owned())], problems, &kernels)
         };
-        insta::assert_snapshot!(report_text(&report, false));
-        insta::assert_snapshot!(report_text(&report, true));
+        // A folder has kernels for some problems, a file is for the only one.
+        let of_folder = add("mine", folder.path(), &[&p, &q]).expect("one is there");
+        assert_eq!(of_folder, add("mine", &file, &[&p]).expect("is there"));
+        assert_eq!(
+            of_folder.keys().collect::<Vec<_>>(),
+            [&(p.clone(), "mine".to_owned())]
+        );
+        for (name, path, problems) in [
+            ("baseline", file.as_path(), vec![&p]),
+            ("mine", file.as_path(), vec![&p, &q]),
+            ("mine", folder.path(), vec![&q]),
+            ("mine", Path::new("nowhere.c"), vec![&p]),
+        ] {
+            let error = add(name, path, &problems).expect_err("cannot be");
+            assert!(!error.to_string().is_empty());
+        }
+        assert!(named_path("mine=a=b.c").is_ok_and(|(_, path)| path == Path::new("a=b.c")));
+        assert!(named_path("best.c").is_err() && named_path("=best.c").is_err());
     }
 }

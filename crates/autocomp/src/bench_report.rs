@@ -1,0 +1,281 @@
+//! The result of `autocomp bench`: rows, ratios, means, and the table of them.
+
+use crate::text::{grouped, markdown_table, table};
+use autocomp_core::Evaluation;
+use autocomp_eval::EvalError;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Outcome of a kernel that the evaluator could not judge.
+const FAULT: &str = "fault";
+
+/// One kernel on one problem; field names are stable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub problem: String,
+    pub kernel: String,
+    /// `ok`, how it failed, or `fault` if the evaluator could not judge it.
+    pub outcome: String,
+    /// Ranking figure; null unless the outcome is `ok`.
+    pub cycles: Option<u64>,
+    pub ideal_cycles: Option<u64>,
+    pub percent_of_peak: Option<f64>,
+    /// Cycles of each other kernel divided by the cycles of this one.
+    pub speedup_over: BTreeMap<String, f64>,
+    /// Why it is not ok.
+    pub message: Option<String>,
+}
+
+/// What a kernel name does over all its problems.
+#[derive(Debug, Serialize)]
+pub struct Mean {
+    pub kernel: String,
+    /// Problems on which it is ok.
+    pub problems: usize,
+    /// Geometric mean over them.
+    pub percent_of_peak: Option<f64>,
+    /// Geometric mean over the problems on which both are ok.
+    pub speedup_over: BTreeMap<String, f64>,
+}
+
+/// The result; field names are stable.
+#[derive(Debug, Serialize)]
+pub struct BenchReport {
+    /// As given, with commas between several.
+    pub suite: String,
+    pub description: String,
+    /// What was measured on, as `TARGET/MACHINE`.
+    pub machines: Vec<String>,
+    /// Compiler name and version.
+    pub compiler: String,
+    pub kernels: Vec<String>,
+    pub rows: Vec<Row>,
+    pub geometric_means: Vec<Mean>,
+}
+
+/// Returns the row of a kernel, without ratios.
+pub fn row(problem: &str, kernel: &str, result: Result<Evaluation, EvalError>) -> Row {
+    let mut row = Row {
+        problem: problem.to_owned(),
+        kernel: kernel.to_owned(),
+        outcome: FAULT.to_owned(),
+        cycles: None,
+        ideal_cycles: None,
+        percent_of_peak: None,
+        speedup_over: BTreeMap::new(),
+        message: None,
+    };
+    match result {
+        Err(error) => row.message = Some(error.to_string()),
+        Ok(evaluation) => {
+            row.outcome = evaluation.outcome.name().to_owned();
+            match &evaluation.measurement {
+                Some(measurement) => {
+                    row.cycles = Some(measurement.cycles.0);
+                    row.ideal_cycles = Some(measurement.ideal_cycles.0);
+                    row.percent_of_peak = Some(measurement.percent_of_peak);
+                }
+                None => {
+                    row.message = evaluation.diagnostics.first().map(|found| {
+                        let place = found.location.as_ref();
+                        let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+                        format!("{place}{}", found.message)
+                    });
+                }
+            }
+        }
+    }
+    row
+}
+
+/// Fills in the ratios between the kernels of each problem.
+pub fn set_side_by_side(rows: &mut [Row]) {
+    let cycles: Vec<(String, String, u64)> = rows
+        .iter()
+        .filter_map(|row| Some((row.problem.clone(), row.kernel.clone(), row.cycles?)))
+        .collect();
+    for row in rows {
+        let Some(own) = row.cycles else { continue };
+        row.speedup_over = cycles
+            .iter()
+            .filter(|(problem, kernel, _)| *problem == row.problem && *kernel != row.kernel)
+            .map(|(_, kernel, other)| (kernel.clone(), *other as f64 / own.max(1) as f64))
+            .collect();
+    }
+}
+
+/// Returns what each of `kernels` does over all rows.
+pub fn means(rows: &[Row], kernels: &[String]) -> Vec<Mean> {
+    let mean_of = |kernel: &String| {
+        let own: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.kernel == *kernel && row.cycles.is_some())
+            .collect();
+        let over = |other: &String| {
+            geometric_mean(
+                own.iter()
+                    .filter_map(|row| row.speedup_over.get(other).copied()),
+            )
+            .map(|mean| (other.clone(), mean))
+        };
+        Mean {
+            kernel: kernel.clone(),
+            problems: own.len(),
+            percent_of_peak: geometric_mean(own.iter().filter_map(|row| row.percent_of_peak)),
+            speedup_over: kernels.iter().filter_map(over).collect(),
+        }
+    };
+    kernels.iter().map(mean_of).collect()
+}
+
+/// Returns the geometric mean of positive numbers; nothing if there are none.
+fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0u32);
+    for value in values {
+        sum += value.ln();
+        count += 1;
+    }
+    (0 < count).then(|| (sum / f64::from(count)).exp())
+}
+
+/// Returns the table, in Markdown if wanted, and why rows failed.
+pub fn report_text(report: &BenchReport, markdown: bool) -> String {
+    let ratio = |value: Option<&f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
+    let percent =
+        |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
+    let mut header = vec![
+        "problem".to_owned(),
+        "kernel".to_owned(),
+        "cycles".to_owned(),
+        "% of peak".to_owned(),
+    ];
+    header.extend(report.kernels.iter().map(|kernel| format!("x {kernel}")));
+    let mut lines = vec![header];
+    let ratios = |own: &str, speedups: &BTreeMap<String, f64>, is_ok: bool| -> Vec<String> {
+        let one = |kernel: &String| match kernel == own && is_ok {
+            true => "1".to_owned(),
+            false => ratio(speedups.get(kernel)),
+        };
+        report.kernels.iter().map(one).collect()
+    };
+    for row in &report.rows {
+        let mut line = vec![
+            row.problem.clone(),
+            row.kernel.clone(),
+            row.cycles.map_or_else(|| row.outcome.clone(), grouped),
+            percent(row.percent_of_peak),
+        ];
+        line.extend(ratios(&row.kernel, &row.speedup_over, row.cycles.is_some()));
+        lines.push(line);
+    }
+    for mean in report
+        .geometric_means
+        .iter()
+        .filter(|mean| 0 < mean.problems)
+    {
+        let mut line = vec![
+            format!("geometric mean of {}", mean.problems),
+            mean.kernel.clone(),
+            String::new(),
+            percent(mean.percent_of_peak),
+        ];
+        line.extend(ratios(&mean.kernel, &mean.speedup_over, true));
+        lines.push(line);
+    }
+    let right: Vec<usize> = (2..lines[0].len()).collect();
+    let mut text = format!("{}: {}\n\n", report.suite, report.description);
+    text += &if markdown {
+        markdown_table(&lines, &right)
+    } else {
+        table(&lines, &right)
+    };
+    text += &format!(
+        "\n`x {}` says how many times fewer cycles than that kernel.\n",
+        report.kernels[0]
+    );
+    text += &format!(
+        "Measured on {}, compiled by {}.\n",
+        report.machines.join(" and "),
+        report.compiler
+    );
+    for row in &report.rows {
+        if let Some(message) = &row.message {
+            text += &format!(
+                "{} {}: {}: {message}\n",
+                row.problem, row.kernel, row.outcome
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        let make = |problem: &str, kernel: &str, cycles: Option<u64>| Row {
+            cycles,
+            percent_of_peak: cycles.map(|cycles| 100.0 / cycles as f64),
+            outcome: if cycles.is_some() { "ok" } else { "wrong" }.to_owned(),
+            message: cycles.is_none().then(|| "C[0][0] is 1".to_owned()),
+            ..row(problem, kernel, Err(EvalError::Fault(String::new())))
+        };
+        let mut rows = vec![
+            make("p", "baseline", Some(800)),
+            make("p", "expert", Some(200)),
+            make("q", "baseline", Some(100)),
+            make("q", "expert", None),
+            make("r", "baseline", Some(100)),
+            make("r", "expert", Some(100)),
+        ];
+        set_side_by_side(&mut rows);
+        rows
+    }
+
+    #[test]
+    fn ratios_are_within_a_problem_and_means_over_those_where_both_are_ok() {
+        let rows = rows();
+        assert_eq!(
+            rows[1].speedup_over,
+            BTreeMap::from([("baseline".to_owned(), 4.0)])
+        );
+        assert_eq!(rows[0].speedup_over["expert"], 0.25);
+        assert!(rows[2].speedup_over.is_empty() && rows[3].speedup_over.is_empty());
+        let kernels = ["baseline".to_owned(), "expert".to_owned()];
+        let means = means(&rows, &kernels);
+        assert_eq!((means[0].problems, means[1].problems), (3, 2));
+        assert!((means[1].speedup_over["baseline"] - 2.0).abs() < 1e-12);
+        assert_eq!(geometric_mean(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn rows_have_stable_names_in_json() {
+        let rows = serde_json::to_value(rows()).expect("serialises");
+        assert_eq!(rows[1]["problem"], "p");
+        assert_eq!(rows[1]["kernel"], "expert");
+        assert_eq!(rows[1]["outcome"], "ok");
+        assert_eq!(rows[1]["cycles"], 200);
+        assert_eq!(rows[1]["percent_of_peak"], 0.5);
+        assert_eq!(rows[1]["speedup_over"]["baseline"], 4.0);
+        assert_eq!(rows[3]["outcome"], "wrong");
+        assert!(rows[3]["cycles"].is_null());
+    }
+
+    #[test]
+    fn a_failed_kernel_is_a_row_of_the_table() {
+        let rows = rows();
+        let kernels = vec!["baseline".to_owned(), "expert".to_owned()];
+        let report = BenchReport {
+            suite: "s".into(),
+            description: "Some".into(),
+            machines: vec!["t/fpga".into()],
+            compiler: "a compiler".into(),
+            geometric_means: means(&rows, &kernels),
+            kernels,
+            rows,
+        };
+        insta::assert_snapshot!(report_text(&report, false));
+        insta::assert_snapshot!(report_text(&report, true));
+    }
+}
