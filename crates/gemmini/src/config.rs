@@ -148,7 +148,8 @@ impl GemminiConfig {
     /// Returns the number of scratchpad rows.
     #[must_use]
     pub fn spad_rows(&self) -> u32 {
-        self.spad_kib * 1024 / self.spad_row_bytes()
+        // Rows are a power of two bytes long, and this is asked for often.
+        (self.spad_kib * 1024) >> self.spad_row_bytes().ilog2()
     }
 
     /// Returns the number of rows of one scratchpad bank.
@@ -160,7 +161,7 @@ impl GemminiConfig {
     /// Returns the number of accumulator rows.
     #[must_use]
     pub fn acc_rows(&self) -> u32 {
-        self.acc_kib * 1024 / self.acc_row_bytes()
+        (self.acc_kib * 1024) >> self.acc_row_bytes().ilog2()
     }
 
     /// Returns the number of rows of one accumulator bank.

@@ -93,6 +93,7 @@ impl Array {
 
     /// Sets which instructions may be used.
     pub fn set_host(&mut self, host: Host) {
+        self.weights.unpack();
         self.host = host;
     }
 
@@ -178,24 +179,22 @@ impl Array {
         let dim = self.dim;
         match (self.elements, dataflow) {
             (Elements::Int8, Dataflow::WeightStationary) => {
+                if !transposed && extent.cols as usize == dim && extent.stride == 1 {
+                    let bytes = extent.rows as usize * dim;
+                    let rows = &local.bytes[extent.first as usize * dim..][..bytes];
+                    self.weights.load_rows(self.host, rows);
+                    return;
+                }
                 let plain = self.weights.plain_mut();
+                plain.fill(0);
                 if transposed {
-                    plain.fill(0);
                     for (column, row) in extent.iter().enumerate() {
                         let from = &local.spad_row(row)[..extent.cols as usize];
                         for (at, byte) in from.iter().enumerate() {
                             plain[at * dim + column] = *byte as i8;
                         }
                     }
-                } else if extent.cols as usize == dim && extent.stride == 1 {
-                    let bytes = extent.rows as usize * dim;
-                    let from = &local.bytes[extent.first as usize * dim..][..bytes];
-                    for (to, from) in plain[..bytes].iter_mut().zip(from) {
-                        *to = *from as i8;
-                    }
-                    plain[bytes..].fill(0);
                 } else {
-                    plain.fill(0);
                     for (at, row) in extent.iter().enumerate() {
                         let from = &local.spad_row(row)[..extent.cols as usize];
                         for (to, from) in plain[at * dim..].iter_mut().zip(from) {
@@ -203,7 +202,7 @@ impl Array {
                         }
                     }
                 }
-                self.weights.pack(self.host);
+                self.weights.pack();
             }
             (Elements::Int8, Dataflow::OutputStationary) => {
                 self.sums.fill(0);

@@ -645,7 +645,7 @@ impl Functional {
                 place(dim, &self.local, b_extent, transposed, 1, |at, bytes| {
                     plain[at] = bytes[0] as i8
                 });
-                self.moving.pack(self.host);
+                self.moving.pack();
                 multiply_i8(
                     self.host,
                     &self.scratch_a,

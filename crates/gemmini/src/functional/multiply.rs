@@ -56,16 +56,51 @@ impl Weights {
     }
 
     /// Makes the pairs.
+    pub fn pack(&mut self) {
+        pack_rows(self.dim, &self.plain, &mut self.pairs);
+    }
+
+    /// Takes whole rows of bytes, from the first row on, and zeros behind them.
     #[inline]
-    pub fn pack(&mut self, host: Host) {
+    pub fn load_rows(&mut self, host: Host, rows: &[u8]) {
         match (host, self.dim) {
             #[cfg(target_arch = "x86_64")]
-            (Host::Avx2, 16 | 32 | 64) => {
-                // SAFETY: `Host::detect` found AVX2; both hold `dim * dim`
-                // values, a multiple of 32.
-                unsafe { avx2::pack(self.dim, &self.plain, &mut self.pairs) }
+            (Host::Avx2, 16 | 32 | 64) if rows.len().is_multiple_of(2 * self.dim) => {
+                let (packed, zeros) = self.pairs.split_at_mut(rows.len());
+                // SAFETY: `Host::detect` found AVX2; both slices hold the same
+                // even number of rows of `dim` values.
+                unsafe {
+                    match self.dim {
+                        16 => avx2::pack::<16>(rows, packed),
+                        32 => avx2::pack::<32>(rows, packed),
+                        _ => avx2::pack::<64>(rows, packed),
+                    }
+                }
+                zeros.fill(0);
             }
-            _ => pack_rows(self.dim, &self.plain, &mut self.pairs),
+            _ => {
+                for (to, from) in self.plain.iter_mut().zip(rows) {
+                    *to = *from as i8;
+                }
+                self.plain[rows.len()..].fill(0);
+                self.pack();
+            }
+        }
+    }
+
+    /// Makes the plain form, which [`load_rows`](Self::load_rows) may leave
+    /// behind, agree with the pairs.
+    pub fn unpack(&mut self) {
+        let dim = self.dim;
+        for (rows, pairs) in self
+            .plain
+            .chunks_exact_mut(2 * dim)
+            .zip(self.pairs.chunks_exact(2 * dim))
+        {
+            let (even, odd) = rows.split_at_mut(dim);
+            for ((pair, even), odd) in pairs.chunks_exact(2).zip(even).zip(odd) {
+                (*even, *odd) = (pair[0] as i8, pair[1] as i8);
+            }
         }
     }
 }
@@ -153,20 +188,22 @@ mod avx2 {
     const MAX_DIM: usize = 64;
 
     /// # Safety
-    /// The host has AVX2; `dim` is a multiple of 16; `plain` and `pairs` hold
-    /// `dim * dim` values.
+    /// The host has AVX2; `DIM` is a multiple of 16; `rows` and `pairs` hold
+    /// the same even number of rows of `DIM` values.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn pack(dim: usize, plain: &[i8], pairs: &mut [i16]) {
-        let (plain, pairs) = (plain.as_ptr(), pairs.as_mut_ptr());
-        for pair in 0..dim / 2 {
-            for column in (0..dim).step_by(16) {
-                // SAFETY: two rows of `dim` weights lie at `2 * pair * dim`,
-                // and as many pairs.
+    pub(super) unsafe fn pack<const DIM: usize>(rows: &[u8], pairs: &mut [i16]) {
+        let count = rows.len() / (2 * DIM);
+        let (rows, pairs) = (rows.as_ptr(), pairs.as_mut_ptr());
+        for pair in 0..count {
+            for column in 0..DIM / 16 {
+                let column = 16 * column;
+                // SAFETY: two rows of weights lie at `2 * pair * DIM`, and as
+                // many pairs.
                 unsafe {
-                    let from = plain.add(2 * pair * dim + column);
+                    let from = rows.add(2 * pair * DIM + column);
                     let even = _mm_loadu_si128(from.cast::<__m128i>());
-                    let odd = _mm_loadu_si128(from.add(dim).cast::<__m128i>());
-                    let to = pairs.add(2 * pair * dim + 2 * column).cast::<__m256i>();
+                    let odd = _mm_loadu_si128(from.add(DIM).cast::<__m128i>());
+                    let to = pairs.add(2 * pair * DIM + 2 * column).cast::<__m256i>();
                     let low = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd));
                     let high = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd));
                     _mm256_storeu_si256(to, low);
@@ -334,16 +371,41 @@ mod tests {
     proptest! {
         #[test]
         fn every_form_of_the_integer_product_agrees((dim, a, w, before) in problem()) {
-            let mut weights = Weights::new(dim);
-            weights.plain_mut().copy_from_slice(&w);
             let zeros = vec![0; before.len()];
-            for host in [Host::Portable, Host::detect()] {
-                weights.pack(host);
+            let bytes: Vec<u8> = w.iter().map(|weight| *weight as u8).collect();
+            for (host, by_rows) in
+                [(Host::Portable, true), (Host::detect(), false), (Host::detect(), true)]
+            {
+                let mut weights = Weights::new(dim);
+                if by_rows {
+                    weights.load_rows(host, &bytes);
+                } else {
+                    weights.plain_mut().copy_from_slice(&w);
+                    weights.pack();
+                }
                 let mut out = before.clone();
                 multiply_i8(host, &a, &weights, &mut out, Store::Add);
                 prop_assert_eq!(&out, &nested_loops(dim, &a, &w, &before));
                 multiply_i8(host, &a, &weights, &mut out, Store::Overwrite);
                 prop_assert_eq!(&out, &nested_loops(dim, &a, &w, &zeros));
+            }
+        }
+
+        #[test]
+        fn fewer_rows_than_the_array_has_are_followed_by_zeros(
+            (dim, _, w, _) in problem(),
+            share in 0usize..=64,
+        ) {
+            let rows = share.min(dim);
+            let bytes: Vec<u8> = w.iter().map(|weight| *weight as u8).collect();
+            let mut expected = w[..rows * dim].to_vec();
+            expected.resize(dim * dim, 0);
+            for host in [Host::Portable, Host::detect()] {
+                let mut weights = Weights::new(dim);
+                weights.load_rows(host, &bytes);
+                weights.load_rows(host, &bytes[..rows * dim]);
+                weights.unpack();
+                prop_assert_eq!(&weights.plain, &expected);
             }
         }
 
