@@ -88,11 +88,16 @@ impl Coprocessor for Gemmini {
             command.rs1,
             command.rs2,
         );
+        if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut self.timing, &instruction) {
+            self.functional
+                .set_timed_events(engine.events(command.cycle));
+        }
         let value = self.functional.execute(&command, &instruction, memory)?;
         Ok(match (&mut self.timing, &instruction) {
-            (Some(engine), Ok(instruction)) => {
-                engine.push(&command, instruction, &self.functional.context())
-            }
+            (Some(engine), Ok(instruction)) => RoccReply {
+                value,
+                ..engine.push(&command, instruction, &self.functional.context())
+            },
             _ => RoccReply {
                 value,
                 accepted: 0,

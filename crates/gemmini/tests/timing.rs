@@ -128,6 +128,48 @@ fn int8() -> Bench {
     Bench::new(int8_16())
 }
 
+/// Returns what the counter instruction answers to `access`.
+fn counter(bench: &mut Bench, access: u64) -> u64 {
+    let command = RoccCommand {
+        custom: 3,
+        funct: 126,
+        rs1: access,
+        rs2: 0,
+        wants_reply: true,
+        pc: 0,
+        cycle: bench.cycle,
+    };
+    let reply = bench.gemmini.execute(command, &mut bench.memory).unwrap();
+    assert!(reply.value_ready > bench.cycle);
+    bench.cycle = reply.accepted + 1;
+    reply.value
+}
+
+#[test]
+fn counters_grow_while_the_machine_works_and_snapshots_stand_still() {
+    let mut bench = Bench::new(int8_16());
+    // Counter 0: cycles of loads; counter 7: load commands in the station.
+    let (configure, index_7, external) = (8, 7 << 4, 1 << 31);
+    assert_eq!(counter(&mut bench, 9 << 12 | configure), 0);
+    assert_eq!(
+        counter(&mut bench, external | 1 << 12 | index_7 | configure),
+        0
+    );
+    for at in 0..8 {
+        bench.mvin(BASE + at * 0x400, at * 16, 16, 16);
+    }
+    bench.cycle += 60;
+    let under_way = counter(&mut bench, 0);
+    assert!(under_way > 0 && under_way < 128, "{under_way} of 128 beats");
+    assert!(counter(&mut bench, index_7) >= 2);
+    let frozen = counter(&mut bench, 4);
+    bench.drain();
+    assert_eq!(counter(&mut bench, 0), frozen);
+    assert_eq!(counter(&mut bench, 2), 128, "a beat for each row");
+    assert_eq!(counter(&mut bench, index_7), 0);
+    assert_eq!(counter(&mut bench, 1), 0);
+}
+
 #[test]
 fn a_load_takes_its_latency_and_a_cycle_per_beat() {
     let narrow = int8().time(|bench| bench.mvin(BASE, 0, 16, 16));

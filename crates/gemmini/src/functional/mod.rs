@@ -19,6 +19,7 @@ mod norm;
 mod race;
 mod statistics;
 
+pub(crate) use counters::TimedEvents;
 pub use faults::{Checks, Severity, Warning};
 pub use statistics::Statistics;
 
@@ -93,6 +94,7 @@ pub struct Functional {
     value: u64,
     norm: [NormStatistics; 2],
     counters: Counters,
+    timed_events: TimedEvents,
     outstanding: Outstanding,
     in_flight: ResultsInFlight,
     last_load: Option<LoadRecord>,
@@ -133,6 +135,7 @@ impl Functional {
             value: 0,
             norm: [NormStatistics::default(); 2],
             counters: Counters::default(),
+            timed_events: TimedEvents::default(),
             outstanding: Outstanding::new(),
             in_flight: ResultsInFlight::new(config.dim),
             last_load: None,
@@ -241,6 +244,11 @@ impl Functional {
     #[must_use]
     pub fn pending_preload(&self) -> Option<u64> {
         self.pending.map(|pending| pending.pc)
+    }
+
+    /// Tells what counters may count besides bytes, before an access to one.
+    pub(crate) fn set_timed_events(&mut self, events: TimedEvents) {
+        self.timed_events = events;
     }
 
     /// Returns what the timing engine may know about the last command.
@@ -383,7 +391,9 @@ impl Functional {
                         ),
                     ));
                 }
-                self.value = self.counters.access(access, &self.statistics);
+                self.value = self
+                    .counters
+                    .access(access, &self.statistics, self.timed_events);
                 Ok(())
             }
         }

@@ -21,6 +21,7 @@ use super::store::StoreUnit;
 use crate::ExecContext;
 use crate::config::GemminiConfig;
 use crate::configured::Configured;
+use crate::functional::TimedEvents;
 use crate::isa::Instruction;
 use crate::loop_conv::ConvLoop;
 use crate::loop_ws::MatmulLoop;
@@ -362,6 +363,17 @@ impl Engine {
             self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
         }
         reply(accepted)
+    }
+
+    /// Returns what counters may count, up to `cycle`.
+    pub(crate) fn events(&mut self, cycle: u64) -> TimedEvents {
+        self.run_until(cycle);
+        TimedEvents {
+            load: self.stats.read_beats,
+            store: self.stats.write_beats,
+            execute: self.stats.array_busy + self.stats.bank_conflict + self.stats.array_full,
+            station: self.station.occupied(),
+        }
     }
 
     /// Returns the cycle, at least `cycle`, at which all work is done.

@@ -85,6 +85,12 @@ impl Station {
         self.entries[slot as usize].as_ref().expect("slot in use")
     }
 
+    /// Returns the number of slots in use in each section.
+    pub(super) fn occupied(&self) -> [u64; 3] {
+        [Class::Load, Class::Store, Class::Execute]
+            .map(|class| (self.valid & section(class)).count_ones().into())
+    }
+
     /// Returns the cycle, `cycle` or later, at which a slot is free, or `None`
     /// if that waits for a completion.
     pub(super) fn room(&self, class: Class, cycle: u64) -> Option<(Slot, u64)> {
