@@ -104,6 +104,23 @@ impl Program {
         })
     }
 
+    /// Makes a program of one segment at `address`, where it starts, without
+    /// debug information.
+    #[must_use]
+    pub fn from_bytes(address: u64, bytes: Vec<u8>, symbols: BTreeMap<String, u64>) -> Self {
+        Self {
+            entry: address,
+            segments: vec![Segment {
+                address,
+                size: bytes.len() as u64,
+                bytes,
+            }],
+            symbols,
+            functions: Vec::new(),
+            lines: None,
+        }
+    }
+
     /// Returns the address of a symbol.
     #[must_use]
     pub fn symbol(&self, name: &str) -> Option<u64> {
