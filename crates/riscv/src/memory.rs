@@ -53,6 +53,7 @@ pub struct Memory {
     first_writes: Vec<Option<(u64, u64)>>,
     code_changed: bool,
     hook_touched: bool,
+    hooked_store: Range<u64>,
 }
 
 impl Memory {
@@ -74,6 +75,7 @@ impl Memory {
             first_writes: Vec::new(),
             code_changed: false,
             hook_touched: false,
+            hooked_store: 0..0,
         }
     }
 
@@ -148,6 +150,13 @@ impl Memory {
         {
             *page |= HOOKED;
         }
+    }
+
+    /// Returns the bytes that the last store to a hooked page wrote; empty
+    /// before the first.
+    #[must_use]
+    pub fn hooked_store(&self) -> Range<u64> {
+        self.hooked_store.clone()
     }
 
     /// Returns whether a hooked page was stored to since the last call.
@@ -382,7 +391,10 @@ impl Memory {
         }
         if matches!(kind, AccessKind::Store | AccessKind::DmaWrite) {
             self.code_changed |= attributes & CODE != 0;
-            self.hook_touched |= kind == AccessKind::Store && attributes & HOOKED != 0;
+            if kind == AccessKind::Store && attributes & HOOKED != 0 {
+                self.hook_touched = true;
+                self.hooked_store = address..address + len as u64;
+            }
         }
         Ok(())
     }

@@ -9,6 +9,9 @@ use autocomp_riscv::{Coprocessor, Exit, Fault, Limits, Memory, Mode};
 /// The most bytes of output that are kept.
 const OUTPUT_LIMIT: usize = 16 << 20;
 
+/// Instructions after which half a command is taken for a whole one.
+const HALF_COMMAND_INSTRUCTIONS: u64 = 64;
+
 const EBADF: u64 = 9;
 const EFAULT: u64 = 14;
 const ENOSYS: u64 = 38;
@@ -90,10 +93,24 @@ pub fn run_loaded<C: Coprocessor>(
         machine.memory().hook(tohost);
     }
     let mut stdout = Vec::new();
+    let mut half = None;
     let end = loop {
         let (hart, memory, accelerator) = machine.parts();
-        match hart.run(memory, accelerator, limits) {
+        let patience = half.map_or(u64::MAX, |half: HalfCommand| half.until);
+        let limits_now = Limits {
+            instructions: limits.instructions.min(patience),
+            ..limits
+        };
+        match hart.run(memory, accelerator, limits_now) {
             Exit::Fault(fault) => break ProgramEnd::Fault(fault),
+            Exit::Limit if half.is_some() && hart.instructions() < limits.instructions => {
+                half = None;
+                if let Some(code) =
+                    tohost.and_then(|tohost| serve(memory, tohost, fromhost, &mut stdout))
+                {
+                    break ProgramEnd::Exited(code);
+                }
+            }
             Exit::Limit => {
                 let mut report = report(machine, ProgramEnd::Exited(0), stdout);
                 report.end = ProgramEnd::Limit(machine.spin());
@@ -107,6 +124,11 @@ pub fn run_loaded<C: Coprocessor>(
             },
             Exit::Hook => {
                 let Some(tohost) = tohost else { continue };
+                half =
+                    HalfCommand::after(half, &memory.hooked_store(), tohost, hart.instructions());
+                if half.is_some() {
+                    continue;
+                }
                 if let Some(code) = serve(memory, tohost, fromhost, &mut stdout) {
                     break ProgramEnd::Exited(code);
                 }
@@ -114,6 +136,43 @@ pub fn run_loaded<C: Coprocessor>(
         }
     };
     Ok(report(machine, end, stdout))
+}
+
+/// A command of which one half has been stored: programs that store 32 bits
+/// at a time do so in either order, and a host that looks in between would see
+/// another command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct HalfCommand {
+    /// Address of the half.
+    stored: u64,
+    /// Total of instructions at which the other half is no longer waited for.
+    until: u64,
+}
+
+impl HalfCommand {
+    /// Returns what is waited for after a store of the bytes `stored`, given
+    /// what was waited for before.
+    fn after(
+        before: Option<Self>,
+        stored: &std::ops::Range<u64>,
+        tohost: u64,
+        instructions: u64,
+    ) -> Option<Self> {
+        let is_half =
+            stored.end - stored.start == 4 && (tohost..tohost + 8).contains(&stored.start);
+        if !is_half {
+            // Beside `tohost`, or all of it.
+            return before.filter(|_| !stored.contains(&tohost));
+        }
+        match before {
+            None => Some(Self {
+                stored: stored.start,
+                until: instructions.saturating_add(HALF_COMMAND_INSTRUCTIONS),
+            }),
+            Some(half) if half.stored == stored.start => Some(half),
+            Some(_) => None,
+        }
+    }
 }
 
 fn report<C: Coprocessor>(

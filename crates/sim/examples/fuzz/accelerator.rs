@@ -51,7 +51,7 @@ pub fn run_commands(seed: u64) -> Digest {
             }
             Err(fault) => digest.bytes(fault.message.as_bytes()),
         }
-        if pc % 28 == 0 {
+        if pc.is_multiple_of(28) {
             let access =
                 [LineAccess::Read, LineAccess::WriteBack, LineAccess::Write][pc as usize % 3];
             let done = gemmini.line_access(
@@ -64,7 +64,7 @@ pub fn run_commands(seed: u64) -> Digest {
             gemmini.take_probes(&mut probes);
             digest.add(done + probes.len() as u64);
         }
-        if pc % 200 == 0 {
+        if pc.is_multiple_of(200) {
             if let Ok(idle) = gemmini.fence(pc, cycle, &mut memory) {
                 assert!(
                     idle >= cycle && idle - cycle < 1 << 32,
@@ -74,7 +74,7 @@ pub fn run_commands(seed: u64) -> Digest {
             }
             digest.add(cycle);
         }
-        let _ = gemmini.cpu_access(rs1, 8, pc % 8 == 0, pc);
+        let _ = gemmini.cpu_access(rs1, 8, pc.is_multiple_of(8), pc);
     };
     let mut pc = 0;
     for (funct, rs1, rs2) in settings(&config, &mut random) {

@@ -38,6 +38,10 @@ pub fn sd(rs2: u32, rs1: u32, offset: i32) -> u32 {
     (offset >> 5) << 25 | rs2 << 20 | rs1 << 15 | 3 << 12 | (offset & 31) << 7 | 0x23
 }
 
+pub fn sw(rs2: u32, rs1: u32, offset: i32) -> u32 {
+    sd(rs2, rs1, offset) ^ 1 << 12
+}
+
 pub fn branch_if_zero(rs1: u32, offset: i32) -> u32 {
     let offset = offset as u32;
     (offset >> 12 & 1) << 31

@@ -267,6 +267,36 @@ fn a_program_prints_and_exits_through_htif() {
 }
 
 #[test]
+fn commands_may_be_stored_in_halves_in_either_order() {
+    let tohost = BASE + 0x1000;
+    let mut code = vec![auipc(T0, 1), lui(T1, 0x1010)];
+    // Wait until the command has been taken.
+    let wait = [ld(A1, T0, 64), branch_if_zero(A1, -4), sd(ZERO, T0, 64)];
+    code.extend([
+        addi(A0, ZERO, i32::from(b'l')),
+        sw(A0, T0, 0),
+        sw(T1, T0, 4),
+    ]);
+    code.extend(wait);
+    code.extend([
+        addi(A0, ZERO, i32::from(b'h')),
+        sw(T1, T0, 4),
+        sw(A0, T0, 0),
+    ]);
+    code.extend(wait);
+    // Exits by one half, again and again: the other one is not waited for.
+    code.extend([addi(A0, ZERO, 15), sw(A0, T0, 0), jump(-4)]);
+    let symbols = [("tohost", tohost), ("fromhost", tohost + 64)];
+    let elf = elf(&code, &[0; 256], &symbols);
+    for mode in [Mode::Functional, Mode::Timed] {
+        let report = run_program(&elf, &config(), accelerator(), mode, LIMITS).unwrap();
+        assert_eq!(report.end, ProgramEnd::Exited(7));
+        assert_eq!(String::from_utf8_lossy(&report.stdout), "lh");
+        assert!(report.instructions < 200);
+    }
+}
+
+#[test]
 fn a_program_prints_and_exits_through_mscratch() {
     let mut code = vec![addi(T1, ZERO, 0xc0), slli(T1, T1, 56)];
     for byte in b"ok" {
