@@ -2,7 +2,8 @@
 
 use crate::error::SimError;
 use autocomp_riscv::Memory;
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
+use object::read::elf::ProgramHeader;
+use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -69,19 +70,7 @@ impl Program {
             let found = format!("{:?}", file.architecture());
             return Err(SimError::WrongMachine(found));
         }
-        let mut segments = Vec::new();
-        for segment in file.segments() {
-            let bytes = segment
-                .data()
-                .map_err(|error| SimError::Elf(error.to_string()))?;
-            if segment.size() > 0 {
-                segments.push(Segment {
-                    address: segment.address(),
-                    bytes: bytes.to_vec(),
-                    size: segment.size(),
-                });
-            }
-        }
+        let segments = segments(&file, elf)?;
         let mut symbols = BTreeMap::new();
         let mut functions = Vec::new();
         for symbol in file.symbols() {
@@ -201,6 +190,31 @@ impl Program {
         }
         Ok(())
     }
+}
+
+/// Returns what is to be loaded, at physical addresses: start code may itself
+/// move data from where it was loaded to where it is used.
+fn segments(file: &object::File<'_>, elf: &[u8]) -> Result<Vec<Segment>, SimError> {
+    let object::File::Elf64(headers) = file else {
+        return Err(SimError::WrongMachine("no 64-bit ELF file".to_owned()));
+    };
+    let endian = headers.endian();
+    let mut segments = Vec::new();
+    for header in headers.elf_program_headers() {
+        let size = header.p_memsz(endian);
+        if header.p_type(endian) != object::elf::PT_LOAD || size == 0 {
+            continue;
+        }
+        let bytes = header
+            .data(endian, elf)
+            .map_err(|()| SimError::Elf("a segment lies outside the file".to_owned()))?;
+        segments.push(Segment {
+            address: header.p_paddr(endian),
+            bytes: bytes.to_vec(),
+            size,
+        });
+    }
+    Ok(segments)
 }
 
 fn read_lines(file: &object::File<'_>) -> Option<addr2line::Context<Reader>> {

@@ -318,6 +318,15 @@ fn a_program_prints_and_exits_through_mscratch() {
 }
 
 #[test]
+fn a_program_is_loaded_at_physical_addresses() {
+    let mut elf = elf(&[EBREAK], &[], &[]);
+    // Offset of the virtual address in the first program header.
+    let virtual_address = 64 + 16;
+    elf[virtual_address..virtual_address + 8].copy_from_slice(&0x9000_0000u64.to_le_bytes());
+    assert_eq!(Program::parse(&elf).unwrap().segments[0].address, BASE);
+}
+
+#[test]
 fn a_program_that_never_exits_reaches_its_limit() {
     let elf = elf(&[jump(0)], &[], &[]);
     let report = run_program(&elf, &config(), accelerator(), Mode::Functional, LIMITS).unwrap();
