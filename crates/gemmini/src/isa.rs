@@ -352,6 +352,15 @@ fn decode_config(rs1: u64, rs2: u64) -> Instruction {
 }
 
 impl Instruction {
+    /// Returns whether it sets or starts one of the loop units.
+    #[inline]
+    pub(crate) fn is_for_loops(&self) -> bool {
+        matches!(
+            self,
+            Self::LoopWs(_) | Self::LoopWsConfig(_) | Self::LoopConv(_) | Self::LoopConvConfig(_)
+        )
+    }
+
     /// Returns the function field; that of the first one where several
     /// configuration commands share a kind.
     #[must_use]

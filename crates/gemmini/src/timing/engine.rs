@@ -8,8 +8,8 @@
 use super::calendar::Calendar;
 use super::config::TimingConfig;
 use super::conv_loop::ConvUnit;
-use super::execute::ExecuteUnit;
-use super::job::{Class, Job, resolve};
+use super::execute::{COMMANDS, ExecuteUnit, UNROLLER};
+use super::job::{Class, Job, Sizes, resolve};
 use super::load::LoadUnit;
 use super::matmul_loop::MatmulUnit;
 use super::memory::{MemoryCounts, MemorySystem};
@@ -95,8 +95,10 @@ struct Pending {
 }
 
 /// A command that waits for room in the reservation station.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Head {
+    /// Whether there is one.
+    waits: bool,
     job: Job,
     pc: u64,
     origin: Origin,
@@ -119,6 +121,7 @@ pub struct Engine {
     matmul: MatmulUnit,
     conv: ConvUnit,
     configured: Configured,
+    sizes: Sizes,
     /// Commands from the core, oldest first.
     core: VecDeque<Pending>,
     /// Loops whose starting command is in `core`.
@@ -134,7 +137,7 @@ pub struct Engine {
     /// Commands from the convolution loop on their way to `unrolled`.
     conv_out: VecDeque<(Pending, u64)>,
     /// The head, resolved, while it waits for room.
-    head: Option<Head>,
+    head: Head,
     last_allocation: u64,
     last_loop_stage: u64,
     loops_idle_from: u64,
@@ -195,8 +198,8 @@ impl Engine {
             write_to_port: u64::from(timing.store.packet_to_port),
             port_to_writer: u64::from(timing.store.port_to_writer),
             write_packets: timing.store.packets.clamp(1, 64) as usize,
-            execute_queue: timing.execute.queue.clamp(3, 16) as usize,
-            unroller_queue: timing.execute.unroller_queue.clamp(2, 8) as usize,
+            execute_queue: timing.execute.queue.clamp(3, COMMANDS as u32) as usize,
+            unroller_queue: timing.execute.unroller_queue.clamp(2, UNROLLER as u32) as usize,
             read_latency: u64::from(timing.execute.read_latency.max(1)),
             mesh_latency: dim * tile
                 + (dim - 1) * tile
@@ -256,7 +259,14 @@ impl Engine {
             unrolled: VecDeque::with_capacity(4),
             unrolled_room_from: 0,
             conv_out: VecDeque::with_capacity(8),
-            head: None,
+            head: Head {
+                waits: false,
+                job: Job::new(),
+                pc: 0,
+                origin: Origin::Core,
+                arrived: 0,
+            },
+            sizes: Sizes::new(config),
             last_allocation: 0,
             last_loop_stage: 0,
             loops_idle_from: 0,
@@ -353,13 +363,7 @@ impl Engine {
         });
         let at = accepted + self.k.queues;
         self.wake[ALLOCATE] = self.wake[ALLOCATE].min(at);
-        if matches!(
-            instruction,
-            Instruction::LoopWs(_)
-                | Instruction::LoopWsConfig(_)
-                | Instruction::LoopConv(_)
-                | Instruction::LoopConvConfig(_)
-        ) {
+        if instruction.is_for_loops() {
             self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
         }
         reply(accepted)
@@ -422,25 +426,37 @@ impl Engine {
     }
 
     /// Works through all events up to and including `limit`.
+    #[inline]
     pub(super) fn run_until(&mut self, limit: u64) {
-        while self.next_event() <= limit {
-            self.step_once();
+        loop {
+            let next = self.next_event();
+            if next > limit {
+                return;
+            }
+            self.step_at(next);
         }
     }
 
     #[inline]
     fn next_event(&self) -> u64 {
-        self.wake.iter().copied().min().unwrap_or(u64::MAX)
+        let [a, b, c, d, e, f, g, h] = self.wake;
+        (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
     }
 
     /// Works through the events of the next cycle that has any; returns
     /// whether there was one.
     fn step_once(&mut self) -> bool {
-        let now = self.next_event();
-        if now == u64::MAX {
+        let next = self.next_event();
+        if next == u64::MAX {
             return false;
         }
-        let now = now.max(self.now);
+        self.step_at(next);
+        true
+    }
+
+    /// Works through the events that are due in cycle `next`.
+    fn step_at(&mut self, next: u64) {
+        let now = next.max(self.now);
         self.now = now;
         if self.wake[ISSUE] <= now {
             self.step_issue(now);
@@ -466,7 +482,6 @@ impl Engine {
         if self.wake[COMPLETE] <= now {
             self.step_complete(now);
         }
-        true
     }
 
     /// Returns the bank of a local row.
@@ -554,7 +569,7 @@ impl Engine {
                 }
                 Class::Execute => {
                     self.execute.push(slot, visible);
-                    if !self.execute.is_busy() {
+                    if !self.execute.is_busy {
                         self.wake[ARRAY] = self.wake[ARRAY].min(visible);
                     }
                 }
@@ -637,24 +652,21 @@ impl Engine {
 
     fn step_allocate(&mut self, now: u64) {
         self.wake[ALLOCATE] = u64::MAX;
-        let Some(head) = self.head.take().or_else(|| self.take_head(now)) else {
+        if !self.head.waits && !self.take_head(now) {
             return;
-        };
+        }
+        let head = &mut self.head;
         match self.station.room(head.job.class, now) {
             Some((slot, at)) if at <= now => {
-                self.station.allocate(
-                    slot,
-                    &head.job,
-                    head.pc,
-                    head.origin,
-                    now,
-                    self.blocked.take(),
-                );
+                head.waits = false;
+                let origin = head.origin;
+                self.station
+                    .allocate(slot, &head.job, head.pc, origin, now, self.blocked.take());
                 if let Some(recording) = &mut self.recording {
-                    recording.allocate(slot, &head.job, head.origin, head.pc, head.arrived, now);
+                    recording.allocate(slot, &head.job, origin, head.pc, head.arrived, now);
                 }
                 self.last_allocation = now;
-                if head.origin == Origin::Core {
+                if origin == Origin::Core {
                     self.leave(now);
                 }
                 self.wake[ISSUE] = self.wake[ISSUE].min(now + 1);
@@ -670,7 +682,6 @@ impl Engine {
         if let Some(recording) = &mut self.recording {
             recording.block(now);
         }
-        self.head = Some(head);
     }
 
     fn leave(&mut self, now: u64) {
@@ -679,62 +690,64 @@ impl Engine {
         self.busy_until = self.busy_until.max(now + 1);
     }
 
-    /// Takes the next command for allocation, if one is due.
-    fn take_head(&mut self, now: u64) -> Option<Head> {
+    /// Makes the next command the head, if one is due; returns whether there
+    /// is one.
+    fn take_head(&mut self, now: u64) -> bool {
         loop {
             let earliest = self.last_allocation + 1;
-            let from_loops = self.unrolled.front().copied();
-            if let Some((pending, visible)) = from_loops {
-                let at = visible.max(earliest);
+            if let Some((pending, visible)) = self.unrolled.front() {
+                let (visible, at) = (*visible, (*visible).max(earliest));
                 if at > now {
                     self.wake[ALLOCATE] = at;
-                    return None;
+                    return false;
+                }
+                let (pc, origin) = (pending.pc, pending.origin);
+                let head = &mut self.head;
+                let allocates = resolve(
+                    &pending.instruction,
+                    &mut self.configured,
+                    &self.sizes,
+                    &mut head.job,
+                );
+                if allocates {
+                    (head.waits, head.pc, head.origin, head.arrived) = (true, pc, origin, visible);
                 }
                 if self.unrolled.len() >= UNROLLED {
                     self.unrolled_room_from = now + 1;
                 }
                 self.unrolled.pop_front();
                 self.poke_loops(now + 1);
-                if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config)
-                {
-                    let (pc, origin, arrived) = (pending.pc, pending.origin, visible);
-                    return Some(Head {
-                        job,
-                        pc,
-                        origin,
-                        arrived,
-                    });
+                if allocates {
+                    return true;
                 }
                 continue;
             }
-            let pending = self.core.front().copied()?;
-            if matches!(
-                pending.instruction,
-                Instruction::LoopWs(_)
-                    | Instruction::LoopWsConfig(_)
-                    | Instruction::LoopConv(_)
-                    | Instruction::LoopConvConfig(_)
-            ) || self.loops_active()
-            {
-                return None;
+            let Some(pending) = self.core.front() else {
+                return false;
+            };
+            if pending.instruction.is_for_loops() || self.loops_active() {
+                return false;
             }
-            let at = (pending.accepted + self.k.queues)
-                .max(earliest)
-                .max(self.loops_idle_from);
+            let arrived = pending.accepted + self.k.queues;
+            let at = arrived.max(earliest).max(self.loops_idle_from);
             if at > now {
                 self.wake[ALLOCATE] = at;
-                return None;
+                return false;
+            }
+            let head = &mut self.head;
+            let allocates = resolve(
+                &pending.instruction,
+                &mut self.configured,
+                &self.sizes,
+                &mut head.job,
+            );
+            if allocates {
+                head.waits = true;
+                (head.pc, head.origin, head.arrived) = (pending.pc, pending.origin, arrived);
             }
             self.core.pop_front();
-            if let Some(job) = resolve(&pending.instruction, &mut self.configured, &self.config) {
-                let (pc, origin) = (pending.pc, pending.origin);
-                let arrived = pending.accepted + self.k.queues;
-                return Some(Head {
-                    job,
-                    pc,
-                    origin,
-                    arrived,
-                });
+            if allocates {
+                return true;
             }
             // Flush and clock gating end here.
             self.last_allocation = now;

@@ -14,40 +14,82 @@ pub(super) enum Class {
     Execute = 2,
 }
 
-/// Half-open interval of rows in one of the two local memories.
-#[derive(Clone, Copy, Debug, Default)]
+/// Sizes of the local memories, worked out once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    dim: u32,
+    spad_rows: u32,
+    acc_rows: u32,
+    acc_bank_rows: u32,
+    element_bytes: u32,
+    acc_bytes: u32,
+}
+
+impl Sizes {
+    pub(super) fn new(config: &GemminiConfig) -> Self {
+        Self {
+            dim: config.dim,
+            spad_rows: config.spad_rows(),
+            acc_rows: config.acc_rows(),
+            acc_bank_rows: config.acc_rows() / config.acc_banks.max(1),
+            element_bytes: config.element_bytes(),
+            acc_bytes: config.acc_element_bytes(),
+        }
+    }
+}
+
+/// Bit that sets rows of the accumulator apart from those of the scratchpad.
+const ACCUMULATOR: u32 = 1 << 31;
+
+/// Half-open interval of rows in one of the two local memories; it overlaps
+/// nothing if it belongs to no operand.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct RowRange {
-    valid: bool,
-    accumulator: bool,
     start: u32,
     end: u32,
-    wraps: bool,
+}
+
+impl Default for RowRange {
+    fn default() -> Self {
+        Self {
+            start: u32::MAX,
+            end: 0,
+        }
+    }
 }
 
 impl RowRange {
-    fn new(at: LocalAddress, rows: u32, config: &GemminiConfig) -> Self {
-        let size = if at.is_accumulator() {
-            config.acc_rows()
-        } else {
-            config.spad_rows()
-        };
+    fn new(at: LocalAddress, rows: u32, sizes: &Sizes) -> Self {
+        if at.is_garbage() {
+            return Self::default();
+        }
         let end = at.row().saturating_add(rows);
-        Self {
-            valid: !at.is_garbage(),
-            accumulator: at.is_accumulator(),
-            start: at.row(),
-            end,
-            wraps: end > size,
+        // What wraps around is taken to reach up to the end of everything.
+        if at.is_accumulator() {
+            Self {
+                start: ACCUMULATOR | at.row(),
+                end: if end > sizes.acc_rows {
+                    u32::MAX
+                } else {
+                    ACCUMULATOR | end
+                },
+            }
+        } else {
+            Self {
+                start: at.row(),
+                end: if end > sizes.spad_rows {
+                    ACCUMULATOR
+                } else {
+                    end
+                },
+            }
         }
     }
 
     #[inline]
     pub(super) fn overlaps(&self, other: &Self) -> bool {
-        self.valid
-            && other.valid
-            && self.accumulator == other.accumulator
-            && ((other.start <= self.start && (self.start < other.end || other.wraps))
-                || (self.start <= other.start && (other.start < self.end || self.wraps)))
+        ((other.start <= self.start) & (self.start < other.end))
+            | ((self.start <= other.start) & (other.start < self.end))
     }
 }
 
@@ -102,30 +144,42 @@ pub(super) struct StoreJob {
 /// One operand of an execute command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Operand {
+    pub(super) row: u32,
+    pub(super) rows: u16,
+    pub(super) cols: u16,
     pub(super) garbage: bool,
     pub(super) accumulator: bool,
     pub(super) accumulate: bool,
-    pub(super) row: u32,
-    pub(super) rows: u32,
-    pub(super) cols: u32,
 }
 
 impl Operand {
+    #[inline]
     fn new(tile: Tile) -> Self {
         Self {
+            row: tile.address.row(),
+            rows: tile.rows,
+            cols: tile.cols,
             garbage: tile.address.is_garbage(),
             accumulator: tile.address.is_accumulator(),
             accumulate: tile.address.accumulates(),
-            row: tile.address.row(),
-            rows: u32::from(tile.rows),
-            cols: u32::from(tile.cols),
         }
     }
 
+    #[inline]
     pub(super) fn none() -> Self {
         Self {
             garbage: true,
             ..Self::default()
+        }
+    }
+
+    /// Returns its first row as one number over both memories.
+    #[inline]
+    pub(super) fn key(&self) -> u32 {
+        if self.garbage {
+            u32::MAX
+        } else {
+            self.row | u32::from(self.accumulator) << 31
         }
     }
 }
@@ -184,26 +238,43 @@ pub(super) struct Job {
     pub(super) work: Work,
 }
 
-/// Resolves `instruction` and applies configurations to `state`; `None` if the
-/// instruction never reaches the reservation station.
+impl Job {
+    /// Makes a job to resolve commands into.
+    pub(super) fn new() -> Self {
+        Self {
+            class: Class::Load,
+            is_config: false,
+            a: RowRange::default(),
+            a_is_dest: false,
+            b: RowRange::default(),
+            work: Work::Config,
+        }
+    }
+
+    fn be_config(&mut self) {
+        self.is_config = true;
+        self.a = RowRange::default();
+        self.a_is_dest = false;
+        self.b = RowRange::default();
+        self.work = Work::Config;
+    }
+}
+
+/// Resolves `instruction` into `job` and applies configurations to `state`;
+/// returns whether the instruction reaches the reservation station.
+#[inline]
 pub(super) fn resolve(
     instruction: &Instruction,
     state: &mut Configured,
-    config: &GemminiConfig,
-) -> Option<Job> {
-    let mut job = Job {
-        class: Class::Load,
-        is_config: false,
-        a: RowRange::default(),
-        a_is_dest: false,
-        b: RowRange::default(),
-        work: Work::Config,
-    };
+    sizes: &Sizes,
+    job: &mut Job,
+) -> bool {
+    job.is_config = false;
     match *instruction {
         Instruction::ConfigEx(c) => {
             state.set_ex(c);
             job.class = Class::Execute;
-            job.is_config = true;
+            job.be_config();
             job.work = Work::Execute(ExecuteJob {
                 kind: ExecuteKind::Config,
                 mode: mode(state),
@@ -214,30 +285,31 @@ pub(super) fn resolve(
             if c.channel < 3 {
                 state.set_load(c);
             }
-            job.is_config = true;
+            job.class = Class::Load;
+            job.be_config();
         }
         Instruction::ConfigSt(c) => {
             state.set_store(c);
             job.class = Class::Store;
-            job.is_config = true;
+            job.be_config();
         }
         Instruction::ConfigNorm(c) => {
             state.set_norm(c);
             job.class = Class::Store;
-            job.is_config = true;
+            job.be_config();
         }
         Instruction::Mvin {
             channel,
             dram,
             tile,
-        } => load(&mut job, channel, dram, tile, state, config),
-        Instruction::Mvout { dram, tile } => store(&mut job, dram, tile, state, config),
+        } => load(job, channel, dram, tile, state, sizes),
+        Instruction::Mvout { dram, tile } => store(job, dram, tile, state, sizes),
         Instruction::Preload { stationary, dest } => {
             job.class = Class::Execute;
             job.a_is_dest = true;
             let c_rows = u32::from(dest.rows) * u32::from(state.ex.c_stride);
-            job.a = RowRange::new(dest.address, c_rows, config);
-            job.b = RowRange::new(stationary.address, u32::from(stationary.rows), config);
+            job.a = RowRange::new(dest.address, c_rows, sizes);
+            job.b = RowRange::new(stationary.address, u32::from(stationary.rows), sizes);
             job.work = Work::Execute(ExecuteJob {
                 kind: ExecuteKind::Preload,
                 first: Operand::new(stationary),
@@ -248,12 +320,13 @@ pub(super) fn resolve(
         Instruction::Compute { preloaded, a, bd } => {
             job.class = Class::Execute;
             let rows = if state.ex.a_transpose { a.cols } else { a.rows };
+            job.a_is_dest = false;
             job.a = RowRange::new(
                 a.address,
                 u32::from(rows) * u32::from(state.ex.a_stride),
-                config,
+                sizes,
             );
-            job.b = RowRange::new(bd.address, u32::from(bd.rows), config);
+            job.b = RowRange::new(bd.address, u32::from(bd.rows), sizes);
             job.work = Work::Execute(ExecuteJob {
                 kind: if preloaded {
                     ExecuteKind::Flip
@@ -265,9 +338,9 @@ pub(super) fn resolve(
                 mode: mode(state),
             });
         }
-        _ => return None,
+        _ => return false,
     }
-    Some(job)
+    true
 }
 
 fn mode(state: &Configured) -> ExecuteMode {
@@ -279,22 +352,15 @@ fn mode(state: &Configured) -> ExecuteMode {
     }
 }
 
-fn load(
-    job: &mut Job,
-    channel: u8,
-    dram: u64,
-    tile: Tile,
-    state: &Configured,
-    config: &GemminiConfig,
-) {
+fn load(job: &mut Job, channel: u8, dram: u64, tile: Tile, state: &Configured, sizes: &Sizes) {
     let channel = &state.load[usize::from(channel.min(2))];
     let (rows, cols) = (u32::from(tile.rows).max(1), u32::from(tile.cols).max(1));
     let accumulator = tile.address.is_accumulator();
     let wide = accumulator && !channel.shrink;
     let element = if wide {
-        config.acc_element_bytes()
+        sizes.acc_bytes
     } else {
-        config.element_bytes()
+        sizes.element_bytes
     };
     let zero = dram == 0;
     let repeats = if channel.stride == 0 && !zero {
@@ -303,23 +369,25 @@ fn load(
         0
     };
     let pixel_repeats = u32::from(channel.pixel_repeats.max(1));
-    let blocks = cols.div_ceil(config.dim);
+    let blocks = cols.div_ceil(sizes.dim);
     let block_stride = u32::from(channel.block_stride);
     let mut start = tile.address;
     if !accumulator && pixel_repeats > 1 {
-        let half = config.spad_rows() / 2;
+        let half = sizes.spad_rows / 2;
         let floor = if start.row() > half { half } else { 0 };
         let row = start.row().saturating_sub(pixel_repeats - 1).max(floor);
         start = LocalAddress::scratchpad(row);
     }
+    job.class = Class::Load;
     job.a_is_dest = true;
-    job.a = RowRange::new(start, (blocks - 1) * block_stride + rows, config);
+    job.a = RowRange::new(start, (blocks - 1) * block_stride + rows, sizes);
+    job.b = RowRange::default();
     job.work = Work::Load(LoadJob {
         dram,
         stride: channel.stride,
         rows: if repeats > 0 { 1 } else { rows },
         row_bytes: cols * element,
-        block_bytes: config.dim * element,
+        block_bytes: sizes.dim * element,
         repeats,
         pixel_repeats: if accumulator { 1 } else { pixel_repeats },
         block_stride,
@@ -332,29 +400,31 @@ fn load(
     });
 }
 
-fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, config: &GemminiConfig) {
+fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, sizes: &Sizes) {
     let pool = &state.store.pool;
     let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols).max(1));
     let accumulator = tile.address.is_accumulator();
     let full = accumulator && tile.address.is_full_width();
     let element = if full {
-        config.acc_element_bytes()
+        sizes.acc_bytes
     } else {
-        config.element_bytes()
+        sizes.element_bytes
     };
     let pooled = pool.stride != 0;
-    let blocks = cols.div_ceil(config.dim);
+    let blocks = cols.div_ceil(sizes.dim);
     job.class = Class::Store;
+    job.a_is_dest = false;
+    job.b = RowRange::default();
     job.a = if pooled {
-        let bank_rows = config.acc_rows() / config.acc_banks.max(1);
+        let bank_rows = sizes.acc_bank_rows;
         let bank_end = (tile.address.row() / bank_rows + 1) * bank_rows;
         RowRange::new(
             tile.address,
             bank_end.saturating_sub(tile.address.row()),
-            config,
+            sizes,
         )
     } else {
-        RowRange::new(tile.address, (blocks - 1) * config.dim + rows, config)
+        RowRange::new(tile.address, (blocks - 1) * sizes.dim + rows, sizes)
     };
     let size = u32::from(pool.size.max(1));
     job.work = Work::Store(StoreJob {
@@ -371,7 +441,7 @@ fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, config: &Gemm
         },
         parts: if pooled { size * size } else { blocks },
         pooled,
-        part_stride: if pooled { 0 } else { config.dim },
+        part_stride: if pooled { 0 } else { sizes.dim },
         bytes: cols * element,
         pocols: if pooled {
             u32::from(pool.pocols).max(1)

@@ -4,6 +4,7 @@
 //! packets, the beat merger puts the beats of one packet after the other
 //! together to local rows. Zeros take a shortcut.
 
+use super::calendar::Calendar;
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
 use super::station::Slot;
@@ -467,17 +468,24 @@ impl Engine {
     fn merge_rows(&mut self, merging: &mut Merging, now: u64) -> u64 {
         let packet = merging.packet;
         let job = self.load_job(packet.slot);
-        let beat = u64::from(self.k.beat_bytes);
+        let beat_shift = self.k.beat_bytes.trailing_zeros();
         let block_bytes = u64::from(job.block_bytes);
         let (bytes, shift) = (u64::from(packet.bytes), u64::from(packet.shift));
+        let last_beat = (u64::from(packet.size) >> beat_shift) - 1;
+        let delay = if job.wide {
+            self.k.merger_to_acc_write
+        } else {
+            self.k.merger_to_write
+        } + if job.scaled { self.k.scale_latency } else { 0 };
         while merging.sent < bytes {
-            let last = merging.sent + (block_bytes - merging.offset) >= bytes;
+            let rest = block_bytes - merging.offset;
+            let last = merging.sent + rest >= bytes;
             let write_at = match merging.write_at {
                 Some(at) => at,
                 None => {
-                    let need = (merging.sent + block_bytes).min(bytes) + shift;
-                    let beats = u64::from(packet.size) / beat;
-                    let idx = (need.div_ceil(beat).max(1) - 1).min(beats - 1);
+                    // The last byte of the row, counted from 0.
+                    let end = (merging.sent + block_bytes).min(bytes) + shift - 1;
+                    let idx = (end >> beat_shift).min(last_beat);
                     let entered = (merging.start + idx).max(merging.first + idx * merging.spacing);
                     let mut out = (merging.out + 1).max(entered + 1);
                     if self.load.written_count >= self.k.write_stages {
@@ -486,23 +494,17 @@ impl Engine {
                         out = out.max(before.saturating_sub(self.k.merger_to_write - 1));
                     }
                     merging.out = out;
-                    let delay = if job.wide {
-                        self.k.merger_to_acc_write
-                    } else {
-                        self.k.merger_to_write
-                    };
-                    let scale = if job.scaled { self.k.scale_latency } else { 0 };
-                    out + delay + scale
+                    out + delay
                 }
             };
-            merging.write_at = Some(write_at);
             let wake = self.write_row(&job, merging, write_at, last, now);
             if wake != 0 {
+                merging.write_at = Some(write_at);
                 return wake;
             }
             merging.write_at = None;
             merging.writes = 0;
-            merging.sent = (merging.sent + block_bytes - merging.offset).min(bytes);
+            merging.sent = (merging.sent + rest).min(bytes);
             merging.offset = 0;
             merging.block += 1;
         }
@@ -544,36 +546,29 @@ impl Engine {
         let mut at = at;
         while merging.writes < writes {
             at = at.max(self.load.write_free);
-            // The hardware writes the copies from the last row upwards.
-            let repeat = merging.writes / job.pixel_repeats;
-            let pixel = job.pixel_repeats - 1 - merging.writes % job.pixel_repeats;
-            let target = (base + job.repeats - repeat).saturating_sub(pixel);
+            let target = if writes == 1 {
+                base
+            } else {
+                // The hardware writes the copies from the last row upwards.
+                let repeat = merging.writes / job.pixel_repeats;
+                let pixel = job.pixel_repeats - 1 - merging.writes % job.pixel_repeats;
+                (base + job.repeats - repeat).saturating_sub(pixel)
+            };
             let bank = self.bank(job.accumulator, target);
             // Results of the array go first.
-            let others = if job.accumulator {
-                &self.acc_ex_writes[bank]
-            } else {
-                &self.spad_ex_writes[bank]
-            };
-            let free = others.first_free(at);
+            let free = self.results(job.accumulator, bank).first_free(at);
             // Results of rows that the array takes from now on come later.
             let known = now + self.k.read_latency + self.k.mesh_latency;
             if free >= known {
                 return free - (self.k.mesh_latency >> 1);
             }
-            if free + self.k.mesh_latency > now + self.k.read_latency + self.k.mesh_latency {
+            at = free;
+            if free > now + self.k.read_latency {
                 self.advance_execute(now);
-                let others = if job.accumulator {
-                    &self.acc_ex_writes[bank]
-                } else {
-                    &self.spad_ex_writes[bank]
-                };
-                at = others.first_free(free);
+                at = self.results(job.accumulator, bank).first_free(free);
                 if at >= known {
                     return at - (self.k.mesh_latency >> 1);
                 }
-            } else {
-                at = free;
             }
             if job.accumulator {
                 if job.accumulate {
@@ -597,6 +592,16 @@ impl Engine {
         let tracker = &mut self.load.trackers[merging.packet.tracker];
         tracker.last_write = tracker.last_write.max(at);
         0
+    }
+
+    /// Returns when results of the array are written to a bank.
+    #[inline]
+    fn results(&self, accumulator: bool, bank: usize) -> &Calendar {
+        if accumulator {
+            &self.acc_ex_writes[bank]
+        } else {
+            &self.spad_ex_writes[bank]
+        }
     }
 
     /// Writes zero rows that are due; returns when to look again.

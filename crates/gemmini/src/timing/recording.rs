@@ -82,7 +82,7 @@ pub struct RecordedOperation {
     pub pc: u64,
     /// Index of the command that begins it.
     pub command: Option<usize>,
-    /// Index of the command that had to be in sight to begin.
+    /// Index of the multiplication that had to be in sight to preload alone.
     pub partner: Option<usize>,
     /// First cycle.
     pub start: u64,

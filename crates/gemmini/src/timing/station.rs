@@ -1,7 +1,5 @@
 //! The reservation station: which command may leave for its controller when.
 
-use std::collections::VecDeque;
-
 use super::job::{Class, Job, RowRange, Work};
 
 const SECTION: usize = 16;
@@ -24,13 +22,10 @@ pub(super) struct Entry {
     pub(super) pc: u64,
     pub(super) origin: Origin,
     pub(super) is_config: bool,
-    pub(super) work: Work,
-    a: RowRange,
-    a_is_dest: bool,
-    b: RowRange,
-    deps: u64,
+    /// An older command of the section had not issued at allocation.
+    queued: bool,
     pub(super) allocated: u64,
-    /// Cycle from which no dependency is left.
+    /// Cycle from which no dependency is left; known at issue.
     pub(super) ready: u64,
     pub(super) issued: u64,
     /// Section and instruction address of the last dependency.
@@ -38,22 +33,60 @@ pub(super) struct Entry {
     /// Cycle at which the command could have been allocated but for a full
     /// section, and that section.
     pub(super) blocked: Option<Class>,
+    pub(super) work: Work,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Station {
-    entries: Vec<Option<Entry>>,
+    entries: [Entry; SLOTS],
+    /// Rows of the first and the second operand.
+    ranges: [(RowRange, RowRange); SLOTS],
+    /// Commands whose first operand is a destination.
+    writes: u64,
+    /// Commands that each one waits for. That commands of a section issue in
+    /// order is not among it, unless stores wait for each other's completion.
+    deps: [u64; SLOTS],
+    /// Commands that wait for each one.
+    dependents: [u64; SLOTS],
     valid: u64,
-    unissued: u64,
     /// Cycle from which a free slot can be used again.
     free_from: [u64; SLOTS],
     sizes: [usize; 3],
     /// Slots in order of allocation that have not issued yet.
-    order: [VecDeque<Slot>; 3],
+    order: [Order; 3],
     ordered_stores: bool,
     pub(super) last_issue: [u64; 3],
 }
 
+/// Slots of a section, oldest first.
+#[derive(Clone, Copy, Debug, Default)]
+struct Order {
+    slots: [Slot; SECTION],
+    first: usize,
+    len: usize,
+}
+
+impl Order {
+    #[inline]
+    fn front(&self) -> Option<Slot> {
+        (self.len > 0).then(|| self.slots[self.first % SECTION])
+    }
+
+    /// Adds a slot; there are never more of them than the section has.
+    #[inline]
+    fn push(&mut self, slot: Slot) {
+        self.slots[(self.first + self.len) % SECTION] = slot;
+        self.len += 1;
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.first = (self.first + 1) % SECTION;
+        self.len -= 1;
+    }
+}
+
+#[inline]
 pub(super) fn class_of(slot: Slot) -> Class {
     match slot as usize / SECTION {
         0 => Class::Load,
@@ -62,27 +95,56 @@ pub(super) fn class_of(slot: Slot) -> Class {
     }
 }
 
+#[inline]
 fn section(class: Class) -> u64 {
     0xffff << (class as usize * SECTION)
 }
 
+/// Returns the positions of the bits that are set.
+#[inline]
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let bit = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            bit
+        })
+    })
+}
+
 impl Station {
     pub(super) fn new(sizes: [usize; 3], ordered_stores: bool) -> Self {
+        let empty = Entry {
+            pc: 0,
+            origin: Origin::Core,
+            is_config: false,
+            queued: false,
+            allocated: 0,
+            ready: 0,
+            issued: 0,
+            waited_for: None,
+            blocked: None,
+            work: Work::Config,
+        };
         Self {
-            entries: vec![None; SLOTS],
+            entries: [empty; SLOTS],
+            ranges: [(RowRange::default(), RowRange::default()); SLOTS],
+            writes: 0,
+            deps: [0; SLOTS],
+            dependents: [0; SLOTS],
             valid: 0,
-            unissued: 0,
             free_from: [0; SLOTS],
             sizes: sizes.map(|size| size.clamp(1, SECTION)),
-            order: std::array::from_fn(|_| VecDeque::with_capacity(SECTION)),
+            order: [Order::default(); 3],
             ordered_stores,
             last_issue: [0; 3],
         }
     }
 
+    /// Returns the command in a slot.
     #[inline]
     pub(super) fn entry(&self, slot: Slot) -> &Entry {
-        self.entries[slot as usize].as_ref().expect("slot in use")
+        &self.entries[slot as usize]
     }
 
     /// Returns the number of slots in use in each section.
@@ -93,18 +155,18 @@ impl Station {
 
     /// Returns the cycle, `cycle` or later, at which a slot is free, or `None`
     /// if that waits for a completion.
+    #[inline]
     pub(super) fn room(&self, class: Class, cycle: u64) -> Option<(Slot, u64)> {
         let base = class as usize * SECTION;
+        let all = ((1u64 << self.sizes[class as usize]) - 1) << base;
         let mut best: Option<(Slot, u64)> = None;
-        for slot in base..base + self.sizes[class as usize] {
-            if self.valid >> slot & 1 == 0 {
-                let at = self.free_from[slot].max(cycle);
-                if at == cycle {
-                    return Some((slot as Slot, at));
-                }
-                if best.is_none_or(|(_, other)| at < other) {
-                    best = Some((slot as Slot, at));
-                }
+        for slot in bits(all & !self.valid) {
+            let at = self.free_from[slot].max(cycle);
+            if at == cycle {
+                return Some((slot as Slot, at));
+            }
+            if best.is_none_or(|(_, other)| at < other) {
+                best = Some((slot as Slot, at));
             }
         }
         best
@@ -120,67 +182,86 @@ impl Station {
         cycle: u64,
         blocked: Option<Class>,
     ) {
-        let mut deps = 0u64;
-        let mut rest = self.valid;
-        let same = section(job.class);
-        // Same class: in order of issue.
-        deps |= self.unissued & same;
-        if job.class == Class::Store && self.ordered_stores {
-            deps |= self.valid & same;
+        let deps = self.dependencies(job);
+        let bit = 1u64 << slot;
+        for other in bits(deps) {
+            self.dependents[other] |= bit;
         }
-        rest &= !same;
-        if !job.is_config {
-            while rest != 0 {
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                let other = self.entries[bit as usize].as_ref().expect("valid slot");
-                let conflict = match (job.class, class_of(bit as Slot)) {
-                    (Class::Load, Class::Execute) => {
-                        job.a.overlaps(&other.a) || job.a.overlaps(&other.b)
-                    }
-                    (Class::Load, _) | (Class::Store, Class::Load) => job.a.overlaps(&other.a),
-                    (Class::Execute, Class::Load) => {
-                        job.a.overlaps(&other.a) || job.b.overlaps(&other.a)
-                    }
-                    (Class::Execute, _) => job.a_is_dest && job.a.overlaps(&other.a),
-                    (Class::Store, _) => other.a_is_dest && job.a.overlaps(&other.a),
-                };
-                if conflict {
-                    deps |= 1 << bit;
-                }
-            }
-        }
-        self.entries[slot as usize] = Some(Entry {
+        let slot_idx = slot as usize;
+        self.deps[slot_idx] = deps;
+        self.dependents[slot_idx] = 0;
+        self.ranges[slot_idx] = (job.a, job.b);
+        self.writes = self.writes & !bit | u64::from(job.a_is_dest) << slot;
+        self.valid |= bit;
+        let order = &mut self.order[job.class as usize];
+        self.entries[slot_idx] = Entry {
             pc,
             origin,
             is_config: job.is_config,
-            work: job.work,
-            a: job.a,
-            a_is_dest: job.a_is_dest,
-            b: job.b,
-            deps,
+            queued: order.len > 0,
             allocated: cycle,
             ready: cycle + 1,
             issued: 0,
             waited_for: None,
             blocked,
-        });
-        self.valid |= 1 << slot;
-        self.unissued |= 1 << slot;
-        self.order[job.class as usize].push_back(slot);
+            work: job.work,
+        };
+        order.push(slot);
+    }
+
+    /// Returns the commands of the other sections, and of its own if they are
+    /// waited for until they complete, that a new command has to wait for.
+    #[inline]
+    fn dependencies(&self, job: &Job) -> u64 {
+        let same = section(job.class);
+        let mut deps = 0;
+        if job.class == Class::Store && self.ordered_stores {
+            deps = self.valid & same;
+        }
+        if job.is_config {
+            return deps;
+        }
+        let among = |mask: u64, conflict: &dyn Fn(&(RowRange, RowRange)) -> bool| {
+            bits(self.valid & mask)
+                .filter(|other| conflict(&self.ranges[*other]))
+                .fold(0, |found, other| found | 1 << other)
+        };
+        let (loads, stores, executes) = (
+            section(Class::Load),
+            section(Class::Store),
+            section(Class::Execute),
+        );
+        let (a, b) = (&job.a, &job.b);
+        deps | match job.class {
+            Class::Load => {
+                among(executes, &|other| {
+                    a.overlaps(&other.0) | a.overlaps(&other.1)
+                }) | among(stores, &|other| a.overlaps(&other.0))
+            }
+            Class::Store => {
+                among(loads, &|other| a.overlaps(&other.0))
+                    | among(executes & self.writes, &|other| a.overlaps(&other.0))
+            }
+            Class::Execute => {
+                let on_loads = among(loads, &|other| a.overlaps(&other.0) | b.overlaps(&other.0));
+                if job.a_is_dest {
+                    on_loads | among(stores, &|other| a.overlaps(&other.0))
+                } else {
+                    on_loads
+                }
+            }
+        }
     }
 
     /// Returns the cycle at which the oldest unissued command of a class can
     /// issue, or `None` if that waits for another command.
     #[inline]
     pub(super) fn next_issue(&self, class: Class) -> Option<u64> {
-        let slot = *self.order[class as usize].front()?;
-        let entry = self.entry(slot);
-        // A dependency of the same class is on an older command, which has
-        // issued by the time this one is the oldest.
-        if entry.deps != 0 {
+        let slot = self.order[class as usize].front()?;
+        if self.deps[slot as usize] != 0 {
             return None;
         }
+        let entry = self.entry(slot);
         Some(
             entry
                 .ready
@@ -190,51 +271,46 @@ impl Station {
     }
 
     /// Issues the oldest command of a class; returns its slot.
+    #[inline]
     pub(super) fn issue(&mut self, class: Class, cycle: u64) -> Slot {
-        let slot = self.order[class as usize]
-            .pop_front()
-            .expect("a command to issue");
+        let order = &mut self.order[class as usize];
+        let slot = order.front().expect("a command to issue");
+        order.pop();
+        let last = self.last_issue[class as usize];
         self.last_issue[class as usize] = cycle;
-        self.unissued &= !(1 << slot);
-        let entry = self.entries[slot as usize].as_mut().expect("slot in use");
+        let entry = &mut self.entries[slot as usize];
         entry.issued = cycle;
-        let completes = entry.is_config && class != Class::Execute;
-        if completes {
+        if entry.queued {
+            entry.ready = entry.ready.max(last + 1);
+        }
+        if entry.is_config && class != Class::Execute {
             self.release(slot, cycle);
-        } else if !(class == Class::Store && self.ordered_stores) {
-            self.clear(slot, cycle, section(class));
         }
         slot
     }
 
     /// Completes a command.
+    #[inline]
     pub(super) fn complete(&mut self, slot: Slot, cycle: u64) {
         self.release(slot, cycle);
     }
 
+    #[inline]
     fn release(&mut self, slot: Slot, cycle: u64) {
         self.valid &= !(1 << slot);
         self.free_from[slot as usize] = cycle + 1;
-        self.clear(slot, cycle, u64::MAX);
-    }
-
-    fn clear(&mut self, slot: Slot, cycle: u64, among: u64) {
+        let waiting = std::mem::take(&mut self.dependents[slot as usize]);
+        if waiting == 0 {
+            return;
+        }
         let class = class_of(slot);
-        let pc = self.entries[slot as usize]
-            .as_ref()
-            .expect("slot in use")
-            .pc;
-        let mut rest = self.unissued & among;
-        while rest != 0 {
-            let bit = rest.trailing_zeros();
-            rest &= rest - 1;
-            let entry = self.entries[bit as usize].as_mut().expect("valid slot");
-            if entry.deps >> slot & 1 != 0 {
-                entry.deps &= !(1 << slot);
-                entry.ready = entry.ready.max(cycle + 1);
-                if class_of(bit as Slot) != class {
-                    entry.waited_for = Some((class, pc));
-                }
+        let pc = self.entries[slot as usize].pc;
+        for other in bits(waiting) {
+            self.deps[other] &= !(1 << slot);
+            let entry = &mut self.entries[other];
+            entry.ready = entry.ready.max(cycle + 1);
+            if class_of(other as Slot) != class {
+                entry.waited_for = Some((class, pc));
             }
         }
     }

@@ -1,0 +1,529 @@
+//! Operations of the array: how their rows come from the banks and leave again.
+//!
+//! Rows are followed in bulk: an operation is looked at again when it would be
+//! over if nothing got in its way, and only the cycles in which something did
+//! are stepped through one by one.
+
+use super::engine::{Constants, Engine};
+use super::execute::Tag;
+use super::job::{ExecuteKind, Operand};
+use super::recording::RecordedOperation;
+use super::station::Slot;
+use super::stats::IdleReason;
+
+/// One of the three streams of rows of an operation.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stream {
+    /// Rows come from a bank (otherwise they are zeros).
+    reads: bool,
+    accumulator: bool,
+    bank: usize,
+    /// Rows that need the bank: from `from` up to `to`.
+    from: u32,
+    to: u32,
+    fired: u32,
+}
+
+/// An operation of the array.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Operation {
+    id: u64,
+    streams: [Stream; 3],
+    rows: u32,
+    /// Cycles per row if no one else uses the banks.
+    pace: u32,
+    /// Rows that all streams have delivered.
+    complete: u32,
+    /// Cycles in which rows waited for a bank.
+    conflicts: u64,
+    /// First cycle not looked at yet.
+    at: u64,
+    start: u64,
+    /// Cycles in which the full array takes no rows.
+    stall: (u64, u64),
+    compute: Option<Slot>,
+    preload: Option<Slot>,
+    pops: usize,
+    pc: u64,
+    /// Destination of the rows that leave with this operation, and its stride.
+    dest: Option<(Operand, u32)>,
+}
+
+impl Operation {
+    /// Returns whether no stream is a row ahead.
+    #[inline]
+    fn is_in_step(&self) -> bool {
+        self.streams
+            .iter()
+            .all(|stream| stream.fired == self.complete)
+    }
+
+    /// Returns the cycle after the last row if nothing gets in the way, at
+    /// most as far as results could leave in the meantime.
+    #[inline]
+    pub(super) fn estimate_end(&self, k: &Constants) -> u64 {
+        let mut least = (self.rows - self.complete) * self.pace;
+        if self.pace > 1 && !self.is_in_step() {
+            least -= self.pace - 1;
+        }
+        let mut at = self.at + u64::from(least);
+        if self.stall.1 > self.at && at > self.stall.0 {
+            at += self.stall.1 - self.stall.0.max(self.at);
+        }
+        at.min(self.at + k.read_latency + k.mesh_latency - 2)
+    }
+}
+
+impl Stream {
+    /// Returns whether it uses a bank of the scratchpad.
+    #[inline]
+    fn uses_spad(&self) -> bool {
+        self.reads && !self.accumulator
+    }
+}
+
+impl Engine {
+    fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
+        let reads = !operand.garbage;
+        Stream {
+            reads,
+            accumulator: operand.accumulator,
+            bank: if reads {
+                self.bank(operand.accumulator, operand.row)
+            } else {
+                0
+            },
+            from,
+            to,
+            fired: 0,
+        }
+    }
+
+    /// Starts a multiplication (index of its command), a preload, or both.
+    pub(super) fn start_operation(
+        &mut self,
+        now: u64,
+        compute: Option<usize>,
+        preload: Option<usize>,
+    ) {
+        let unit = &self.execute;
+        let mode = unit.mode;
+        let dim = self.config.dim;
+        let none = Operand::none();
+        let ws = mode.weight_stationary;
+        let a_turned = if ws {
+            mode.a_transpose
+        } else {
+            !mode.a_transpose
+        };
+        let b_turned = !ws && mode.b_transpose;
+        let d_turned = ws && mode.b_transpose;
+        // An operand that goes through the transposer is sent one operation
+        // early, with the preload of its multiplication.
+        let direct = compute.and_then(|idx| unit.commands.get(idx));
+        let early = preload.and_then(|idx| unit.commands.get(idx + 1));
+        let preload_command = preload.and_then(|idx| unit.commands.get(idx));
+        let of = |turned: bool| if turned { early } else { direct };
+        let a = of(a_turned).map_or(none, |command| command.job.first);
+        let b = of(b_turned).map_or(none, |command| command.job.second);
+        let d = preload_command.map_or(none, |command| command.job.first);
+        let dest = preload_command.map_or(none, |command| command.job.second);
+        let a_rows = u32::from(if mode.a_transpose { a.cols } else { a.rows });
+        let b_rows = u32::from(if b_turned { b.cols } else { b.rows });
+        let d_rows = u32::from(if d_turned { d.cols } else { d.rows });
+        let mut rows = dim;
+        if ws && d.garbage && !a_turned && !b_turned && !d_turned {
+            let need_a = if a.garbage { 1 } else { a_rows };
+            let need_b = if b.garbage { 1 } else { b_rows };
+            rows = need_a.max(need_b).max(self.k.min_rows).min(dim);
+        }
+        let streams = [
+            self.stream(&a, 0, a_rows.min(rows)),
+            self.stream(&b, 0, b_rows.min(rows)),
+            self.stream(&d, dim.saturating_sub(d_rows).min(rows), rows),
+        ];
+        let head = direct.or(preload_command).expect("something to do");
+        let (head_slot, head_visible, head_pc) = (head.slot, head.visible, head.pc);
+        // A preload by itself also waits for its multiplication.
+        let (waited_slot, waited_visible) = match (compute, unit.commands.get(1)) {
+            (None, Some(next)) if next.visible > head_visible => (next.slot, next.visible),
+            _ => (head_slot, head_visible),
+        };
+        let preload_slot = preload_command.and_then(|command| command.slot);
+        let compute_slot = direct.and_then(|command| command.slot);
+        let k_read = self.k.read_latency;
+        let tags = self.k.tags;
+        let unit = &mut self.execute;
+        let id = unit.next_id;
+        unit.next_id += 1;
+        let idle = now.saturating_sub((unit.last_row + 1).max(unit.counted_from));
+        // Room for one more tag when the first row arrives.
+        let mut enters = now + k_read;
+        if unit.tags.len() >= tags {
+            let live = unit.tags.iter().filter(|tag| tag.done >= enters).count();
+            if live >= tags {
+                let oldest = unit.tags[unit.tags.len() - tags].done;
+                if oldest != u64::MAX {
+                    enters = enters.max(oldest + 1);
+                }
+            }
+        }
+        let stall = if enters > now + k_read {
+            (now + k_read, enters)
+        } else {
+            (0, 0)
+        };
+        let leaving = unit
+            .tags
+            .iter()
+            .find(|tag| tag.id == id && !tag.dest.garbage)
+            .map(|tag| (tag.dest, tag.stride));
+        unit.tags.push_back(Tag {
+            id: id + if ws { 1 } else { 2 },
+            dest,
+            stride: mode.c_stride,
+            slot: if dest.garbage { None } else { preload_slot },
+            entered: enters,
+            done: u64::MAX,
+        });
+        unit.operation = Operation {
+            id,
+            streams,
+            rows,
+            pace: pace(&streams),
+            complete: 0,
+            conflicts: 0,
+            at: now,
+            start: now,
+            stall,
+            compute: compute_slot,
+            // A preload without destination is complete with its rows.
+            preload: if dest.garbage { preload_slot } else { None },
+            pops: usize::from(compute.is_some()) + usize::from(preload.is_some()),
+            pc: head_pc,
+            dest: leaving,
+        };
+        unit.is_busy = true;
+        if idle > 0 {
+            self.charge_idle(waited_slot, waited_visible, now, idle);
+        }
+    }
+
+    /// Charges the cycles before an operation to what held it back.
+    fn charge_idle(&mut self, slot: Option<Slot>, visible: u64, now: u64, idle: u64) {
+        let from = now - idle;
+        let Some(slot) = slot else {
+            self.stats.idle(IdleReason::Latency, idle, None);
+            return;
+        };
+        let entry = self.station.entry(slot);
+        let (pc_of, waited_for, blocked) = (entry.pc, entry.waited_for, entry.blocked);
+        let mut at = from;
+        let mut take = |until: u64| {
+            let cycles = until.min(now).saturating_sub(at);
+            at = at.max(until.min(now));
+            cycles
+        };
+        let before_allocation = take(entry.allocated);
+        let waiting = take(entry.ready);
+        let moving = take(visible);
+        let rest = take(now);
+        let (reason, pc) = match blocked {
+            Some(class) => (
+                match class as usize {
+                    0 => IdleReason::LoadEntries,
+                    1 => IdleReason::StoreEntries,
+                    _ => IdleReason::ExecuteEntries,
+                },
+                Some(pc_of),
+            ),
+            None => (IdleReason::Core, Some(pc_of)),
+        };
+        self.stats.idle(reason, before_allocation, pc);
+        match waited_for {
+            Some((class, pc)) => {
+                let reason = match class as usize {
+                    0 => IdleReason::Load,
+                    1 => IdleReason::Store,
+                    _ => IdleReason::Dependency,
+                };
+                self.stats.idle(reason, waiting, Some(pc));
+            }
+            None => self.stats.idle(IdleReason::Latency, waiting, None),
+        }
+        self.stats.idle(IdleReason::Latency, moving, None);
+        self.stats.idle(IdleReason::Dependency, rest, Some(pc_of));
+    }
+
+    /// Brings the operation under way up to, but not including, `limit`.
+    #[inline]
+    pub(super) fn advance_execute(&mut self, limit: u64) {
+        if self.execute.is_busy && self.execute.operation.at < limit {
+            self.advance_operation(limit);
+        }
+    }
+
+    fn advance_operation(&mut self, limit: u64) {
+        loop {
+            let operation = &mut self.execute.operation;
+            if operation.complete >= operation.rows {
+                break;
+            }
+            if operation.at >= limit {
+                return;
+            }
+            if operation.at >= operation.stall.0 && operation.at < operation.stall.1 {
+                let until = operation.stall.1.min(limit);
+                self.stats.array_full += until - operation.at;
+                operation.at = until;
+                continue;
+            }
+            if !self.advance_in_bulk(limit) {
+                self.advance_by_cycles(limit);
+            }
+        }
+        self.finish_operation();
+    }
+
+    /// Takes all rows up to `limit` at once if no bank is in the way.
+    fn advance_in_bulk(&mut self, limit: u64) -> bool {
+        let operation = &self.execute.operation;
+        let (streams, complete, at) = (operation.streams, operation.complete, operation.at);
+        if !operation.is_in_step() {
+            return false;
+        }
+        let pace = operation.pace;
+        let left = operation.rows - complete;
+        let mut end = at + u64::from(left * pace);
+        if end > limit {
+            end = limit;
+        }
+        if operation.stall.0 > at {
+            end = end.min(operation.stall.0);
+        }
+        let rows = if pace == 1 {
+            (end - at) as u32
+        } else {
+            (end - at) as u32 / pace
+        };
+        if rows == 0 {
+            return false;
+        }
+        let cycles = u64::from(rows * pace);
+        for stream in &streams {
+            if stream.uses_spad() && self.spad_writes[stream.bank].any(at, cycles) {
+                return false;
+            }
+        }
+        for (place, stream) in streams.iter().enumerate() {
+            if stream.uses_spad() {
+                let first = stream.from.max(complete);
+                let last = stream.to.min(complete + rows);
+                if first < last {
+                    if pace == 1 {
+                        let from = at + u64::from(first - complete);
+                        self.spad_reads[stream.bank].mark_range(from, u64::from(last - first));
+                    } else {
+                        let phase = shared_before(&streams, place);
+                        for row in first..last {
+                            let at = at + u64::from((row - complete) * pace + phase);
+                            self.spad_reads[stream.bank].mark(at);
+                        }
+                    }
+                }
+            }
+        }
+        let mesh = self.k.read_latency + self.k.mesh_latency;
+        if let Some((dest, stride)) = operation.dest {
+            let until = u32::from(dest.rows).min(complete + rows);
+            if complete < until {
+                if pace == 1 {
+                    let count = u64::from(until - complete);
+                    self.mark_result(&dest, stride, complete, at + mesh, count);
+                } else {
+                    for row in complete..until {
+                        let at = at + u64::from((row - complete) * pace + pace - 1);
+                        self.mark_result(&dest, stride, row, at + mesh, 1);
+                    }
+                }
+            }
+        }
+        let operation = &mut self.execute.operation;
+        operation.complete = complete + rows;
+        for stream in &mut operation.streams {
+            stream.fired = complete + rows;
+        }
+        operation.at = at + cycles;
+        self.stats.array_busy += u64::from(rows);
+        let conflicts = cycles - u64::from(rows);
+        operation.conflicts += conflicts;
+        self.stats.bank_conflict += conflicts;
+        true
+    }
+
+    /// Lets each stream take a row per cycle if its bank is free, for up to 64
+    /// cycles.
+    fn advance_by_cycles(&mut self, limit: u64) {
+        let operation = &mut self.execute.operation;
+        let at = operation.at;
+        let mut span = (limit - at).min(64);
+        if operation.stall.0 > at {
+            span = span.min(operation.stall.0 - at);
+        }
+        let streams = operation.streams;
+        let uses_spad = streams.map(|stream| stream.uses_spad());
+        let blocked: [u64; 3] = std::array::from_fn(|place| {
+            if uses_spad[place] {
+                self.spad_writes[streams[place].bank].window(at)
+            } else {
+                0
+            }
+        });
+        // Streams that have to let another one go first on the same row.
+        let behind: [[bool; 3]; 3] = std::array::from_fn(|place| {
+            std::array::from_fn(|other| {
+                other < place && same_bank(&streams[place], &streams[other])
+            })
+        });
+        let mut fired = streams.map(|stream| stream.fired);
+        let mut reads = [0u64; 3];
+        let mut completed = 0u64;
+        let mut cycles = 0;
+        let mut complete = operation.complete;
+        while cycles < span && complete < operation.rows {
+            let before = fired;
+            for place in 0..3 {
+                let row = before[place];
+                if row == operation.rows {
+                    continue;
+                }
+                let waits = (0..3).any(|other| {
+                    (behind[place][other] && row == before[other]) || row == before[other] + 1
+                });
+                if waits {
+                    continue;
+                }
+                if uses_spad[place] && row >= streams[place].from && row < streams[place].to {
+                    if blocked[place] >> cycles & 1 != 0 {
+                        continue;
+                    }
+                    reads[place] |= 1 << cycles;
+                }
+                fired[place] += 1;
+            }
+            let least = fired[0].min(fired[1]).min(fired[2]);
+            if least > complete {
+                completed |= 1 << cycles;
+                complete = least;
+            }
+            cycles += 1;
+        }
+        for place in 0..3 {
+            if uses_spad[place] {
+                self.spad_reads[streams[place].bank].mark_window(at, reads[place]);
+            }
+            operation.streams[place].fired = fired[place];
+        }
+        let first_row = operation.complete;
+        let rows = u64::from(complete - first_row);
+        self.stats.array_busy += rows;
+        self.stats.bank_conflict += cycles - rows;
+        operation.conflicts += cycles - rows;
+        operation.complete = complete;
+        operation.at = at + cycles;
+        if let Some((dest, stride)) = operation.dest {
+            let leaves = at + self.k.read_latency + self.k.mesh_latency;
+            let mut rest = completed;
+            let mut row = first_row;
+            while rest != 0 && row < u32::from(dest.rows) {
+                let cycle = u64::from(rest.trailing_zeros());
+                self.mark_result(&dest, stride, row, leaves + cycle, 1);
+                rest &= rest - 1;
+                row += 1;
+            }
+        }
+    }
+
+    /// Marks result rows that leave the array from cycle `at` on.
+    fn mark_result(&mut self, dest: &Operand, stride: u32, row: u32, at: u64, count: u64) {
+        let bank = self.bank(dest.accumulator, dest.row + row * stride);
+        if dest.accumulator {
+            self.acc_ex_writes[bank].mark_range(at, count);
+            if dest.accumulate {
+                self.acc_reads_blocked[bank].mark_range(at, count);
+            }
+        } else {
+            self.spad_ex_writes[bank].mark_range(at, count);
+            self.spad_writes[bank].mark_range(at, count);
+        }
+    }
+
+    fn finish_operation(&mut self) {
+        let operation = self.execute.operation;
+        self.execute.is_busy = false;
+        // `at` is the cycle after the last row.
+        let end = operation.at;
+        if let Some(recording) = &mut self.recording {
+            let commands = &self.execute.commands;
+            let slot = |idx: usize| commands.get(idx).and_then(|command| command.slot);
+            let computes = commands
+                .front()
+                .is_some_and(|command| command.job.kind != ExecuteKind::Preload);
+            let full = operation
+                .stall
+                .1
+                .saturating_sub(operation.stall.0.max(operation.start));
+            recording.operate(RecordedOperation {
+                pc: operation.pc,
+                command: recording.index(slot(0)),
+                partner: recording.index(slot(1).filter(|_| !computes)),
+                start: operation.start,
+                end,
+                rows: u64::from(operation.rows),
+                full,
+                pace: u64::from(operation.pace),
+                computes,
+            });
+        }
+        let mesh = self.k.read_latency + self.k.mesh_latency;
+        let charged = self.stats.pc(operation.pc);
+        charged.array += end - operation.start;
+        charged.bank_conflict += operation.conflicts;
+        let unit = &mut self.execute;
+        if unit.commands.len() >= self.k.execute_queue {
+            unit.room_from = end;
+        }
+        unit.commands.drop_front(operation.pops);
+        unit.last_row = end - 1;
+        unit.free = end;
+        let mut until = 0;
+        let done = [operation.compute, operation.preload];
+        // One completion leaves the controller per cycle.
+        for (at, slot) in (end..).zip(done.into_iter().flatten()) {
+            self.schedule_completion(slot, at);
+            until = at;
+        }
+        self.execute.pending_until = until;
+        self.results_leave(operation.id, end - 1 + mesh);
+    }
+}
+
+fn same_bank(a: &Stream, b: &Stream) -> bool {
+    a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
+}
+
+/// Streams of higher priority in the same bank.
+fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
+    streams[..place]
+        .iter()
+        .filter(|other| same_bank(&streams[place], other))
+        .count() as u32
+}
+
+/// Cycles per row if no one else uses the banks.
+fn pace(streams: &[Stream; 3]) -> u32 {
+    1 + (0..3)
+        .map(|place| shared_before(streams, place))
+        .max()
+        .unwrap_or(0)
+}
