@@ -30,7 +30,9 @@ fn offered(target: &Target) -> BTreeSet<String> {
                 _ => {}
             }
             if declaration.contains('{') {
-                let tail = declaration.replace("__attribute__((always_inline, unused))", "");
+                let tail = declaration
+                    .replace("__attribute__((always_inline, unused))", "")
+                    .replace("__attribute__((unused))", "");
                 let head = tail.split('(').next().unwrap_or_default();
                 names.extend(head.split_whitespace().next_back().map(str::to_owned));
                 declaration.clear();

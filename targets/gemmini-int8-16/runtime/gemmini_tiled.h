@@ -11,18 +11,19 @@ enum tiled_matmul_type_t { OS, WS, CPU };
 
 typedef acc_t scale_acc_t;
 
-#define GEMMINI_UNUSED static inline __attribute__((unused))
+/* For the functions below only. */
+#define GEMMINI_INTERNAL static inline __attribute__((unused))
 
 /* Local rows and accumulator rows that a call may use: the loops take the
    halves of both memories in turn. */
 #define GEMMINI_HALF_SPAD (BANK_NUM * BANK_ROWS / 2)
 #define GEMMINI_HALF_ACC (ACC_ROWS / 2)
 
-GEMMINI_UNUSED size_t gemmini_least(size_t a, size_t b) { return a < b ? a : b; }
-GEMMINI_UNUSED size_t gemmini_tiles(size_t elements) { return (elements + DIM - 1) / DIM; }
+GEMMINI_INTERNAL size_t gemmini_least(size_t a, size_t b) { return a < b ? a : b; }
+GEMMINI_INTERNAL size_t gemmini_tiles(size_t elements) { return (elements + DIM - 1) / DIM; }
 
 /* A sum as it leaves the accumulator, and an element as it is moved in with a scale. */
-GEMMINI_UNUSED elem_t gemmini_to_element(float value) {
+GEMMINI_INTERNAL elem_t gemmini_to_element(float value) {
 #ifdef ELEM_T_IS_FLOAT
   return value;
 #else
@@ -33,7 +34,7 @@ GEMMINI_UNUSED elem_t gemmini_to_element(float value) {
 }
 
 /* The definition, by the core: C = A B + D or, with `subtract`, A B - D. */
-GEMMINI_UNUSED void gemmini_matmul_cpu(size_t I, size_t J, size_t K, const elem_t *A, const elem_t *B,
+GEMMINI_INTERNAL void gemmini_matmul_cpu(size_t I, size_t J, size_t K, const elem_t *A, const elem_t *B,
                                        const void *D, void *C, size_t stride_A, size_t stride_B,
                                        size_t stride_D, size_t stride_C, scale_t A_scale,
                                        scale_t B_scale, scale_acc_t D_scale, int act,
@@ -68,7 +69,7 @@ GEMMINI_UNUSED void gemmini_matmul_cpu(size_t I, size_t J, size_t K, const elem_
    their transposes; strides in elements; no D if it is null, one row of it for
    all if `repeating_bias`; `full_C`: sums as they are, `low_D`: D of elements.
    Activations: none and ReLU. `bert_scale` and `weightA` have no effect. */
-GEMMINI_UNUSED void tiled_matmul_auto(size_t dim_I, size_t dim_J, size_t dim_K, const elem_t *A,
+static inline __attribute__((unused)) void tiled_matmul_auto(size_t dim_I, size_t dim_J, size_t dim_K, const elem_t *A,
                                       const elem_t *B, const void *D, void *C, size_t stride_A,
                                       size_t stride_B, size_t stride_D, size_t stride_C,
                                       scale_t A_scale_factor, scale_t B_scale_factor,
@@ -159,7 +160,7 @@ GEMMINI_UNUSED void tiled_matmul_auto(size_t dim_I, size_t dim_J, size_t dim_K, 
    output [batch][row][column][channel], `padding` zeros around the input.
    Not supported: dilated inputs, rotated weights, other orders of dimensions,
    pooling, activations other than ReLU. */
-GEMMINI_UNUSED void tiled_conv_auto(int batch_size, int in_row_dim, int in_col_dim, int in_channels,
+static inline __attribute__((unused)) void tiled_conv_auto(int batch_size, int in_row_dim, int in_col_dim, int in_channels,
                                     int out_channels, int out_row_dim, int out_col_dim, int stride,
                                     int input_dilation, int kernel_dilation, int padding,
                                     int kernel_dim, bool wrot180, bool trans_output_1203,
