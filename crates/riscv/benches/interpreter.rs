@@ -1,10 +1,13 @@
 //! Instructions per second of the interpreter, functional and timed.
 
+#[path = "../tests/rocket/mod.rs"]
+mod rocket;
+
 use autocomp_riscv::{
-    CacheConfig, Coprocessor, CoreConfig, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode,
-    RoccCommand, RoccReply,
+    Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand, RoccReply,
 };
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rocket::core_config;
 
 const BASE: u64 = 0x8000_0000;
 const INSTRUCTIONS: u64 = 2_000_000;
@@ -78,7 +81,7 @@ fn bench(criterion: &mut Criterion) {
                 let bytes = memory.host_mut(address, 4).expect("the program fits");
                 bytes.copy_from_slice(&word.to_le_bytes());
             }
-            let mut hart = Hart::new(&core_config(), mode);
+            let mut hart = Hart::new(&core_config(64, 8), mode);
             hart.set_pc(BASE);
             hart.set_register(11, BASE + 0x1_0000);
             group.bench_function(format!("{name}/{mode:?}"), |bencher| {
@@ -120,43 +123,6 @@ impl Coprocessor for Sink {
 
     fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
         Ok(())
-    }
-}
-
-fn core_config() -> CoreConfig {
-    let cache = CacheConfig {
-        sets: 64,
-        ways: 8,
-        miss_overhead: 0,
-    };
-    CoreConfig {
-        load_latency: 2,
-        subword_load_latency: 3,
-        float_load_latency: 4,
-        csr_latency: 3,
-        indirect_link_latency: 2,
-        float_single_latency: 4,
-        float_double_latency: 6,
-        float_short_latency: 4,
-        float_to_integer_latency: 3,
-        float_divide_single: 30,
-        float_divide_double: 55,
-        float_root_single: 29,
-        float_root_double: 55,
-        multiply_bits_per_cycle: 8,
-        muldiv_overhead: 2,
-        mispredict_penalty: 3,
-        flush_penalty: 4,
-        decode_redirect_penalty: 1,
-        btb_entries: 28,
-        bht_entries: 512,
-        bht_history: 8,
-        bht_history_bits: 3,
-        ras_entries: 6,
-        write_back_cycles: 8,
-        l1i: cache.clone(),
-        l1d: cache,
-        replacement_seed: 1,
     }
 }
 

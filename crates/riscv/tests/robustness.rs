@@ -1,10 +1,13 @@
 //! Nothing that a program does may panic.
 
+mod rocket;
+
 use autocomp_riscv::{
-    CacheConfig, Coprocessor, CoreConfig, Fault, Hart, Limits, LineAccess, Memory, Mode, Operation,
-    Region, RegionAccess, RoccCommand, RoccReply, decode,
+    Coprocessor, Fault, Hart, Limits, LineAccess, Memory, Mode, Operation, Region, RegionAccess,
+    RoccCommand, RoccReply, decode,
 };
 use proptest::prelude::*;
+use rocket::core_config;
 
 const BASE: u64 = 0x8000_0000;
 const BYTES: usize = 0x1_0000;
@@ -82,7 +85,7 @@ proptest! {
             memory.add_region(region("C", range, RegionAccess::NoteWrites));
             memory.watch(BASE + 0xa000..BASE + 0xb000);
             memory.hook(BASE + 0xc000);
-            let mut hart = Hart::new(&core_config(), mode);
+            let mut hart = Hart::new(&core_config(4, 2), mode);
             for (idx, register) in registers.iter().enumerate() {
                 hart.set_register(idx + 1, *register);
                 hart.set_float_register(idx, *register);
@@ -119,7 +122,7 @@ proptest! {
                 .collect();
             bytes.extend_from_slice(&0x0010_0073u32.to_le_bytes());
             memory.host_mut(BASE, bytes.len()).unwrap().copy_from_slice(&bytes);
-            let mut hart = Hart::new(&core_config(), mode);
+            let mut hart = Hart::new(&core_config(4, 2), mode);
             for (idx, register) in registers.iter().enumerate() {
                 hart.set_register(idx + 1, *register);
                 hart.set_float_register(idx, *register);
@@ -176,42 +179,5 @@ impl Coprocessor for Arbitrary {
 
     fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
         Ok(())
-    }
-}
-
-fn core_config() -> CoreConfig {
-    let cache = CacheConfig {
-        sets: 4,
-        ways: 2,
-        miss_overhead: 1,
-    };
-    CoreConfig {
-        load_latency: 2,
-        subword_load_latency: 3,
-        float_load_latency: 4,
-        csr_latency: 3,
-        indirect_link_latency: 2,
-        float_single_latency: 4,
-        float_double_latency: 6,
-        float_short_latency: 4,
-        float_to_integer_latency: 3,
-        float_divide_single: 30,
-        float_divide_double: 55,
-        float_root_single: 29,
-        float_root_double: 55,
-        multiply_bits_per_cycle: 8,
-        muldiv_overhead: 2,
-        mispredict_penalty: 3,
-        flush_penalty: 4,
-        decode_redirect_penalty: 1,
-        btb_entries: 28,
-        bht_entries: 512,
-        bht_history: 8,
-        bht_history_bits: 3,
-        ras_entries: 6,
-        write_back_cycles: 8,
-        l1i: cache.clone(),
-        l1d: cache,
-        replacement_seed: 1,
     }
 }

@@ -8,28 +8,30 @@
 mod arithmetic;
 mod array;
 mod compute;
+mod configure;
 mod counters;
 mod faults;
 mod hazard;
 mod local;
+mod loops;
 mod multiply;
 mod mvin;
 mod mvout;
 mod norm;
+mod operand;
 mod race;
+mod staging;
 mod statistics;
 
 pub(crate) use counters::TimedEvents;
 pub use faults::{Checks, Severity, Warning};
 pub use statistics::Statistics;
 
-use crate::config::{Dataflows, Elements, GemminiConfig};
+use crate::config::{Elements, GemminiConfig};
 use crate::configured::Configured;
-use crate::isa::{
-    Activation, ConfigEx, ConfigLd, ConfigSt, Dataflow, Instruction, UnknownFunction,
-};
+use crate::isa::{Instruction, UnknownFunction};
 use crate::loop_conv::ConvLoop;
-use crate::loop_isa::{ConvParameters, ConvRun, MatmulParameters, MatmulRun};
+use crate::loop_isa::{ConvParameters, MatmulParameters};
 use crate::loop_ws::MatmulLoop;
 use array::Array;
 use autocomp_riscv::{Fault, Memory, RoccCommand};
@@ -397,181 +399,6 @@ impl Functional {
                 Ok(())
             }
         }
-    }
-
-    fn config_ex(&mut self, site: Site, command: ConfigEx) -> Result<(), Box<Fault>> {
-        if let Some(earlier) = self.pending {
-            return Err(self.lone_preload(site, earlier));
-        }
-        // The execute unit drains before it takes a new configuration.
-        self.in_flight.clear();
-        if command.strides_only {
-            self.configured.set_ex(command);
-            return Ok(());
-        }
-        let output = command.dataflow == Dataflow::OutputStationary;
-        let built = match self.config.dataflows {
-            Dataflows::Both => true,
-            Dataflows::OutputStationary => output,
-            Dataflows::WeightStationary => !output,
-        };
-        if !built {
-            let name = if output { "output" } else { "weight" };
-            return Err(site.illegal(
-                "dataflow",
-                format!("this accelerator has no {name}-stationary dataflow"),
-            ));
-        }
-        if output && command.b_transpose && !command.a_transpose {
-            return Err(site.illegal(
-                "transpose",
-                "output stationary can transpose B only together with A, or A alone".into(),
-            ));
-        }
-        if !output && command.a_transpose && command.b_transpose {
-            return Err(site.illegal(
-                "transpose",
-                "weight stationary can transpose A or B, not both".into(),
-            ));
-        }
-        self.configured.set_ex(command);
-        Ok(())
-    }
-
-    fn config_ld(&mut self, site: Site, command: ConfigLd) -> Result<(), Box<Fault>> {
-        if command.channel > 2 {
-            return Err(site.illegal(
-                "load-channel",
-                "load channel 3; the channels are 0, 1 and 2".into(),
-            ));
-        }
-        self.configured.set_load(command);
-        Ok(())
-    }
-
-    fn config_st(&mut self, site: Site, command: ConfigSt) -> Result<(), Box<Fault>> {
-        let features = &self.config.features;
-        let (activation, built) = match command.activation {
-            Activation::None => ("", true),
-            Activation::Relu => ("ReLU", features.nonlinear_activations),
-            Activation::LayerNorm => (
-                "layer norm",
-                features.nonlinear_activations && features.normalizations,
-            ),
-            Activation::IGelu => (
-                "GELU",
-                features.nonlinear_activations && features.normalizations,
-            ),
-        };
-        if !built {
-            return Err(site.illegal(
-                "activation",
-                format!("this accelerator has no unit for {activation}"),
-            ));
-        }
-        if command.pool.stride != 0 && !features.max_pool {
-            return Err(site.illegal("mvout-pool", "this accelerator cannot pool".into()));
-        }
-        self.configured.set_store(command);
-        Ok(())
-    }
-
-    fn loop_ws(
-        &mut self,
-        site: Site,
-        run: MatmulRun,
-        memory: &mut Memory,
-    ) -> Result<(), Box<Fault>> {
-        if let Some(earlier) = self.pending {
-            return Err(self.lone_preload(site, earlier));
-        }
-        let unit = &mut self.matmul_unit;
-        let parameters = unit.parameters[unit.slot];
-        let plan = MatmulLoop::place(
-            &self.config,
-            run,
-            parameters,
-            unit.slot as u32,
-            unit.c_half,
-            unit.d_half,
-        );
-        unit.slot ^= 1;
-        unit.c_half ^= u32::from(parameters.dram[3] != 0);
-        unit.d_half ^= u32::from(parameters.dram[2] != 0);
-        if let Err((rule, message)) = plan.check(&self.config) {
-            return Err(site.illegal(rule, message));
-        }
-        if matches!(run.activation, 2 | 4) && !self.config.features.normalizations {
-            return Err(site.illegal(
-                "activation",
-                format!(
-                    "activation {} stores with normalisation; this accelerator has no unit for it",
-                    run.activation
-                ),
-            ));
-        }
-        if parameters.dram[2] != 0 && plan.d_row != plan.c_row {
-            self.warnings.add(site, "loop-ws-halves", || {
-                "D is loaded into one half of the accumulator, C is computed in the other; \
-                 give all loops a D or none"
-                    .into()
-            });
-        }
-        self.matmul = Some(plan);
-        let config = self.config.clone();
-        plan.expand(&config, &mut |instruction| {
-            self.apply_expanded(&instruction, site, memory)
-        })
-    }
-
-    fn loop_conv(
-        &mut self,
-        site: Site,
-        run: ConvRun,
-        memory: &mut Memory,
-    ) -> Result<(), Box<Fault>> {
-        if let Some(earlier) = self.pending {
-            return Err(self.lone_preload(site, earlier));
-        }
-        let unit = &mut self.conv_unit;
-        let parameters = unit.parameters[unit.slot];
-        let plan = ConvLoop::place(
-            &self.config,
-            run,
-            parameters,
-            unit.slot as u32,
-            unit.c_half,
-            unit.d_half,
-        );
-        unit.slot ^= 1;
-        unit.c_half ^= u32::from(parameters.output != 0);
-        unit.d_half ^= u32::from(parameters.bias != 0);
-        if let Err((rule, message)) = plan.check(&self.config) {
-            return Err(site.illegal(rule, message));
-        }
-        self.conv = Some(plan);
-        let config = self.config.clone();
-        plan.expand(&config, &mut |instruction| {
-            self.apply_expanded(&instruction, site, memory)
-        })
-    }
-
-    fn apply_expanded(
-        &mut self,
-        instruction: &Instruction,
-        site: Site,
-        memory: &mut Memory,
-    ) -> Result<(), Box<Fault>> {
-        self.statistics.expanded[usize::from(instruction.funct())] += 1;
-        self.apply(
-            instruction,
-            Site {
-                name: instruction.name(),
-                in_loop: true,
-                ..site
-            },
-            memory,
-        )
     }
 
     /// A RISC-V `fence`: all outstanding DMA is done afterwards.

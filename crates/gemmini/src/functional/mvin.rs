@@ -1,10 +1,10 @@
 //! Moving tiles from DRAM into local memory.
 
 use super::arithmetic::{canonical, to_i8};
-use super::compute::add_float_bits;
 use super::faults::Site;
 use super::local::column_mask;
 use super::race::Conflict;
+use super::staging::add_float_bits;
 use super::{Functional, LoadRecord};
 use crate::address::Tile;
 use crate::config::Elements;

@@ -8,12 +8,14 @@
 
 mod generate;
 mod image;
+#[path = "../rocket/mod.rs"]
+mod rocket;
 
 use autocomp_riscv::{
-    CacheConfig, Coprocessor, CoreConfig, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode,
-    RoccCommand, RoccReply,
+    Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand, RoccReply,
 };
 use image::{BASE, Image, OUTPUT, OUTPUT_BYTES};
+use rocket::core_config;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -72,7 +74,7 @@ fn compare(program: &Image, expected: u64, seed: u64, qemu: bool) {
 fn interpret(program: &Image, mode: Mode) -> Vec<u8> {
     let mut memory = Memory::new(BASE, image::MEMORY_BYTES);
     image::load(program, &mut memory);
-    let mut hart = Hart::new(&core_config(), mode);
+    let mut hart = Hart::new(&core_config(64, 4), mode);
     hart.set_pc(BASE);
     let limits = Limits {
         instructions: 10_000_000,
@@ -115,43 +117,6 @@ fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
-}
-
-fn core_config() -> CoreConfig {
-    let cache = CacheConfig {
-        sets: 64,
-        ways: 4,
-        miss_overhead: 0,
-    };
-    CoreConfig {
-        load_latency: 2,
-        subword_load_latency: 3,
-        float_load_latency: 4,
-        csr_latency: 3,
-        indirect_link_latency: 2,
-        float_single_latency: 4,
-        float_double_latency: 6,
-        float_short_latency: 4,
-        float_to_integer_latency: 3,
-        float_divide_single: 30,
-        float_divide_double: 55,
-        float_root_single: 29,
-        float_root_double: 55,
-        multiply_bits_per_cycle: 8,
-        muldiv_overhead: 2,
-        mispredict_penalty: 3,
-        flush_penalty: 4,
-        decode_redirect_penalty: 1,
-        btb_entries: 28,
-        bht_entries: 512,
-        bht_history: 8,
-        bht_history_bits: 3,
-        ras_entries: 6,
-        write_back_cycles: 8,
-        l1i: cache.clone(),
-        l1d: cache,
-        replacement_seed: 1,
-    }
 }
 
 struct Nothing;

@@ -1,0 +1,338 @@
+//! Where operands and results of the array lie, and whether they may: limits,
+//! results in flight, rows that nothing has written.
+
+use super::Functional;
+use super::array::Extent;
+use super::faults::{Site, columns};
+use super::local::column_mask;
+use crate::address::{LocalAddress, Tile};
+use crate::isa::Dataflow;
+use autocomp_riscv::{Fault, FaultKind};
+
+impl Functional {
+    pub(super) fn check_ex_known(&mut self, site: Site) {
+        if !self.configured.ex_known {
+            self.warnings.add(site, "execute-unconfigured", || {
+                "no config_ex has set dataflow and strides; their state after reset is undefined".into()
+            });
+        }
+    }
+
+    /// Checks where an operand lies. `rows` and `cols` are what lies in
+    /// memory, after transposition.
+    fn extent(
+        &self,
+        site: Site,
+        name: &str,
+        address: LocalAddress,
+        rows: u32,
+        cols: u32,
+        stride: u32,
+    ) -> Result<Extent, Box<Fault>> {
+        let dim = self.config.dim;
+        if rows > dim || cols > dim {
+            let (what, value) = if rows > dim {
+                ("rows", rows)
+            } else {
+                ("columns", cols)
+            };
+            return Err(site.illegal(
+                "operand-size",
+                format!("{name} has {value} {what} in local memory; at most {dim} are possible"),
+            ));
+        }
+        if address.is_accumulator() {
+            return Err(site.illegal(
+                "operand-in-accumulator",
+                format!("{name} is at {address}; the array stops for good on operands in the accumulator, use the scratchpad"),
+            ));
+        }
+        let extent = Extent {
+            first: address.row(),
+            rows,
+            stride,
+            cols,
+        };
+        let limit = self.config.spad_rows();
+        if u64::from(extent.first) + u64::from(rows.saturating_sub(1)) * u64::from(stride)
+            >= u64::from(limit)
+        {
+            return Err(site.illegal(
+                "operand-range",
+                format!(
+                    "{name} occupies {rows} rows, {stride} apart, from {address}; the last scratchpad row is {}",
+                    limit - 1
+                ),
+            ));
+        }
+        Ok(extent)
+    }
+
+    pub(super) fn operand_extent(
+        &mut self,
+        site: Site,
+        name: &'static str,
+        tile: Tile,
+        transposed: bool,
+        stride: u16,
+    ) -> Result<Option<Extent>, Box<Fault>> {
+        if tile.address.is_garbage() {
+            return Ok(None);
+        }
+        let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
+        let (rows, cols) = if transposed {
+            (cols, rows)
+        } else {
+            (rows, cols)
+        };
+        let extent = self.extent(site, name, tile.address, rows, cols, stride.into())?;
+        self.check_in_flight(site, name, extent)?;
+        Ok(Some(extent))
+    }
+
+    pub(super) fn stationary_extent(&self, site: Site, tile: Tile) -> Result<Extent, Box<Fault>> {
+        let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
+        let ex = self.configured.ex;
+        if ex.dataflow == Dataflow::OutputStationary {
+            self.extent(site, "D", tile.address, rows, cols, 1)
+        } else if ex.b_transpose {
+            self.extent(site, "B", tile.address, cols, rows, 1)
+        } else {
+            self.extent(site, "B", tile.address, rows, cols, 1)
+        }
+    }
+
+    pub(super) fn check_dest(&mut self, site: Site, dest: Tile) -> Result<(), Box<Fault>> {
+        let (dim, address) = (self.config.dim, dest.address);
+        if u32::from(dest.rows) > dim || u32::from(dest.cols) > dim {
+            return Err(site.illegal(
+                "result-size",
+                format!(
+                    "the result has {} rows and {} columns; at most {dim} each are possible",
+                    dest.rows, dest.cols
+                ),
+            ));
+        }
+        let (limit, memory) = if address.is_accumulator() {
+            (self.config.acc_rows(), "accumulator")
+        } else {
+            if !self.config.features.ex_write_to_spad {
+                return Err(site.illegal(
+                    "result-in-scratchpad",
+                    format!("the result goes to {address}; this accelerator writes results to the accumulator only"),
+                ));
+            }
+            if address.accumulates() {
+                self.warnings.add(site, "accumulate-in-scratchpad", || {
+                    format!("{address} has the accumulate bit set but not the accumulator bit; nothing is added")
+                });
+            }
+            (self.config.spad_rows(), "scratchpad")
+        };
+        let stride = u32::from(self.configured.ex.c_stride);
+        let last =
+            u64::from(address.row()) + u64::from(dest.rows.saturating_sub(1)) * u64::from(stride);
+        if last >= u64::from(limit) {
+            return Err(site.illegal(
+                "result-range",
+                format!(
+                    "the result occupies {} rows, {stride} apart, from {address}; the last {memory} row is {}",
+                    dest.rows,
+                    limit - 1
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn check_in_flight(
+        &mut self,
+        site: Site,
+        name: &str,
+        extent: Extent,
+    ) -> Result<(), Box<Fault>> {
+        let Some((pc, first, end)) = self.in_flight.overlapped_by(extent.first, extent.end())
+        else {
+            return Ok(());
+        };
+        let mut fault = site.illegal(
+            "partial-overlap",
+            format!(
+                "{name} in scratchpad rows {} to {} overlaps the result in rows {first} to {} that is still leaving the array; \
+                 the hardware only waits if both start at the same row",
+                extent.first,
+                extent.end() - 1,
+                end - 1
+            ),
+        );
+        fault.other_pc = Some(pc);
+        self.warnings.judge(self.checks.hazards, fault)
+    }
+
+    /// Requires `cols` columns of the first `rows` rows of an operand to have
+    /// been written.
+    #[inline]
+    pub(super) fn require_written(
+        &mut self,
+        site: Site,
+        name: &str,
+        extent: Extent,
+        rows: u32,
+        cols: u32,
+    ) -> Result<(), Box<Fault>> {
+        let mask = column_mask(cols);
+        let complete = if extent.stride == 1 {
+            self.local.spad.is_written(extent.first, rows, mask)
+        } else {
+            Extent { rows, ..extent }
+                .iter()
+                .all(|row| self.local.spad.written[row as usize] & mask == mask)
+        };
+        if complete {
+            Ok(())
+        } else {
+            self.uninitialized_operand(site, name, Extent { rows, ..extent }, mask)
+        }
+    }
+
+    #[cold]
+    fn uninitialized_operand(
+        &mut self,
+        site: Site,
+        name: &str,
+        extent: Extent,
+        mask: u64,
+    ) -> Result<(), Box<Fault>> {
+        for row in extent.iter() {
+            let Some(missing) = self.local.spad.missing(row, 1, mask) else {
+                continue;
+            };
+            let mut fault = site.fault(
+                FaultKind::Uninitialized,
+                "uninitialized-operand",
+                format!(
+                    "reads {name} from scratchpad row {row}, {}, which nothing has written",
+                    columns(missing.columns)
+                ),
+            );
+            fault.other_pc = missing.writer;
+            return self.warnings.judge(self.checks.uninitialized, fault);
+        }
+        Ok(())
+    }
+
+    /// Requires the first `rows` x `cols` elements of the array to be known.
+    #[inline]
+    pub(super) fn require_array(
+        &mut self,
+        site: Site,
+        rows: u32,
+        cols: u32,
+        dataflow: Dataflow,
+    ) -> Result<(), Box<Fault>> {
+        if self.array.all_valid && self.array.holds == Some(dataflow) {
+            return Ok(());
+        }
+        self.check_array(site, rows, cols, dataflow)
+    }
+
+    #[cold]
+    pub(super) fn check_array(
+        &mut self,
+        site: Site,
+        rows: u32,
+        cols: u32,
+        dataflow: Dataflow,
+    ) -> Result<(), Box<Fault>> {
+        let fault = if self.array.holds == Some(dataflow) {
+            let mask = column_mask(cols);
+            let Some(at) = self.array.valid[..rows as usize]
+                .iter()
+                .position(|valid| valid & mask != mask)
+            else {
+                return Ok(());
+            };
+            let missing = mask & !self.array.valid[at];
+            let place = match self.array.origin {
+                Some((extent, false)) => format!(
+                    " (scratchpad row {})",
+                    extent.first + at as u32 * extent.stride
+                ),
+                Some((extent, true)) => {
+                    format!(
+                        " (scratchpad row {}, column {at})",
+                        extent.first + missing.trailing_zeros()
+                    )
+                }
+                None => String::new(),
+            };
+            let mut fault = site.fault(
+                FaultKind::Uninitialized,
+                "uninitialized-weights",
+                format!(
+                    "uses row {at}{place}, {}, of the operand that was preloaded, which nothing has written",
+                    columns(missing)
+                ),
+            );
+            fault.other_pc = Some(self.array.pc);
+            fault
+        } else {
+            site.fault(
+                FaultKind::Uninitialized,
+                "uninitialized-array",
+                "uses what is in the array, but no compute_preloaded has put anything there for this dataflow".into(),
+            )
+        };
+        self.warnings.judge(self.checks.uninitialized, fault)
+    }
+
+    /// Requires the rows that a result is added to to have been written.
+    #[inline]
+    pub(super) fn require_addend(&mut self, site: Site, dest: Tile) -> Result<(), Box<Fault>> {
+        if !dest.address.is_accumulator() || !dest.address.accumulates() {
+            return Ok(());
+        }
+        let (first, rows, mask) = (
+            dest.address.row(),
+            u32::from(dest.rows),
+            column_mask(dest.cols.into()),
+        );
+        let stride = u32::from(self.configured.ex.c_stride);
+        if stride == 1 && self.local.acc.is_written(first, rows, mask) {
+            return Ok(());
+        }
+        for at in 0..rows {
+            self.require_acc(site, "adds to", first + at * stride, 1, mask)?;
+        }
+        Ok(())
+    }
+
+    /// Requires accumulator rows to have been written.
+    pub(super) fn require_acc(
+        &mut self,
+        site: Site,
+        verb: &str,
+        first: u32,
+        rows: u32,
+        mask: u64,
+    ) -> Result<(), Box<Fault>> {
+        if self.local.acc.is_written(first, rows, mask) {
+            return Ok(());
+        }
+        let Some(missing) = self.local.acc.missing(first, rows, mask) else {
+            return Ok(());
+        };
+        let mut fault = site.fault(
+            FaultKind::Uninitialized,
+            "uninitialized-accumulator",
+            format!(
+                "{verb} accumulator row {}, {}, which nothing has written",
+                missing.row,
+                columns(missing.columns)
+            ),
+        );
+        fault.other_pc = missing.writer;
+        self.warnings.judge(self.checks.uninitialized, fault)
+    }
+}
