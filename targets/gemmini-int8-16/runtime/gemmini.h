@@ -1,6 +1,5 @@
 /* Gemmini for freestanding C: every wrapper issues the custom instructions its
    name says and nothing else, so that their cost is the cost of the hardware.
-   Whole operations are in gemmini_tiled.h.
 
    The names and the order of their arguments are the customary ones, so that
    kernels written for other Gemmini headers compile unchanged. Local addresses
@@ -346,6 +345,8 @@ static inline __attribute__((always_inline, unused)) uint64_t read_cycles(void) 
   __asm__ volatile("rdcycle %0" : "=r"(cycles)::"memory");
   return cycles;
 }
+
+/* ---- whole operations ---- */
 
 #include "gemmini_tiled.h"
 
