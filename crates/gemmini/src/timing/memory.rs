@@ -205,6 +205,18 @@ impl MemorySystem {
         (slot, first)
     }
 
+    /// Returns how much longer a request waits that does not begin at the start of
+    /// the line it has fetched: only one that does is answered while the rest of
+    /// the line is still coming.
+    fn wait_for_rest(&self, address: u64, beats: u64) -> u64 {
+        let within = address & ((1 << LINE_SHIFT) - 1) & !(beats * BANK_BYTES - 1);
+        if within == 0 {
+            0
+        } else {
+            self.outer_occupancy - 1
+        }
+    }
+
     /// If a line is still being filled in cycle `cycle`, queues a request at its
     /// tracker; returns the cycle at which the tracker turns to it.
     fn queue_behind_fill(&mut self, line: u64, cycle: u64) -> Option<u64> {
@@ -318,6 +330,7 @@ impl MemorySystem {
         }
         self.counts.misses += 1;
         let (_, ready) = self.fill(line, cycle, u64::from(self.config.miss_latency));
+        let ready = ready + self.wait_for_rest(address, beats);
         let first = self.responses.first_gap(ready, beats);
         self.responses.mark_range(first, beats);
         ReadReply {
@@ -361,7 +374,7 @@ impl MemorySystem {
                 hit = false;
                 let (slot, ready) = self.fill(line, first, u64::from(self.config.miss_latency));
                 self.lines[slot] |= DIRTY;
-                ready
+                ready + self.wait_for_rest(address, beats)
             }
         };
         // Each beat takes a turn of the L2's data pipeline; the first one
