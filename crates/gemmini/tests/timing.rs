@@ -282,6 +282,35 @@ fn an_operand_that_is_there_is_not_moved_in_by_the_loop() {
 }
 
 #[test]
+fn short_operations_wait_for_room_in_the_array() {
+    // Five operations with weights that stay, by rows: counts from RTL.
+    for (rows, five) in [
+        (1, 37),
+        (4, 37),
+        (6, 39),
+        (8, 41),
+        (12, 60),
+        (14, 70),
+        (16, 80),
+    ] {
+        let total = |count: u64| {
+            int8().time(|bench| {
+                for idx in 0..count {
+                    bench.issue(6, tile(NONE, 16, 16), tile(ACC + idx % 64 * 16, 16, rows));
+                    bench.issue(5, tile(0, 16, rows), tile(NONE, 16, 16));
+                }
+            })
+        };
+        let measured = (total(120) - total(60)) as f64 / 12.0;
+        let close = (measured - f64::from(five)).abs() < 0.5;
+        assert!(
+            close,
+            "{measured} cycles for five operations of {rows} rows, {five} on RTL"
+        );
+    }
+}
+
+#[test]
 fn a_configuration_of_the_array_drains_it() {
     let pairs = |config: bool| {
         int8().time(|bench| {

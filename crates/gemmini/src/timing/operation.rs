@@ -58,6 +58,17 @@ impl Operation {
             .all(|stream| stream.fired == self.complete)
     }
 
+    /// Returns how long a row that is read in cycle `at` waits at the entrance of
+    /// the full array, behind the stages between bank and array.
+    #[inline]
+    fn held(&self, at: u64) -> u64 {
+        if at < self.stall.0 {
+            self.stall.1 - self.stall.0
+        } else {
+            0
+        }
+    }
+
     /// Returns the cycle after the last row if nothing gets in the way, at
     /// most as far as results could leave in the meantime.
     #[inline]
@@ -333,7 +344,7 @@ impl Engine {
                 }
             }
         }
-        let mesh = self.k.read_latency + self.k.mesh_latency;
+        let mesh = self.k.read_latency + self.k.mesh_latency + operation.held(at);
         if let Some((dest, stride)) = operation.dest {
             let until = u32::from(dest.rows).min(complete + rows);
             if complete < until {
@@ -432,7 +443,8 @@ impl Engine {
         operation.complete = complete;
         operation.at = at + cycles;
         if let Some((dest, stride)) = operation.dest {
-            let leaves = at + self.k.read_latency + self.k.mesh_latency;
+            let held = operation.held(at);
+            let leaves = at + self.k.read_latency + self.k.mesh_latency + held;
             let mut rest = completed;
             let mut row = first_row;
             while rest != 0 && row < u32::from(dest.rows) {
@@ -469,10 +481,8 @@ impl Engine {
             let computes = commands
                 .front()
                 .is_some_and(|command| command.job.kind != ExecuteKind::Preload);
-            let full = operation
-                .stall
-                .1
-                .saturating_sub(operation.stall.0.max(operation.start));
+            let stalled = operation.stall.1.min(end);
+            let full = stalled.saturating_sub(operation.stall.0.max(operation.start));
             recording.operate(RecordedOperation {
                 pc: operation.pc,
                 command: recording.index(slot(0)),
@@ -485,7 +495,6 @@ impl Engine {
                 computes,
             });
         }
-        let mesh = self.k.read_latency + self.k.mesh_latency;
         let charged = self.stats.pc(operation.pc);
         charged.array += end - operation.start;
         charged.bank_conflict += operation.conflicts;
@@ -494,8 +503,13 @@ impl Engine {
             unit.room_from = end;
         }
         unit.commands.drop_front(operation.pops);
-        unit.last_row = end - 1;
-        unit.free = end;
+        // Rows enter the array in order, and wait in the stages before it as
+        // long as it is full; the next operation's follow them.
+        let entered =
+            (end - 1 + self.k.read_latency).max(operation.stall.1 + u64::from(operation.rows) - 1);
+        unit.free = entered + 1 - self.k.read_latency;
+        unit.last_row = unit.free - 1;
+        self.stats.array_full += unit.free - end;
         let mut until = 0;
         let done = [operation.compute, operation.preload];
         // One completion leaves the controller per cycle.
@@ -504,7 +518,7 @@ impl Engine {
             until = at;
         }
         self.execute.pending_until = until;
-        self.results_leave(operation.id, end - 1 + mesh);
+        self.results_leave(operation.id, entered + self.k.mesh_latency);
     }
 }
 
