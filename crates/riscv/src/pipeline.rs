@@ -182,8 +182,10 @@ impl Pipeline {
             }
         }
         self.pending &= !waited;
-        if waited & self.late_writers != 0 {
-            issue = issue.max(self.late_result(waited & self.late_writers, next - 1));
+        let late = waited & self.late_writers;
+        if late != 0 {
+            issue = issue.max(self.late_result(late, next - 1));
+            waited &= !late;
         }
         while waited != 0 {
             issue = issue.max(self.ready[waited.trailing_zeros() as usize & 63]);
