@@ -1,12 +1,11 @@
-//! Load controller, DMA reader, beat merger and the write side of moves in.
+//! Load controller and DMA reader.
 //!
 //! The controller turns a command into row requests, the reader cuts rows into
-//! packets, the beat merger puts the beats of one packet after the other
-//! together to local rows. Zeros take a shortcut.
+//! packets, whose beats go to the merger. Zeros take a shortcut.
 
-use super::calendar::Calendar;
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
+use super::merger::{Arrival, Merging};
 use super::station::Slot;
 use std::collections::VecDeque;
 
@@ -16,7 +15,7 @@ const JOBS: usize = 16;
 const AHEAD: u64 = 12;
 
 #[derive(Clone, Copy, Debug)]
-struct Lead {
+pub(super) struct Lead {
     slot: Slot,
     tracker: usize,
     row: u32,
@@ -25,7 +24,7 @@ struct Lead {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct RowRequest {
+pub(super) struct RowRequest {
     slot: Slot,
     tracker: usize,
     row: u32,
@@ -34,7 +33,7 @@ struct RowRequest {
 
 /// The row that the reader works on.
 #[derive(Clone, Copy, Debug)]
-struct CurrentRow {
+pub(super) struct CurrentRow {
     slot: Slot,
     tracker: usize,
     row: u32,
@@ -45,55 +44,28 @@ struct CurrentRow {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Tracker {
-    busy: bool,
-    slot: Slot,
-    bytes_left: u32,
-    last_write: u64,
+pub(super) struct Tracker {
+    pub(super) busy: bool,
+    pub(super) slot: Slot,
+    pub(super) bytes_left: u32,
+    pub(super) last_write: u64,
 }
 
 /// What a read packet is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
-    slot: Slot,
-    tracker: usize,
-    row: u32,
+    pub(super) slot: Slot,
+    pub(super) tracker: usize,
+    pub(super) row: u32,
     /// Bytes of the row before this packet.
-    done: u32,
-    bytes: u32,
-    size: u32,
-    shift: u32,
-}
-
-/// A read packet whose beats are on their way.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    first: u64,
-    spacing: u64,
-    packet: Packet,
-}
-
-/// The packet whose rows leave the beat merger.
-#[derive(Clone, Copy, Debug)]
-struct Merging {
-    packet: Packet,
-    /// Cycles at which its first and last beat enter.
-    start: u64,
-    last_in: u64,
-    first: u64,
-    spacing: u64,
-    sent: u64,
-    offset: u64,
-    block: u32,
-    out: u64,
-    /// Cycle at which the row in turn could be written, once it has left.
-    write_at: Option<u64>,
-    /// Writes of the row in turn that are done.
-    writes: u32,
+    pub(super) done: u32,
+    pub(super) bytes: u32,
+    pub(super) size: u32,
+    pub(super) shift: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct ZeroFill {
+pub(super) struct ZeroFill {
     slot: Slot,
     tracker: usize,
     row: u32,
@@ -103,28 +75,28 @@ struct ZeroFill {
 
 #[derive(Clone, Debug)]
 pub(super) struct LoadUnit {
-    queue: VecDeque<(Slot, u64)>,
+    pub(super) queue: VecDeque<(Slot, u64)>,
     /// Issued commands by slot.
-    jobs: [LoadJob; JOBS],
-    lead: Option<Lead>,
-    lead_ready: u64,
-    rows: VecDeque<RowRequest>,
+    pub(super) jobs: [LoadJob; JOBS],
+    pub(super) lead: Option<Lead>,
+    pub(super) lead_ready: u64,
+    pub(super) rows: VecDeque<RowRequest>,
     /// Cycles at which the reader took the last rows.
-    accepted: [u64; 8],
-    accepted_count: usize,
-    current: Option<CurrentRow>,
-    reader_free: u64,
-    packets: u32,
-    releases: VecDeque<u64>,
-    trackers: Vec<Tracker>,
-    tracker_free: u64,
-    arrivals: VecDeque<Arrival>,
-    merging: Option<Merging>,
-    merger_free: u64,
-    write_free: u64,
-    written: [u64; 8],
-    written_count: usize,
-    zero: Option<ZeroFill>,
+    pub(super) accepted: [u64; 8],
+    pub(super) accepted_count: usize,
+    pub(super) current: Option<CurrentRow>,
+    pub(super) reader_free: u64,
+    pub(super) packets: u32,
+    pub(super) releases: VecDeque<u64>,
+    pub(super) trackers: Vec<Tracker>,
+    pub(super) tracker_free: u64,
+    pub(super) arrivals: VecDeque<Arrival>,
+    pub(super) merging: Option<Merging>,
+    pub(super) merger_free: u64,
+    pub(super) write_free: u64,
+    pub(super) written: [u64; 8],
+    pub(super) written_count: usize,
+    pub(super) zero: Option<ZeroFill>,
 }
 
 impl LoadUnit {
@@ -199,7 +171,7 @@ impl Engine {
     }
 
     #[inline]
-    fn load_job(&self, slot: Slot) -> LoadJob {
+    pub(super) fn load_job(&self, slot: Slot) -> LoadJob {
         self.load.jobs[slot as usize % JOBS]
     }
 
@@ -386,221 +358,6 @@ impl Engine {
                 return (true, now);
             }
             self.load.current = Some(row);
-        }
-    }
-
-    /// Notes a packet whose first beat comes to the port in cycle `first`;
-    /// `in_order` says that no packet requested later can overtake it.
-    pub(super) fn note_arrival(
-        &mut self,
-        packet: Packet,
-        first: u64,
-        spacing: u64,
-        in_order: bool,
-    ) {
-        let arrival = Arrival {
-            first: first + self.k.port_to_merger,
-            spacing,
-            packet,
-        };
-        if in_order && self.load.arrivals.is_empty() && self.load.merging.is_none() {
-            self.begin_merge(&arrival);
-            let at = self.step_merge(self.now);
-            self.wake[LOAD] = self.wake[LOAD].min(at);
-            return;
-        }
-        let place = self
-            .load
-            .arrivals
-            .partition_point(|other| other.first <= arrival.first);
-        self.load.arrivals.insert(place, arrival);
-        // No packet requested later can overtake one that comes this soon.
-        let at = arrival.first.saturating_sub(self.k.lookahead);
-        self.wake[LOAD] = self.wake[LOAD].min(at);
-    }
-
-    /// Puts the beats of packets together and schedules the writes of their
-    /// rows as far as it is known what else writes; returns when to look again.
-    fn step_merge(&mut self, now: u64) -> u64 {
-        loop {
-            if let Some(mut merging) = self.load.merging {
-                let wake = self.merge_rows(&mut merging, now);
-                if wake != 0 {
-                    self.load.merging = Some(merging);
-                    return wake;
-                }
-                self.load.merging = None;
-                self.finish_packet(&merging);
-            }
-            let Some(arrival) = self.load.arrivals.front().copied() else {
-                return u64::MAX;
-            };
-            if arrival.first > now + self.k.lookahead {
-                return arrival.first - self.k.lookahead;
-            }
-            self.load.arrivals.pop_front();
-            self.begin_merge(&arrival);
-        }
-    }
-
-    fn begin_merge(&mut self, arrival: &Arrival) {
-        let packet = arrival.packet;
-        let beats = u64::from(packet.size / self.k.beat_bytes);
-        let start = arrival.first.max(self.load.merger_free);
-        let block_bytes = self.load_job(packet.slot).block_bytes;
-        self.load.merging = Some(Merging {
-            packet,
-            start,
-            last_in: (start + beats - 1).max(arrival.first + (beats - 1) * arrival.spacing),
-            first: arrival.first,
-            spacing: arrival.spacing,
-            sent: 0,
-            offset: u64::from(packet.done % block_bytes),
-            block: packet.done / block_bytes,
-            out: start,
-            write_at: None,
-            writes: 0,
-        });
-    }
-
-    /// Lets the rows of a packet leave the merger; returns when to go on, or 0
-    /// if all have left and are written.
-    fn merge_rows(&mut self, merging: &mut Merging, now: u64) -> u64 {
-        let packet = merging.packet;
-        let job = self.load_job(packet.slot);
-        let beat_shift = self.k.beat_bytes.trailing_zeros();
-        let block_bytes = u64::from(job.block_bytes);
-        let (bytes, shift) = (u64::from(packet.bytes), u64::from(packet.shift));
-        let last_beat = (u64::from(packet.size) >> beat_shift) - 1;
-        let delay = if job.wide {
-            self.k.merger_to_acc_write
-        } else {
-            self.k.merger_to_write
-        } + if job.scaled { self.k.scale_latency } else { 0 };
-        while merging.sent < bytes {
-            let rest = block_bytes - merging.offset;
-            let last = merging.sent + rest >= bytes;
-            let write_at = match merging.write_at {
-                Some(at) => at,
-                None => {
-                    // The last byte of the row, counted from 0.
-                    let end = (merging.sent + block_bytes).min(bytes) + shift - 1;
-                    let idx = (end >> beat_shift).min(last_beat);
-                    let entered = (merging.start + idx).max(merging.first + idx * merging.spacing);
-                    let mut out = (merging.out + 1).max(entered + 1);
-                    if self.load.written_count >= self.k.write_stages {
-                        let idx = self.load.written_count - self.k.write_stages;
-                        let before = self.load.written[idx % 8];
-                        out = out.max(before.saturating_sub(self.k.merger_to_write - 1));
-                    }
-                    merging.out = out;
-                    out + delay
-                }
-            };
-            let wake = self.write_row(&job, merging, write_at, last, now);
-            if wake != 0 {
-                merging.write_at = Some(write_at);
-                return wake;
-            }
-            merging.write_at = None;
-            merging.writes = 0;
-            merging.sent = (merging.sent + rest).min(bytes);
-            merging.offset = 0;
-            merging.block += 1;
-        }
-        0
-    }
-
-    fn finish_packet(&mut self, merging: &Merging) {
-        let (out, last_in) = (merging.out, merging.last_in);
-        self.load.merger_free = if out > last_in {
-            out
-        } else if out == last_in {
-            last_in + 2
-        } else {
-            last_in + 1
-        };
-        self.load.releases.push_back(last_in + 1);
-        let tracker = &mut self.load.trackers[merging.packet.tracker];
-        tracker.bytes_left = tracker.bytes_left.saturating_sub(merging.packet.bytes);
-        if tracker.bytes_left == 0 {
-            let (slot, at) = (tracker.slot, tracker.last_write + 1);
-            self.schedule_completion(slot, at);
-        }
-        self.wake[LOAD] = self.wake[LOAD].min(last_in + 1);
-    }
-
-    /// Schedules the writes of one block of a row from cycle `at` on; returns
-    /// when to go on, or 0 if all are scheduled.
-    fn write_row(
-        &mut self,
-        job: &LoadJob,
-        merging: &mut Merging,
-        at: u64,
-        last: bool,
-        now: u64,
-    ) -> u64 {
-        let pace = if job.scaled { self.k.scale_pace } else { 1 };
-        let base = job.row + merging.packet.row + merging.block * job.block_stride;
-        let writes = (job.repeats + 1) * job.pixel_repeats;
-        let mut at = at;
-        while merging.writes < writes {
-            at = at.max(self.load.write_free);
-            let target = if writes == 1 {
-                base
-            } else {
-                // The hardware writes the copies from the last row upwards.
-                let repeat = merging.writes / job.pixel_repeats;
-                let pixel = job.pixel_repeats - 1 - merging.writes % job.pixel_repeats;
-                (base + job.repeats - repeat).saturating_sub(pixel)
-            };
-            let bank = self.bank(job.accumulator, target);
-            // Results of the array go first.
-            let free = self.results(job.accumulator, bank).first_free(at);
-            // Results of rows that the array takes from now on come later.
-            let known = now + self.k.read_latency + self.k.mesh_latency;
-            if free >= known {
-                return free - (self.k.mesh_latency >> 1);
-            }
-            at = free;
-            if free > now + self.k.read_latency {
-                self.advance_execute(now);
-                at = self.results(job.accumulator, bank).first_free(free);
-                if at >= known {
-                    return at - (self.k.mesh_latency >> 1);
-                }
-            }
-            if job.accumulator {
-                if job.accumulate {
-                    self.acc_reads_blocked[bank].mark(at);
-                }
-            } else {
-                self.spad_writes[bank].mark(at);
-            }
-            self.load.write_free = at + pace;
-            merging.writes += 1;
-            if merging.writes < writes {
-                at += pace;
-            }
-        }
-        if last {
-            self.load_last.mark(at);
-        }
-        let count = self.load.written_count;
-        self.load.written[count % 8] = at;
-        self.load.written_count += 1;
-        let tracker = &mut self.load.trackers[merging.packet.tracker];
-        tracker.last_write = tracker.last_write.max(at);
-        0
-    }
-
-    /// Returns when results of the array are written to a bank.
-    #[inline]
-    fn results(&self, accumulator: bool, bank: usize) -> &Calendar {
-        if accumulator {
-            &self.acc_ex_writes[bank]
-        } else {
-            &self.spad_ex_writes[bank]
         }
     }
 

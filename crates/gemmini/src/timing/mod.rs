@@ -9,13 +9,16 @@
 
 mod calendar;
 mod config;
+mod constants;
 mod conv_loop;
 mod engine;
 mod execute;
+mod frontend;
 mod job;
 mod load;
 mod matmul_loop;
 mod memory;
+mod merger;
 mod operation;
 mod port;
 mod recording;

@@ -4,7 +4,8 @@
 //! over if nothing got in its way, and only the cycles in which something did
 //! are stepped through one by one.
 
-use super::engine::{Constants, Engine};
+use super::constants::Constants;
+use super::engine::Engine;
 use super::execute::Tag;
 use super::job::{ExecuteKind, Operand};
 use super::recording::RecordedOperation;

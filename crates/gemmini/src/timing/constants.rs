@@ -1,0 +1,102 @@
+//! The constants of the model in the form in which the units use them.
+
+use super::config::TimingConfig;
+use super::execute::{COMMANDS, UNROLLER};
+use crate::config::GemminiConfig;
+
+/// Constants in the form in which the units use them.
+#[derive(Clone, Debug)]
+pub(super) struct Constants {
+    pub(super) queues: u64,
+    pub(super) buffered: usize,
+    pub(super) replay: u64,
+    pub(super) fence_release: u64,
+    pub(super) counter_reply: u64,
+    pub(super) row_queue: usize,
+    pub(super) read_packets: u32,
+    pub(super) row_to_packet: u64,
+    pub(super) read_to_port: u64,
+    pub(super) port_to_merger: u64,
+    /// Cycles from a read at the port to its beats at the merger, at least.
+    pub(super) lookahead: u64,
+    pub(super) merger_to_write: u64,
+    pub(super) merger_to_acc_write: u64,
+    pub(super) write_stages: usize,
+    pub(super) scale_latency: u64,
+    pub(super) scale_pace: u64,
+    pub(super) zero_to_write: u64,
+    pub(super) beat_bytes: u32,
+    pub(super) max_bytes: u32,
+    pub(super) store_queue: usize,
+    pub(super) dispatch_queue: usize,
+    pub(super) norm_queue: usize,
+    pub(super) issue_queue: usize,
+    pub(super) acc_scale_latency: u64,
+    pub(super) spad_read_latency: u64,
+    pub(super) write_to_port: u64,
+    pub(super) port_to_writer: u64,
+    pub(super) write_packets: usize,
+    pub(super) execute_queue: usize,
+    pub(super) unroller_queue: usize,
+    pub(super) read_latency: u64,
+    pub(super) mesh_latency: u64,
+    pub(super) tags: usize,
+    pub(super) min_rows: u32,
+    pub(super) spad_bank_shift: u32,
+    pub(super) acc_bank_shift: u32,
+    pub(super) spad_banks: usize,
+    pub(super) acc_banks: usize,
+}
+
+impl Constants {
+    /// Works them out. Values beyond what the units can hold are cut.
+    pub(super) fn new(config: &GemminiConfig, timing: &TimingConfig) -> Self {
+        let dim = u64::from(config.dim);
+        let tile = u64::from(timing.execute.tile_latency) + 1;
+        let shift = |rows: u32, banks: u32| (rows / banks.max(1)).max(1).ilog2();
+        Self {
+            queues: u64::from(timing.frontend.queues),
+            buffered: (timing.frontend.queues * timing.frontend.queue_entries).clamp(1, 32)
+                as usize,
+            replay: u64::from(timing.frontend.replay),
+            fence_release: u64::from(timing.frontend.fence_release),
+            counter_reply: u64::from(timing.frontend.counter_reply),
+            row_queue: timing.load.row_queue.clamp(1, 8) as usize,
+            read_packets: timing.load.packets.max(1),
+            row_to_packet: u64::from(timing.load.row_to_packet).max(1),
+            read_to_port: u64::from(timing.load.packet_to_port),
+            port_to_merger: u64::from(timing.load.port_to_merger),
+            lookahead: u64::from(timing.load.port_to_merger + timing.memory.hit_latency),
+            merger_to_write: u64::from(timing.load.merger_to_write).max(1),
+            merger_to_acc_write: u64::from(timing.load.merger_to_acc_write).max(1),
+            write_stages: timing.load.write_stages.clamp(1, 8) as usize,
+            scale_latency: u64::from(timing.load.scale_latency),
+            scale_pace: (dim / u64::from(timing.load.scale_units.max(1))).max(1),
+            zero_to_write: u64::from(timing.load.zero_to_write).max(1),
+            beat_bytes: timing.load.beat_bytes.clamp(4, 64).next_power_of_two(),
+            max_bytes: config.dma_max_bytes.max(timing.load.beat_bytes),
+            store_queue: timing.store.queue.max(1) as usize,
+            dispatch_queue: timing.store.dispatch_queue.clamp(1, 16) as usize,
+            norm_queue: timing.store.norm_queue.clamp(1, 8) as usize,
+            issue_queue: timing.store.issue_queue.clamp(1, 8) as usize,
+            acc_scale_latency: u64::from(timing.store.scale_latency),
+            spad_read_latency: u64::from(timing.store.spad_read_latency.clamp(1, 8)),
+            write_to_port: u64::from(timing.store.packet_to_port),
+            port_to_writer: u64::from(timing.store.port_to_writer),
+            write_packets: timing.store.packets.clamp(1, 64) as usize,
+            execute_queue: timing.execute.queue.clamp(3, COMMANDS as u32) as usize,
+            unroller_queue: timing.execute.unroller_queue.clamp(2, UNROLLER as u32) as usize,
+            read_latency: u64::from(timing.execute.read_latency.max(1)),
+            mesh_latency: dim * tile
+                + (dim - 1) * tile
+                + u64::from(timing.execute.mesh_output_delay)
+                + 1,
+            tags: timing.execute.tags.max(2) as usize,
+            min_rows: timing.execute.min_rows.max(1),
+            spad_bank_shift: shift(config.spad_rows(), config.spad_banks),
+            acc_bank_shift: shift(config.acc_rows(), config.acc_banks),
+            spad_banks: config.spad_banks.max(1) as usize,
+            acc_banks: config.acc_banks.max(1) as usize,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! From the core to the reservation station: the command queues, the loop
+//! units between them, and the command that waits for room.
+
+use super::engine::{ALLOCATE, Engine, ISSUE, LOOPS};
+use super::job::{Class, Job, resolve};
+use super::station::Origin;
+use crate::ExecContext;
+use crate::isa::Instruction;
+use autocomp_riscv::{RoccCommand, RoccReply};
+
+/// Entries of the queue between the loop units and the station.
+const UNROLLED: usize = 2;
+
+/// A command between the core and the reservation station.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) instruction: Instruction,
+    pub(super) pc: u64,
+    pub(super) accepted: u64,
+    pub(super) origin: Origin,
+}
+
+/// A command that waits for room in the reservation station.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// Whether there is one.
+    pub(super) waits: bool,
+    pub(super) job: Job,
+    pub(super) pc: u64,
+    pub(super) origin: Origin,
+    pub(super) arrived: u64,
+}
+
+impl Head {
+    /// Returns a place for a command to wait in.
+    pub(super) fn none() -> Self {
+        Self {
+            waits: false,
+            job: Job::new(),
+            pc: 0,
+            origin: Origin::Core,
+            arrived: 0,
+        }
+    }
+}
+
+impl Engine {
+    /// Takes a command whose functional effect has just happened.
+    pub fn push(
+        &mut self,
+        command: &RoccCommand,
+        instruction: &Instruction,
+        context: &ExecContext<'_>,
+    ) -> RoccReply {
+        let mut accepted = command.cycle;
+        if self.pushed - self.left_count >= self.k.buffered {
+            self.run_until(command.cycle);
+            while self.pushed - self.left_count >= self.k.buffered && self.step_once() {}
+        }
+        // Room moves back through the queues by one per cycle.
+        if self.pushed >= self.k.buffered {
+            let idx = self.pushed - self.k.buffered;
+            if idx < self.left_count {
+                let room = self.left[idx % 32] + self.k.queues;
+                if room > accepted {
+                    accepted = room + self.k.replay;
+                    self.stats.core_blocked += accepted - command.cycle;
+                }
+            }
+        }
+        if let Some(plan) = context.matmul {
+            self.matmul_plans.push_back(*plan);
+        }
+        if let Some(plan) = context.conv {
+            self.conv_plans.push_back(*plan);
+        }
+        let reply = |value_ready| RoccReply {
+            value: 0,
+            accepted,
+            value_ready,
+        };
+        if let Instruction::Counter(_) = instruction {
+            return reply(accepted + self.k.counter_reply);
+        }
+        self.pushed += 1;
+        self.core.push_back(Pending {
+            instruction: *instruction,
+            pc: command.pc,
+            accepted,
+            origin: Origin::Core,
+        });
+        let at = accepted + self.k.queues;
+        self.wake[ALLOCATE] = self.wake[ALLOCATE].min(at);
+        if instruction.is_for_loops() {
+            self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
+        }
+        reply(accepted)
+    }
+
+    pub(super) fn loop_command_done(&mut self, origin: Origin, class: Class) {
+        let unit = match origin {
+            Origin::Core => return,
+            Origin::Matmul => &mut self.matmul.outstanding,
+            Origin::Conv => &mut self.conv.outstanding,
+        };
+        unit[class as usize] = unit[class as usize].saturating_sub(1);
+        self.poke_loops(self.now + 1);
+    }
+
+    /// The loop units have to look again in cycle `at`.
+    fn poke_loops(&mut self, at: u64) {
+        self.loops_poked = at;
+        self.wake[LOOPS] = self.wake[LOOPS].min(at);
+    }
+
+    fn loops_active(&self) -> bool {
+        self.matmul.is_active() || self.conv.is_active() || !self.conv_out.is_empty()
+    }
+
+    pub(super) fn step_allocate(&mut self, now: u64) {
+        self.wake[ALLOCATE] = u64::MAX;
+        if !self.head.waits && !self.take_head(now) {
+            return;
+        }
+        let head = &mut self.head;
+        match self.station.room(head.job.class, now) {
+            Some((slot, at)) if at <= now => {
+                head.waits = false;
+                let origin = head.origin;
+                self.station
+                    .allocate(slot, &head.job, head.pc, origin, now, self.blocked.take());
+                if let Some(recording) = &mut self.recording {
+                    recording.allocate(slot, &head.job, origin, head.pc, head.arrived, now);
+                }
+                self.last_allocation = now;
+                if origin == Origin::Core {
+                    self.leave(now);
+                }
+                self.wake[ISSUE] = self.wake[ISSUE].min(now + 1);
+                if !self.core.is_empty() || !self.unrolled.is_empty() {
+                    self.wake[ALLOCATE] = now + 1;
+                }
+                return;
+            }
+            Some((_, at)) => self.wake[ALLOCATE] = at,
+            None => {}
+        }
+        self.blocked = Some(head.job.class);
+        if let Some(recording) = &mut self.recording {
+            recording.block(now);
+        }
+    }
+
+    fn leave(&mut self, now: u64) {
+        self.left[self.left_count % 32] = now;
+        self.left_count += 1;
+        self.busy_until = self.busy_until.max(now + 1);
+    }
+
+    /// Makes the next command the head, if one is due; returns whether there
+    /// is one.
+    fn take_head(&mut self, now: u64) -> bool {
+        loop {
+            let earliest = self.last_allocation + 1;
+            if let Some((pending, visible)) = self.unrolled.front() {
+                let (visible, at) = (*visible, (*visible).max(earliest));
+                if at > now {
+                    self.wake[ALLOCATE] = at;
+                    return false;
+                }
+                let (pc, origin) = (pending.pc, pending.origin);
+                let head = &mut self.head;
+                let allocates = resolve(
+                    &pending.instruction,
+                    &mut self.configured,
+                    &self.sizes,
+                    &mut head.job,
+                );
+                if allocates {
+                    (head.waits, head.pc, head.origin, head.arrived) = (true, pc, origin, visible);
+                }
+                if self.unrolled.len() >= UNROLLED {
+                    self.unrolled_room_from = now + 1;
+                }
+                self.unrolled.pop_front();
+                self.poke_loops(now + 1);
+                if allocates {
+                    return true;
+                }
+                continue;
+            }
+            let Some(pending) = self.core.front() else {
+                return false;
+            };
+            if pending.instruction.is_for_loops() || self.loops_active() {
+                return false;
+            }
+            let arrived = pending.accepted + self.k.queues;
+            let at = arrived.max(earliest).max(self.loops_idle_from);
+            if at > now {
+                self.wake[ALLOCATE] = at;
+                return false;
+            }
+            let head = &mut self.head;
+            let allocates = resolve(
+                &pending.instruction,
+                &mut self.configured,
+                &self.sizes,
+                &mut head.job,
+            );
+            if allocates {
+                head.waits = true;
+                (head.pc, head.origin, head.arrived) = (pending.pc, pending.origin, arrived);
+            }
+            self.core.pop_front();
+            if allocates {
+                return true;
+            }
+            // Flush and clock gating end here.
+            self.last_allocation = now;
+            self.leave(now);
+        }
+    }
+
+    /// Serves the loop units: takes their commands from the core's queue and
+    /// lets them send what they generate.
+    pub(super) fn step_loops(&mut self, now: u64) {
+        let mut wake = u64::MAX;
+        let was_active = self.loops_active();
+        let room = self.unrolled.len() < UNROLLED && self.unrolled_room_from <= now;
+        let mut changed = false;
+        // Commands of the convolution loop pass the queue of the matrix loop.
+        if !self.matmul.is_active() {
+            if let Some((pending, visible)) = self.conv_out.front().copied() {
+                if visible > now {
+                    wake = wake.min(visible);
+                } else if room {
+                    self.conv_out.pop_front();
+                    self.unrolled.push_back((pending, now + 1));
+                    self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+                    changed = true;
+                }
+            }
+        } else {
+            let (emitted, moved) = self.matmul.step(room);
+            changed |= moved;
+            if let Some(emitted) = emitted {
+                let pending = Pending {
+                    instruction: emitted.instruction,
+                    pc: emitted.pc,
+                    accepted: now,
+                    origin: Origin::Matmul,
+                };
+                self.unrolled.push_back((pending, now + 1));
+                self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+            }
+        }
+        if self.conv.is_active() {
+            let room = self.conv_out.len() < 2;
+            let (emitted, moved) = self.conv.step(room);
+            changed |= moved;
+            if let Some(emitted) = emitted {
+                let pending = Pending {
+                    instruction: emitted.instruction,
+                    pc: emitted.pc,
+                    accepted: now,
+                    origin: Origin::Conv,
+                };
+                self.conv_out.push_back((pending, now + 1));
+            }
+        }
+        // Commands of the loops wait at the unit they are for.
+        while let Some(pending) = self.core.front().copied() {
+            let stage = match pending.instruction {
+                Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => self.k.queues - 1,
+                Instruction::LoopConv(_) | Instruction::LoopConvConfig(_) => self.k.queues - 2,
+                _ => break,
+            };
+            // They must not overtake what is before them in the queues.
+            let at = (pending.accepted + stage).max(self.last_loop_stage + 1);
+            if at > now {
+                wake = wake.min(at);
+                break;
+            }
+            let taken = match pending.instruction {
+                Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => {
+                    self.matmul.has_room() && !self.conv.is_active() && self.conv_out.is_empty()
+                }
+                _ => self.conv.has_room() && !self.matmul.is_active(),
+            };
+            if !taken {
+                break;
+            }
+            self.core.pop_front();
+            self.last_loop_stage = now;
+            self.leave(now);
+            changed = true;
+            match pending.instruction {
+                Instruction::LoopWs(_) => {
+                    if let Some(plan) = self.matmul_plans.pop_front() {
+                        self.matmul.start(plan, pending.pc);
+                    }
+                }
+                Instruction::LoopConv(_) => {
+                    if let Some(plan) = self.conv_plans.pop_front() {
+                        self.conv.start(&plan, &self.config, pending.pc);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if changed {
+            wake = now + 1;
+        }
+        if was_active && !self.loops_active() {
+            self.loops_idle_from = now + 2;
+            self.busy_until = self.busy_until.max(now + 1);
+            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 2);
+        }
+        if self.loops_poked > now {
+            wake = wake.min(self.loops_poked);
+        }
+        self.wake[LOOPS] = wake;
+    }
+}
