@@ -344,6 +344,7 @@ impl LlmProposer {
                 Err(error) => complaint = error.0,
             }
             attempts.blame_last(&complaint);
+            member.count_unusable();
             let reask = self
                 .templates
                 .reask(&complaint)

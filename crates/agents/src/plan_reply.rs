@@ -58,7 +58,9 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
         choice = Some(item);
     }
     let item = choice.ok_or_else(|| {
-        Complaint::new("the line \"CHOICE: <identifier from the list>\" is missing")
+        Complaint::new(
+            "no optimization is chosen: the line \"CHOICE: <identifier from the list>\", or the field `choice` where JSON was asked for, is missing",
+        )
     })?;
     checked(item, &rest.join("\n"))
 }

@@ -50,6 +50,8 @@ const BUILT_IN: &[(&str, &str)] = &[
 
 /// Source lines named as the dearest ones.
 const DEAREST_LINES: usize = 8;
+/// The least share of all cycles that a counter of cycles or a line is shown for.
+const LEAST_SHARE: f64 = 0.005;
 /// Characters shown of each.
 const LONGEST_LINE: usize = 100;
 /// Diagnostics passed on to a repair.
@@ -452,7 +454,7 @@ impl<'input> Context<'input> {
                 .and_then(|evaluation| evaluation.measurement.as_ref()),
             feedback,
             feedback_text: feedback
-                .map(|feedback| describe_feedback(feedback, input.kernel))
+                .map(|feedback| describe_feedback(feedback, input))
                 .unwrap_or_default(),
             menu: input.menu,
             iteration: input.iteration,
@@ -472,23 +474,37 @@ impl<'input> Context<'input> {
     }
 }
 
-/// Picks sections of the ISA reference: the chosen ones, and those for every
-/// kernel; without a choice, those that explain a name in the kernel. A
-/// reference program names nothing of the target, so its translator gets all.
+/// Picks sections of the ISA reference: those for every kernel, the chosen ones,
+/// and those that explain a name in anything else that the prompt shows (a plan,
+/// a draft that failed, a second kernel); without a choice, also those that
+/// explain a name in the kernel. A reference program names nothing of the
+/// target, so its translator gets all.
 fn isa_sections<'facts>(
     phase: Phase,
     facts: &'facts PromptFacts,
     input: &PromptInput<'_>,
 ) -> Vec<&'facts IsaFacts> {
-    match (phase, input.isa) {
-        (Phase::Translate, _) => facts.isa.iter().collect(),
-        (_, None) => facts.isa_for(input.kernel),
-        (_, Some(titles)) => facts
-            .isa
-            .iter()
-            .filter(|section| section.symbols.is_empty() || titles.contains(&section.title))
-            .collect(),
+    if phase == Phase::Translate {
+        return facts.isa.iter().collect();
     }
+    let mut shown: Vec<&str> = Vec::new();
+    shown.extend(input.plan.map(|(_, text)| text));
+    shown.extend(input.failed.map(|(kernel, _)| kernel));
+    shown.extend(input.other.map(|(kernel, _)| kernel));
+    if input.isa.is_none() {
+        shown.push(input.kernel);
+    }
+    let explained = facts.isa_for(&shown.join("\n"));
+    let is_chosen = |section: &&IsaFacts| {
+        input
+            .isa
+            .is_some_and(|titles| titles.contains(&section.title))
+    };
+    facts
+        .isa
+        .iter()
+        .filter(|section| is_chosen(section) || explained.contains(section))
+        .collect()
 }
 
 /// Picks worked examples: all of the plan's menu item; without a plan, each one
@@ -517,23 +533,37 @@ fn examples<'facts>(
     picked
 }
 
-fn describe_feedback(feedback: &Feedback, kernel: &str) -> String {
+fn describe_feedback(feedback: &Feedback, input: &PromptInput<'_>) -> String {
     let mut text = feedback.bottleneck.trim().to_owned();
-    // What did not happen is not worth a line.
-    for (name, value) in feedback.counters.iter().filter(|(_, value)| **value != 0.0) {
+    let cycles = input.evaluation.and_then(Evaluation::cycles);
+    let least = cycles.map_or(0.0, |cycles| LEAST_SHARE * cycles.0 as f64);
+    // What did not happen, or hardly, is not worth a line.
+    let is_noise =
+        |name: &str, value: f64| value == 0.0 || (name.ends_with("_cycles") && value < least);
+    for (name, value) in feedback
+        .counters
+        .iter()
+        .filter(|(name, value)| !is_noise(name, **value))
+    {
         let _ = write!(text, "\n{name} = {value}");
     }
-    if !feedback.lines.is_empty() {
+    let lines: Vec<_> = feedback
+        .lines
+        .iter()
+        .filter(|line| least <= line.cycles.0 as f64)
+        .take(DEAREST_LINES)
+        .collect();
+    if !lines.is_empty() {
         text.push_str("\ndearest source lines:");
     }
-    for line in feedback.lines.iter().take(DEAREST_LINES) {
+    for line in lines {
         let _ = write!(
             text,
             "\n{}: {} cycles, {}",
             line.location, line.cycles, line.cause
         );
         // Models count lines badly.
-        if let Some(source) = line_at(kernel, line.location.line) {
+        if let Some(source) = line_at(input.kernel, line.location.line) {
             let _ = write!(text, ": {source}");
         }
     }

@@ -583,12 +583,71 @@ fn every_phase_renders_and_is_bounded_by_data_marks() {
         assert_eq!(Phase::from_name(phase.name()), Some(phase));
         // Whoever translates or chooses sees all sections.
         let sees_all = matches!(phase, Phase::Translate | Phase::Isa);
+        assert!(prompt.system.contains("Moving in"), "{}", phase.name());
         assert_eq!(
             prompt.system.contains("Moving out"),
             sees_all,
             "{}: only sections that the kernel needs",
             phase.name()
         );
+    }
+}
+
+/// What a plan, a failed draft or a second kernel uses is explained, too, and
+/// what hardly took any cycles is not told.
+#[test]
+fn sections_and_feedback_are_those_that_matter() {
+    let templates = Templates::new(&BTreeMap::new()).expect("templates");
+    let (facts, menu) = (facts(), menu());
+    let mut evaluation = evaluation();
+    let feedback = evaluation.feedback.as_mut().expect("feedback");
+    for (name, value) in [
+        ("load_cycles", 400.0),
+        ("drain_cycles", 4.0),
+        ("stores", 1.0),
+    ] {
+        feedback.counters.insert(name.to_owned(), value);
+    }
+    let base = PromptInput {
+        menu: &menu,
+        ..PromptInput::new(KERNEL, Some(&evaluation), Seed(1))
+    };
+    let render = |phase: Phase, input: &PromptInput<'_>| {
+        templates.render(phase, &facts, input).expect("prompt")
+    };
+    let plan = render(Phase::Plan, &base);
+    assert!(plan.user.contains("load_cycles = 400") && plan.user.contains("stores = 1"));
+    assert!(!plan.user.contains("drain_cycles"));
+    assert!(!plan.system.contains("What Moving out does."));
+    let moving_out = "void solution(int8_t a[4][4]) {\n  mvout(a, 0);\n}\n";
+    let failure = repair_request().failure;
+    let inputs = [
+        (
+            Phase::Implement,
+            PromptInput {
+                plan: Some(("other", "Use mvout.")),
+                ..base.clone()
+            },
+        ),
+        (
+            Phase::Repair,
+            PromptInput {
+                failed: Some((moving_out, &failure)),
+                ..base.clone()
+            },
+        ),
+        (
+            Phase::Combine,
+            PromptInput {
+                other: Some((moving_out, None)),
+                ..base.clone()
+            },
+        ),
+    ];
+    for (phase, input) in inputs {
+        let system = render(phase, &input).system;
+        assert!(system.contains("What Moving out does."), "{}", phase.name());
+        assert!(system.contains("What Moving in does."), "{}", phase.name());
     }
 }
 

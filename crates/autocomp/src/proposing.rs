@@ -113,14 +113,14 @@ pub fn connector(
     if let Some(path) = &asking.keys {
         secrets.add_file(path).map_err(CliError::input)?;
     }
-    let standard = ConnectSettings::standard();
     let settings = ConnectSettings {
         timeout: seconds(asking.timeout_s.max(1)),
         answer_timeout: seconds(asking.answer_timeout_s.max(1)),
         retry: RetryPolicy {
             max_attempts: asking.attempts.max(1),
+            first_delay: Duration::from_millis(asking.first_wait_ms.clamp(1, LONGEST_WAIT_MS)),
+            longest_delay: Duration::from_millis(asking.longest_wait_ms.clamp(1, LONGEST_WAIT_MS)),
             deadline: seconds(asking.deadline_s.max(1)),
-            ..standard.retry
         },
         breaker: BreakerPolicy {
             failures: asking.failures.max(1),
@@ -150,6 +150,9 @@ pub fn connector(
         Budget::new(caps, spent),
     ))
 }
+
+/// The longest wait between two calls: an hour.
+const LONGEST_WAIT_MS: u64 = 3_600_000;
 
 /// Returns a time limit that cannot overflow a clock: a year at most.
 fn seconds(count: u64) -> Duration {

@@ -96,6 +96,11 @@ pub struct AskingSettings {
     pub attempts: usize,
     /// Seconds that all calls for one request and the waits between them may take.
     pub deadline_s: u64,
+    /// Milliseconds before the second call, doubled for each further one, with jitter;
+    /// longer if the provider asks for it.
+    pub first_wait_ms: u64,
+    /// The longest such wait.
+    pub longest_wait_ms: u64,
     /// Failures in a row after which a model is set aside.
     pub failures: u32,
     /// Seconds for which it is set aside; doubled each time in a row.
@@ -129,6 +134,8 @@ impl Default for AskingSettings {
             answer_timeout_s: connect.answer_timeout.as_secs(),
             attempts: connect.retry.max_attempts,
             deadline_s: connect.retry.deadline.as_secs(),
+            first_wait_ms: connect.retry.first_delay.as_millis() as u64,
+            longest_wait_ms: connect.retry.longest_delay.as_millis() as u64,
             failures: connect.breaker.failures,
             pause_s: connect.breaker.first_pause.as_secs(),
             longest_pause_s: connect.breaker.longest_pause.as_secs(),

@@ -69,8 +69,9 @@ impl Bench {
             "asking": {
                 "prices": prices,
                 "max_output_tokens": 2000,
-                "timeout_s": 2,
+                "timeout_s": 1,
                 "attempts": 2,
+                "first_wait_ms": 10,
                 "pause_s": 600,
             },
             "search": { "beam": 2, "plans": 2, "drafts": 1, "repairs": 0, "iterations": 3 },

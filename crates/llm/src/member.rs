@@ -163,6 +163,12 @@ impl Member {
         }
     }
 
+    /// Counts a reply that could not be used, before the model is asked again.
+    pub fn count_unusable(&self) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        *tally.errors.entry(LlmErrorKind::Malformed).or_default() += 1;
+    }
+
     /// Notes whether a reply could be used. Unusable replies in a row set the
     /// model aside like errors do.
     pub fn judge(&self, usable: Result<(), &str>) {
