@@ -29,6 +29,11 @@ const INPUT_TOKENS: u64 = 500;
 const OUTPUT_TOKENS: u64 = 100;
 const REPLY_COST: f64 = (INPUT_TOKENS * INPUT_PRICE + OUTPUT_TOKENS * OUTPUT_PRICE) as f64 / 1e6;
 
+/// Returns the cache that all tests share: the compiler is installed once.
+fn cache() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache")
+}
+
 /// A folder of its own for a test, with everything that it writes.
 struct Bench {
     root: TempDir,
@@ -86,7 +91,7 @@ impl Bench {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.root.path())
-            .env("AUTOCOMP_CACHE_DIR", self.path("cache"))
+            .env("AUTOCOMP_CACHE_DIR", cache())
             .env("OPENAI_API_KEY", KEY)
             .current_dir(self.root.path());
         if let Some(compiler) = std::env::var_os("AUTOCOMP_COMPILER") {
@@ -306,6 +311,16 @@ async fn a_run_with_unreliable_models_ends_well() {
         "the echo was recorded"
     );
     assert!(!occurs(bench.root.path(), KEY), "no key in any file");
+    for entry in fs::read_dir(cache()).unwrap() {
+        let path = entry.unwrap().path();
+        // The compiler, and what other tests have there for a moment.
+        let is_kept = !["toolchains", "scratch"]
+            .iter()
+            .any(|name| path.ends_with(name));
+        if path.is_dir() && is_kept {
+            assert!(!occurs(&path, KEY), "no key in {}", path.display());
+        }
+    }
     assert!(!format!("{}{}{text}", ended.out, ended.messages).contains(KEY));
 }
 
