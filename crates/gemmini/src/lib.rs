@@ -108,7 +108,11 @@ impl Coprocessor for Gemmini {
 
     fn fence(&mut self, pc: u64, cycle: u64, memory: &mut Memory) -> Result<u64, Fault> {
         self.functional.fence(pc, memory)?;
-        Ok(self.timing.as_mut().map_or(0, |engine| engine.fence(cycle)))
+        Ok(self.timing.as_mut().map_or(0, |engine| {
+            let end = engine.fence(cycle);
+            engine.name_fence(pc);
+            end
+        }))
     }
 
     fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {

@@ -196,6 +196,24 @@ impl Hart {
         }
     }
 
+    /// Executes one block: instructions up to and including the next jump, at
+    /// most 64. Returns why it ended ([`Exit::Limit`] if nothing happened) and
+    /// the address of its last instruction.
+    pub fn run_block<C: Coprocessor>(
+        &mut self,
+        memory: &mut Memory,
+        coprocessor: &mut C,
+    ) -> (Exit, u64) {
+        let first = self.pc;
+        let limits = Limits {
+            instructions: self.instructions + 1,
+            cycles: u64::MAX,
+        };
+        let exit = self.run(memory, coprocessor, limits);
+        let last = self.block_end(memory.base(), first).unwrap_or(first);
+        (exit, last)
+    }
+
     /// Executes up to `count` further blocks and returns the addresses of the
     /// first and last instruction of each: what a program that never ends is
     /// doing. Ends early where the program does.
@@ -208,12 +226,7 @@ impl Hart {
         let mut seen = Vec::with_capacity(count);
         while seen.len() < count {
             let first = self.pc;
-            let limits = Limits {
-                instructions: self.instructions + 1,
-                cycles: u64::MAX,
-            };
-            let exit = self.run(memory, coprocessor, limits);
-            let last = self.block_end(memory.base(), first).unwrap_or(first);
+            let (exit, last) = self.run_block(memory, coprocessor);
             seen.push((first, last));
             if !matches!(exit, Exit::Limit | Exit::Hook | Exit::Scratch(_)) {
                 break;

@@ -18,6 +18,8 @@ pub use calibrate::{
 pub use config::MachineConfig;
 pub use error::SimError;
 pub use host::{ProgramEnd, ProgramReport, run_loaded, run_program};
-pub use machine::{CallReport, MEMORY_BASE, MEMORY_BYTES, Machine, RETURN_ADDRESS, Spin, Stop};
+pub use machine::{
+    CallReport, MEMORY_BASE, MEMORY_BYTES, Machine, ObservedBlock, RETURN_ADDRESS, Spin, Stop,
+};
 pub use program::{Program, Segment, SourceLine};
 pub use without::NoAccelerator;

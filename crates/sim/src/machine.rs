@@ -41,6 +41,21 @@ pub struct CallReport {
     pub core: CoreStatistics,
 }
 
+/// A block of instructions that the core has executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObservedBlock {
+    /// Address of the first instruction.
+    pub first: u64,
+    /// Address of the last instruction.
+    pub last: u64,
+    /// The core's cycle before it.
+    pub cycle: u64,
+    /// Cycles that it took; in functional mode, instructions.
+    pub cycles: u64,
+    /// Where they went, as far as the core counts it.
+    pub core: CoreStatistics,
+}
+
 /// Where a program was spinning when its limit was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spin {
@@ -133,6 +148,22 @@ impl<C: Coprocessor> Machine<C> {
         stack_pointer: u64,
         limits: Limits,
     ) -> Result<CallReport, Stop> {
+        self.call_observed(entry, arguments, stack_pointer, limits, None)
+    }
+
+    /// The same, and tells `observer`, if there is one, of every block of
+    /// instructions. Cycles are the same with and without it.
+    ///
+    /// # Errors
+    /// [`Stop`] if it did something illegal or reached a limit.
+    pub fn call_observed(
+        &mut self,
+        entry: u64,
+        arguments: &[u64],
+        stack_pointer: u64,
+        limits: Limits,
+        mut observer: Option<&mut dyn FnMut(&ObservedBlock)>,
+    ) -> Result<CallReport, Stop> {
         self.hart.reset_registers();
         self.hart.set_register(1, RETURN_ADDRESS);
         self.hart.set_register(2, stack_pointer);
@@ -149,10 +180,30 @@ impl<C: Coprocessor> Machine<C> {
             cycles: start_cycle.saturating_add(limits.cycles),
         };
         loop {
-            match self
-                .hart
-                .run(&mut self.memory, &mut self.accelerator, limits)
-            {
+            let exit = match &mut observer {
+                None => self
+                    .hart
+                    .run(&mut self.memory, &mut self.accelerator, limits),
+                Some(observe) => {
+                    let (first, cycle) = (self.hart.pc(), self.hart.cycle());
+                    let before = self.hart.statistics();
+                    let (exit, last) = self.hart.run_block(&mut self.memory, &mut self.accelerator);
+                    observe(&ObservedBlock {
+                        first,
+                        last,
+                        cycle,
+                        cycles: self.hart.cycle() - cycle,
+                        core: self.hart.statistics().since(&before),
+                    });
+                    let over = limits.instructions <= self.hart.instructions()
+                        || (self.hart.mode() == Mode::Timed && limits.cycles <= self.hart.cycle());
+                    if exit == Exit::Limit && !over {
+                        continue;
+                    }
+                    exit
+                }
+            };
+            match exit {
                 Exit::Returned => break,
                 Exit::Limit => return Err(Stop::Limit(self.spin())),
                 Exit::Fault(fault) => return Err(Stop::Fault(fault)),

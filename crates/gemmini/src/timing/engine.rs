@@ -10,6 +10,7 @@ use super::constants::Constants;
 use super::conv_loop::ConvUnit;
 use super::execute::ExecuteUnit;
 use super::frontend::{Head, Pending};
+use super::ideal::Ideal;
 use super::job::{Class, Sizes};
 use super::load::LoadUnit;
 use super::matmul_loop::MatmulUnit;
@@ -88,6 +89,7 @@ pub struct Engine {
     pub(super) load_last: Calendar,
     pub(super) stats: TimingStats,
     pub(super) recording: Option<Box<Recording>>,
+    pub(super) ideal: Ideal,
 }
 
 impl Engine {
@@ -164,6 +166,7 @@ impl Engine {
             load_last: Calendar::new(),
             stats: TimingStats::default(),
             recording: None,
+            ideal: Ideal::default(),
             config: config.clone(),
             k,
         }
@@ -180,6 +183,11 @@ impl Engine {
         self.stats = TimingStats::default();
         self.execute.count_from(self.now);
         self.memory.counts = MemoryCounts::default();
+    }
+
+    /// Takes costs away, from now on.
+    pub fn idealize(&mut self, ideal: Ideal) {
+        self.ideal = ideal;
     }
 
     /// Begins to record what happens when, up to `limit` commands.
@@ -211,6 +219,9 @@ impl Engine {
 
     /// Returns the cycle, at least `cycle`, at which all work is done.
     pub fn fence(&mut self, cycle: u64) -> u64 {
+        if self.ideal.fences {
+            return cycle;
+        }
         let idle = self.drain();
         if idle <= cycle {
             return cycle;
@@ -223,13 +234,23 @@ impl Engine {
         end
     }
 
+    /// Notes in the recording, if there is one, which instruction the last
+    /// fence was.
+    pub(crate) fn name_fence(&mut self, pc: u64) {
+        if let Some(recording) = &mut self.recording {
+            recording.name_fence(pc);
+        }
+    }
+
     /// The core accesses a line below its L1 caches at `cycle`; returns the
     /// cycle at which the line is usable there.
     pub fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
         self.run_until(cycle);
+        let read_before = self.memory.counts.lines_read;
         let usable = self.memory.core_access(address, access, cycle);
         if let Some(recording) = &mut self.recording {
-            recording.miss(cycle, usable);
+            let outer = self.memory.counts.lines_read != read_before;
+            recording.miss(cycle, usable, outer, access);
         }
         usable
     }
@@ -247,7 +268,7 @@ impl Engine {
     }
 
     /// Finishes all work; returns the cycle at which the accelerator is idle.
-    fn drain(&mut self) -> u64 {
+    pub fn drain(&mut self) -> u64 {
         while self.step_once() {}
         self.busy_until
             .max(self.load.last_release())
@@ -386,6 +407,12 @@ impl Engine {
             self.stats.issued[class as usize] += 1;
             let visible = now + 1;
             match class {
+                Class::Load if self.ideal.loads && !is_config => {
+                    self.schedule_completion(slot, visible);
+                }
+                Class::Store if self.ideal.stores && !is_config => {
+                    self.schedule_completion(slot, visible);
+                }
                 Class::Load => {
                     self.load
                         .push(if is_config { Slot::MAX } else { slot }, work, visible);

@@ -59,6 +59,17 @@ impl Default for RowRange {
 }
 
 impl RowRange {
+    /// Returns memory, first row and number of rows, if there are any. What
+    /// wraps around is taken to reach up to the end.
+    pub(super) fn rows(&self) -> Option<(bool, u32, u32)> {
+        let count = self
+            .end
+            .checked_sub(self.start)
+            .filter(|count| 0 < *count)?;
+        let accumulator = self.start & ACCUMULATOR != 0;
+        Some((accumulator, self.start & !ACCUMULATOR, count))
+    }
+
     fn new(at: LocalAddress, rows: u32, sizes: &Sizes) -> Self {
         if at.is_garbage() {
             return Self::default();

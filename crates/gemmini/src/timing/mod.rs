@@ -14,6 +14,7 @@ mod conv_loop;
 mod engine;
 mod execute;
 mod frontend;
+mod ideal;
 mod job;
 mod load;
 mod matmul_loop;
@@ -32,6 +33,10 @@ pub use config::{
     StoreConfig, TimingConfig,
 };
 pub use engine::Engine;
+pub use ideal::Ideal;
 pub use memory::MemoryCounts;
-pub use recording::{Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit};
+pub use recording::{
+    Action, RecordedCommand, RecordedMiss, RecordedOperation, RecordedSpan, Recording, TouchedRows,
+    Unit,
+};
 pub use stats::{IdleReason, PcCycles, TimingStats};

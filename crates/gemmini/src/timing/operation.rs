@@ -96,7 +96,7 @@ impl Stream {
 
 impl Engine {
     fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
-        let reads = !operand.garbage;
+        let reads = !operand.garbage && !self.ideal.banks;
         Stream {
             reads,
             accumulator: operand.accumulator,

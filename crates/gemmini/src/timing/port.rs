@@ -87,6 +87,9 @@ impl Engine {
         self.port.free = at + 1;
         self.port.wrote = false;
         let reply = self.memory.read(read.address, read.beats, at);
+        if let Some(recording) = &mut self.recording {
+            recording.arrive(at, reply.first, read.beats, reply.hit);
+        }
         self.note_arrival(read.packet, reply.first, reply.spacing, reply.hit);
     }
 

@@ -1,7 +1,8 @@
 //! A record of what the engine did when, for profiles and timelines.
 
-use super::job::{Class, ExecuteKind, Job, Work};
+use super::job::{Class, ExecuteKind, Job, RowRange, Work};
 use super::station::{Entry, Origin, SLOTS, Slot};
+use autocomp_riscv::LineAccess;
 
 /// Controller that a command goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +50,19 @@ pub enum Action {
     Compute,
 }
 
+/// Local rows that a command reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TouchedRows {
+    /// Whether they are rows of the accumulator.
+    pub accumulator: bool,
+    /// First row.
+    pub first: u32,
+    /// Number of rows; those between the blocks of a wide move are counted too.
+    pub count: u32,
+    /// Whether they are written (else read).
+    pub written: bool,
+}
+
 /// The life of a command. Cycles are those of the core; 0 where the command
 /// did not get that far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +87,8 @@ pub struct RecordedCommand {
     pub completed: u64,
     /// Controller and instruction address of the last command waited for.
     pub waited_for: Option<(Unit, u64)>,
+    /// Local rows read or written.
+    pub rows: [Option<TouchedRows>; 2],
 }
 
 /// An operation of the array: a multiplication, a preload, or both at once.
@@ -109,6 +125,19 @@ pub struct RecordedSpan {
     pub pc: u64,
 }
 
+/// A request of one of the core's L1 caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedMiss {
+    /// Cycle of the request.
+    pub start: u64,
+    /// Cycle at which the line is usable.
+    pub end: u64,
+    /// Whether it is a line of code.
+    pub fetch: bool,
+    /// Whether the line came from the memory behind the L2.
+    pub outer: bool,
+}
+
 /// What the engine did since recording began, up to a limit of commands.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -122,7 +151,11 @@ pub struct Recording {
     /// Stretches in which the core waited in fences.
     pub fences: Vec<RecordedSpan>,
     /// Requests of the core's L1 caches.
-    pub misses: Vec<RecordedSpan>,
+    pub misses: Vec<RecordedMiss>,
+    /// Stretches in which bytes of moves in came through the port.
+    pub arriving: Vec<RecordedSpan>,
+    /// Stretches from a read of a move in that missed the L2 to its first bytes.
+    pub outer: Vec<RecordedSpan>,
     /// Commands beyond the limit, of which nothing is known.
     pub dropped: u64,
     limit: usize,
@@ -207,6 +240,7 @@ impl Recording {
             issued: 0,
             completed: 0,
             waited_for: None,
+            rows: [touched(&job.a, job.a_is_dest), touched(&job.b, false)],
         });
     }
 
@@ -239,10 +273,30 @@ impl Recording {
         }
     }
 
-    pub(super) fn miss(&mut self, start: u64, end: u64) {
-        if self.misses.len() < self.limit {
-            self.misses.push(RecordedSpan { start, end, pc: 0 });
+    pub(super) fn name_fence(&mut self, pc: u64) {
+        if let Some(last) = self.fences.last_mut().filter(|span| span.pc == 0) {
+            last.pc = pc;
         }
+    }
+
+    pub(super) fn miss(&mut self, start: u64, end: u64, outer: bool, access: LineAccess) {
+        if start < end && self.misses.len() < self.limit {
+            self.misses.push(RecordedMiss {
+                start,
+                end,
+                fetch: access == LineAccess::Fetch,
+                outer,
+            });
+        }
+    }
+
+    /// The port is given a read in cycle `at`, whose beats come from cycle
+    /// `first` on.
+    pub(super) fn arrive(&mut self, at: u64, first: u64, beats: u64, hit: bool) {
+        if !hit {
+            extend(&mut self.outer, at, first, self.limit);
+        }
+        extend(&mut self.arriving, first, first + beats, self.limit);
     }
 
     /// Returns the index of the command in a slot.
@@ -253,5 +307,25 @@ impl Recording {
     fn command(&mut self, slot: Slot) -> Option<&mut RecordedCommand> {
         let idx = self.index(Some(slot))?;
         self.commands.get_mut(idx)
+    }
+}
+
+fn touched(rows: &RowRange, written: bool) -> Option<TouchedRows> {
+    let (accumulator, first, count) = rows.rows()?;
+    Some(TouchedRows {
+        accumulator,
+        first,
+        count,
+        written,
+    })
+}
+
+/// Adds a stretch to the last one if they touch, or behind it.
+fn extend(spans: &mut Vec<RecordedSpan>, start: u64, end: u64, limit: usize) {
+    let room = spans.len() < limit;
+    match spans.last_mut() {
+        Some(last) if last.start <= start && start <= last.end => last.end = last.end.max(end),
+        _ if room => spans.push(RecordedSpan { start, end, pc: 0 }),
+        _ => {}
     }
 }
