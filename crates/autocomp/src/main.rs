@@ -13,6 +13,7 @@ mod exit_code;
 mod measuring;
 mod model_usage;
 mod output;
+mod profile_text;
 mod progress;
 mod proposing;
 mod run_errors;

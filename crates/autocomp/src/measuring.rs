@@ -72,5 +72,6 @@ pub fn evaluator_settings(use_cache: bool) -> EvaluatorSettings {
         seed: Seed(0),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         max_instructions: None,
+        experiments: false,
     }
 }

@@ -64,6 +64,13 @@ impl Output {
         }
     }
 
+    /// Returns whether results may have colours: only on a terminal, and not if
+    /// the environment has `NO_COLOR`.
+    pub fn is_coloured(self) -> bool {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        io::stdout().is_terminal() && !unwanted
+    }
+
     /// Returns whether progress may be drawn in place.
     pub fn is_interactive(self) -> bool {
         io::stderr().is_terminal()

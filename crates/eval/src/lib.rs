@@ -10,7 +10,9 @@
 //! share: installed compilers, runtimes, builds, right answers, evaluations.
 //! The library reads no environment; the folder and `PATH` are passed in.
 
+mod bottleneck;
 pub mod build;
+mod cause;
 mod check;
 mod comparison;
 mod evaluator;

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Events written at most: viewers do not like more.
 const MAX_EVENTS: usize = 500_000;
 
+/// Steps of a counter kept at most.
+const MAX_STEPS: usize = 20_000;
+
 /// Where an activity is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,11 +63,38 @@ pub struct Activity {
     pub bytes: Option<u64>,
 }
 
+/// A number that changes over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Counter {
+    /// What is counted.
+    pub name: &'static str,
+    /// Cycle of the call and number from then on, in order.
+    pub steps: Vec<(u64, u64)>,
+}
+
+impl Counter {
+    /// Makes a counter; of very many steps only some are kept.
+    pub(crate) fn new(name: &'static str, steps: Vec<(u64, u64)>) -> Self {
+        let every = steps.len().div_ceil(MAX_STEPS).max(1);
+        let last = steps.len().saturating_sub(1);
+        let kept = steps.into_iter().enumerate();
+        Self {
+            name,
+            steps: kept
+                .filter(|(idx, _)| idx % every == 0 || *idx == last)
+                .map(|(_, step)| step)
+                .collect(),
+        }
+    }
+}
+
 /// What happened when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
     /// Activities in no order.
     pub activities: Vec<Activity>,
+    /// Counters.
+    pub counters: Vec<Counter>,
 }
 
 impl Timeline {
@@ -126,6 +156,14 @@ impl Timeline {
                 }));
             }
         }
+        for counter in &self.counters {
+            for (cycle, value) in &counter.steps {
+                all.push(json!({
+                    "name": counter.name, "ph": "C", "ts": cycle, "pid": 1,
+                    "args": { "rows": value },
+                }));
+            }
+        }
         all.append(&mut events);
         json!({
             "displayTimeUnit": "ns",
@@ -164,6 +202,7 @@ mod tests {
                 activity(8, 4),
                 activity(15, 1),
             ],
+            counters: vec![Counter::new("rows", vec![(0, 1), (9, 4)])],
         };
         let trace = timeline.chrome_trace();
         let events = trace["traceEvents"].as_array().expect("a list");

@@ -77,6 +77,7 @@ fn evaluator(problem: &str) -> GemminiEvaluator {
         seed: Seed(1),
         threads: 1,
         max_instructions: None,
+        experiments: false,
     };
     let toolchain = support::toolchain();
     GemminiEvaluator::new(

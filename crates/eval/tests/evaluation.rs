@@ -13,6 +13,7 @@ const SETTINGS: EvaluatorSettings = EvaluatorSettings {
     seed: Seed(1),
     threads: 1,
     max_instructions: None,
+    experiments: false,
 };
 
 fn catalog() -> Catalog {

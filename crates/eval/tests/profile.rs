@@ -3,8 +3,8 @@
 mod support;
 
 use autocomp_core::{Outcome, Seed};
-use autocomp_eval::profile::{Cause, Profile};
-use autocomp_eval::timeline::Timeline;
+use autocomp_eval::profile::{Cause, Profile, Removal};
+use autocomp_eval::timeline::{Timeline, Track};
 use autocomp_eval::{EvaluatorSettings, GemminiEvaluator, Profiled};
 use autocomp_targets::{Catalog, Problem};
 use std::collections::BTreeMap;
@@ -16,21 +16,24 @@ const SETTINGS: EvaluatorSettings = EvaluatorSettings {
     seed: Seed(1),
     threads: 1,
     max_instructions: None,
+    experiments: false,
 };
 
 fn evaluator() -> &'static (Problem, GemminiEvaluator) {
     static MADE: OnceLock<(Problem, GemminiEvaluator)> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let mut catalog = Catalog::built_in().expect("built-in data");
-        catalog
-            .add_folder(Path::new("tests/data/problems"))
-            .expect("problems of the tests");
-        let problem = catalog.problem("gemm-64x64x64").expect("a problem");
-        let target = catalog.target(&problem.target).expect("its target");
-        let (toolchain, cache) = (support::toolchain(), support::cache_folder());
-        let evaluator = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, SETTINGS);
-        (problem, evaluator.expect("an evaluator"))
-    })
+    MADE.get_or_init(|| evaluator_of("gemm-64x64x64", SETTINGS))
+}
+
+fn evaluator_of(problem: &str, settings: EvaluatorSettings) -> (Problem, GemminiEvaluator) {
+    let mut catalog = Catalog::built_in().expect("built-in data");
+    catalog
+        .add_folder(Path::new("tests/data/problems"))
+        .expect("problems of the tests");
+    let problem = catalog.problem(problem).expect("a problem");
+    let target = catalog.target(&problem.target).expect("its target");
+    let (toolchain, cache) = (support::toolchain(), support::cache_folder());
+    let evaluator = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, settings);
+    (problem, evaluator.expect("an evaluator"))
 }
 
 fn baseline() -> &'static str {
@@ -38,7 +41,11 @@ fn baseline() -> &'static str {
 }
 
 fn profile(source: &str) -> (Profile, Timeline) {
-    match evaluator().1.profile(source).expect("works") {
+    profile_by(&evaluator().1, source)
+}
+
+fn profile_by(evaluator: &GemminiEvaluator, source: &str) -> (Profile, Timeline) {
+    match evaluator.profile(source).expect("works") {
         Profiled::Right { profile, timeline } => (*profile, timeline),
         Profiled::Failed(evaluation) => panic!("{:?}", evaluation.diagnostics),
     }
@@ -50,35 +57,246 @@ fn changed(from: &str, to: &str) -> String {
     baseline().replace(from, to)
 }
 
-#[test]
-fn causes_and_lines_add_up_to_the_cycles_of_the_call() {
-    let (profile, timeline) = profile(baseline());
-    let causes: u64 = profile.causes.iter().map(|it| it.cycles).sum();
-    let lines: u64 = profile.lines.iter().map(|it| it.cycles).sum();
+/// Checks what holds for every profile.
+fn check(profile: &Profile, timeline: &Timeline) {
+    let sum = |parts: &mut dyn Iterator<Item = u64>| parts.sum::<u64>();
+    let causes = sum(&mut profile.causes.iter().map(|it| it.cycles));
+    let lines = sum(&mut profile.lines.iter().map(|it| it.cycles));
     assert_eq!((causes, lines), (profile.cycles, profile.cycles));
     let mut by_line: BTreeMap<Cause, u64> = BTreeMap::new();
     for (cause, cycles) in profile.lines.iter().flat_map(|line| &line.causes) {
         *by_line.entry(*cause).or_default() += cycles;
     }
-    for it in &profile.causes {
-        assert_eq!(by_line[&it.cause], it.cycles, "{:?}", it.cause);
+    let named: Vec<Cause> = profile.causes.iter().map(|it| it.cause).collect();
+    for cause in Cause::ALL {
+        assert!(named.contains(&cause), "{cause:?} is not told");
     }
-    // 64 x 64 x 64 steps, 256 at a time.
-    assert_eq!(profile.cycles_of(Cause::Mesh), 1024);
+    for it in &profile.causes {
+        let of_lines = by_line.get(&it.cause).copied().unwrap_or(0);
+        assert_eq!(of_lines, it.cycles, "{:?}", it.cause);
+    }
     assert_eq!(profile.cycles_of(Cause::Unrecorded), 0);
-    let mut causes: Vec<(u64, u64)> = timeline
-        .activities
-        .iter()
-        .filter(|it| it.track == autocomp_eval::timeline::Track::Cause)
+    assert_eq!(profile.cycles_of(Cause::Tlb), 0);
+    // The track of causes covers the call without a hole or an overlap.
+    let track = timeline.activities.iter();
+    let mut track: Vec<(u64, u64)> = track
+        .filter(|it| it.track == Track::Cause)
         .map(|it| (it.start, it.cycles))
         .collect();
-    causes.sort_unstable();
+    track.sort_unstable();
     let mut at = 0;
-    for (start, cycles) in causes {
+    for (start, cycles) in track {
         assert_eq!(start, at);
         at += cycles;
     }
     assert_eq!(at, profile.cycles);
+    for unit in &profile.units {
+        assert!((0.0..=1.0).contains(&unit.occupancy), "{unit:?}");
+        assert!(unit.busy_cycles <= profile.cycles, "{unit:?}");
+    }
+    for full in &profile.station {
+        assert!(
+            full.working_cycles + full.waiting_cycles <= full.cycles,
+            "{full:?}"
+        );
+        let transfer = full.arriving_cycles + full.outer_wait_cycles;
+        assert!(transfer <= full.working_cycles, "{full:?}");
+    }
+    let core = &profile.core;
+    let issue = sum(&mut core.lines.iter().map(|it| it.issue_cycles));
+    let waits = sum(&mut core.lines.iter().map(|it| it.wait_cycles));
+    let instructions = sum(&mut core.lines.iter().map(|it| it.instructions));
+    assert_eq!(issue + waits, core.issue_cycles);
+    assert_eq!(instructions, core.instructions);
+    for rows in [&profile.scratchpad, &profile.accumulator] {
+        let peak = rows.peak.expect("worked out");
+        assert!(peak <= rows.size && rows.used <= rows.size, "{rows:?}");
+        assert!(!rows.over_time.is_empty() && rows.over_time.len() <= 64);
+        assert!(
+            rows.over_time.iter().all(|count| *count <= peak),
+            "{rows:?}"
+        );
+    }
+    let moved = sum(&mut profile.buffers.iter().map(|it| it.bytes_in + it.bytes_out));
+    assert_eq!(moved, profile.bytes_moved);
+    let roofline = &profile.roofline;
+    assert!(
+        roofline.macs_per_cycle <= roofline.attainable,
+        "{roofline:?}"
+    );
+    for experiment in &profile.what_if {
+        assert_eq!(
+            experiment.gain,
+            profile.cycles.saturating_sub(experiment.cycles)
+        );
+    }
+    check_trace(&timeline.chrome_trace());
+}
+
+/// Checks a trace against the published description of the trace event format
+/// ("Trace Event Format", Google, 2016), as strictly as it can be read: the
+/// fields that each phase needs, their types, order, nesting.
+fn check_trace(trace: &serde_json::Value) {
+    let text = trace.to_string();
+    let trace: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("a list of events");
+    assert!(["ms", "ns"].contains(&trace["displayTimeUnit"].as_str().expect("a unit")));
+    let mut names: BTreeMap<u64, String> = BTreeMap::new();
+    let mut ends: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut counters: BTreeMap<String, u64> = BTreeMap::new();
+    let mut last = 0;
+    for event in events {
+        let number = |key: &str| {
+            event[key]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{key}: {event}"))
+        };
+        let name = event["name"].as_str().expect("a name");
+        assert!(!name.is_empty());
+        assert_eq!(number("pid"), 1);
+        let arguments = event["args"].as_object().expect("arguments");
+        match event["ph"].as_str().expect("a phase") {
+            "M" => {
+                let told = arguments["name"].as_str().expect("a name").to_owned();
+                match name {
+                    "process_name" => {}
+                    "thread_name" => {
+                        assert!(names.insert(number("tid"), told).is_none(), "named twice");
+                    }
+                    "thread_sort_index" => {}
+                    other => panic!("metadata {other}"),
+                }
+            }
+            "X" => {
+                let (start, thread) = (number("ts"), number("tid"));
+                assert!(names.contains_key(&thread), "a thread without a name");
+                assert!(event["cat"].is_string());
+                assert!(last <= start, "not in order of time");
+                last = start;
+                let end = ends.entry(thread).or_default();
+                assert!(*end <= start, "overlap on one thread");
+                *end = start + number("dur");
+            }
+            "C" => {
+                let at = counters.entry(name.to_owned()).or_default();
+                assert!(*at <= number("ts"), "counters go back");
+                *at = number("ts");
+                assert!(!arguments.is_empty() && arguments.values().all(|it| it.is_u64()));
+            }
+            other => panic!("phase {other}"),
+        }
+    }
+    assert!((1..=2).contains(&counters.len()));
+    assert!(!ends.is_empty());
+}
+
+#[test]
+fn every_profile_adds_up() {
+    let kernels: [(&str, &[&str]); 4] = [
+        (
+            "gemmini/gemm-256x256x256",
+            &["baseline", "library", "fsm", "expert"],
+        ),
+        ("gemmini/tinympc-forward-5", &["baseline", "expert"]),
+        ("gemmini/tinympc-backward-5", &["baseline"]),
+        ("gemmini/resadd-784x256", &["baseline", "expert"]),
+    ];
+    for (name, kernels) in kernels {
+        let (problem, evaluator) = evaluator_of(name, SETTINGS);
+        for kernel in kernels {
+            let source = problem.kernel(kernel).expect("a kernel");
+            let (profile, timeline) = profile_by(&evaluator, source);
+            check(&profile, &timeline);
+            let words = profile.bottleneck.split_whitespace().count();
+            assert!(words < 300, "{words} words: {}", profile.bottleneck);
+        }
+    }
+}
+
+#[test]
+fn causes_and_lines_add_up_to_the_cycles_of_the_call() {
+    let (profile, timeline) = profile(baseline());
+    check(&profile, &timeline);
+    // 64 x 64 x 64 steps, 256 at a time.
+    assert_eq!(profile.cycles_of(Cause::Mesh), 1024);
+}
+
+#[test]
+fn experiments_bound_what_a_change_of_the_kernel_gains() {
+    let (same, _) = profile(baseline());
+    let without = |removal: Removal| {
+        let found = same.what_if.iter().find(|it| it.without == removal);
+        found.expect("tried").cycles
+    };
+    // B in another bank removes what the experiment removes, and not more.
+    let (apart, _) = profile(&changed("1024 + k * 64", "4096 + k * 64"));
+    assert!(without(Removal::Banks) <= apart.cycles);
+    assert!(without(Removal::Banks) < same.cycles);
+    assert!(without(Removal::Loads) < same.cycles);
+    let told = format!("at most {:.0} %", {
+        let most = same.what_if.iter().map(|it| it.gain).max().unwrap_or(0);
+        100.0 * most as f64 / same.cycles as f64
+    });
+    assert!(same.bottleneck.contains(&told), "{}", same.bottleneck);
+}
+
+#[test]
+fn feedback_by_experiments_is_the_paragraph_of_the_profile() {
+    use autocomp_eval::Evaluator as _;
+    let settings = EvaluatorSettings {
+        experiments: true,
+        ..SETTINGS
+    };
+    let (_, thorough) = evaluator_of("gemm-64x64x64", settings);
+    let evaluation = thorough.evaluate(baseline()).expect("works");
+    let (profile, _) = profile(baseline());
+    let feedback = evaluation.feedback.expect("feedback");
+    assert_eq!(feedback.bottleneck, profile.bottleneck);
+    // Its verdict is the same, but it is not taken for the other's.
+    let quick = evaluator().1.evaluate(baseline()).expect("works");
+    assert_eq!(evaluation.measurement, quick.measurement);
+    assert_ne!(evaluation.key, quick.key);
+}
+
+#[test]
+fn what_the_core_executes_is_charged_with_what_it_does_not_send() {
+    // A loop that takes the core long before anything is sent.
+    let busy = changed(
+        "  config_ex(",
+        "  volatile int turns = 0;\n    while (turns < 3000) {\n        turns++;\n    }\n  config_ex(",
+    );
+    let (profile, _) = profile(&busy);
+    let lines: Vec<&str> = busy.lines().collect();
+    let line = lines
+        .iter()
+        .position(|line| line.contains("turns++"))
+        .expect("there") as u32
+        + 1;
+    let near = |found: Option<u32>| found.is_some_and(|found| found.abs_diff(line) <= 1);
+    let first = profile
+        .lines
+        .iter()
+        .find(|it| it.causes.contains_key(&Cause::CoreIssue));
+    assert!(near(first.expect("charged").line), "{:?}", profile.lines);
+    assert!(near(profile.core.lines[0].line), "{:?}", profile.core.lines);
+    assert!(
+        profile.bottleneck.contains("the core has not sent"),
+        "{}",
+        profile.bottleneck
+    );
+}
+
+#[test]
+fn moves_that_are_in_the_way_are_named() {
+    let (profile, _) = profile(baseline());
+    let conflict = profile
+        .waits
+        .iter()
+        .find(|it| it.cause == Cause::PortConflict);
+    let conflict = conflict.expect("moves in write to the bank that is read");
+    let text = |line: u32| baseline().lines().nth(line as usize - 1).unwrap_or("");
+    assert!(text(conflict.on_line).contains("mvin"), "{conflict:?}");
+    assert!(!text(conflict.line).contains("mvin"), "{conflict:?}");
 }
 
 #[test]
@@ -88,8 +306,10 @@ fn a_profile_is_of_the_call_that_is_ranked() {
     let (profile, _) = profile(baseline());
     assert_eq!(evaluation.cycles().map(|it| it.0), Some(profile.cycles));
     let feedback = evaluation.feedback.expect("feedback");
-    assert_eq!(feedback.bottleneck, profile.bottleneck);
     assert_eq!(feedback.counters["mesh_cycles"], 1024.0);
+    // Without experiments less is said, but of the same cycles.
+    let first = |text: &str| text.split("; ").next().unwrap_or("").to_owned();
+    assert_eq!(first(&feedback.bottleneck), first(&profile.bottleneck));
 }
 
 #[test]
@@ -153,22 +373,16 @@ fn a_wrong_kernel_has_no_profile() {
 }
 
 #[test]
-fn the_trace_has_ordered_events_with_lines() {
-    let (_, timeline) = profile(baseline());
-    let text = timeline.chrome_trace().to_string();
-    let trace: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+fn the_trace_names_lines_and_counts_rows() {
+    let (profile, timeline) = profile(baseline());
+    let trace = timeline.chrome_trace();
     let events = trace["traceEvents"].as_array().expect("a list");
-    let mut last = 0;
-    let mut ends: BTreeMap<u64, u64> = BTreeMap::new();
-    for event in events.iter().filter(|event| event["ph"] == "X") {
-        let number = |key: &str| event[key].as_u64().expect("a number");
-        let start = number("ts");
-        assert!(last <= start);
-        last = start;
-        let end = ends.entry(number("tid")).or_default();
-        assert!(*end <= start, "{event}");
-        *end = start + number("dur");
-    }
+    let rows = events.iter().filter(|event| event["ph"] == "C");
+    let most = rows
+        .filter_map(|event| event["args"]["rows"].as_u64())
+        .max();
+    let peak = profile.scratchpad.peak.max(profile.accumulator.peak);
+    assert_eq!(most, peak);
     let loads = events.iter().filter(|event| event["cat"] == "load");
     let lines: Vec<u64> = loads.filter_map(|it| it["args"]["line"].as_u64()).collect();
     assert!(lines.contains(&17), "{lines:?}");

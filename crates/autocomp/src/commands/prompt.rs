@@ -10,6 +10,7 @@ use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_agents::{Phase, PromptFacts, PromptInput, Templates};
 use autocomp_core::{Evaluation, SearchSettings, Seed};
 use autocomp_eval::Evaluator as _;
+use autocomp_eval::EvaluatorSettings;
 use autocomp_search::menu_after_dropout;
 use clap::Args;
 use serde::Serialize;
@@ -137,7 +138,10 @@ fn evaluate(
         workplace,
         &arguments.problem,
         None,
-        evaluator_settings(true),
+        EvaluatorSettings {
+            experiments: true,
+            ..evaluator_settings(true)
+        },
         output,
     )?;
     let evaluate = |kernel: &&String| bench.evaluator.evaluate(kernel);

@@ -22,23 +22,36 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
     sections.map(of_section).collect()
 }
 
-/// Returns the fields of `value`, and of the elements of those arrays of objects
-/// that `documented` describes.
+/// Returns the fields of `value`, and of those objects and arrays of objects in
+/// it that `documented` describes.
 fn printed(value: &Value, documented: &BTreeSet<String>) -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
-    for (name, inner) in value.as_object().unwrap() {
-        fields.insert(name.clone());
-        let prefix = format!("{name}[].");
-        if documented.iter().any(|field| field.starts_with(&prefix)) {
-            let elements = inner.as_array().unwrap();
-            assert!(!elements.is_empty(), "{name} is empty and shows nothing");
-            let names = elements
-                .iter()
-                .flat_map(|element| element.as_object().unwrap().keys());
-            fields.extend(names.map(|name| format!("{prefix}{name}")));
-        }
-    }
+    collect(value, "", documented, &mut fields);
     fields
+}
+
+fn collect(
+    value: &Value,
+    path: &str,
+    documented: &BTreeSet<String>,
+    fields: &mut BTreeSet<String>,
+) {
+    for (name, inner) in value.as_object().unwrap() {
+        let path = format!("{path}{name}");
+        let described = |prefix: &str| documented.iter().any(|field| field.starts_with(prefix));
+        let (object, elements) = (format!("{path}."), format!("{path}[]."));
+        if described(&object) {
+            collect(inner, &object, documented, fields);
+        }
+        if described(&elements) {
+            let inner = inner.as_array().unwrap();
+            assert!(!inner.is_empty(), "{path} is empty and shows nothing");
+            for element in inner {
+                collect(element, &elements, documented, fields);
+            }
+        }
+        fields.insert(path);
+    }
 }
 
 #[test]
@@ -63,6 +76,7 @@ fn the_documented_fields_are_those_printed() {
             ],
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),
+        ("profile", &["profile", &problem]),
         ("show", &["show", "runs/one"]),
         ("show --kernel", &["show", "runs/one", "--kernel", "best"]),
         ("show --history", &["show", "runs/one", "--history"]),

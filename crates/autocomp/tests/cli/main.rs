@@ -9,4 +9,5 @@ mod help;
 mod json_reference;
 mod models;
 mod optimize;
+mod profile;
 mod program;

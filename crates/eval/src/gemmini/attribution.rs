@@ -5,7 +5,7 @@
 //! followed through the commands it waited for. The parts add up to the whole
 //! by construction: segments lie end to end.
 
-use crate::profile::Cause;
+use crate::cause::Cause;
 use autocomp_gemmini::timing::{
     Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit,
 };
@@ -27,14 +27,8 @@ pub(super) struct Segment {
 }
 
 /// Returns segments that cover `start..end` without a hole or an overlap.
-/// `beat_bytes` is the width of the port to memory.
-pub(super) fn attribute(
-    recording: &Recording,
-    start: u64,
-    end: u64,
-    beat_bytes: u64,
-) -> Vec<Segment> {
-    let mut sweep = Sweep::new(recording, start, beat_bytes);
+pub(super) fn attribute(recording: &Recording, start: u64, end: u64) -> Vec<Segment> {
+    let mut sweep = Sweep::new(recording, start);
     for operation in &recording.operations {
         if operation.end <= sweep.at && 0 < operation.rows {
             continue;
@@ -51,12 +45,17 @@ pub(super) fn attribute(
 
 struct Sweep<'r> {
     recording: &'r Recording,
-    beat_bytes: u64,
     /// Index of the move that completed in a cycle.
     completed: HashMap<u64, usize>,
-    /// For each command, the last completion of loads before it.
-    loads_before: Vec<u64>,
+    /// Moves into the scratchpad in order, and the first of them that was not
+    /// complete when last looked at.
+    scratchpad_loads: Vec<usize>,
+    next_load: usize,
     misses: Vec<RecordedSpan>,
+    /// Bytes of moves in come through the port.
+    arriving: Vec<RecordedSpan>,
+    /// Reads wait behind the L2.
+    outer: Vec<RecordedSpan>,
     at: u64,
     /// Instruction that waits in the gap looked at.
     waiting: Option<u64>,
@@ -64,26 +63,32 @@ struct Sweep<'r> {
 }
 
 impl<'r> Sweep<'r> {
-    fn new(recording: &'r Recording, start: u64, beat_bytes: u64) -> Self {
+    fn new(recording: &'r Recording, start: u64) -> Self {
         let mut completed = HashMap::new();
-        let mut loads_before = Vec::with_capacity(recording.commands.len());
-        let mut last_load = 0;
+        let mut scratchpad_loads = Vec::new();
         for (idx, command) in recording.commands.iter().enumerate() {
             // Waits for the array are not followed further back.
             if command.unit != Unit::Execute {
                 completed.insert(command.completed, idx);
             }
-            loads_before.push(last_load);
-            if command.unit == Unit::Load {
-                last_load = last_load.max(command.completed);
+            if let (
+                Unit::Load,
+                Action::Move {
+                    accumulator: false, ..
+                },
+            ) = (command.unit, command.action)
+            {
+                scratchpad_loads.push(idx);
             }
         }
         Self {
             recording,
-            beat_bytes: beat_bytes.max(1),
             completed,
-            loads_before,
-            misses: joined(&recording.misses),
+            scratchpad_loads,
+            next_load: 0,
+            misses: joined(recording.misses.iter().map(|it| (it.start, it.end))),
+            arriving: joined(recording.arriving.iter().map(|it| (it.start, it.end))),
+            outer: joined(recording.outer.iter().map(|it| (it.start, it.end))),
             at: start,
             waiting: None,
             segments: Vec::new(),
@@ -134,10 +139,28 @@ impl<'r> Sweep<'r> {
             (rows, works),
             (full, Cause::ArrayFull),
             (own, Cause::BankConflict),
-            (others, Cause::PortConflict),
         ] {
             self.until(self.at + cycles, cause, Some(operation.pc));
         }
+        if 0 < others {
+            let in_the_way = self.load_during(operation.start, operation.end);
+            self.waiting = Some(operation.pc);
+            let pc = in_the_way.unwrap_or(operation.pc);
+            self.until(self.at + others, Cause::PortConflict, Some(pc));
+        }
+    }
+
+    /// Returns the instruction of a move into the scratchpad that is under way
+    /// during an operation.
+    fn load_during(&mut self, start: u64, end: u64) -> Option<u64> {
+        let commands = &self.recording.commands;
+        let loads = &self.scratchpad_loads;
+        // Moves in complete in order, operations too.
+        while self.next_load < loads.len() && commands[loads[self.next_load]].completed <= start {
+            self.next_load += 1;
+        }
+        let command = &commands[*loads.get(self.next_load)?];
+        (command.issued < end).then_some(command.pc)
     }
 
     /// Charges the cycles before an operation.
@@ -209,10 +232,19 @@ impl<'r> Sweep<'r> {
             let at = self.at;
             let fence = covering(&self.recording.fences, at);
             let miss = covering(&self.misses, at);
-            let (cause, until) = match (fence, miss) {
-                (Cover::Within(until), _) => (Cause::Fence, until),
-                (Cover::Before(next), Cover::Within(until)) => (Cause::CacheMiss, until.min(next)),
-                (Cover::Before(fence), Cover::Before(miss)) => (otherwise, fence.min(miss)),
+            let (cause, until, pc) = match (fence, miss) {
+                (Cover::Within(span), _) => {
+                    let fence = Some(span.pc).filter(|pc| *pc != 0);
+                    let waiting = self.waiting;
+                    self.waiting = waiting.or(pc);
+                    self.until(span.end.min(end), Cause::Fence, fence.or(pc));
+                    self.waiting = waiting;
+                    continue;
+                }
+                (Cover::Before(next), Cover::Within(span)) => {
+                    (Cause::CacheMiss, span.end.min(next), pc)
+                }
+                (Cover::Before(fence), Cover::Before(miss)) => (otherwise, fence.min(miss), pc),
             };
             self.until(until.min(end), cause, pc);
         }
@@ -261,17 +293,25 @@ impl<'r> Sweep<'r> {
             self.until(end, Cause::Store, pc);
             return;
         }
-        // Moves in come in order: until those before are done, and while its
-        // own bytes come in, the port is what limits; in between it is the
-        // way to memory and back.
-        let beats = bytes.div_ceil(self.beat_bytes);
-        self.until(self.loads_before[idx].min(end), Cause::LoadBandwidth, pc);
-        self.until(
-            command.completed.saturating_sub(beats).min(end),
-            Cause::LoadLatency,
-            pc,
-        );
-        self.until(end, Cause::LoadBandwidth, pc);
+        if bytes == 0 {
+            // Zeros are written row by row and come from nowhere.
+            self.until(end, Cause::LoadBandwidth, pc);
+            return;
+        }
+        // Moves in come in order. While bytes come in, its own or those before,
+        // the port is what limits; else it is the way to memory and back.
+        let at = self.at;
+        let arriving = overlap(&self.arriving, at, end);
+        let outer = overlap(&self.outer, at, end);
+        let both = overlap_of_both(&self.arriving, &self.outer, at, end);
+        let rest = end.saturating_sub(at) - (arriving + outer - both);
+        for (cycles, cause) in [
+            (rest, Cause::LoadLatency),
+            (outer - both, Cause::LoadMemory),
+            (arriving, Cause::LoadBandwidth),
+        ] {
+            self.until(self.at + cycles, cause, pc);
+        }
     }
 
     /// Charges the cycles after the last operation.
@@ -293,16 +333,16 @@ impl<'r> Sweep<'r> {
         }
         // Bytes written are waited for beyond the completion of their command.
         let fences = &self.recording.fences;
-        if let (Unit::Store, Cover::Within(until)) = (command.unit, covering(fences, self.at)) {
-            self.until(until.min(end), Cause::Store, Some(command.pc));
+        if let (Unit::Store, Cover::Within(span)) = (command.unit, covering(fences, self.at)) {
+            self.until(span.end.min(end), Cause::Store, Some(command.pc));
         }
         self.spent_by_core(end, Cause::CoreIssue, None);
     }
 }
 
 enum Cover {
-    /// A span covers the cycle; it ends before this one.
-    Within(u64),
+    /// This span covers the cycle.
+    Within(RecordedSpan),
     /// None does; the next one begins with this cycle.
     Before(u64),
 }
@@ -311,18 +351,37 @@ enum Cover {
 fn covering(spans: &[RecordedSpan], at: u64) -> Cover {
     let place = spans.partition_point(|span| span.end <= at);
     match spans.get(place) {
-        Some(span) if span.start <= at => Cover::Within(span.end),
+        Some(span) if span.start <= at => Cover::Within(*span),
         Some(span) => Cover::Before(span.start),
         None => Cover::Before(u64::MAX),
     }
 }
 
-/// Returns disjoint spans in order that cover the same cycles.
-fn joined(spans: &[RecordedSpan]) -> Vec<RecordedSpan> {
-    let mut sorted: Vec<RecordedSpan> = spans
+/// Returns the cycles of `start..end` that disjoint spans in order cover.
+pub(super) fn overlap(spans: &[RecordedSpan], start: u64, end: u64) -> u64 {
+    let first = spans.partition_point(|span| span.end <= start);
+    spans[first..]
         .iter()
-        .copied()
-        .filter(|span| span.start < span.end)
+        .take_while(|span| span.start < end)
+        .map(|span| span.end.min(end) - span.start.max(start))
+        .sum()
+}
+
+/// Returns the cycles of `start..end` that spans of both kinds cover.
+pub(super) fn overlap_of_both(a: &[RecordedSpan], b: &[RecordedSpan], start: u64, end: u64) -> u64 {
+    let first = a.partition_point(|span| span.end <= start);
+    a[first..]
+        .iter()
+        .take_while(|span| span.start < end)
+        .map(|span| overlap(b, span.start.max(start), span.end.min(end)))
+        .sum()
+}
+
+/// Returns disjoint spans in order that cover the same cycles.
+pub(super) fn joined(spans: impl Iterator<Item = (u64, u64)>) -> Vec<RecordedSpan> {
+    let mut sorted: Vec<RecordedSpan> = spans
+        .filter(|(start, end)| start < end)
+        .map(|(start, end)| RecordedSpan { start, end, pc: 0 })
         .collect();
     sorted.sort_by_key(|span| span.start);
     let mut out: Vec<RecordedSpan> = Vec::with_capacity(sorted.len());
@@ -337,14 +396,7 @@ fn joined(spans: &[RecordedSpan]) -> Vec<RecordedSpan> {
 
 /// Returns the cycles of `start..end` in which at least one of `spans` lies.
 pub(super) fn covered(spans: impl Iterator<Item = (u64, u64)>, start: u64, end: u64) -> u64 {
-    let spans: Vec<RecordedSpan> = spans
-        .map(|(from, until)| RecordedSpan {
-            start: from.max(start),
-            end: until.min(end),
-            pc: 0,
-        })
-        .collect();
-    joined(&spans)
+    joined(spans.map(|(from, until)| (from.max(start), until.min(end))))
         .iter()
         .map(|span| span.end - span.start)
         .sum()

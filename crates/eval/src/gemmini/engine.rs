@@ -1,6 +1,8 @@
 //! The simulated machine that kernels run on.
 
 use crate::evaluator::EvalError;
+use crate::profile::Removal;
+use autocomp_gemmini::timing::Ideal;
 use autocomp_gemmini::{Gemmini, GemminiConfig};
 use autocomp_riscv::Mode;
 use autocomp_sim::{Machine, MachineConfig};
@@ -8,6 +10,9 @@ use autocomp_targets::Target;
 
 /// Hash of the sources of simulator and evaluator.
 pub(super) const ENGINE_HASH: &str = env!("AUTOCOMP_ENGINE_HASH");
+
+/// Entries of each kind that the model of the reservation station can have.
+const MOST_ENTRIES: u32 = 16;
 
 /// A machine description, read and ready to make machines of.
 #[derive(Debug)]
@@ -62,6 +67,41 @@ impl Engine {
         let timing = (mode == Mode::Timed).then_some(&self.config.timing);
         let accelerator = Gemmini::new(self.accelerator.clone(), timing)
             .map_err(|error| EvalError::Fault(error.to_string()))?;
+        Ok(Machine::with_memory(
+            &self.config,
+            accelerator,
+            mode,
+            memory_bytes,
+        ))
+    }
+
+    /// Makes a machine that lacks one of the costs of this one. Without the
+    /// core's, only the accelerator has a sense of time.
+    pub(super) fn machine_without(
+        &self,
+        cost: Removal,
+        memory_bytes: usize,
+    ) -> Result<Machine<Gemmini>, EvalError> {
+        let mut timing = self.config.timing.clone();
+        if cost == Removal::Entries {
+            timing.station.load_entries = MOST_ENTRIES;
+            timing.station.store_entries = MOST_ENTRIES;
+            timing.station.execute_entries = MOST_ENTRIES;
+        }
+        let mut accelerator = Gemmini::new(self.accelerator.clone(), Some(&timing))
+            .map_err(|error| EvalError::Fault(error.to_string()))?;
+        if let Some(engine) = accelerator.timing_mut() {
+            engine.idealize(Ideal {
+                loads: cost == Removal::Loads,
+                stores: cost == Removal::Stores,
+                banks: cost == Removal::Banks,
+                fences: cost == Removal::Core,
+            });
+        }
+        let mode = match cost {
+            Removal::Core => Mode::Functional,
+            _ => Mode::Timed,
+        };
         Ok(Machine::with_memory(
             &self.config,
             accelerator,

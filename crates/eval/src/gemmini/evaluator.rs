@@ -49,6 +49,10 @@ pub struct EvaluatorSettings {
     pub threads: usize,
     /// Instructions that a call may take; derived from the problem if absent.
     pub max_instructions: Option<u64>,
+    /// Whether the feedback on a right kernel is made by experiments on
+    /// machines without one of their costs, which takes a few times as long:
+    /// right for those who think for seconds about what they read.
+    pub experiments: bool,
 }
 
 /// What profiling a kernel gives.
@@ -80,7 +84,7 @@ pub struct GemminiEvaluator {
     cases: OnceLock<Vec<Case>>,
     /// Held while right answers are computed.
     computing: Mutex<()>,
-    settings: EvaluatorSettings,
+    pub(super) settings: EvaluatorSettings,
     pub(super) ideal: Cycles,
     pub(super) roofline: Roofline,
     base_key: ContentHash,
@@ -119,6 +123,7 @@ impl GemminiEvaluator {
         hasher.update(&ideal.0.to_le_bytes());
         hasher.update(&settings.seed.0.to_le_bytes());
         hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
+        hasher.update(&[u8::from(settings.experiments)]);
         Ok(Self {
             header: target.runtime.contains_key(HEADER).then_some(HEADER),
             macros: problem

@@ -1,14 +1,18 @@
 //! The evaluator for Gemmini targets: kernels run on the simulator.
 
 mod attribution;
+mod core_lines;
 mod engine;
 mod evaluator;
 mod feedback;
 mod findings;
+mod full_station;
 mod layout;
+mod local_rows;
 mod oracle;
 mod profiling;
 mod session;
 mod trial;
+mod what_if;
 
 pub use evaluator::{EvaluatorSettings, GemminiEvaluator, Profiled};

@@ -1,20 +1,33 @@
 //! Makes a profile and a timeline of a recorded call.
 
 use super::attribution::{Segment, attribute, covered};
+use super::core_lines::CoreTally;
 use super::evaluator::GemminiEvaluator;
 use super::findings::Kernel;
+use super::full_station;
+use super::local_rows::{Occupancy, occupancy};
 use super::session::Session;
 use crate::profile::{
-    BufferTraffic, Cause, CauseCycles, CoreCycles, LineCycles, LineWait, LocalRows, Profile,
-    RooflinePosition, UnitCycles,
+    BufferTraffic, Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows,
+    MemoryTraffic, Profile, RooflinePosition, UnitCycles,
 };
-use crate::timeline::{Activity, Timeline, Track};
-use autocomp_gemmini::timing::{Action, RecordedCommand, Recording, Unit};
+use crate::timeline::{Activity, Counter, Timeline, Track};
+use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Recording, Unit};
 use autocomp_sim::{CallReport, Program};
 use std::collections::{BTreeMap, HashMap};
 
 /// Pairs of lines reported, longest waits first.
 const MAX_WAITS: usize = 32;
+
+/// Bytes of a line behind the L2.
+const LINE_BYTES: u64 = 64;
+
+/// Units with a section of the reservation station each.
+const UNITS: [(&str, Unit); 3] = [
+    ("array", Unit::Execute),
+    ("load", Unit::Load),
+    ("store", Unit::Store),
+];
 
 /// A recorded call.
 pub(super) struct Recorded {
@@ -22,6 +35,8 @@ pub(super) struct Recorded {
     /// Cycle at which the call began.
     pub(super) start: u64,
     pub(super) report: CallReport,
+    /// What the core did, if that was observed.
+    pub(super) tally: Option<CoreTally>,
 }
 
 /// Lines of instructions, looked up once each.
@@ -41,10 +56,75 @@ impl Lines<'_> {
     }
 
     fn text(&self, line: u32) -> String {
-        let lines = self.kernel.source.lines();
-        let text = lines.skip(line.saturating_sub(1) as usize).map(str::trim);
-        text.take(1).collect()
+        line_text(self.kernel, line)
     }
+}
+
+fn line_text(kernel: Kernel<'_>, line: u32) -> String {
+    let lines = kernel.source.lines();
+    let text = lines.skip(line.saturating_sub(1) as usize).map(str::trim);
+    text.take(1).collect()
+}
+
+/// Returns what the memory system did, and the beats in and out at the port.
+fn memory_traffic(
+    session: &mut Session<'_>,
+    recording: &Recording,
+    start: u64,
+    end: u64,
+) -> (MemoryTraffic, [u64; 2]) {
+    let spans =
+        |spans: &[RecordedSpan]| covered(spans.iter().map(|it| (it.start, it.end)), start, end);
+    let mut traffic = MemoryTraffic {
+        arriving_cycles: spans(&recording.arriving),
+        outer_wait_cycles: spans(&recording.outer),
+        tlb_note: Cause::Tlb.absent_because().unwrap_or_default(),
+        ..MemoryTraffic::default()
+    };
+    let Some(engine) = session.accelerator().timing() else {
+        return (traffic, [0, 0]);
+    };
+    let counts = engine.memory_counts();
+    traffic.l2_hits = counts.hits;
+    traffic.l2_misses = counts.misses;
+    traffic.lines_read = counts.lines_read;
+    traffic.lines_written = counts.lines_written;
+    traffic.probes = counts.probes;
+    traffic.core_requests = counts.core_requests;
+    let stats = engine.stats();
+    (traffic, [stats.read_beats, stats.write_beats])
+}
+
+/// Returns why sections of the reservation station were full.
+fn station(recording: &Recording, start: u64, end: u64, lines: &mut Lines<'_>) -> Vec<FullStation> {
+    let mut found = Vec::new();
+    for (name, unit) in UNITS {
+        let reasons = full_station::reasons(recording, unit, start, end);
+        if reasons.cycles == 0 {
+            continue;
+        }
+        let mut most = |by_pc: &HashMap<u64, u64>| {
+            let mut by_line: BTreeMap<u32, u64> = BTreeMap::new();
+            for (pc, cycles) in by_pc {
+                if let Some(line) = lines.of(*pc) {
+                    *by_line.entry(line).or_default() += cycles;
+                }
+            }
+            let most = by_line.into_iter().max_by_key(|(_, cycles)| *cycles);
+            most.map(|(line, _)| line)
+        };
+        found.push(FullStation {
+            unit: name,
+            cycles: reasons.cycles,
+            working_cycles: reasons.working,
+            arriving_cycles: reasons.arriving,
+            outer_wait_cycles: reasons.outer,
+            waiting_cycles: reasons.waiting,
+            line: most(&reasons.blocked),
+            on_line: most(&reasons.waited_for),
+        });
+    }
+    found
 }
 
 /// Returns the profile of a call that `session` has just made, with its
@@ -60,23 +140,62 @@ pub(super) fn profile(
         recording,
         start,
         report,
+        tally,
     } = recorded;
     let (start, end) = (*start, start + report.cycles);
-    let beat_bytes = u64::from(evaluator.engine.config.timing.load.beat_bytes);
-    let segments = attribute(recording, start, end, beat_bytes);
+    let mut segments = attribute(recording, start, end);
+    if let Some(tally) = tally {
+        let queues = u64::from(evaluator.engine.config.timing.frontend.queues);
+        segments = tally.locate(segments, queues, session.memory());
+    }
     let mut lines = Lines {
         kernel,
         program: session.program(),
         known: HashMap::new(),
     };
-    let buffers = buffer_traffic(session, recording, &mut lines);
+    let buffers = buffer_traffic(session, recording, evaluator, &mut lines);
     let bytes_moved = buffers.iter().map(|it| it.bytes_in + it.bytes_out).sum();
+    let core_lines = tally.as_ref().map_or_else(Vec::new, |tally| {
+        let kernel = lines.kernel;
+        let text = |line| line_text(kernel, line);
+        tally.lines(session.memory(), |pc| lines.of(pc), text)
+    });
+    let (memory, port) = memory_traffic(session, recording, start, end);
     let functional = session.accelerator().functional();
     let config = functional.config();
     let (spad_used, acc_used) = functional.rows_touched();
     let cycles = report.cycles;
     let problem = &evaluator.problem;
     let (line_cycles, waits) = by_line(&segments, &mut lines);
+    let over_time = |accumulator, size| {
+        if with_timeline {
+            occupancy(recording, accumulator, size, start, end)
+        } else {
+            Occupancy::default()
+        }
+    };
+    let spad_size = u64::from(config.spad_rows());
+    let acc_size = u64::from(config.acc_rows());
+    let (spad, acc) = (over_time(false, spad_size), over_time(true, acc_size));
+    let outer_width = u64::from(
+        evaluator
+            .engine
+            .config
+            .timing
+            .memory
+            .outer_bytes_per_cycle
+            .max(1),
+    );
+    let behind_l2 = memory.lines_read + memory.lines_written;
+    let others = [
+        ("port-in", port[0], port[0]),
+        ("port-out", port[1], port[1]),
+        (
+            "outer-memory",
+            behind_l2 * LINE_BYTES / outer_width,
+            behind_l2,
+        ),
+    ];
     let mut profile = Profile {
         cycles,
         ideal_cycles: evaluator.ideal.0,
@@ -85,7 +204,10 @@ pub(super) fn profile(
         causes: by_cause(&segments, cycles),
         lines: line_cycles,
         waits,
-        units: units(recording, start, end, report),
+        what_if: Vec::new(),
+        units: units(recording, start, end, report, others),
+        station: station(recording, start, end, &mut lines),
+        memory,
         core: CoreCycles {
             instructions: report.instructions,
             issue_cycles: report.issue_cycles,
@@ -93,24 +215,38 @@ pub(super) fn profile(
             fence_wait_cycles: report.core.fence_wait_cycles,
             data_miss_cycles: report.core.data_miss_cycles,
             fetch_miss_cycles: report.core.fetch_miss_cycles,
+            misses_in_l2: recording.misses.iter().filter(|it| !it.outer).count() as u64,
+            misses_behind_l2: recording.misses.iter().filter(|it| it.outer).count() as u64,
             mispredictions: report.core.mispredictions,
+            lines: core_lines,
         },
         scratchpad: LocalRows {
             used: spad_used,
-            size: u64::from(config.spad_rows()),
+            size: spad_size,
+            peak: with_timeline.then_some(spad.peak),
+            over_time: spad.over_time,
         },
         accumulator: LocalRows {
             used: acc_used,
-            size: u64::from(config.acc_rows()),
+            size: acc_size,
+            peak: with_timeline.then_some(acc.peak),
+            over_time: acc.over_time,
         },
+        roofline: roofline(evaluator, &buffers, cycles),
         buffers,
         bytes_moved,
         bytes_minimum: problem.work.bytes,
-        roofline: roofline(evaluator, bytes_moved, cycles),
         unrecorded_commands: recording.dropped,
     };
     profile.describe();
-    let timeline = with_timeline.then(|| timeline(recording, &segments, start, &mut lines));
+    let timeline = with_timeline.then(|| {
+        let mut timeline = timeline(recording, &segments, start, &mut lines);
+        timeline.counters = vec![
+            Counter::new("scratchpad rows in use", spad.steps),
+            Counter::new("accumulator rows in use", acc.steps),
+        ];
+        timeline
+    });
     (profile, timeline)
 }
 
@@ -119,12 +255,16 @@ fn by_cause(segments: &[Segment], cycles: u64) -> Vec<CauseCycles> {
     for segment in segments {
         *sums.entry(segment.cause).or_default() += segment.end - segment.start;
     }
-    let mut causes: Vec<CauseCycles> = sums
+    let mut causes: Vec<CauseCycles> = Cause::ALL
         .into_iter()
-        .map(|(cause, sum)| CauseCycles {
-            cause,
-            cycles: sum,
-            share: sum as f64 / cycles.max(1) as f64,
+        .map(|cause| {
+            let sum = sums.get(&cause).copied().unwrap_or(0);
+            CauseCycles {
+                cause,
+                cycles: sum,
+                share: sum as f64 / cycles.max(1) as f64,
+                absent_because: cause.absent_because(),
+            }
         })
         .collect();
     causes.sort_by_key(|it| std::cmp::Reverse(it.cycles));
@@ -171,15 +311,17 @@ fn by_line(segments: &[Segment], lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec
     (by_line, waits)
 }
 
-fn units(recording: &Recording, start: u64, end: u64, report: &CallReport) -> Vec<UnitCycles> {
+fn units(
+    recording: &Recording,
+    start: u64,
+    end: u64,
+    report: &CallReport,
+    others: [(&'static str, u64, u64); 3],
+) -> Vec<UnitCycles> {
     let cycles = (end - start).max(1) as f64;
     let mut units = Vec::new();
     let of = |unit: Unit| recording.commands.iter().filter(move |it| it.unit == unit);
-    for (name, unit) in [
-        ("array", Unit::Execute),
-        ("load", Unit::Load),
-        ("store", Unit::Store),
-    ] {
+    for (name, unit) in UNITS {
         let busy_cycles = match unit {
             Unit::Execute => {
                 let spans = recording.operations.iter();
@@ -198,6 +340,17 @@ fn units(recording: &Recording, start: u64, end: u64, report: &CallReport) -> Ve
             mean_entries: Some(held as f64 / cycles),
         });
     }
+    for (unit, busy_cycles, commands) in others {
+        // Beats under way when the call ended or began count once more.
+        let busy_cycles = busy_cycles.min(end - start);
+        units.push(UnitCycles {
+            unit,
+            busy_cycles,
+            occupancy: busy_cycles as f64 / cycles,
+            commands,
+            mean_entries: None,
+        });
+    }
     let waited = report.core.accelerator_wait_cycles + report.core.fence_wait_cycles;
     let busy_cycles = report.issue_cycles.saturating_sub(waited);
     units.push(UnitCycles {
@@ -213,6 +366,7 @@ fn units(recording: &Recording, start: u64, end: u64, report: &CallReport) -> Ve
 fn buffer_traffic(
     session: &Session<'_>,
     recording: &Recording,
+    evaluator: &GemminiEvaluator,
     lines: &mut Lines<'_>,
 ) -> Vec<BufferTraffic> {
     let buffers = session.buffers();
@@ -239,28 +393,53 @@ fn buffer_traffic(
     }
     let names = buffers
         .iter()
-        .map(|buffer| (buffer.name.as_str(), buffer.bytes() as u64))
-        .chain([("elsewhere", 0)]);
+        .map(|buffer| {
+            let name = buffer.name.as_str();
+            (name, buffer.bytes() as u64, buffer.dtype.bytes() as f64)
+        })
+        .chain([("elsewhere", 0, 1.0)]);
+    let macs = evaluator.problem.work.macs as f64;
     sums.into_iter()
         .zip(names)
-        .filter(|((bytes_in, bytes_out, _), (_, minimum))| 0 < bytes_in + bytes_out + minimum)
-        .map(|((bytes_in, bytes_out, by_line), (name, minimum))| {
-            let dearest = by_line.into_iter().max_by_key(|(_, bytes)| *bytes);
-            BufferTraffic {
-                buffer: name.to_owned(),
-                bytes_in,
-                bytes_out,
-                minimum,
-                times: (bytes_in + bytes_out) as f64 / minimum.max(1) as f64,
-                line: dearest.map(|(line, _)| line),
-            }
-        })
+        .filter(|((bytes_in, bytes_out, _), (_, minimum, _))| 0 < bytes_in + bytes_out + minimum)
+        .map(
+            |((bytes_in, bytes_out, by_line), (name, minimum, element))| {
+                let dearest = by_line.into_iter().max_by_key(|(_, bytes)| *bytes);
+                let reuse = |bytes: u64| {
+                    (0 < bytes && 0 < minimum && 0.0 < macs).then(|| macs * element / bytes as f64)
+                };
+                BufferTraffic {
+                    buffer: name.to_owned(),
+                    bytes_in,
+                    bytes_out,
+                    minimum,
+                    times: (bytes_in + bytes_out) as f64 / minimum.max(1) as f64,
+                    reuse: reuse(bytes_in + bytes_out),
+                    reuse_possible: reuse(minimum),
+                    line: dearest.map(|(line, _)| line),
+                }
+            },
+        )
         .collect()
 }
 
-fn roofline(evaluator: &GemminiEvaluator, bytes: u64, cycles: u64) -> RooflinePosition {
+/// The port moves as many bytes in as out per cycle, both at the same time, so
+/// its peak depends on how the traffic divides.
+fn roofline(
+    evaluator: &GemminiEvaluator,
+    buffers: &[BufferTraffic],
+    cycles: u64,
+) -> RooflinePosition {
     let peak = evaluator.roofline.peak_macs_per_cycle;
-    let bandwidth = evaluator.roofline.bytes_per_cycle;
+    let width = f64::from(evaluator.engine.config.timing.load.beat_bytes);
+    let bytes_in: u64 = buffers.iter().map(|it| it.bytes_in).sum();
+    let bytes_out: u64 = buffers.iter().map(|it| it.bytes_out).sum();
+    let bytes = bytes_in + bytes_out;
+    let memory_cycles = (bytes_in.max(bytes_out) as f64 / width).ceil();
+    let bandwidth = match bytes {
+        0 => width,
+        _ => bytes as f64 / memory_cycles,
+    };
     let macs = evaluator.problem.work.macs as f64;
     let macs_per_byte = macs / bytes.max(1) as f64;
     RooflinePosition {
@@ -268,7 +447,7 @@ fn roofline(evaluator: &GemminiEvaluator, bytes: u64, cycles: u64) -> RooflinePo
         ridge: peak / bandwidth,
         macs_per_cycle: macs / cycles.max(1) as f64,
         attainable: peak.min(macs_per_byte * bandwidth),
-        memory_cycles: (bytes as f64 / bandwidth).ceil() as u64,
+        memory_cycles: memory_cycles as u64,
         compute_cycles: (macs / peak).ceil() as u64,
     }
 }
@@ -328,5 +507,8 @@ fn timeline(
     for fence in &recording.fences {
         add(Track::Core, "fence", fence.start, fence.end, None, None);
     }
-    Timeline { activities }
+    Timeline {
+        activities,
+        counters: Vec::new(),
+    }
 }

@@ -4,10 +4,11 @@ use super::engine::Engine;
 use super::layout::Layout;
 use crate::evaluator::EvalError;
 use crate::inputs::{Case, poison, poison_output};
+use crate::profile::Removal;
 use autocomp_core::Seed;
 use autocomp_gemmini::Gemmini;
-use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{CallReport, Machine, Program, Stop};
+use autocomp_riscv::{Limits, Memory, Mode};
+use autocomp_sim::{CallReport, Machine, ObservedBlock, Program, Stop};
 use autocomp_targets::{Buffer, Problem};
 
 /// What a session is for.
@@ -41,10 +42,37 @@ impl<'a> Session<'a> {
         kind: SessionKind,
         seed: Seed,
     ) -> Result<Self, EvalError> {
+        let make = |memory_bytes| engine.machine(kind.mode, memory_bytes);
+        Self::on(make, program, problem, kind, seed)
+    }
+
+    /// The same on a machine that lacks one of its costs.
+    pub(super) fn without(
+        cost: Removal,
+        engine: &Engine,
+        program: &'a Program,
+        problem: &'a Problem,
+        seed: Seed,
+    ) -> Result<Self, EvalError> {
+        let kind = SessionKind {
+            mode: Mode::Timed,
+            note_writes: false,
+        };
+        let make = |memory_bytes| engine.machine_without(cost, memory_bytes);
+        Self::on(make, program, problem, kind, seed)
+    }
+
+    fn on(
+        make: impl FnOnce(usize) -> Result<Machine<Gemmini>, EvalError>,
+        program: &'a Program,
+        problem: &'a Problem,
+        kind: SessionKind,
+        seed: Seed,
+    ) -> Result<Self, EvalError> {
         let lacks =
             |symbol| EvalError::Fault(format!("the linked program lacks the symbol {symbol}"));
         let layout = Layout::new(program, &problem.buffers, seed).map_err(lacks)?;
-        let mut machine = engine.machine(kind.mode, layout.memory_bytes)?;
+        let mut machine = make(layout.memory_bytes)?;
         machine.load(program).map_err(|error| {
             EvalError::Fault(format!("the linked program cannot be loaded: {error}"))
         })?;
@@ -102,12 +130,27 @@ impl<'a> Session<'a> {
 
     /// Calls the kernel.
     pub(super) fn call(&mut self, limits: Limits) -> Result<CallReport, Stop> {
-        self.machine.call(
+        self.call_observed(limits, None)
+    }
+
+    /// The same, and tells `observer`, if there is one, what the core does.
+    pub(super) fn call_observed(
+        &mut self,
+        limits: Limits,
+        observer: Option<&mut dyn FnMut(&ObservedBlock)>,
+    ) -> Result<CallReport, Stop> {
+        self.machine.call_observed(
             self.entry,
             &self.layout.addresses,
             self.layout.stack.end,
             limits,
+            observer,
         )
+    }
+
+    /// Returns memory.
+    pub(super) fn memory(&mut self) -> &Memory {
+        self.machine.memory()
     }
 
     /// Returns the content of a buffer.

@@ -1,5 +1,6 @@
 //! One kernel's program under test: what a whole trial finds.
 
+use super::core_lines::CoreTally;
 use super::evaluator::GemminiEvaluator;
 use super::feedback::feedback;
 use super::findings::{self, Kernel};
@@ -12,7 +13,7 @@ use crate::profile::Profile;
 use crate::timeline::Timeline;
 use autocomp_core::{Cycles, Diagnostic, Feedback, Measurement, Outcome, Seed, Stage};
 use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{CallReport, Program};
+use autocomp_sim::{CallReport, ObservedBlock, Program};
 use autocomp_targets::{Ranking, Role, Tolerance};
 use std::borrow::Cow;
 
@@ -116,7 +117,7 @@ impl<'a> Trial<'a> {
         let seed = self.seed.derive(&case.name);
         let mut session = self.session(kind, seed)?;
         session.place(case, seed);
-        let verdict = self.call(&mut session, case, seed)?.err();
+        let verdict = self.call(&mut session, case, seed, None)?.err();
         let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
         match verdict {
             // Right exactly, in spite of poison that is nowhere right.
@@ -170,6 +171,7 @@ impl<'a> Trial<'a> {
         session: &mut Session<'_>,
         case: &Case,
         seed: Seed,
+        observer: Option<&mut dyn FnMut(&ObservedBlock)>,
     ) -> Result<Result<CallReport, Verdict>, EvalError> {
         let limits = self.evaluator.limits();
         let limits = match session.mode() {
@@ -179,7 +181,7 @@ impl<'a> Trial<'a> {
             },
             Mode::Timed => limits,
         };
-        let report = match session.call(limits) {
+        let report = match session.call_observed(limits, observer) {
             Ok(report) => report,
             Err(stop) => {
                 let (outcome, mut found) = findings::stopped(&stop, session, self.kernel, limits);
@@ -293,6 +295,7 @@ impl<'a> Trial<'a> {
             Ranking::Warm => 1,
             Ranking::Cold => 0,
         };
+        let experiments = with_timeline || evaluator.settings.experiments;
         let limit = if with_timeline {
             PROFILED_COMMANDS
         } else {
@@ -307,7 +310,18 @@ impl<'a> Trial<'a> {
                 engine.record(limit);
             }
             let start = session.cycle();
-            match self.call(&mut session, case, seed)? {
+            let mut tally = (is_ranked && experiments).then(CoreTally::default);
+            let mut observe = |block: &ObservedBlock| {
+                if let Some(tally) = &mut tally {
+                    tally.add(block);
+                }
+            };
+            let observer: Option<&mut dyn FnMut(&ObservedBlock)> = if is_ranked && experiments {
+                Some(&mut observe)
+            } else {
+                None
+            };
+            match self.call(&mut session, case, seed, observer)? {
                 Ok(report) => {
                     reports.push(report);
                     if !is_ranked {
@@ -319,6 +333,7 @@ impl<'a> Trial<'a> {
                             recording,
                             start,
                             report,
+                            tally,
                         };
                         profiled = Some(profile(
                             &mut session,
@@ -329,11 +344,7 @@ impl<'a> Trial<'a> {
                         ));
                     }
                     let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
-                    let known = profiled.as_ref().map(|(profile, _)| profile);
-                    let mut found = feedback(&mut session, &report, ideal, problem, self.kernel);
-                    if let Some(profile) = known.filter(|it| it.unrecorded_commands == 0) {
-                        super::feedback::refine(&mut found, profile, self.kernel);
-                    }
+                    let found = feedback(&mut session, &report, ideal, problem, self.kernel);
                     ranked_feedback = Some(found);
                 }
                 Err(mut verdict) => {
@@ -346,6 +357,15 @@ impl<'a> Trial<'a> {
                     }
                     return Ok((verdict, None));
                 }
+            }
+        }
+        if let Some((profile, _)) = &mut profiled {
+            if experiments {
+                self.experiment(profile, [cold_case.as_ref(), warm_case], ranked_idx)?;
+            }
+            let found = ranked_feedback.as_mut();
+            if let Some(found) = found.filter(|_| profile.unrecorded_commands == 0) {
+                super::feedback::refine(found, profile, self.kernel);
             }
         }
         let (cold, warm) = (reports[0], reports[1]);

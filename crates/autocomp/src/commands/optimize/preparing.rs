@@ -12,6 +12,7 @@ use crate::text;
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
 use autocomp_core::{SearchSettings, Seed, Usage};
+use autocomp_eval::EvaluatorSettings;
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
 use std::path::Path;
@@ -419,7 +420,11 @@ fn open_bench(
         workplace,
         problem,
         settings.machine.as_deref(),
-        evaluator_settings(true),
+        EvaluatorSettings {
+            // Only models read the feedback.
+            experiments: !settings.models.is_empty(),
+            ..evaluator_settings(true)
+        },
         output,
     )
 }

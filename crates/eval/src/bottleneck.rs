@@ -1,0 +1,319 @@
+//! The paragraph about what limits a kernel, made of its profile.
+
+use crate::profile::{Cause, CauseCycles, Profile, Removal, WhatIf};
+use std::fmt::Write;
+
+/// Share of all cycles from which on a loss is named.
+pub(crate) const WORTH_NAMING: f64 = 0.05;
+
+/// Losses named at most.
+pub(crate) const NAMED: usize = 3;
+
+/// Share of the cycles of a full station from which on its reason is named.
+const MOST: f64 = 0.5;
+
+/// Characters of a source line shown.
+const TEXT_SHOWN: usize = 80;
+
+/// Busy share from which on a way to memory is named as the limit.
+const SATURATED: f64 = 0.8;
+
+impl Profile {
+    /// Returns the losses that are worth naming, those with most to gain first.
+    pub(crate) fn losses(&self) -> Vec<&CauseCycles> {
+        let mut losses: Vec<&CauseCycles> = self
+            .causes
+            .iter()
+            .filter(|it| it.cause.is_loss() && 0 < it.cycles && WORTH_NAMING <= it.share)
+            .take(NAMED)
+            .collect();
+        losses.sort_by_key(|loss| {
+            let gain = self.experiment(loss.cause).map(|it| it.gain);
+            std::cmp::Reverse((gain.unwrap_or(loss.cycles), loss.cycles))
+        });
+        losses
+    }
+
+    /// Returns which cost to take away to see what a cause costs.
+    pub(crate) fn removal(&self, cause: Cause) -> Option<Removal> {
+        // Entries are full either of commands that are worked on or of
+        // commands that wait for others.
+        let working = |unit: &str| {
+            let full = self.station.iter().find(|it| it.unit == unit);
+            full.is_some_and(|it| it.waiting_cycles < it.working_cycles)
+        };
+        match cause {
+            Cause::BankConflict | Cause::PortConflict => Some(Removal::Banks),
+            Cause::LoadLatency | Cause::LoadBandwidth | Cause::LoadMemory => Some(Removal::Loads),
+            Cause::LoadEntries if working("load") => Some(Removal::Loads),
+            Cause::Store => Some(Removal::Stores),
+            Cause::StoreEntries if working("store") => Some(Removal::Stores),
+            Cause::LoadEntries | Cause::StoreEntries | Cause::ExecuteEntries => {
+                Some(Removal::Entries)
+            }
+            Cause::CoreIssue | Cause::CacheMiss | Cause::Fence => Some(Removal::Core),
+            Cause::Mesh
+            | Cause::PreloadAlone
+            | Cause::ArrayFull
+            | Cause::Dependency
+            | Cause::ConfigDrain
+            | Cause::LoopUnit
+            | Cause::Latency
+            | Cause::Tlb
+            | Cause::Unrecorded => None,
+        }
+    }
+
+    fn experiment(&self, cause: Cause) -> Option<&WhatIf> {
+        let removal = self.removal(cause)?;
+        self.what_if.iter().find(|it| it.without == removal)
+    }
+
+    /// Writes the paragraph about what limits the kernel.
+    pub(crate) fn describe(&mut self) {
+        let cycles = self.cycles.max(1);
+        let percent = |part: u64| 100.0 * part as f64 / cycles as f64;
+        let mut text = format!(
+            "The kernel takes {} cycles, {:.1} % of peak",
+            grouped(self.cycles),
+            self.percent_of_peak,
+        );
+        // Writing to a text cannot fail.
+        if 0 < self.roofline.compute_cycles {
+            let mesh = percent(self.cycles_of(Cause::Mesh));
+            let _ = write!(text, "; the array multiplies in {mesh:.0} % of them");
+        }
+        text.push('.');
+        let losses = self.losses();
+        let mut told: Vec<Removal> = Vec::new();
+        for (place, it) in losses.iter().enumerate() {
+            let first = if place == 0 {
+                " What limits it most:"
+            } else {
+                " Next:"
+            };
+            let _ = write!(
+                text,
+                "{first} in {} cycles ({:.0} %) {}{}{}",
+                grouped(it.cycles),
+                100.0 * it.share,
+                it.cause.explanation(),
+                self.place(it.cause),
+                self.reason(it.cause),
+            );
+            let removal = self.experiment(it.cause).map(|it| it.without);
+            match removal {
+                Some(removal) if told.contains(&removal) => {
+                    text += "; the experiment above takes that away too.";
+                }
+                _ => {
+                    text.push('.');
+                    text += &self.bound(it);
+                }
+            }
+            told.extend(removal);
+            // Where a way to memory is saturated, rearranging does not help.
+            let remedy = it.cause.remedy().filter(|_| self.saturated().is_none());
+            if let (0, Some(remedy)) = (place, remedy) {
+                let _ = write!(text, " Remedy: {remedy}.");
+            }
+        }
+        if losses.is_empty() {
+            let _ = write!(
+                text,
+                " No single loss takes {:.0} % of the cycles; without any it would take {} cycles.",
+                100.0 * WORTH_NAMING,
+                grouped(self.cycles_of(Cause::Mesh).max(self.ideal_cycles)),
+            );
+        }
+        self.describe_traffic(&mut text);
+        let _ = write!(
+            text,
+            " It uses {} of {} scratchpad rows and {} of {} accumulator rows.",
+            grouped(self.scratchpad.used),
+            grouped(self.scratchpad.size),
+            grouped(self.accumulator.used),
+            grouped(self.accumulator.size),
+        );
+        self.bottleneck = text;
+    }
+
+    /// Says what would be gained at most without the cause of a loss.
+    fn bound(&self, loss: &CauseCycles) -> String {
+        match self.experiment(loss.cause) {
+            Some(it) => format!(
+                " With {} it would take {} cycles, so at most {:.0} % are to be gained there.",
+                it.without.machine(),
+                grouped(it.cycles),
+                100.0 * it.gain as f64 / self.cycles.max(1) as f64,
+            ),
+            None => {
+                let gain = loss
+                    .cycles
+                    .min(self.cycles.saturating_sub(self.ideal_cycles));
+                format!(
+                    " Without these it would take about {} cycles.",
+                    grouped(self.cycles - gain)
+                )
+            }
+        }
+    }
+
+    /// Says why the reservation station is full, if that is the cause.
+    fn reason(&self, cause: Cause) -> String {
+        let unit = match cause {
+            Cause::LoadEntries => "load",
+            Cause::StoreEntries => "store",
+            Cause::ExecuteEntries => "array",
+            _ => return String::new(),
+        };
+        let Some(full) = self.station.iter().find(|it| it.unit == unit) else {
+            return String::new();
+        };
+        let most = MOST * full.cycles.max(1) as f64;
+        match full.on_line {
+            Some(line) if most < full.waiting_cycles as f64 => {
+                let what = match unit {
+                    "load" => "the rows that they overwrite are still used by",
+                    "store" => "the results that they move out still come from",
+                    _ => "they wait for",
+                };
+                format!("; the commands in them cannot begin, because {what} line {line}")
+            }
+            _ if most < full.working_cycles as f64 && unit == "load" => {
+                let transfer = full.arriving_cycles + full.outer_wait_cycles;
+                let limit = if transfer < full.working_cycles / 2 {
+                    "latency"
+                } else if self.busy("port-in") < self.busy("outer-memory") {
+                    "the memory behind the L2"
+                } else {
+                    "the width of the port"
+                };
+                format!("; the moves in them are under way, limited mostly by {limit}")
+            }
+            _ if most < full.working_cycles as f64 => {
+                "; the commands in them are under way".to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn describe_traffic(&self, text: &mut String) {
+        if self.bytes_moved == 0 {
+            *text += " It does not use the accelerator for moving data.";
+            return;
+        }
+        let least = self.bytes_minimum.max(1);
+        let _ = write!(
+            text,
+            " It moves {} bytes to and from memory, {:.1} times the least possible {}",
+            grouped(self.bytes_moved),
+            self.bytes_moved as f64 / least as f64,
+            grouped(least),
+        );
+        let worst = self
+            .buffers
+            .iter()
+            .filter(|buffer| 1.5 <= buffer.times && buffer.minimum != 0)
+            .max_by_key(|buffer| buffer.bytes_in + buffer.bytes_out - buffer.minimum);
+        if let Some(worst) = worst {
+            let at = worst
+                .line
+                .map(|line| format!(" (line {line})"))
+                .unwrap_or_default();
+            let _ = write!(
+                text,
+                "; most of the excess is {}, moved {:.1} times{at}",
+                worst.buffer, worst.times
+            );
+        }
+        let (memory, compute) = (self.roofline.memory_cycles, self.roofline.compute_cycles);
+        let _ = write!(
+            text,
+            ". The port needs {} cycles for these bytes",
+            grouped(memory)
+        );
+        if 0 < compute {
+            let bound = if compute < memory {
+                "memory-bound as long as it moves that much"
+            } else {
+                "compute-bound on the roofline"
+            };
+            let _ = write!(
+                text,
+                " and the array {} for the multiplications: {bound}",
+                grouped(compute)
+            );
+        }
+        text.push('.');
+        if let Some((name, busy)) = self.saturated() {
+            let _ = write!(
+                text,
+                " {name} is busy in {:.0} % of the cycles",
+                100.0 * busy
+            );
+            *text += if self.bytes_moved as f64 <= 1.05 * least as f64 {
+                ", with the least bytes possible: little is left to gain."
+            } else {
+                ": only moving fewer bytes helps."
+            };
+        }
+    }
+
+    /// Returns the way to memory that is busy nearly all the time, and the share.
+    fn saturated(&self) -> Option<(&'static str, f64)> {
+        let ways = [
+            ("port-in", "The port to memory"),
+            ("outer-memory", "The memory behind the L2"),
+        ];
+        let busy = ways.map(|(unit, name)| (name, self.busy(unit)));
+        busy.into_iter().find(|(_, busy)| SATURATED <= *busy)
+    }
+
+    fn busy(&self, name: &str) -> f64 {
+        let unit = self.units.iter().find(|it| it.unit == name);
+        unit.map_or(0.0, |unit| unit.occupancy)
+    }
+
+    /// Returns where most cycles of a cause are charged, as ` (line 3: …)`.
+    fn place(&self, cause: Cause) -> String {
+        let line = self
+            .lines
+            .iter()
+            .filter(|line| line.line.is_some() && line.causes.contains_key(&cause))
+            .max_by_key(|line| line.causes.get(&cause).copied().unwrap_or(0));
+        let Some(line) = line else {
+            return String::new();
+        };
+        let number = line.line.unwrap_or(0);
+        let wait = self
+            .waits
+            .iter()
+            .find(|wait| wait.cause == cause && wait.on_line == number && wait.line != number);
+        let text: String = line.text.chars().take(TEXT_SHOWN).collect();
+        let more = if TEXT_SHOWN < line.text.chars().count() {
+            "…"
+        } else {
+            ""
+        };
+        let mut place = format!(" (line {number}: `{text}{more}`");
+        if let Some(wait) = wait {
+            let _ = write!(place, ", which holds up line {}", wait.line);
+        }
+        place.push(')');
+        place
+    }
+}
+
+/// Returns `value` with commas between thousands.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (idx, digit) in digits.chars().enumerate() {
+        if 0 < idx && (digits.len() - idx).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

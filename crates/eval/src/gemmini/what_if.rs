@@ -1,0 +1,81 @@
+//! Experiments: what the kernel would take on a machine without one of its
+//! costs. Nothing is estimated; the whole call is simulated anew.
+
+use super::session::Session;
+use super::trial::Trial;
+use crate::cause::Cause;
+use crate::evaluator::EvalError;
+use crate::inputs::Case;
+use crate::profile::{Profile, Removal, WhatIf};
+use autocomp_riscv::Limits;
+use std::collections::BTreeSet;
+
+impl Trial<'_> {
+    /// Takes away the costs that `profile` names, one at a time, and writes its
+    /// paragraph anew. `cases` are those of the cold and the warm call, `ranked`
+    /// says which of them counts.
+    pub(super) fn experiment(
+        &self,
+        profile: &mut Profile,
+        cases: [&Case; 2],
+        ranked: usize,
+    ) -> Result<(), EvalError> {
+        let mut removals = BTreeSet::new();
+        for loss in profile.losses() {
+            removals.extend(profile.removal(loss.cause));
+            // Whether more entries would do instead is worth knowing too.
+            if matches!(loss.cause, Cause::LoadEntries | Cause::StoreEntries) {
+                removals.insert(Removal::Entries);
+            }
+        }
+        for removal in removals {
+            if let Some(cycles) = self.cycles_without(removal, &cases[..=ranked])? {
+                profile.what_if.push(WhatIf {
+                    without: removal,
+                    cycles,
+                    gain: profile.cycles.saturating_sub(cycles),
+                });
+            }
+        }
+        profile.what_if.sort_by_key(|it| it.cycles);
+        profile.describe();
+        Ok(())
+    }
+
+    /// Returns the cycles of the last of `cases`; nothing if a call does not
+    /// complete, which it did on the real machine.
+    fn cycles_without(&self, cost: Removal, cases: &[&Case]) -> Result<Option<u64>, EvalError> {
+        let evaluator = self.evaluator;
+        let mut session = Session::without(
+            cost,
+            &evaluator.engine,
+            self.program,
+            &evaluator.problem,
+            evaluator.problem_seed(),
+        )?;
+        let mut limits = evaluator.limits();
+        if cost == Removal::Core {
+            limits = Limits {
+                cycles: u64::MAX,
+                ..limits
+            };
+        }
+        let mut cycles = None;
+        for (case, name) in cases.iter().zip(["cold", "warm"]) {
+            session.place(case, self.seed.derive(name));
+            let idle = |session: &mut Session<'_>| {
+                let engine = session.accelerator().timing_mut();
+                engine.map_or(0, |engine| engine.drain())
+            };
+            let before = idle(&mut session);
+            let Ok(report) = session.call(limits) else {
+                return Ok(None);
+            };
+            cycles = Some(match cost {
+                Removal::Core => idle(&mut session) - before,
+                _ => report.cycles,
+            });
+        }
+        Ok(cycles)
+    }
+}
