@@ -40,6 +40,7 @@ fn evaluator() -> (Problem, GemminiEvaluator) {
         seed: Seed(1),
         threads: 2,
         max_instructions: None,
+        experiments: false,
     };
     let evaluator =
         GemminiEvaluator::new(&problem, &target, None, toolchain, &cache_folder, settings).unwrap();

@@ -77,6 +77,7 @@ fn every_name_works_on_every_instance() {
             seed: Seed(1),
             threads: 1,
             max_instructions: None,
+            experiments: false,
         };
         let evaluator = GemminiEvaluator::new(
             &problem,

@@ -66,8 +66,8 @@ fn touch(
     let (from, until) = (command.issued, command.completed.max(command.issued) + 1);
     let size = rows.len();
     let first = (touched.first as usize).min(size);
-    for row in first..first.saturating_add(touched.count as usize).min(size) {
-        let life = &mut rows[row];
+    let end = first.saturating_add(touched.count as usize).min(size);
+    for life in &mut rows[first..end] {
         // Sums that grow in the accumulator are one life, and commands of the
         // array that add to a row read it too.
         let adds = touched.accumulator && command.unit == Unit::Execute;
