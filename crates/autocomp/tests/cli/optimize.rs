@@ -194,6 +194,43 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn a_kernel_that_nothing_is_found_for() {
+    let place = Place::new();
+    // Nothing for the accelerator, and no loop that is counted.
+    let kernel = place.file(
+        "plain.c",
+        "static int8_t saturated(int32_t sum) {
+    return sum < -128 ? -128 : sum > 127 ? 127 : sum;
+}
+void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {
+    int i = 0;
+    while (i < 64 * 64) {
+        int32_t sum = 0;
+        int k = 0;
+        while (k < 64) {
+            sum += A[i / 64][k] * B[k][i % 64];
+            k++;
+        }
+        C[i / 64][i % 64] = saturated(sum);
+        i++;
+    }
+}
+",
+    );
+    let ended = place.call(&arguments(&problem(), &["--baseline", &kernel]));
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    assert!(ended.stdout.contains("1.00x"), "{}", ended.stdout);
+    assert!(
+        ended
+            .stderr
+            .contains("note: no change to this kernel was found: ")
+            && ended.stderr.contains("--model MODEL"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn a_run_is_not_resumed_on_another_course() {
     let place = Place::new();
     let history = undisturbed(&place, "run")["history"].clone();

@@ -178,6 +178,12 @@ fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
             _ => None,
         });
     let Some(last) = last else {
+        if let Some(why) = no_plan(view) {
+            output.message(format!(
+                "note: no change to this kernel was found: {why}\n\
+                 hint: `--model MODEL` asks a language model; `--baseline FILE` starts from another kernel"
+            ));
+        }
         return exit_code::SUCCESS;
     };
     if progress.drafts.made == 0 {
@@ -191,6 +197,20 @@ fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
         "note: {n_failed} plans and drafts could not be had; the last failure: {last}"
     ));
     exit_code::SUCCESS
+}
+
+/// Returns why there was no plan in the whole run; absent if there was one.
+fn no_plan(view: &RunView) -> Option<&str> {
+    if view.search.progress().plans.made != 0 {
+        return None;
+    }
+    view.events.iter().find_map(|stored| match &stored.event {
+        Event::Planned(Planned {
+            result: Proposal::Nothing { message },
+            ..
+        }) => Some(message.as_str()),
+        _ => None,
+    })
 }
 
 fn stop_error(stop: &autocomp_runner::Stop) -> CliError {
