@@ -6,6 +6,7 @@ use object::read::elf::ProgramHeader;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// A piece of a program in memory.
 #[derive(Clone, Debug)]
@@ -43,7 +44,8 @@ pub struct Program {
     pub segments: Vec<Segment>,
     symbols: BTreeMap<String, u64>,
     functions: Vec<(u64, u64, String)>,
-    lines: Option<addr2line::Context<Reader>>,
+    /// Parsed when asked for, and so behind a lock.
+    lines: Option<Mutex<addr2line::Context<Reader>>>,
 }
 
 type Reader = gimli::EndianArcSlice<gimli::RunTimeEndian>;
@@ -89,7 +91,7 @@ impl Program {
             segments,
             symbols,
             functions,
-            lines: read_lines(&file),
+            lines: read_lines(&file).map(Mutex::new),
         })
     }
 
@@ -131,6 +133,8 @@ impl Program {
         let Some(context) = &self.lines else {
             return Vec::new();
         };
+        // What a panic leaves behind is at worst a part not parsed yet.
+        let context = context.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(mut frames) = context.find_frames(pc).skip_all_loads() else {
             return Vec::new();
         };

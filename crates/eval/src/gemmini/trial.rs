@@ -16,6 +16,8 @@ use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{CallReport, ObservedBlock, Program};
 use autocomp_targets::{Ranking, Role, Tolerance};
 use std::borrow::Cow;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =
@@ -48,6 +50,12 @@ impl Verdict {
             feedback: None,
         }
     }
+
+    /// Returns whether it says enough, so that no other case need run: a crash
+    /// or an endless loop, but not a wrong result.
+    fn stops(&self) -> bool {
+        self.outcome != Outcome::Wrong
+    }
 }
 
 /// One kernel's program under test.
@@ -74,14 +82,13 @@ impl<'a> Trial<'a> {
     pub(super) fn test(&self, cases: &[Cow<'_, Case>]) -> Result<Option<Verdict>, EvalError> {
         let mut failed: Option<Verdict> = None;
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
-        for case in cases {
-            match self.run_alone(case)? {
+        for (case, verdict) in cases.iter().zip(self.run_all(cases)?) {
+            match verdict {
                 None => right.push(case.name.as_str()),
                 Some(verdict) => {
                     wrong.push(case.name.as_str());
-                    let stops = verdict.outcome != Outcome::Wrong;
+                    let stops = verdict.stops();
                     failed.get_or_insert(verdict);
-                    // A crash or an endless loop says enough.
                     if stops {
                         break;
                     }
@@ -106,6 +113,47 @@ impl<'a> Trial<'a> {
             ));
         }
         Ok(failed)
+    }
+
+    /// Returns the verdicts on the first cases, up to one that ends the test at
+    /// least. The first case runs alone, because most kernels that fail do so in
+    /// it; the others take two threads.
+    fn run_all(&self, cases: &[Cow<'_, Case>]) -> Result<Vec<Option<Verdict>>, EvalError> {
+        let Some((first, rest)) = cases.split_first() else {
+            return Ok(Vec::new());
+        };
+        let mut verdicts = vec![self.run_alone(first)?];
+        if verdicts[0].as_ref().is_some_and(Verdict::stops) {
+            return Ok(verdicts);
+        }
+        let (here, there) = rest.split_at(rest.len() / 2);
+        let (here, there) = thread::scope(|scope| {
+            let there = scope.spawn(|| self.run_in_turn(there));
+            let here = self.run_in_turn(here);
+            let there = there.join();
+            (here, there.unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let here = here?;
+        let is_whole = !here.iter().flatten().any(Verdict::stops);
+        verdicts.extend(here);
+        if is_whole {
+            verdicts.extend(there?);
+        }
+        Ok(verdicts)
+    }
+
+    /// Returns the verdicts on the cases up to one that ends the test.
+    fn run_in_turn(&self, cases: &[Cow<'_, Case>]) -> Result<Vec<Option<Verdict>>, EvalError> {
+        let mut verdicts = Vec::new();
+        for case in cases {
+            let verdict = self.run_alone(case)?;
+            let stops = verdict.as_ref().is_some_and(Verdict::stops);
+            verdicts.push(verdict);
+            if stops {
+                break;
+            }
+        }
+        Ok(verdicts)
     }
 
     /// Runs one case in a machine of its own. Returns nothing if it is right.
