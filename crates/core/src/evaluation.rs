@@ -175,7 +175,7 @@ pub struct Feedback {
 pub struct TierCost {
     /// `check`, `build`, `test`, `time`.
     pub tier: String,
-    /// Wall time.
+    /// Wall time; tiers may run side by side.
     pub wall_ns: Nanos,
 }
 

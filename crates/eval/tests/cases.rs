@@ -16,6 +16,9 @@ use std::path::Path;
 
 const SEPARATOR: &str = "\n---\n";
 
+/// Threads with which every case is evaluated: one after the other, and at once.
+const THREADS: [usize; 2] = [1, 2];
+
 #[test]
 fn kernels_get_the_outcomes_they_deserve() {
     let mut evaluators = BTreeMap::new();
@@ -34,12 +37,18 @@ fn kernels_get_the_outcomes_they_deserve() {
             .lines()
             .find_map(|line| line.strip_prefix("problem: "))
             .expect("a problem");
-        let evaluator = evaluators
+        let evaluators = evaluators
             .entry(problem.to_owned())
-            .or_insert_with(|| evaluator(problem));
-        let evaluation = evaluator
-            .evaluate(kernel)
-            .expect("the machine allows to evaluate");
+            .or_insert_with(|| THREADS.map(|threads| evaluator(problem, threads)));
+        let [evaluation, at_once] = [&evaluators[0], &evaluators[1]].map(|evaluator| {
+            let evaluation = evaluator.evaluate(kernel);
+            let tiers = Vec::new();
+            Evaluation {
+                tiers,
+                ..evaluation.expect("the machine allows to evaluate")
+            }
+        });
+        assert_eq!(evaluation, at_once, "{}", file.display());
         *outcomes.entry(evaluation.outcome).or_insert(0) += 1;
         let found = render(&evaluation);
         if found == expected {
@@ -65,7 +74,7 @@ fn kernels_get_the_outcomes_they_deserve() {
     assert_eq!(missing, [], "every outcome has a case");
 }
 
-fn evaluator(problem: &str) -> GemminiEvaluator {
+fn evaluator(problem: &str, threads: usize) -> GemminiEvaluator {
     let mut catalog = Catalog::built_in().expect("built-in data");
     catalog
         .add_folder(Path::new("tests/data/problems"))
@@ -75,7 +84,7 @@ fn evaluator(problem: &str) -> GemminiEvaluator {
     let settings = EvaluatorSettings {
         use_cache: false,
         seed: Seed(1),
-        threads: 1,
+        threads,
         max_instructions: None,
         experiments: false,
     };

@@ -19,7 +19,8 @@ pub use config::MachineConfig;
 pub use error::SimError;
 pub use host::{ProgramEnd, ProgramReport, run_loaded, run_program};
 pub use machine::{
-    CallReport, MEMORY_BASE, MEMORY_BYTES, Machine, ObservedBlock, RETURN_ADDRESS, Spin, Stop,
+    Call, CallReport, MEMORY_BASE, MEMORY_BYTES, Machine, ObservedBlock, Progress, RETURN_ADDRESS,
+    Spin, Stop,
 };
 pub use program::{Program, Segment, SourceLine};
 pub use without::NoAccelerator;

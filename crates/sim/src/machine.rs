@@ -70,6 +70,24 @@ pub struct Spin {
     pub hottest: Vec<(u64, u64)>,
 }
 
+/// A kernel call that has begun ([`Machine::begin`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    start_cycle: u64,
+    start_instructions: u64,
+    statistics: CoreStatistics,
+    limits: Limits,
+}
+
+/// How far a call has come ([`Machine::proceed`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The kernel has returned and the accelerator is idle.
+    Completed(CallReport),
+    /// There is more to do.
+    Paused,
+}
+
 /// Why a call did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -164,6 +182,28 @@ impl<C: Coprocessor> Machine<C> {
         limits: Limits,
         mut observer: Option<&mut dyn FnMut(&ObservedBlock)>,
     ) -> Result<CallReport, Stop> {
+        let call = self.begin(entry, arguments, stack_pointer, limits);
+        loop {
+            // The lifetime of the reborrow must not outlast the turn.
+            let observer: Option<&mut dyn FnMut(&ObservedBlock)> = match &mut observer {
+                Some(observe) => Some(&mut **observe),
+                None => None,
+            };
+            if let Progress::Completed(report) = self.proceed(&call, u64::MAX, observer)? {
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Begins a call as [`call`](Self::call) does, and leaves it to
+    /// [`proceed`](Self::proceed) to go on with it.
+    pub fn begin(
+        &mut self,
+        entry: u64,
+        arguments: &[u64],
+        stack_pointer: u64,
+        limits: Limits,
+    ) -> Call {
         self.hart.reset_registers();
         self.hart.set_register(1, RETURN_ADDRESS);
         self.hart.set_register(2, stack_pointer);
@@ -174,16 +214,41 @@ impl<C: Coprocessor> Machine<C> {
         self.hart.stop_on_scratch(false);
         self.hart.set_pc(entry);
         let (start_cycle, start_instructions) = (self.hart.cycle(), self.hart.instructions());
-        let statistics = self.hart.statistics();
-        let limits = Limits {
-            instructions: start_instructions.saturating_add(limits.instructions),
-            cycles: start_cycle.saturating_add(limits.cycles),
+        Call {
+            start_cycle,
+            start_instructions,
+            statistics: self.hart.statistics(),
+            limits: Limits {
+                instructions: start_instructions.saturating_add(limits.instructions),
+                cycles: start_cycle.saturating_add(limits.cycles),
+            },
+        }
+    }
+
+    /// Goes on with a call for about `cycles` of the core's cycles, at least
+    /// one; in functional mode, to its end. Where a call is paused makes no
+    /// difference to its cycles, and none to its results unless it changes its
+    /// own code without `fence.i`.
+    ///
+    /// # Errors
+    /// [`Stop`] if it did something illegal or reached a limit.
+    pub fn proceed(
+        &mut self,
+        call: &Call,
+        cycles: u64,
+        mut observer: Option<&mut dyn FnMut(&ObservedBlock)>,
+    ) -> Result<Progress, Stop> {
+        let limits = call.limits;
+        let pause_from = self.hart.cycle().saturating_add(cycles.max(1));
+        let pause = Limits {
+            cycles: limits.cycles.min(pause_from),
+            ..limits
         };
         loop {
             let exit = match &mut observer {
                 None => self
                     .hart
-                    .run(&mut self.memory, &mut self.accelerator, limits),
+                    .run(&mut self.memory, &mut self.accelerator, pause),
                 Some(observe) => {
                     let (first, cycle) = (self.hart.pc(), self.hart.cycle());
                     let before = self.hart.statistics();
@@ -195,9 +260,7 @@ impl<C: Coprocessor> Machine<C> {
                         cycles: self.hart.cycle() - cycle,
                         core: self.hart.statistics().since(&before),
                     });
-                    let over = limits.instructions <= self.hart.instructions()
-                        || (self.hart.mode() == Mode::Timed && limits.cycles <= self.hart.cycle());
-                    if exit == Exit::Limit && !over {
+                    if exit == Exit::Limit && !self.is_over(pause) {
                         continue;
                     }
                     exit
@@ -205,6 +268,7 @@ impl<C: Coprocessor> Machine<C> {
             };
             match exit {
                 Exit::Returned => break,
+                Exit::Limit if !self.is_over(limits) => return Ok(Progress::Paused),
                 Exit::Limit => return Err(Stop::Limit(self.spin())),
                 Exit::Fault(fault) => return Err(Stop::Fault(fault)),
                 Exit::Hook | Exit::Scratch(_) => {}
@@ -224,13 +288,18 @@ impl<C: Coprocessor> Machine<C> {
         if timed {
             self.hart.advance_to(idle);
         }
-        Ok(CallReport {
-            cycles: idle - start_cycle,
-            issue_cycles: returned - start_cycle,
-            instructions: self.hart.instructions() - start_instructions,
+        Ok(Progress::Completed(CallReport {
+            cycles: idle - call.start_cycle,
+            issue_cycles: returned - call.start_cycle,
+            instructions: self.hart.instructions() - call.start_instructions,
             value: self.hart.register(10),
-            core: self.hart.statistics().since(&statistics),
-        })
+            core: self.hart.statistics().since(&call.statistics),
+        }))
+    }
+
+    fn is_over(&self, limits: Limits) -> bool {
+        limits.instructions <= self.hart.instructions()
+            || (self.hart.mode() == Mode::Timed && limits.cycles <= self.hart.cycle())
     }
 
     /// Runs on for a little to see where the program is spinning. The machine's

@@ -9,7 +9,7 @@ use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
 use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_eval::{EvalError, Evaluator as _};
+use autocomp_eval::{EvalError, Evaluator as _, EvaluatorSettings};
 use autocomp_targets::Suite;
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +96,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     // A mistake in these must not wait for a compiler.
     let mut added = added_kernels(&arguments.added, &problems, &kernels)?;
     kernels.extend(arguments.added.iter().map(|(name, _)| name.clone()));
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let workers = arguments.workers.map_or(processors, usize::from);
     let mut benches = Vec::new();
     let mut tasks = Vec::new();
     for name in problems {
@@ -121,7 +123,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             continue;
         }
         tasks.extend(found);
-        let settings = evaluator_settings(!arguments.no_cache);
+        let settings = EvaluatorSettings {
+            // Every problem has an evaluator of its own, which knows nothing of
+            // the work of the others.
+            threads: (processors / workers.max(1)).max(1),
+            ..evaluator_settings(!arguments.no_cache)
+        };
         benches.push(Bench::open(
             &mut workplace,
             name,
@@ -134,10 +141,6 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         return Err(CliError::usage("no problem has one of these kernels")
             .hint("`autocomp problems NAME` lists the kernels of a problem"));
     }
-    let workers = arguments.workers.map_or_else(
-        || thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
     let mut rows = evaluate_all(&benches, &tasks, workers, output)?;
     set_side_by_side(&mut rows);
     let geometric_means = means(&rows, &kernels);

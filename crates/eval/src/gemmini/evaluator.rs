@@ -3,6 +3,7 @@
 use super::engine::{ENGINE_HASH, Engine};
 use super::findings::Kernel;
 use super::oracle::{Oracle, parse};
+use super::tier_clock::{TierClock, nanos};
 use super::trial::{Trial, Verdict};
 use crate::build::{Build, Builder, Loops, Source};
 use crate::check;
@@ -10,15 +11,15 @@ use crate::evaluator::{EvalError, Evaluator};
 use crate::file_store::FileStore;
 use crate::inputs::Case;
 use crate::profile::Profile;
+use crate::thread_count::ThreadCount;
 use crate::timeline::Timeline;
 use crate::toolchain::Toolchain;
-use autocomp_core::{
-    ContentHash, ContentHasher, Cycles, Evaluation, Nanos, Outcome, Seed, TierCost,
-};
+use autocomp_core::{ContentHash, ContentHasher, Cycles, Evaluation, Outcome, Seed, TierCost};
 use autocomp_riscv::Limits;
 use autocomp_targets::{Problem, Roofline, Target};
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -45,7 +46,10 @@ pub struct EvaluatorSettings {
     pub use_cache: bool,
     /// Seed of the inputs that differ from kernel to kernel.
     pub seed: Seed,
-    /// Threads that may compute right answers at once, when there are none yet.
+    /// Threads that all evaluations and computations of right answers at one
+    /// time are meant to keep busy. Every evaluation takes one, and a second one
+    /// if it is free, to test and to time the kernel at once; verdicts are the
+    /// same with any number.
     pub threads: usize,
     /// Instructions that a call may take; derived from the problem if absent.
     pub max_instructions: Option<u64>,
@@ -85,6 +89,7 @@ pub struct GemminiEvaluator {
     /// Held while right answers are computed.
     computing: Mutex<()>,
     pub(super) settings: EvaluatorSettings,
+    threads: ThreadCount,
     pub(super) ideal: Cycles,
     pub(super) roofline: Roofline,
     base_key: ContentHash,
@@ -137,6 +142,7 @@ impl GemminiEvaluator {
             answers: FileStore::new(cache_folder.join("answers")),
             cases: OnceLock::new(),
             computing: Mutex::new(()),
+            threads: ThreadCount::new(settings.threads),
             problem: problem.clone(),
             base_key: hasher.finish(),
             engine,
@@ -203,8 +209,8 @@ impl GemminiEvaluator {
             seed,
         };
         let timed = &cases[cases.len().saturating_sub(2)..];
-        match trial.time_recorded(timed, true)? {
-            (_, Some((profile, Some(timeline)))) => Ok(Profiled::Right {
+        match trial.time_recorded(timed, true, &AtomicBool::new(false))? {
+            Some((_, Some((profile, Some(timeline))))) => Ok(Profiled::Right {
                 profile: Box::new(profile),
                 timeline,
             }),
@@ -290,6 +296,7 @@ impl GemminiEvaluator {
     }
 
     fn evaluate_anew(&self, source: &str, key: ContentHash) -> Result<Evaluation, EvalError> {
+        let _first = self.threads.take();
         let mut clock = TierClock::default();
         let refusals = clock.measure("check", || check::check(source, KERNEL_FILE, &self.problem));
         if !refusals.is_empty() {
@@ -316,10 +323,10 @@ impl GemminiEvaluator {
         };
         // The last two cases are tested by the timed calls.
         let (tested, timed) = cases.split_at(cases.len().saturating_sub(2));
-        if let Some(failed) = clock.measure("test", || trial.test(tested))? {
-            return Ok(clock.finish(key, failed));
-        }
-        let verdict = clock.measure("time", || trial.time(timed))?;
+        let verdict = match self.threads.take_spare() {
+            Some(_second) => trial.test_while_timing(tested, timed, &mut clock)?,
+            None => trial.test_then_time(tested, timed, &mut clock)?,
+        };
         Ok(clock.finish(key, verdict))
     }
 
@@ -391,36 +398,5 @@ impl Evaluator for GemminiEvaluator {
             store.put(&key, &bytes);
         }
         Ok(evaluation)
-    }
-}
-
-fn nanos(since: Instant) -> Nanos {
-    Nanos(u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX))
-}
-
-/// The wall time of each tier.
-#[derive(Default)]
-struct TierClock(Vec<TierCost>);
-
-impl TierClock {
-    fn measure<T>(&mut self, tier: &str, work: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let result = work();
-        self.0.push(TierCost {
-            tier: tier.to_owned(),
-            wall_ns: nanos(started),
-        });
-        result
-    }
-
-    fn finish(self, key: ContentHash, verdict: Verdict) -> Evaluation {
-        Evaluation {
-            key,
-            outcome: verdict.outcome,
-            diagnostics: verdict.diagnostics,
-            measurement: verdict.measurement,
-            feedback: verdict.feedback,
-            tiers: self.0,
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod attribution;
 mod core_lines;
+mod course;
 mod engine;
 mod evaluator;
 mod feedback;
@@ -12,6 +13,8 @@ mod local_rows;
 mod oracle;
 mod profiling;
 mod session;
+mod tier_clock;
+mod timed_calls;
 mod trial;
 mod what_if;
 

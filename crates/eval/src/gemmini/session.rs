@@ -8,8 +8,13 @@ use crate::profile::Removal;
 use autocomp_core::Seed;
 use autocomp_gemmini::Gemmini;
 use autocomp_riscv::{Limits, Memory, Mode};
-use autocomp_sim::{CallReport, Machine, ObservedBlock, Program, Stop};
+use autocomp_sim::{CallReport, Machine, ObservedBlock, Program, Progress, Stop};
 use autocomp_targets::{Buffer, Problem};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Simulated cycles after which a timed call looks up whether it is still
+/// wanted: about a millisecond.
+const PAUSES: u64 = 10_000;
 
 /// What a session is for.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +23,15 @@ pub(super) struct SessionKind {
     pub(super) mode: Mode,
     /// Whether the first write to each input is remembered, which is slower.
     pub(super) note_writes: bool,
+}
+
+/// What happens beside a call.
+#[derive(Default)]
+pub(super) struct Watch<'w> {
+    /// Is told what the core does.
+    pub(super) observer: Option<&'w mut dyn FnMut(&ObservedBlock)>,
+    /// Set when nobody wants to know the result any more.
+    pub(super) abandoned: Option<&'w AtomicBool>,
 }
 
 /// A loaded program with its buffers.
@@ -130,22 +144,38 @@ impl<'a> Session<'a> {
 
     /// Calls the kernel.
     pub(super) fn call(&mut self, limits: Limits) -> Result<CallReport, Stop> {
-        self.call_observed(limits, None)
-    }
-
-    /// The same, and tells `observer`, if there is one, what the core does.
-    pub(super) fn call_observed(
-        &mut self,
-        limits: Limits,
-        observer: Option<&mut dyn FnMut(&ObservedBlock)>,
-    ) -> Result<CallReport, Stop> {
-        self.machine.call_observed(
+        self.machine.call(
             self.entry,
             &self.layout.addresses,
             self.layout.stack.end,
             limits,
-            observer,
         )
+    }
+
+    /// The same under the eyes of `watch`; returns nothing if the call was
+    /// abandoned. The session is then of no further use.
+    pub(super) fn call_watched(
+        &mut self,
+        limits: Limits,
+        mut watch: Watch<'_>,
+    ) -> Result<Option<CallReport>, Stop> {
+        let (addresses, stack) = (&self.layout.addresses, self.layout.stack.end);
+        let call = self.machine.begin(self.entry, addresses, stack, limits);
+        loop {
+            // Pauses are the same whether somebody may abandon the call or not,
+            // so that nothing can depend on that.
+            let observer: Option<&mut dyn FnMut(&ObservedBlock)> = match &mut watch.observer {
+                Some(observe) => Some(&mut **observe),
+                None => None,
+            };
+            if let Progress::Completed(report) = self.machine.proceed(&call, PAUSES, observer)? {
+                return Ok(Some(report));
+            }
+            let abandoned = watch.abandoned;
+            if abandoned.is_some_and(|abandoned| abandoned.load(Ordering::Relaxed)) {
+                return Ok(None);
+            }
+        }
     }
 
     /// Returns memory.

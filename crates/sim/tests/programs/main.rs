@@ -7,8 +7,8 @@ mod assemble;
 use assemble::*;
 use autocomp_riscv::{FaultKind, Limits, Mode, Region, RegionAccess};
 use autocomp_sim::{
-    CallReport, Machine, MachineConfig, NoAccelerator, Program, ProgramEnd, SimError, Stop,
-    run_program,
+    CallReport, Machine, MachineConfig, NoAccelerator, Program, ProgramEnd, Progress, SimError,
+    Stop, run_program,
 };
 use proptest::prelude::*;
 
@@ -47,6 +47,53 @@ fn a_kernel_gets_arguments_and_returns() {
         let report = call(&[add(A0, A0, A1), RET], mode).unwrap();
         assert_eq!((report.value, report.instructions), (42, 2));
         assert!(report.cycles >= report.issue_cycles && report.issue_cycles >= 2);
+    }
+}
+
+#[test]
+fn a_call_takes_the_same_cycles_wherever_it_is_paused() {
+    // Sums up a page word by word, with misses in data and predictors.
+    let code = [
+        ld(T0, A0, 0),
+        add(A1, A1, T0),
+        addi(A0, A0, 24),
+        addi(T1, T1, -1),
+        branch_if_zero(T1, 8),
+        jump(-20),
+        sd(A1, A0, 0),
+        RET,
+    ];
+    let arguments = [BASE + 0x1000, 2];
+    let limits = Limits {
+        cycles: 40_000,
+        ..LIMITS
+    };
+    for mode in [Mode::Functional, Mode::Timed] {
+        for turns in [1, 100, u64::MAX] {
+            let mut first = code.to_vec();
+            first.insert(0, addi(T1, ZERO, turns.min(500) as i32));
+            if turns == u64::MAX {
+                // Never ends.
+                first[5] = addi(ZERO, ZERO, 0);
+                first[3] = addi(A0, A0, -24);
+            }
+            let whole = kernel(&first, mode).call(BASE, &arguments, STACK, limits);
+            for cycles in [0, 1, 7, 1000] {
+                let mut machine = kernel(&first, mode);
+                let call = machine.begin(BASE, &arguments, STACK, limits);
+                let mut pauses = 0;
+                let paused = loop {
+                    match machine.proceed(&call, cycles, None) {
+                        Ok(Progress::Paused) => pauses += 1,
+                        Ok(Progress::Completed(report)) => break Ok(report),
+                        Err(stop) => break Err(stop),
+                    }
+                };
+                assert_eq!(paused, whole, "{mode:?}, {turns} turns, every {cycles}");
+                let many = mode == Mode::Timed && 1 < turns && cycles < 1000;
+                assert_eq!(pauses > 10, many, "{mode:?}, {turns} turns, every {cycles}");
+            }
+        }
     }
 }
 
