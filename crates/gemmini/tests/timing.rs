@@ -586,3 +586,28 @@ proptest! {
         prop_assert_eq!(play(config.clone(), &commands), play(config, &commands));
     }
 }
+
+#[test]
+fn loops_and_other_commands_that_wait_for_each_other_are_done_before_a_fence_ends() {
+    // (moves before the loops, loops, products behind them)
+    for (moves, loops, pairs) in
+        (0..20).flat_map(|moves| [(moves, 1, 1), (moves, 4, 0), (moves, 4, 2)])
+    {
+        let mut bench = int8();
+        bench.gemmini.timing_mut().unwrap().reset_stats();
+        for at in 0..moves {
+            bench.mvin(BASE + at * 1024, 2 * BANK + at % 4 * 16, 64, 16);
+        }
+        for _ in 0..loops {
+            matrix_loop(&mut bench, 2, [BASE, BASE + 0x1000], [0, 0]);
+        }
+        for _ in 0..pairs {
+            bench.pair(0, 16, ACC);
+        }
+        bench.drain();
+        // A loop is 4 x 4 x 2 products, 4 + 2 moves in and 4 moves out.
+        let issued = bench.gemmini.timing().unwrap().stats().issued;
+        let expected = [moves + loops * 6, loops * 4, 2 * (loops * 32 + pairs)];
+        assert_eq!(issued, expected, "{moves} {loops} {pairs}");
+    }
+}

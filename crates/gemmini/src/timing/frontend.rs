@@ -213,6 +213,14 @@ impl Engine {
                 (head.pc, head.origin, head.arrived) = (pending.pc, pending.origin, arrived);
             }
             self.core.pop_front();
+            // A command of the loops may have waited behind this one.
+            if self
+                .core
+                .front()
+                .is_some_and(|next| next.instruction.is_for_loops())
+            {
+                self.wake[LOOPS] = self.wake[LOOPS].min(now);
+            }
             if allocates {
                 return true;
             }
@@ -294,6 +302,8 @@ impl Engine {
             self.core.pop_front();
             self.last_loop_stage = now;
             self.leave(now);
+            // A command for the station may have waited behind this one.
+            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
             changed = true;
             match pending.instruction {
                 Instruction::LoopWs(_) => {
