@@ -10,6 +10,7 @@ extern crate self as autocomp_gemmini;
 mod address;
 mod config;
 mod configured;
+mod events;
 mod functional;
 #[cfg(test)]
 #[path = "../tests/driver/instances.rs"]
@@ -90,7 +91,7 @@ impl Coprocessor for Gemmini {
         );
         if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut self.timing, &instruction) {
             self.functional
-                .set_timed_events(engine.events(command.cycle));
+                .set_event_totals(engine.events(command.cycle));
         }
         let value = self.functional.execute(&command, &instruction, memory)?;
         Ok(match (&mut self.timing, &instruction) {

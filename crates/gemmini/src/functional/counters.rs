@@ -1,44 +1,18 @@
 //! The counter instruction.
 //!
-//! Without cycles only the counts of bytes have a value: external events 4
-//! (bytes read) and 5 (bytes written). With them the timing engine adds the
-//! events of [`TimedEvents`]. Every other event reads as zero.
+//! Without a timing engine only the counts of bytes have a value, since
+//! nothing else happens; cycles then read as zero.
+//!
+//! *Source*: Gemmini, `CounterFile`.
 
-use super::statistics::Statistics;
+use crate::events::{EVENTS, EXTERNALS, EventTotals};
 use crate::isa::CounterAccess;
-
-/// Events counted by cycle or by command, up to the cycle of an access.
-///
-/// *Source*: Gemmini, `CounterFile` (codes of the events).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TimedEvents {
-    /// Cycles in which beats were read from memory: `LOAD_ACTIVE_CYCLE` and
-    /// `RDMA_ACTIVE_CYCLE`, without the cycles of waiting.
-    pub load: u64,
-    /// Cycles in which beats were written: `STORE_ACTIVE_CYCLE` and
-    /// `WDMA_ACTIVE_CYCLE`, without the cycles of waiting.
-    pub store: u64,
-    /// Cycles with an operation in the array: `EXE_ACTIVE_CYCLE`.
-    pub execute: u64,
-    /// Load, store and execute commands in the reservation station now.
-    pub station: [u64; 3],
-}
-
-impl TimedEvents {
-    fn total(&self, event: u8) -> u64 {
-        match event {
-            9 | 18 => self.load,
-            12 | 21 => self.store,
-            24 => self.execute,
-            _ => 0,
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counter {
-    event: u8,
+    code: u8,
     external: bool,
+    /// What the event had been counted to when this counter was zero.
     start: u64,
     snapshot: u64,
 }
@@ -47,61 +21,67 @@ struct Counter {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     counters: [Counter; 8],
+    /// External values at the last reset.
+    start: EventTotals,
     frozen: bool,
 }
 
+const _: () = assert!(EVENTS <= 64 && EXTERNALS == 8, "codes are of 6 and 3 bits");
+
 impl Counters {
-    /// Executes one access and returns the value of the counter.
-    pub fn access(
-        &mut self,
-        access: CounterAccess,
-        statistics: &Statistics,
-        events: TimedEvents,
-    ) -> u64 {
-        let total = |counter: &Counter| match (counter.external, counter.event) {
-            (true, event @ 1..=3) => events.station[usize::from(event) - 1],
-            (true, 4) => statistics.dma_read_bytes,
-            (true, 5) => statistics.dma_written_bytes,
-            (true, _) => 0,
-            (false, event) => events.total(event),
+    /// Executes one access, when events have been counted up to `totals`;
+    /// returns what the counter showed before.
+    pub fn access(&mut self, access: CounterAccess, totals: &EventTotals) -> u64 {
+        let index = usize::from(access.index);
+        let counter = &self.counters[index];
+        let shown = if self.frozen {
+            counter.snapshot
+        } else {
+            self.value(counter, totals)
         };
-        // How full the station is does not count from a beginning.
-        let start = |counter: &Counter| match (counter.external, counter.event) {
-            (true, 1..=3) => 0,
-            _ => total(counter),
-        };
-        let value = |counter: &Counter| total(counter).wrapping_sub(counter.start);
-        if access.reset {
-            for counter in &mut self.counters {
-                counter.start = start(counter);
+        if access.take_snapshot && !access.release_snapshot {
+            for index in 0..self.counters.len() {
+                self.counters[index].snapshot = self.value(&self.counters[index], totals);
             }
+            self.frozen = true;
         }
         if access.release_snapshot {
             self.frozen = false;
         }
-        if access.take_snapshot {
+        if access.reset {
             for counter in &mut self.counters {
-                counter.snapshot = value(counter);
+                counter.start = totals.event(counter.code);
+                counter.snapshot = 0;
             }
-            self.frozen = true;
+            self.start = *totals;
+            self.frozen = false;
         }
-        let counter = &mut self.counters[usize::from(access.index)];
         if access.configure {
-            (counter.event, counter.external) = (access.event, access.external);
-            counter.start = start(counter);
+            let counter = &mut self.counters[index];
+            (counter.code, counter.external) = (access.event, access.external);
+            counter.start = totals.event(access.event);
         }
-        let shown = if self.frozen {
-            counter.snapshot
-        } else {
-            value(counter)
+        shown
+    }
+
+    fn value(&self, counter: &Counter, totals: &EventTotals) -> u64 {
+        if !counter.external {
+            return totals.event(counter.code).wrapping_sub(counter.start);
+        }
+        let value = totals.external(counter.code);
+        // How full the station is does not count from a beginning.
+        let start = match counter.code % EXTERNALS as u8 {
+            0..=3 => 0,
+            code => self.start.external(code),
         };
-        u64::from(shown as u32)
+        u64::from(value.wrapping_sub(start) as u32)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Counters, Statistics, TimedEvents};
+    use super::Counters;
+    use crate::events::{Event, EventTotals, External};
     use crate::isa::CounterAccess;
 
     const READ: CounterAccess = CounterAccess {
@@ -113,80 +93,94 @@ mod tests {
         event: 0,
         external: false,
     };
+    const RESET: CounterAccess = CounterAccess {
+        reset: true,
+        ..READ
+    };
+    const TAKE: CounterAccess = CounterAccess {
+        take_snapshot: true,
+        ..READ
+    };
+    const RELEASE: CounterAccess = CounterAccess {
+        release_snapshot: true,
+        ..READ
+    };
 
-    #[test]
-    fn bytes_are_counted_from_configuration_and_frozen_by_snapshots() {
-        let none = TimedEvents::default();
-        let (mut counters, mut statistics) = (Counters::default(), Statistics::default());
-        statistics.dma_read_bytes = 100;
-        counters.access(
-            CounterAccess {
-                configure: true,
-                event: 4,
-                external: true,
-                ..READ
-            },
-            &statistics,
-            none,
-        );
-        statistics.dma_read_bytes = 164;
-        assert_eq!(counters.access(READ, &statistics, none), 64);
-        counters.access(
-            CounterAccess {
-                take_snapshot: true,
-                ..READ
-            },
-            &statistics,
-            none,
-        );
-        statistics.dma_read_bytes = 1000;
-        assert_eq!(counters.access(READ, &statistics, none), 64);
-        assert_eq!(
-            counters.access(
-                CounterAccess {
-                    release_snapshot: true,
-                    ..READ
-                },
-                &statistics,
-                none
-            ),
-            900
-        );
-        assert_eq!(
-            counters.access(
-                CounterAccess {
-                    reset: true,
-                    ..READ
-                },
-                &statistics,
-                none
-            ),
-            0
-        );
+    fn configure(index: u8, event: u8, external: bool) -> CounterAccess {
+        CounterAccess {
+            configure: true,
+            index,
+            event,
+            external,
+            ..READ
+        }
+    }
+
+    fn loads(cycles: u64) -> EventTotals {
+        let mut totals = EventTotals::default();
+        totals.set(Event::LoadActive, 0, cycles);
+        totals
+    }
+
+    fn bytes(count: u64) -> EventTotals {
+        let mut totals = EventTotals::default();
+        totals.set_external(External::BytesRead, 0, count);
+        totals
     }
 
     #[test]
-    fn timed_events_count_from_configuration_but_the_station_is_as_full_as_it_is() {
-        let (mut counters, statistics) = (Counters::default(), Statistics::default());
-        let mut events = TimedEvents {
-            load: 40,
-            station: [3, 0, 1],
-            ..TimedEvents::default()
+    fn events_count_from_configuration_and_reset() {
+        let mut counters = Counters::default();
+        counters.access(configure(3, 9, false), &loads(40));
+        assert_eq!(counters.access(READ, &loads(40)), 0);
+        assert_eq!(counters.access(READ, &loads(52)), 12);
+        assert_eq!(counters.access(RESET, &loads(60)), 20, "shown as before");
+        assert_eq!(counters.access(READ, &loads(61)), 1);
+    }
+
+    #[test]
+    fn external_values_count_from_reset_and_the_station_from_nothing() {
+        let mut counters = Counters::default();
+        counters.access(configure(3, 4, true), &bytes(100));
+        assert_eq!(counters.access(READ, &bytes(164)), 164);
+        counters.access(RESET, &bytes(164));
+        assert_eq!(counters.access(READ, &bytes(200)), 36);
+        let mut totals = EventTotals::default();
+        totals.set_external(External::StationCommands, 1, 5);
+        counters.access(configure(3, 2, true), &totals);
+        counters.access(RESET, &totals);
+        assert_eq!(counters.access(READ, &totals), 5);
+    }
+
+    #[test]
+    fn snapshots_stand_still_until_release_or_reset() {
+        let mut counters = Counters::default();
+        counters.access(configure(3, 9, false), &loads(0));
+        assert_eq!(counters.access(TAKE, &loads(64)), 64);
+        assert_eq!(counters.access(READ, &loads(1000)), 64);
+        assert_eq!(counters.access(RELEASE, &loads(1000)), 64);
+        assert_eq!(counters.access(READ, &loads(1000)), 1000);
+        counters.access(TAKE, &loads(1000));
+        counters.access(RESET, &loads(1000));
+        assert_eq!(counters.access(READ, &loads(1007)), 7);
+        let both = CounterAccess {
+            take_snapshot: true,
+            ..RELEASE
         };
-        let configure = CounterAccess {
-            configure: true,
-            event: 9,
-            ..READ
-        };
-        assert_eq!(counters.access(configure, &statistics, events), 0);
-        events.load = 52;
-        assert_eq!(counters.access(READ, &statistics, events), 12);
-        let configure = CounterAccess {
-            configure: true,
-            event: 1,
-            external: true,
-            ..READ
-        };
-        assert_eq!(counters.access(configure, &statistics, events), 3);
+        counters.access(both, &loads(1007));
+        assert_eq!(counters.access(READ, &loads(1009)), 9, "release wins");
+    }
+
+    #[test]
+    fn codes_without_an_event_read_as_zero_and_external_codes_wrap() {
+        let mut counters = Counters::default();
+        for code in [0, 45, 63] {
+            counters.access(configure(3, code, false), &loads(5));
+            assert_eq!(counters.access(READ, &loads(500)), 0, "{code}");
+        }
+        for (code, value) in [(0, 0), (4, 7), (12, 7), (60, 7), (63, 0)] {
+            counters.access(configure(3, code, true), &bytes(0));
+            assert_eq!(counters.access(READ, &bytes(7)), value, "{code}");
+        }
     }
 }

@@ -23,12 +23,12 @@ mod race;
 mod staging;
 mod statistics;
 
-pub(crate) use counters::TimedEvents;
 pub use faults::{Checks, Severity, Warning};
 pub use statistics::Statistics;
 
 use crate::config::{Elements, GemminiConfig};
 use crate::configured::Configured;
+use crate::events::{EventTotals, External};
 use crate::isa::{Instruction, UnknownFunction};
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvParameters, MatmulParameters};
@@ -96,7 +96,10 @@ pub struct Functional {
     value: u64,
     norm: [NormStatistics; 2],
     counters: Counters,
-    timed_events: TimedEvents,
+    /// What the timing engine has counted, if there is one.
+    event_totals: Option<EventTotals>,
+    /// Bytes read and written before the last reset of the statistics.
+    bytes_before: [u64; 2],
     outstanding: Outstanding,
     in_flight: ResultsInFlight,
     last_load: Option<LoadRecord>,
@@ -137,7 +140,8 @@ impl Functional {
             value: 0,
             norm: [NormStatistics::default(); 2],
             counters: Counters::default(),
-            timed_events: TimedEvents::default(),
+            event_totals: None,
+            bytes_before: [0; 2],
             outstanding: Outstanding::new(),
             in_flight: ResultsInFlight::new(config.dim),
             last_load: None,
@@ -200,6 +204,8 @@ impl Functional {
 
     /// Zeroes the statistics and forgets the warnings.
     pub fn reset_statistics(&mut self) {
+        self.bytes_before[0] += self.statistics.dma_read_bytes;
+        self.bytes_before[1] += self.statistics.dma_written_bytes;
         self.statistics = Statistics::default();
         self.warnings.clear();
         self.local.spad.forget_touched();
@@ -248,9 +254,22 @@ impl Functional {
         self.pending.map(|pending| pending.pc)
     }
 
-    /// Tells what counters may count besides bytes, before an access to one.
-    pub(crate) fn set_timed_events(&mut self, events: TimedEvents) {
-        self.timed_events = events;
+    /// Tells what the timing engine has counted, before an access to a counter.
+    pub(crate) fn set_event_totals(&mut self, totals: EventTotals) {
+        self.event_totals = Some(totals);
+    }
+
+    /// Returns what counters may count: without a timing engine, bytes.
+    fn event_totals(&self) -> EventTotals {
+        self.event_totals.unwrap_or_else(|| {
+            let mut totals = EventTotals::default();
+            let [read, written] = self.bytes_before;
+            let statistics = &self.statistics;
+            totals.set_external(External::BytesRead, 0, read + statistics.dma_read_bytes);
+            let written = written + statistics.dma_written_bytes;
+            totals.set_external(External::BytesWritten, 0, written);
+            totals
+        })
     }
 
     /// Returns what the timing engine may know about the last command.
@@ -393,9 +412,8 @@ impl Functional {
                         ),
                     ));
                 }
-                self.value = self
-                    .counters
-                    .access(access, &self.statistics, self.timed_events);
+                let totals = self.event_totals();
+                self.value = self.counters.access(access, &totals);
                 Ok(())
             }
         }

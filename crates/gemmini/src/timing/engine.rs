@@ -8,6 +8,7 @@ use super::calendar::Calendar;
 use super::config::TimingConfig;
 use super::constants::Constants;
 use super::conv_loop::ConvUnit;
+use super::events::EventCounts;
 use super::execute::ExecuteUnit;
 use super::frontend::{Head, Pending};
 use super::ideal::Ideal;
@@ -22,7 +23,6 @@ use super::stats::TimingStats;
 use super::store::StoreUnit;
 use crate::config::GemminiConfig;
 use crate::configured::Configured;
-use crate::functional::TimedEvents;
 use crate::loop_conv::ConvLoop;
 use crate::loop_ws::MatmulLoop;
 use autocomp_riscv::LineAccess;
@@ -77,6 +77,7 @@ pub struct Engine {
     pub(super) loops_idle_from: u64,
     pub(super) loops_poked: u64,
     pub(super) blocked: Option<Class>,
+    pub(super) blocked_from: u64,
     pub(super) room_from: [u64; 3],
     pub(super) completions: [VecDeque<(u64, Slot)>; 3],
     pub(super) busy_until: u64,
@@ -88,6 +89,8 @@ pub struct Engine {
     /// Cycles in which the last block of a packet is written.
     pub(super) load_last: Calendar,
     pub(super) stats: TimingStats,
+    /// Counts for the event counters, once one has been accessed.
+    pub(super) counts: Option<Box<EventCounts>>,
     pub(super) recording: Option<Box<Recording>>,
     pub(super) ideal: Ideal,
 }
@@ -155,6 +158,7 @@ impl Engine {
             loops_idle_from: 0,
             loops_poked: 0,
             blocked: None,
+            blocked_from: 0,
             room_from: [0; 3],
             completions: std::array::from_fn(|_| VecDeque::with_capacity(32)),
             busy_until: 0,
@@ -165,6 +169,7 @@ impl Engine {
             acc_reads_blocked: banks(k.acc_banks),
             load_last: Calendar::new(),
             stats: TimingStats::default(),
+            counts: None,
             recording: None,
             ideal: Ideal::default(),
             config: config.clone(),
@@ -204,17 +209,6 @@ impl Engine {
     #[must_use]
     pub fn memory_counts(&self) -> MemoryCounts {
         self.memory.counts
-    }
-
-    /// Returns what counters may count, up to `cycle`.
-    pub(crate) fn events(&mut self, cycle: u64) -> TimedEvents {
-        self.run_until(cycle);
-        TimedEvents {
-            load: self.stats.read_beats,
-            store: self.stats.write_beats,
-            execute: self.stats.array_busy + self.stats.bank_conflict + self.stats.array_full,
-            station: self.station.occupied(),
-        }
     }
 
     /// Returns the cycle, at least `cycle`, at which all work is done.
@@ -399,6 +393,9 @@ impl Engine {
                 continue;
             }
             let slot = self.station.issue(class, now);
+            if self.counts.is_some() {
+                self.note_issue(slot, now);
+            }
             let entry = self.station.entry(slot);
             let (is_config, origin, work) = (entry.is_config, entry.origin, &entry.work);
             if let Some(recording) = &mut self.recording {
@@ -459,6 +456,9 @@ impl Engine {
                     recording.complete(slot, now);
                 }
                 self.station.complete(slot, now);
+                if self.counts.is_some() {
+                    self.note_completion(class, now);
+                }
                 match class {
                     Class::Load => {
                         self.load.complete(slot, now);

@@ -43,6 +43,7 @@ pub(super) struct ExecuteUnit {
     unroller: Ring<(Slot, u64), UNROLLER>,
     unroll_step: u8,
     unroll_transposed: bool,
+    unrolling_from: u64,
     last_move: u64,
     pub(super) commands: Ring<Command, COMMANDS>,
     /// Cycle from which the full queue has had room again.
@@ -69,6 +70,7 @@ impl ExecuteUnit {
             unroller: Ring::new((0, 0)),
             unroll_step: 0,
             unroll_transposed: false,
+            unrolling_from: 0,
             last_move: 0,
             commands: Ring::new(Command::default()),
             room_from: 0,
@@ -95,6 +97,12 @@ impl ExecuteUnit {
     /// Forgets idle cycles before `cycle`.
     pub(super) fn count_from(&mut self, cycle: u64) {
         self.counted_from = cycle;
+    }
+
+    /// Returns which operands the operation under way lacks, as bits, and
+    /// since when it runs, if there is one.
+    pub(super) fn operating_since(&self) -> Option<(usize, u64)> {
+        self.is_busy.then(|| self.operation.lacks_since())
     }
 
     fn results_pending(&self, now: u64) -> bool {
@@ -230,7 +238,15 @@ impl Engine {
                         )
                     });
                     if flip {
+                        if unit.unroll_step == 0 {
+                            unit.unrolling_from = at + 1;
+                        }
                         pop = unit.split(&mut command);
+                        if let Some(counts) = &mut self.counts
+                            && pop
+                        {
+                            counts.unroller_active.add(unit.unrolling_from, at + 1);
+                        }
                     }
                 }
                 _ => {}
@@ -291,6 +307,9 @@ impl Engine {
                                     continue;
                                 }
                                 Some(until) => {
+                                    if let Some(counts) = &mut self.counts {
+                                        counts.preload_hazard.add(now, until);
+                                    }
                                     if stationary || !unit.results_pending(now) {
                                         return until;
                                     }
@@ -302,14 +321,18 @@ impl Engine {
                         }
                     }
                     ExecuteKind::Flip | ExecuteKind::Stay => {
-                        let overlapped = match (visible(1), visible(2)) {
-                            (Some(preload), Some(next)) => {
-                                preload.job.kind == ExecuteKind::Preload
-                                    && unit.hazard(preload, next, now).is_none()
+                        let mut overlapped = false;
+                        let mut hazard = 0;
+                        if let (Some(preload), Some(next)) = (visible(1), visible(2))
+                            && preload.job.kind == ExecuteKind::Preload
+                        {
+                            match unit.hazard(preload, next, now) {
+                                None => overlapped = true,
+                                Some(until) => hazard = until,
                             }
-                            _ => false,
-                        };
+                        }
                         self.start_operation(now, Some(0), overlapped.then_some(1));
+                        self.execute.operation.hazard = hazard;
                         continue;
                     }
                 }
@@ -369,6 +392,9 @@ impl Engine {
         let id = unit.next_id;
         unit.next_id += 1;
         unit.free = start + dim + 1;
+        if let Some(counts) = &mut self.counts {
+            counts.flush.add(now + 1, unit.free);
+        }
         self.results_leave(id, last + mesh);
     }
 

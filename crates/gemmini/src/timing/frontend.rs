@@ -127,10 +127,17 @@ impl Engine {
             Some((slot, at)) if at <= now => {
                 head.waits = false;
                 let origin = head.origin;
+                let blocked = self.blocked.take();
                 self.station
-                    .allocate(slot, &head.job, head.pc, origin, now, self.blocked.take());
+                    .allocate(slot, &head.job, head.pc, origin, now, blocked);
                 if let Some(recording) = &mut self.recording {
                     recording.allocate(slot, &head.job, origin, head.pc, head.arrived, now);
+                }
+                if self.head.job.is_config {
+                    self.note_config();
+                }
+                if self.counts.is_some() {
+                    self.note_allocation(blocked.is_some(), now);
                 }
                 self.last_allocation = now;
                 if origin == Origin::Core {
@@ -144,6 +151,9 @@ impl Engine {
             }
             Some((_, at)) => self.wake[ALLOCATE] = at,
             None => {}
+        }
+        if self.blocked.is_none() {
+            self.blocked_from = now;
         }
         self.blocked = Some(head.job.class);
         if let Some(recording) = &mut self.recording {
@@ -212,6 +222,7 @@ impl Engine {
                 head.waits = true;
                 (head.pc, head.origin, head.arrived) = (pending.pc, pending.origin, arrived);
             }
+            let flushes = matches!(pending.instruction, Instruction::Flush { .. });
             self.core.pop_front();
             // A command of the loops may have waited behind this one.
             if self
@@ -225,6 +236,11 @@ impl Engine {
                 return true;
             }
             // Flush and clock gating end here.
+            if let Some(counts) = &mut self.counts
+                && flushes
+            {
+                counts.forget_pages();
+            }
             self.last_allocation = now;
             self.leave(now);
         }
@@ -321,6 +337,9 @@ impl Engine {
         }
         if changed {
             wake = now + 1;
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.loop_active.set(self.matmul.is_active(), now + 1);
         }
         if was_active && !self.loops_active() {
             self.loops_idle_from = now + 2;

@@ -80,6 +80,9 @@ pub(super) struct LoadUnit {
     pub(super) jobs: [LoadJob; JOBS],
     pub(super) lead: Option<Lead>,
     pub(super) lead_ready: u64,
+    /// Cycles in which the first row was tried and requested.
+    lead_start: u64,
+    lead_first: u64,
     pub(super) rows: VecDeque<RowRequest>,
     /// Cycles at which the reader took the last rows.
     pub(super) accepted: [u64; 8],
@@ -97,6 +100,8 @@ pub(super) struct LoadUnit {
     pub(super) written: [u64; 8],
     pub(super) written_count: usize,
     pub(super) zero: Option<ZeroFill>,
+    /// Bytes read so far.
+    pub(super) bytes: u64,
 }
 
 impl LoadUnit {
@@ -106,6 +111,8 @@ impl LoadUnit {
             jobs: [LoadJob::default(); JOBS],
             lead: None,
             lead_ready: 0,
+            lead_start: 0,
+            lead_first: 0,
             rows: VecDeque::with_capacity(8),
             accepted: [0; 8],
             accepted_count: 0,
@@ -122,6 +129,7 @@ impl LoadUnit {
             written: [0; 8],
             written_count: 0,
             zero: None,
+            bytes: 0,
         }
     }
 
@@ -140,6 +148,18 @@ impl LoadUnit {
                 self.tracker_free = cycle + 1;
             }
         }
+    }
+
+    /// Returns the cycle from which the controller sends the rows of the
+    /// command under way, if it does.
+    pub(super) fn sending_since(&self) -> Option<u64> {
+        let lead = self.lead.filter(|lead| 0 < lead.row);
+        lead.map(|_| self.lead_first + 1)
+    }
+
+    /// Returns the cycle from which the reader works on its row, if it does.
+    pub(super) fn reading_since(&self) -> Option<u64> {
+        self.current.map(|row| row.next)
     }
 
     /// Returns whether packets are outstanding at `cycle`.
@@ -205,6 +225,9 @@ impl Engine {
                     if count >= depth {
                         at = at.max(self.load.accepted[(count - depth) % 8]);
                     }
+                    if lead.row == 0 {
+                        self.load.lead_first = at;
+                    }
                     self.load.rows.push_back(RowRequest {
                         slot: lead.slot,
                         tracker: lead.tracker,
@@ -222,6 +245,11 @@ impl Engine {
                 self.load.lead = None;
                 // A command of one row costs an extra cycle.
                 self.load.lead_ready = lead.next + u64::from(job.rows == 1);
+                let ready = self.load.lead_ready;
+                if let Some(counts) = &mut self.counts {
+                    let (start, first) = (self.load.lead_start, self.load.lead_first);
+                    counts.loaded(start, first, ready, job.rows);
+                }
             }
             if self.load.zero.is_some() {
                 return u64::MAX;
@@ -262,6 +290,7 @@ impl Engine {
                     block: 0,
                     next,
                 });
+                self.load.lead_start = at;
                 self.wake[LOAD] = self.wake[LOAD].min(next);
                 if next <= now {
                     let again = self.step_zero(now);
@@ -278,6 +307,7 @@ impl Engine {
                 row: 0,
                 next: at,
             });
+            self.load.lead_start = at;
         }
     }
 
@@ -337,6 +367,10 @@ impl Engine {
             let beats = u64::from(size / self.k.beat_bytes);
             self.stats.read_beats += beats;
             self.stats.read_packets += 1;
+            self.load.bytes += u64::from(bytes);
+            if let Some(counts) = &mut self.counts {
+                counts.read(row.address, row.next, at);
+            }
             self.load.packets += 1;
             let packet = Packet {
                 slot: row.slot,
@@ -391,6 +425,11 @@ impl Engine {
             if zero.block == 0 && zero.row + 1 == job.rows {
                 self.load.lead_ready =
                     (at + 1).saturating_sub(self.k.zero_to_write) + u64::from(job.rows == 1);
+                let ready = self.load.lead_ready;
+                if let Some(counts) = &mut self.counts {
+                    let start = self.load.lead_start;
+                    counts.loaded(start, start, ready, job.rows);
+                }
             }
             zero.block += 1;
             if zero.block == blocks {

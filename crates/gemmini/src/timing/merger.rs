@@ -166,6 +166,9 @@ impl Engine {
             last_in + 1
         };
         self.load.releases.push_back(last_in + 1);
+        if let Some(counts) = &mut self.counts {
+            counts.reads.end(last_in + 1);
+        }
         let tracker = &mut self.load.trackers[merging.packet.tracker];
         tracker.bytes_left = tracker.bytes_left.saturating_sub(merging.packet.bytes);
         if tracker.bytes_left == 0 {

@@ -12,6 +12,7 @@ mod config;
 mod constants;
 mod conv_loop;
 mod engine;
+mod events;
 mod execute;
 mod frontend;
 mod ideal;

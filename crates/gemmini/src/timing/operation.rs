@@ -48,9 +48,18 @@ pub(super) struct Operation {
     pc: u64,
     /// Destination of the rows that leave with this operation, and its stride.
     dest: Option<(Operand, u32)>,
+    /// Operands A, B and D that are not there, one bit each.
+    lacks: u8,
+    /// Cycle up to which a hazard keeps a preload from sharing its time.
+    pub(super) hazard: u64,
 }
 
 impl Operation {
+    /// Returns the operands that are not there, as bits, and its first cycle.
+    pub(super) fn lacks_since(&self) -> (usize, u64) {
+        (usize::from(self.lacks), self.start)
+    }
+
     /// Returns whether no stream is a row ahead.
     #[inline]
     fn is_in_step(&self) -> bool {
@@ -169,6 +178,7 @@ impl Engine {
         let id = unit.next_id;
         unit.next_id += 1;
         let idle = now.saturating_sub((unit.last_row + 1).max(unit.counted_from));
+        let gap = now.saturating_sub(unit.last_row + 1);
         // Room for one more tag when the first row arrives.
         let mut enters = now + k_read;
         if unit.tags.len() >= tags {
@@ -214,8 +224,14 @@ impl Engine {
             pops: usize::from(compute.is_some()) + usize::from(preload.is_some()),
             pc: head_pc,
             dest: leaving,
+            lacks: u8::from(a.garbage) | u8::from(b.garbage) << 1 | u8::from(d.garbage) << 2,
+            hazard: 0,
         };
         unit.is_busy = true;
+        if let Some(counts) = &mut self.counts {
+            // Rows of the operation before hide the way of the first row.
+            counts.by_awaited[awaited(&streams)] += gap.min(k_read - 1);
+        }
         if idle > 0 {
             self.charge_idle(waited_slot, waited_visible, now, idle);
         }
@@ -476,14 +492,14 @@ impl Engine {
         self.execute.is_busy = false;
         // `at` is the cycle after the last row.
         let end = operation.at;
+        let stalled = operation.stall.1.min(end);
+        let full = stalled.saturating_sub(operation.stall.0.max(operation.start));
         if let Some(recording) = &mut self.recording {
             let commands = &self.execute.commands;
             let slot = |idx: usize| commands.get(idx).and_then(|command| command.slot);
             let computes = commands
                 .front()
                 .is_some_and(|command| command.job.kind != ExecuteKind::Preload);
-            let stalled = operation.stall.1.min(end);
-            let full = stalled.saturating_sub(operation.stall.0.max(operation.start));
             recording.operate(RecordedOperation {
                 pc: operation.pc,
                 command: recording.index(slot(0)),
@@ -511,6 +527,13 @@ impl Engine {
         unit.free = entered + 1 - self.k.read_latency;
         unit.last_row = unit.free - 1;
         self.stats.array_full += unit.free - end;
+        if let Some(counts) = &mut self.counts {
+            counts.operate(operation.lacks_since(), end, unit.free);
+            counts.array_full += full;
+            counts
+                .overlap_hazard
+                .add(operation.start, operation.hazard.min(end));
+        }
         let mut until = 0;
         let done = [operation.compute, operation.preload];
         // One completion leaves the controller per cycle.
@@ -525,6 +548,17 @@ impl Engine {
 
 fn same_bank(a: &Stream, b: &Stream) -> bool {
     a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
+}
+
+/// Returns which streams need their bank from the first row on, as bits: three
+/// for the scratchpad, three for the accumulator.
+fn awaited(streams: &[Stream; 3]) -> usize {
+    let needs = |place: &usize| {
+        let stream = &streams[*place];
+        stream.reads && stream.from == 0 && 0 < stream.to
+    };
+    let bit = |place: usize| 1 << (place + if streams[place].accumulator { 3 } else { 0 });
+    (0..3).filter(needs).map(bit).sum()
 }
 
 /// Streams of higher priority in the same bank.

@@ -60,6 +60,9 @@ impl Engine {
         let turn = at.max(self.port.free).max(self.memory.ready_from());
         // With an idle writer no one else can want the turn.
         if self.port.is_idle() && (turn == at || self.store.is_idle()) {
+            if self.counts.is_some() {
+                self.note_read_wait(at, turn);
+            }
             self.grant_read(read, turn);
         } else {
             self.port.reads.push_back(read);
@@ -83,6 +86,7 @@ impl Engine {
         self.port.writes.len()
     }
 
+    #[inline]
     fn grant_read(&mut self, read: Read, at: u64) {
         self.port.free = at + 1;
         self.port.wrote = false;
@@ -109,6 +113,9 @@ impl Engine {
             let to_write = due(write) && (!due(read) || !self.port.wrote);
             if to_write {
                 let write = self.port.writes.pop_front().expect("just seen");
+                if let Some(counts) = &mut self.counts {
+                    counts.write_at_port(write.at, at, write.beats);
+                }
                 self.port.free = at + write.beats;
                 self.port.wrote = true;
                 let ack = self
@@ -117,6 +124,9 @@ impl Engine {
                 self.note_write(at, write.beats, ack);
             } else {
                 let read = self.port.reads.pop_front().expect("just seen");
+                if self.counts.is_some() {
+                    self.note_read_wait(read.at, at);
+                }
                 self.grant_read(read, at);
             }
         };

@@ -1,6 +1,6 @@
 //! The reservation station: which command may leave for its controller when.
 
-use super::job::{Class, Job, RowRange, Work};
+use super::job::{Class, ExecuteKind, Job, RowRange, Work};
 
 const SECTION: usize = 16;
 /// Slots of the three sections; bit `class * 16 + index` of a dependency mask.
@@ -145,6 +145,36 @@ impl Station {
     #[inline]
     pub(super) fn entry(&self, slot: Slot) -> &Entry {
         &self.entries[slot as usize]
+    }
+
+    /// Returns the number of slots in use.
+    #[inline]
+    pub(super) fn commands(&self) -> u32 {
+        self.valid.count_ones()
+    }
+
+    /// Returns the number of commands of each section that have issued and are
+    /// not complete.
+    pub(super) fn at_controllers(&self) -> [u32; 3] {
+        std::array::from_fn(|class| {
+            let commands = (self.valid >> (class * SECTION) & 0xffff).count_ones();
+            commands - self.order[class].len as u32
+        })
+    }
+
+    /// Returns whether the youngest command of the array's that is not a
+    /// configuration is a preload. One that has left is not: it waits for its
+    /// multiplication.
+    pub(super) fn preload_is_last(&self) -> bool {
+        let executes = bits(self.valid & section(Class::Execute));
+        let kind = |slot: &usize| match &self.entries[*slot].work {
+            Work::Execute(execute) => Some(execute.kind),
+            _ => None,
+        };
+        executes
+            .filter(|slot| kind(slot) != Some(ExecuteKind::Config))
+            .max_by_key(|slot| self.entries[*slot].allocated)
+            .is_some_and(|slot| kind(&slot) == Some(ExecuteKind::Preload))
     }
 
     /// Returns the number of slots in use in each section.

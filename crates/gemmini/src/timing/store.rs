@@ -45,6 +45,9 @@ struct Sending {
 pub(super) struct StoreUnit {
     queue: VecDeque<(Slot, u64)>,
     active: Option<Active>,
+    /// Cycles in which the first row was tried and requested.
+    start: u64,
+    first: u64,
     ready: u64,
     trackers: Vec<Option<Slot>>,
     tracker_free: u64,
@@ -58,14 +61,22 @@ pub(super) struct StoreUnit {
     n_entered: usize,
     n_taken: usize,
     sending: Option<Sending>,
+    /// Cycle from which the writer works on its row.
+    sending_from: u64,
     /// Cycle from which the writer takes the next block.
     writer_ready: u64,
-    acks: VecDeque<u64>,
+    pub(super) acks: VecDeque<u64>,
     last_ack: u64,
     beats_sent: u64,
     beats_granted: u64,
     /// Cycles at which the last beats went through the port.
     grants: [u64; GRANTS],
+    /// Bytes written so far.
+    pub(super) bytes: u64,
+    /// Whether configurations on their way pool, oldest first.
+    pub(super) configs: VecDeque<bool>,
+    /// The configuration in force pools.
+    pub(super) pools: bool,
 }
 
 fn ago(values: &[u64; HISTORY], count: usize, back: usize) -> u64 {
@@ -79,6 +90,8 @@ impl StoreUnit {
         Self {
             queue: VecDeque::with_capacity(8),
             active: None,
+            start: 0,
+            first: 0,
             ready: 0,
             trackers: vec![None; commands],
             tracker_free: 0,
@@ -92,12 +105,16 @@ impl StoreUnit {
             n_entered: 0,
             n_taken: 0,
             sending: None,
+            sending_from: 0,
             writer_ready: 0,
             acks: VecDeque::with_capacity(32),
             last_ack: 0,
             beats_sent: 0,
             beats_granted: 0,
             grants: [0; GRANTS],
+            bytes: 0,
+            configs: VecDeque::with_capacity(8),
+            pools: false,
         }
     }
 
@@ -116,6 +133,17 @@ impl StoreUnit {
                 self.tracker_free = cycle + 1;
             }
         }
+    }
+
+    /// Returns the cycle from which the controller sends the rows of the
+    /// command under way, if there is one.
+    pub(super) fn sending_since(&self) -> Option<u64> {
+        self.active.map(|_| self.first + 1)
+    }
+
+    /// Returns the cycle from which the writer works on its row, if it does.
+    pub(super) fn writing_since(&self) -> Option<u64> {
+        self.sending.map(|_| self.sending_from)
     }
 
     /// Returns the cycle from which the writer has nothing outstanding.
@@ -143,6 +171,9 @@ impl Engine {
         let ack = ack + self.k.port_to_writer;
         let place = self.store.acks.partition_point(|other| *other <= ack);
         self.store.acks.insert(place, ack);
+        if let Some(counts) = &mut self.counts {
+            counts.writes.end(ack);
+        }
         self.store.last_ack = self.store.last_ack.max(ack);
         self.wake[STORE] = self.wake[STORE].min(port.saturating_sub(self.k.write_to_port));
     }
@@ -219,6 +250,9 @@ impl Engine {
                         // The next block is taken in the cycle of the last beat.
                         self.store.sending = None;
                         self.store.writer_ready = at;
+                        if let Some(counts) = &mut self.counts {
+                            counts.writer_active.add(self.store.sending_from, at + 1);
+                        }
                     } else {
                         self.store.sending = Some(sending);
                     }
@@ -243,6 +277,10 @@ impl Engine {
                 let beats = u64::from(size / beat);
                 self.stats.write_beats += beats;
                 self.stats.write_packets += 1;
+                self.store.bytes += u64::from(bytes);
+                if let Some(counts) = &mut self.counts {
+                    counts.write(sending.address, beats, now);
+                }
                 let last_beat = self.store.beats_sent + beats - 1;
                 self.store.beats_sent += beats;
                 sending.leaving = Some((
@@ -278,6 +316,7 @@ impl Engine {
             unit.n_taken += 1;
             unit.writer_ready = at + 1;
             if block.bytes > 0 {
+                unit.sending_from = at + 1;
                 unit.sending = Some(Sending {
                     address: block.address,
                     left: block.bytes,
@@ -301,6 +340,11 @@ impl Engine {
                 if self.config_in_queue(slot) {
                     self.store.queue.pop_front();
                     self.store.ready = at + 1;
+                    let pools = self.store.configs.pop_front();
+                    self.store.pools = pools.unwrap_or(self.store.pools);
+                    if let Some(counts) = &mut self.counts {
+                        counts.pooling.set(self.store.pools, at + 1);
+                    }
                     self.note_store_room(at);
                     continue;
                 }
@@ -311,12 +355,14 @@ impl Engine {
                     return self.store.tracker_free;
                 }
                 self.store.trackers[tracker] = Some(slot);
+                let requested = self.request(at);
                 self.store.active = Some(Active {
                     slot,
                     row: 0,
                     part: 0,
-                    requested: self.request(at),
+                    requested,
                 });
+                (self.store.start, self.store.first) = (at, requested);
             }
             let mut active = self.store.active.expect("just set");
             self.propagate();
@@ -405,6 +451,10 @@ impl Engine {
             let single = u64::from(job.rows == 1 && job.parts == 1);
             let done = active.requested + single;
             self.store.ready = done + 1;
+            if let Some(counts) = &mut self.counts {
+                let requests = job.rows.saturating_mul(job.parts);
+                counts.stored(self.store.start, self.store.first, done + 1, requests);
+            }
             self.store.active = None;
             self.store.queue.pop_front();
             self.note_store_room(done);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod assemble;
+mod counters;
 
 use assemble::*;
 use autocomp_riscv::{FaultKind, Limits, Mode, Region, RegionAccess};
