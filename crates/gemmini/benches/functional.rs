@@ -7,7 +7,7 @@
 #[path = "../tests/driver/instances.rs"]
 mod instances;
 
-use autocomp_gemmini::{Functional, GemminiConfig, decode};
+use autocomp_gemmini::{Functional, GemminiConfig, InstructionSet, decode};
 use autocomp_riscv::{Memory, RoccCommand};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use instances::{fp32_4, int8_16, int8_32};
@@ -41,12 +41,13 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(config: GemminiConfig) -> Self {
+    fn new(config: GemminiConfig, set: InstructionSet) -> Self {
         let dim = u64::from(config.dim);
         let mut bench = Self {
             functional: Functional::new(config),
             memory: Memory::new(BASE, 1 << 20),
         };
+        assert!(bench.functional.use_instructions(set));
         bench.run(command(0, one() | 1 << 16 | 4, 1 << 48));
         for channel in 0..3 {
             bench.run(command(0, one() | dim << 16 | channel << 3 | 1, 512));
@@ -71,56 +72,48 @@ impl Bench {
             .execute(&command, &instruction, &mut self.memory)
             .expect("the benchmark is legal");
     }
+
+    /// Sixteen pairs of preload and compute.
+    fn pairs(&mut self, new_weights: bool) {
+        let dim = self.functional.config().dim;
+        let size = u64::from(dim);
+        let none = tile(u32::MAX, size, size);
+        for at in 0..16 {
+            let c = tile(0xc000_0000 | ((at * dim) & 255), size, size);
+            let a = tile(at * dim % 512, size, size);
+            let weights = tile(4096 + at * dim % 512, size, size);
+            let (weights, compute) = if new_weights { (weights, 4) } else { (none, 5) };
+            self.run(command(6, weights, c));
+            self.run(command(compute, a, none));
+        }
+    }
 }
 
 fn array(c: &mut Criterion) {
-    let mut group = c.benchmark_group("array");
     for (name, config) in [
         ("int8-16", int8_16()),
         ("int8-32", int8_32()),
         ("fp32-4", fp32_4()),
     ] {
-        let dim = config.dim;
-        let size = u64::from(dim);
-        let mut bench = Bench::new(config);
-        group.throughput(Throughput::Elements(16 * size * size * size));
-        group.bench_function(format!("{name} pairs with new weights (MAC)"), |b| {
-            b.iter(|| {
-                for at in 0..16 {
-                    let c = 0xc000_0000 | ((at * dim) & 255);
-                    bench.run(command(
-                        6,
-                        tile(4096 + at * dim % 512, size, size),
-                        tile(c, size, size),
-                    ));
-                    bench.run(command(
-                        4,
-                        tile(at * dim % 512, size, size),
-                        tile(u32::MAX, size, size),
-                    ));
-                }
+        for set in InstructionSet::available() {
+            let mut group = c.benchmark_group(format!("array {name} {}", set.name()));
+            let size = u64::from(config.dim);
+            group.throughput(Throughput::Elements(16 * size * size * size));
+            let mut bench = Bench::new(config.clone(), set);
+            group.bench_function("pairs with new weights (MAC)", |b| {
+                b.iter(|| bench.pairs(true));
             });
-        });
-        group.bench_function(format!("{name} pairs with kept weights (MAC)"), |b| {
-            b.iter(|| {
-                for at in 0..16 {
-                    let c = 0xc000_0000 | ((at * dim) & 255);
-                    bench.run(command(6, tile(u32::MAX, size, size), tile(c, size, size)));
-                    bench.run(command(
-                        5,
-                        tile(at * dim % 512, size, size),
-                        tile(u32::MAX, size, size),
-                    ));
-                }
+            group.bench_function("pairs with kept weights (MAC)", |b| {
+                b.iter(|| bench.pairs(false));
             });
-        });
+            group.finish();
+        }
     }
-    group.finish();
 }
 
 fn moves(c: &mut Criterion) {
     let mut group = c.benchmark_group("moves");
-    let mut bench = Bench::new(int8_16());
+    let mut bench = Bench::new(int8_16(), InstructionSet::detect());
     group.throughput(Throughput::Elements(16));
     group.bench_function("mvin 16x16 (commands)", |b| {
         b.iter(|| {

@@ -24,7 +24,9 @@ pub mod timing;
 pub use address::{LocalAddress, NormCommand, Tile};
 pub use config::{ConfigError, Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
 pub use configured::{Configured, NormState, StoreState};
-pub use functional::{Checks, ExecContext, Functional, Severity, Statistics, Warning};
+pub use functional::{
+    Checks, ExecContext, Functional, InstructionSet, Severity, Statistics, Warning,
+};
 pub use isa::{
     Activation, ConfigEx, ConfigLd, ConfigNorm, ConfigSt, CounterAccess, Dataflow, Instruction,
     PoolFields, UnknownFunction, decode,

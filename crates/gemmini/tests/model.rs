@@ -10,7 +10,7 @@
 
 mod driver;
 
-use autocomp_gemmini::GemminiConfig;
+use autocomp_gemmini::{GemminiConfig, InstructionSet};
 use driver::instances::{int8_16, int8_32};
 use driver::{ACC, BASE, Driver, NONE, high, noise, tile};
 use proptest::prelude::*;
@@ -444,12 +444,14 @@ fn apply(step: &Step, driver: &mut Driver, plain: &mut Plain) {
     }
 }
 
-fn compare(steps: &[Step], config: GemminiConfig, portable: bool) -> Result<(), TestCaseError> {
+fn compare(
+    steps: &[Step],
+    config: GemminiConfig,
+    set: InstructionSet,
+) -> Result<(), TestCaseError> {
     let dram = noise(7, DRAM);
     let mut driver = Driver::unchecked(config.clone());
-    if portable {
-        driver.gemmini.use_portable_code();
-    }
+    assert!(driver.gemmini.use_instructions(set));
     driver.write(BASE, &dram);
     let mut plain = Plain::new(config.dim as usize, dram);
     driver.configure(0);
@@ -534,16 +536,22 @@ proptest! {
 
     #[test]
     fn random_sequences_agree_with_the_plain_model(steps in prop::collection::vec(step(), 1..40)) {
-        compare(&steps, int8_16(), false)?;
+        compare(&steps, int8_16(), InstructionSet::detect())?;
     }
 
     #[test]
-    fn portable_code_agrees_with_the_plain_model(steps in prop::collection::vec(step(), 1..20)) {
-        compare(&steps, int8_16(), true)?;
+    fn every_instruction_set_agrees_with_the_plain_model(
+        steps in prop::collection::vec(step(), 1..20),
+        set in prop::sample::select(InstructionSet::available()),
+    ) {
+        compare(&steps, int8_16(), set)?;
     }
 
     #[test]
-    fn wide_arrays_agree_with_the_plain_model(steps in prop::collection::vec(step(), 1..20)) {
-        compare(&steps, int8_32(), false)?;
+    fn wide_arrays_agree_with_the_plain_model(
+        steps in prop::collection::vec(step(), 1..20),
+        set in prop::sample::select(InstructionSet::available()),
+    ) {
+        compare(&steps, int8_32(), set)?;
     }
 }

@@ -4,6 +4,7 @@
 
 mod driver;
 
+use autocomp_gemmini::InstructionSet;
 use driver::instances::{fp32_4, int8_16};
 use driver::{ACC, ADD, BASE, Driver, FULL, NONE, high, noise, tile};
 use proptest::prelude::*;
@@ -46,12 +47,11 @@ proptest! {
     /// Against software floats: the chain over k, then one rounded addition.
     #[test]
     fn float_tiles_follow_the_order_of_the_array(
-        a in floats(16), b in floats(16), before in floats(16), inner in 1u32..5, portable: bool, os: bool,
+        a in floats(16), b in floats(16), before in floats(16), inner in 1u32..5,
+        set in prop::sample::select(InstructionSet::available()), os: bool,
     ) {
         let mut d = Driver::new(fp32_4());
-        if portable {
-            d.gemmini.use_portable_code();
-        }
+        assert!(d.gemmini.use_instructions(set));
         d.configure(16);
         d.config_ex(!os, false, false);
         d.write(BASE, &bytes(&a));

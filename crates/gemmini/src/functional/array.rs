@@ -1,7 +1,8 @@
 //! What sits in the array between two commands.
 
+use super::instruction_set::Host;
 use super::local::{LocalMemory, Rows, column_mask};
-use super::multiply::{Host, Weights};
+use super::multiply::Weights;
 use crate::config::{Elements, GemminiConfig};
 use crate::isa::Dataflow;
 
@@ -66,7 +67,6 @@ pub(crate) struct Array {
     /// Number of the last load it depends on.
     pub after_load: u32,
     elements: Elements,
-    host: Host,
     dim: usize,
 }
 
@@ -74,7 +74,7 @@ impl Array {
     pub fn new(config: &GemminiConfig, host: Host) -> Self {
         let dim = config.dim as usize;
         Self {
-            weights: Weights::new(dim),
+            weights: Weights::new(dim, host),
             float_weights: vec![0.0; dim * dim],
             sums: vec![0; dim * dim],
             valid: vec![0; dim],
@@ -86,15 +86,8 @@ impl Array {
             pc: 0,
             after_load: 0,
             elements: config.elements,
-            host,
             dim,
         }
-    }
-
-    /// Sets which instructions may be used.
-    pub fn set_host(&mut self, host: Host) {
-        self.weights.unpack();
-        self.host = host;
     }
 
     /// The content is unknown from now on.
@@ -182,27 +175,21 @@ impl Array {
                 if !transposed && extent.cols as usize == dim && extent.stride == 1 {
                     let bytes = extent.rows as usize * dim;
                     let rows = &local.bytes[extent.first as usize * dim..][..bytes];
-                    self.weights.load_rows(self.host, rows);
+                    self.weights.load_rows(rows);
                     return;
                 }
-                let plain = self.weights.plain_mut();
-                plain.fill(0);
-                if transposed {
-                    for (column, row) in extent.iter().enumerate() {
-                        let from = &local.spad_row(row)[..extent.cols as usize];
-                        for (at, byte) in from.iter().enumerate() {
-                            plain[at * dim + column] = *byte as i8;
-                        }
-                    }
-                } else {
+                self.weights.load_with(|plain| {
                     for (at, row) in extent.iter().enumerate() {
                         let from = &local.spad_row(row)[..extent.cols as usize];
-                        for (to, from) in plain[at * dim..].iter_mut().zip(from) {
-                            *to = *from as i8;
+                        if transposed {
+                            for (to, byte) in plain.chunks_exact_mut(dim).zip(from) {
+                                to[at] = *byte;
+                            }
+                        } else {
+                            plain[at * dim..][..from.len()].copy_from_slice(from);
                         }
                     }
-                }
-                self.weights.pack();
+                });
             }
             (Elements::Int8, Dataflow::OutputStationary) => {
                 self.sums.fill(0);

@@ -5,7 +5,7 @@ use super::arithmetic::{canonical, round_shift};
 use super::array::{Extent, float, place};
 use super::faults::Site;
 use super::local::column_mask;
-use super::multiply::{Store, multiply_f32, multiply_i8};
+use super::multiply::{Store, multiply_f32};
 use super::staging::wrap_all;
 use crate::address::Tile;
 use crate::config::Elements;
@@ -211,7 +211,7 @@ impl Functional {
                 let adds = dest.address.accumulates();
                 if self.may_wrap {
                     let sums = &mut self.scratch[..rows * dim];
-                    multiply_i8(self.host, from, &self.array.weights, sums, Store::Overwrite);
+                    self.array.weights.multiply(from, sums, Store::Overwrite);
                     let wrapped = wrap_all(sums, self.config.mesh_out_bits);
                     if adds {
                         to.iter_mut()
@@ -225,7 +225,7 @@ impl Functional {
                     }
                 } else {
                     let store = if adds { Store::Add } else { Store::Overwrite };
-                    multiply_i8(self.host, from, &self.array.weights, to, store);
+                    self.array.weights.multiply(from, to, store);
                 }
                 self.local.acc.note_write(
                     dest.address.row(),
@@ -238,13 +238,8 @@ impl Functional {
             (false, ..) => {
                 self.gather_i8(a_extent);
                 self.addend_i8(d_extent);
-                multiply_i8(
-                    self.host,
-                    &self.scratch_a,
-                    &self.array.weights,
-                    &mut self.scratch,
-                    Store::Add,
-                );
+                let weights = &self.array.weights;
+                weights.multiply(&self.scratch_a, &mut self.scratch, Store::Add);
                 if self.may_wrap || d_extent.is_some() {
                     self.wrap_scratch(site);
                 }
@@ -364,19 +359,14 @@ impl Functional {
         match self.config.elements {
             Elements::Int8 => {
                 self.gather_i8(Some(a_extent));
-                let plain = self.moving.plain_mut();
-                plain.fill(0);
-                place(dim, &self.local, b_extent, transposed, 1, |at, bytes| {
-                    plain[at] = bytes[0] as i8
+                let local = &self.local;
+                self.moving.load_with(|plain| {
+                    place(dim, local, b_extent, transposed, 1, |at, bytes| {
+                        plain[at] = bytes[0];
+                    });
                 });
-                self.moving.pack();
-                multiply_i8(
-                    self.host,
-                    &self.scratch_a,
-                    &self.moving,
-                    &mut self.array.sums,
-                    Store::Add,
-                );
+                let sums = &mut self.array.sums;
+                self.moving.multiply(&self.scratch_a, sums, Store::Add);
                 std::mem::swap(&mut self.scratch, &mut self.array.sums);
                 self.wrap_scratch(site);
                 std::mem::swap(&mut self.scratch, &mut self.array.sums);

@@ -12,6 +12,7 @@ mod configure;
 mod counters;
 mod faults;
 mod hazard;
+mod instruction_set;
 mod local;
 mod loops;
 mod multiply;
@@ -24,6 +25,7 @@ mod staging;
 mod statistics;
 
 pub use faults::{Checks, Severity, Warning};
+pub use instruction_set::InstructionSet;
 pub use statistics::Statistics;
 
 use crate::config::{Elements, GemminiConfig};
@@ -39,8 +41,9 @@ use compute::Pending;
 use counters::Counters;
 use faults::{Site, Warnings};
 use hazard::ResultsInFlight;
+use instruction_set::Host;
 use local::LocalMemory;
-use multiply::{Host, Weights};
+use multiply::Weights;
 use norm::NormStatistics;
 use race::Outstanding;
 
@@ -119,6 +122,7 @@ impl Functional {
     /// Makes an accelerator after reset; `config` must be valid.
     #[must_use]
     pub fn new(config: GemminiConfig) -> Self {
+        let host = Host::detect();
         let dim = config.dim as usize;
         let tile = dim * dim;
         // One int8 product has 14 bits and a sign; D adds at most 128.
@@ -127,11 +131,11 @@ impl Functional {
             config.elements == Elements::Int8 && largest >= 1 << (config.mesh_out_bits - 1);
         Self {
             checks: Checks::default(),
-            host: Host::detect(),
+            host,
             may_wrap,
             configured: Configured::default(),
             local: LocalMemory::new(&config),
-            array: Array::new(&config, Host::detect()),
+            array: Array::new(&config, host),
             pending: None,
             matmul_unit: LoopUnit::default(),
             conv_unit: LoopUnit::default(),
@@ -153,7 +157,7 @@ impl Functional {
             scratch_a: vec![0; tile],
             scratch_float: vec![0.0; tile],
             scratch_float_a: vec![0.0; tile],
-            moving: Weights::new(dim),
+            moving: Weights::new(dim, host),
             moving_float: vec![0.0; tile],
             config,
         }
@@ -176,10 +180,17 @@ impl Functional {
         self.checks = checks;
     }
 
-    /// Uses only portable code from now on, for comparison.
-    pub fn use_portable_code(&mut self) {
-        self.host = Host::Portable;
-        self.array.set_host(Host::Portable);
+    /// Uses code for these instructions of the host from now on, for
+    /// comparison, and forgets what is in the array. Returns whether this
+    /// machine has them; if not, nothing changes.
+    pub fn use_instructions(&mut self, set: InstructionSet) -> bool {
+        let Some(host) = Host::with(set) else {
+            return false;
+        };
+        self.host = host;
+        self.array = Array::new(&self.config, host);
+        self.moving = Weights::new(self.config.dim as usize, host);
+        true
     }
 
     /// Returns what is doubtful but did not stop the machine: one entry for
@@ -479,7 +490,7 @@ impl Functional {
 
 #[cfg(test)]
 mod tests {
-    use super::{Functional, Host};
+    use super::{Functional, InstructionSet};
     use crate::instances::{fp32_4, int8_16, int8_32};
 
     #[test]
@@ -490,9 +501,17 @@ mod tests {
     }
 
     #[test]
-    fn portable_code_can_be_asked_for() {
+    fn only_instructions_that_the_machine_has_can_be_asked_for() {
         let mut functional = Functional::new(int8_16());
-        functional.use_portable_code();
-        assert_eq!(functional.host, Host::Portable);
+        let other = if cfg!(target_arch = "x86_64") {
+            InstructionSet::Neon
+        } else {
+            InstructionSet::Avx2
+        };
+        assert!(!functional.use_instructions(other));
+        for set in InstructionSet::available() {
+            assert!(functional.use_instructions(set));
+            assert_eq!(functional.host.set(), set);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::random::{Digest, Random};
 use crate::scalar::MACHINES;
-use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
+use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, InstructionSet, Severity};
 use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
 use autocomp_sim::MachineConfig;
 
@@ -20,7 +20,8 @@ pub fn run_commands(seed: u64) -> Digest {
     let mut gemmini =
         Gemmini::new(config.clone(), Some(&machine.timing)).expect("the instance is valid");
     if random.one_in(4) {
-        gemmini.functional_mut().use_portable_code();
+        let portable = InstructionSet::Portable;
+        assert!(gemmini.functional_mut().use_instructions(portable));
     }
     let severity = random.pick(&[Severity::Warn, Severity::Warn, Severity::Fault]);
     gemmini.functional_mut().set_checks(Checks {
