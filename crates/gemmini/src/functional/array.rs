@@ -36,7 +36,7 @@ impl Extent {
             rows.newest_load(self.first, self.rows)
         } else {
             self.iter()
-                .fold(0, |newest, row| newest.max(rows.after_load[row as usize]))
+                .fold(0, |newest, row| newest.max(rows.newest_load(row, 1)))
         }
     }
 }
@@ -142,7 +142,7 @@ impl Array {
         } else {
             self.valid.fill(u64::MAX);
             for (at, row) in extent.iter().enumerate() {
-                let missing = column_mask(extent.cols) & !local.spad.written[row as usize];
+                let missing = column_mask(extent.cols) & !local.spad.written(row);
                 if !transposed {
                     self.valid[at] = !missing;
                     continue;

@@ -11,17 +11,49 @@ pub(crate) fn column_mask(cols: u32) -> u64 {
     }
 }
 
-/// What is known about the rows of one memory.
-#[derive(Clone, Debug)]
-pub(crate) struct Rows {
+/// What is known about a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Known {
     /// Columns written since the memory was last poisoned.
-    pub written: Vec<u64>,
+    written: u64,
     /// Address of the instruction that wrote last.
-    pub writer: Vec<u64>,
+    writer: u64,
     /// Number of the last load that must have ended before the row has its
     /// content; see [`super::race`].
-    pub after_load: Vec<u32>,
-    touched: Vec<bool>,
+    after_load: u32,
+}
+
+impl Known {
+    #[inline]
+    fn note(&mut self, mask: u64, pc: u64, after_load: u32) {
+        self.written |= mask;
+        self.writer = pc;
+        self.after_load = self.after_load.max(after_load);
+    }
+}
+
+/// A block of `dim` rows.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// What is known about every row, if `alike`.
+    known: Known,
+    /// The same is known about all rows; otherwise each has its own entry.
+    alike: bool,
+    /// Rows written since [`Rows::forget_touched`].
+    touched: u64,
+}
+
+/// What is known about the rows of one memory.
+///
+/// Commands nearly always write and read whole blocks of rows, all with the
+/// same columns; one entry then stands for the block.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    /// Rows of a block are a power of two, this one.
+    shift: u32,
+    blocks: Vec<Block>,
+    /// Entries of the rows of blocks that are not alike; others are stale.
+    rows: Vec<Known>,
 }
 
 /// Columns of a row that were read but never written.
@@ -33,76 +65,191 @@ pub(crate) struct Missing {
 }
 
 impl Rows {
-    fn new(rows: u32) -> Self {
-        let rows = rows as usize;
+    fn new(rows: u32, dim: u32) -> Self {
+        let block = Block {
+            known: Known::default(),
+            alike: true,
+            touched: 0,
+        };
         Self {
-            written: vec![0; rows],
-            writer: vec![0; rows],
-            after_load: vec![0; rows],
-            touched: vec![false; rows],
+            shift: dim.ilog2(),
+            blocks: vec![block; rows.div_ceil(dim) as usize],
+            rows: vec![Known::default(); rows.next_multiple_of(dim) as usize],
         }
     }
 
     fn forget(&mut self) {
-        self.written.fill(0);
-        self.writer.fill(0);
-        self.after_load.fill(0);
+        for block in &mut self.blocks {
+            (block.known, block.alike) = (Known::default(), true);
+        }
+    }
+
+    /// Returns the rows of a block.
+    #[inline]
+    fn dim(&self) -> u32 {
+        1 << self.shift
     }
 
     /// Notes a write to `count` rows from `first`.
     #[inline]
     pub fn note_write(&mut self, first: u32, count: u32, mask: u64, pc: u64, after_load: u32) {
-        let range = first as usize..(first + count) as usize;
-        for written in &mut self.written[range.clone()] {
-            *written |= mask;
+        let whole = first & (self.dim() - 1) == 0 && count == self.dim();
+        let block = &mut self.blocks[(first >> self.shift) as usize];
+        if whole && block.alike {
+            block.known.note(mask, pc, after_load);
+            block.touched = u64::MAX;
+        } else {
+            self.note_rows(first, count, mask, pc, after_load);
         }
-        self.writer[range.clone()].fill(pc);
-        for tag in &mut self.after_load[range.clone()] {
-            *tag = after_load.max(*tag);
+    }
+
+    fn note_rows(&mut self, first: u32, count: u32, mask: u64, pc: u64, after_load: u32) {
+        for (index, first, count) in parts(self.shift, first, count) {
+            let dim = self.dim();
+            let block = &mut self.blocks[index];
+            let start = index << self.shift;
+            let rows = &mut self.rows[start..start + dim as usize];
+            let inside = (first as usize - start)..(first as usize - start) + count as usize;
+            if count == dim {
+                block.touched = u64::MAX;
+                if block.alike {
+                    block.known.note(mask, pc, after_load);
+                    continue;
+                }
+            } else {
+                block.touched |= (u64::MAX >> (64 - count)) << inside.start;
+                if block.alike {
+                    let mut known = block.known;
+                    known.note(mask, pc, after_load);
+                    if known == block.known {
+                        continue;
+                    }
+                    rows.fill(block.known);
+                    block.alike = false;
+                }
+            }
+            let reaches_end = inside.end == dim as usize;
+            for known in &mut rows[inside] {
+                known.note(mask, pc, after_load);
+            }
+            if reaches_end && rows.iter().all(|known| *known == rows[0]) {
+                (block.known, block.alike) = (rows[0], true);
+            }
         }
-        self.touched[range].fill(true);
+    }
+
+    /// Returns what is known about one row.
+    #[inline]
+    fn known(&self, row: u32) -> &Known {
+        let block = &self.blocks[(row >> self.shift) as usize];
+        if block.alike {
+            &block.known
+        } else {
+            &self.rows[row as usize]
+        }
+    }
+
+    /// Hands the entries of `count` rows from `first` to `visit`; rows that
+    /// are known alike may share one.
+    #[inline]
+    fn each(&self, first: u32, count: u32, mut visit: impl FnMut(&Known)) {
+        for (index, first, count) in parts(self.shift, first, count) {
+            let block = &self.blocks[index];
+            if block.alike {
+                visit(&block.known);
+            } else {
+                let rows = &self.rows[first as usize..(first + count) as usize];
+                rows.iter().for_each(&mut visit);
+            }
+        }
+    }
+
+    /// Returns the entry that stands for `count` rows from `first`, if there is one.
+    #[inline]
+    fn shared(&self, first: u32, count: u32) -> Option<&Known> {
+        let index = first >> self.shift;
+        let block = &self.blocks[index as usize];
+        let end = (index + 1) << self.shift;
+        (block.alike && first + count <= end).then_some(&block.known)
+    }
+
+    /// Returns the columns of a row that were written.
+    #[inline]
+    pub fn written(&self, row: u32) -> u64 {
+        self.known(row).written
     }
 
     /// Returns the number of the last load that `count` rows depend on.
     #[inline]
     pub fn newest_load(&self, first: u32, count: u32) -> u32 {
-        self.after_load[first as usize..(first + count) as usize]
-            .iter()
-            .fold(0, |newest, tag| newest.max(*tag))
+        if count == 0 {
+            return 0;
+        }
+        if let Some(known) = self.shared(first, count) {
+            return known.after_load;
+        }
+        let mut newest = 0;
+        self.each(first, count, |known| newest = newest.max(known.after_load));
+        newest
     }
 
     /// Returns whether all columns of `mask` were written in `count` rows.
     #[inline]
     pub fn is_written(&self, first: u32, count: u32, mask: u64) -> bool {
-        self.written[first as usize..(first + count) as usize]
-            .iter()
-            .fold(u64::MAX, |all, row| all & row)
-            & mask
-            == mask
+        if count == 0 {
+            return true;
+        }
+        if let Some(known) = self.shared(first, count) {
+            return known.written & mask == mask;
+        }
+        let mut all = mask;
+        self.each(first, count, |known| all &= known.written);
+        all == mask
     }
 
     /// Returns the first row that lacks columns of `mask`.
     #[cold]
     pub fn missing(&self, first: u32, count: u32, mask: u64) -> Option<Missing> {
         (first..first + count).find_map(|row| {
-            let written = self.written[row as usize];
-            let columns = mask & !written;
+            let known = self.known(row);
+            let columns = mask & !known.written;
             (columns != 0).then(|| Missing {
                 row,
                 columns,
-                writer: (written != 0).then_some(self.writer[row as usize]),
+                writer: (known.written != 0).then_some(known.writer),
             })
         })
     }
 
     /// Returns the number of rows written since [`Self::forget_touched`].
     pub fn touched(&self) -> u64 {
-        self.touched.iter().map(|touched| u64::from(*touched)).sum()
+        let rows = u64::MAX >> (64 - self.dim());
+        self.blocks
+            .iter()
+            .map(|block| u64::from((block.touched & rows).count_ones()))
+            .sum()
     }
 
     pub fn forget_touched(&mut self) {
-        self.touched.fill(false);
+        for block in &mut self.blocks {
+            block.touched = 0;
+        }
     }
+}
+
+/// Cuts `count` rows from `first` at the ends of blocks: index of the block,
+/// first row, number of rows.
+#[inline]
+fn parts(shift: u32, first: u32, count: u32) -> impl Iterator<Item = (usize, u32, u32)> {
+    let end = first + count;
+    let mut at = first;
+    std::iter::from_fn(move || {
+        let index = at >> shift;
+        let stop = end.min((index + 1) << shift);
+        let part = (index as usize, at, stop.saturating_sub(at));
+        at = stop;
+        (part.2 > 0).then_some(part)
+    })
 }
 
 /// Both local memories.
@@ -128,8 +275,8 @@ impl LocalMemory {
         Self {
             bytes: vec![0; (spad_rows * config.spad_row_bytes()) as usize],
             words: vec![0; (acc_rows * config.dim) as usize],
-            spad: Rows::new(spad_rows),
-            acc: Rows::new(acc_rows),
+            spad: Rows::new(spad_rows, config.dim),
+            acc: Rows::new(acc_rows, config.dim),
             row_bytes: config.spad_row_bytes() as usize,
             dim: config.dim as usize,
         }

@@ -187,7 +187,7 @@ impl Functional {
         } else {
             Extent { rows, ..extent }
                 .iter()
-                .all(|row| self.local.spad.written[row as usize] & mask == mask)
+                .all(|row| self.local.spad.written(row) & mask == mask)
         };
         if complete {
             Ok(())

@@ -115,7 +115,6 @@ impl Functional {
                         .zip(from)
                         .for_each(|(to, from)| *to = add_float_bits(*to, *from)),
                 }
-                self.local.acc.note_write(row, 1, mask, site.pc, after_load);
             } else {
                 let to = &mut self.local.bytes[row as usize * self.local.row_bytes..]
                     [..self.local.row_bytes];
@@ -132,9 +131,20 @@ impl Functional {
                         *to = if relu { value.max(0) } else { value } as u8;
                     }
                 }
-                self.local
-                    .spad
-                    .note_write(row, 1, mask, site.pc, after_load);
+            }
+        }
+        let memory = if dest.address.is_accumulator() {
+            &mut self.local.acc
+        } else {
+            &mut self.local.spad
+        };
+        let (rows, stride) = (u32::from(dest.rows), u32::from(ex.c_stride));
+        let first = dest.address.row();
+        if stride == 1 {
+            memory.note_write(first, rows, mask, site.pc, after_load);
+        } else {
+            for at in 0..rows {
+                memory.note_write(first + at * stride, 1, mask, site.pc, after_load);
             }
         }
     }
