@@ -7,7 +7,7 @@
 #[path = "../tests/driver/instances.rs"]
 mod instances;
 
-use autocomp_gemmini::{Functional, GemminiConfig, InstructionSet, decode};
+use autocomp_gemmini::{Functional, GemminiConfig, InstructionSet};
 use autocomp_riscv::{Memory, RoccCommand};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use instances::{fp32_4, int8_16, int8_32};
@@ -62,14 +62,8 @@ impl Bench {
     }
 
     fn run(&mut self, command: RoccCommand) {
-        let instruction = decode(
-            self.functional.config(),
-            command.funct,
-            command.rs1,
-            command.rs2,
-        );
         self.functional
-            .execute(&command, &instruction, &mut self.memory)
+            .execute(&command, &mut self.memory)
             .expect("the benchmark is legal");
     }
 

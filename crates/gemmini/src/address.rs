@@ -44,8 +44,21 @@ impl LocalAddress {
     #[must_use]
     #[inline]
     pub fn new(raw: u32, config: &GemminiConfig) -> Self {
-        let named = 0xe000_0000 | ((2u32 << config.row_bits()) - 1);
-        Self(if raw & named == named { u32::MAX } else { raw })
+        Self::with_none(raw, Self::none_bits(config))
+    }
+
+    /// Returns the bits that are all set in every form of "no operand".
+    pub(crate) fn none_bits(config: &GemminiConfig) -> u32 {
+        0xe000_0000 | ((2u32 << config.row_bits()) - 1)
+    }
+
+    #[inline(always)]
+    fn with_none(raw: u32, none_bits: u32) -> Self {
+        Self(if raw & none_bits == none_bits {
+            u32::MAX
+        } else {
+            raw
+        })
     }
 
     /// Returns an accumulator address.
@@ -74,48 +87,56 @@ impl LocalAddress {
 
     /// Returns all 32 bits.
     #[must_use]
+    #[inline]
     pub fn raw(self) -> u32 {
         self.0
     }
 
     /// Returns the row; meaningless if [`is_garbage`](Self::is_garbage).
     #[must_use]
+    #[inline]
     pub fn row(self) -> u32 {
         self.0 & ROW_BITS
     }
 
     /// Returns the address `rows` further on, with the same flags.
     #[must_use]
+    #[inline]
     pub fn offset(self, rows: u32) -> Self {
         Self(self.0.wrapping_add(rows))
     }
 
     /// Returns whether the address means "no operand".
     #[must_use]
+    #[inline]
     pub fn is_garbage(self) -> bool {
         self.0 == u32::MAX
     }
 
     /// Returns whether the row is in the accumulator.
     #[must_use]
+    #[inline]
     pub fn is_accumulator(self) -> bool {
         self.0 >> 31 != 0
     }
 
     /// Returns whether a write adds to the accumulator row.
     #[must_use]
+    #[inline]
     pub fn accumulates(self) -> bool {
         self.0 >> 30 & 1 != 0
     }
 
     /// Returns whether a read takes the accumulator row as it is.
     #[must_use]
+    #[inline]
     pub fn is_full_width(self) -> bool {
         self.0 >> 29 & 1 != 0
     }
 
     /// Returns the normalisation command.
     #[must_use]
+    #[inline]
     pub fn norm(self) -> NormCommand {
         match self.0 >> 26 & 7 {
             0 => NormCommand::Reset,
@@ -168,8 +189,15 @@ impl Tile {
     /// 63:48.
     #[must_use]
     pub fn new(operand: u64, config: &GemminiConfig) -> Self {
+        Self::with_none(operand, LocalAddress::none_bits(config))
+    }
+
+    /// Decodes an operand; `none_bits` are those of
+    /// [`LocalAddress::none_bits`].
+    #[inline(always)]
+    pub(crate) fn with_none(operand: u64, none_bits: u32) -> Self {
         Self {
-            address: LocalAddress::new(operand as u32, config),
+            address: LocalAddress::with_none(operand as u32, none_bits),
             cols: (operand >> 32) as u16,
             rows: (operand >> 48) as u16,
         }

@@ -5,7 +5,7 @@
 //!
 //! Source: Gemmini `GemminiISA` and the operand layouts of its C interface.
 
-use crate::address::Tile;
+use crate::address::{LocalAddress, Tile};
 use crate::config::{GemminiConfig, LoopConvLayout};
 use crate::loop_isa::{ConvConfig, ConvRun, MatmulConfig, MatmulRun};
 use std::fmt;
@@ -242,41 +242,83 @@ pub fn decode(
     rs1: u64,
     rs2: u64,
 ) -> Result<Instruction, UnknownFunction> {
-    let mvin = |channel| Instruction::Mvin {
-        channel,
-        dram: rs1,
-        tile: Tile::new(rs2, config),
-    };
+    Decoder::new(config).decode_then(funct, rs1, rs2, |instruction| instruction)
+}
+
+/// Takes the commands of one instance apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decoder {
+    none_bits: u32,
+    square: bool,
+}
+
+impl Decoder {
+    pub fn new(config: &GemminiConfig) -> Self {
+        Self {
+            none_bits: LocalAddress::none_bits(config),
+            square: config.loop_conv_layout == LoopConvLayout::Square,
+        }
+    }
+
+    /// Hands a command on as [`decode`] would return it.
+    ///
+    /// Each of the common commands calls `then` by itself: what follows is
+    /// compiled for it alone, and its operands stay in registers.
+    #[inline(always)]
+    pub fn decode_then<R>(
+        self,
+        funct: u8,
+        rs1: u64,
+        rs2: u64,
+        then: impl FnOnce(Result<Instruction, UnknownFunction>) -> R,
+    ) -> R {
+        let tile = |operand| Tile::with_none(operand, self.none_bits);
+        let mvin = |channel| Instruction::Mvin {
+            channel,
+            dram: rs1,
+            tile: tile(rs2),
+        };
+        match funct {
+            1 => then(Ok(mvin(1))),
+            2 => then(Ok(mvin(0))),
+            14 => then(Ok(mvin(2))),
+            3 => then(Ok(Instruction::Mvout {
+                dram: rs1,
+                tile: tile(rs2),
+            })),
+            4 | 5 => then(Ok(Instruction::Compute {
+                preloaded: funct == 4,
+                a: tile(rs1),
+                bd: tile(rs2),
+            })),
+            6 => then(Ok(Instruction::Preload {
+                stationary: tile(rs1),
+                dest: tile(rs2),
+            })),
+            _ => then(decode_rest(funct, rs1, rs2, self.square)),
+        }
+    }
+}
+
+/// Takes a command apart that neither moves nor computes.
+#[inline(never)]
+fn decode_rest(
+    funct: u8,
+    rs1: u64,
+    rs2: u64,
+    square: bool,
+) -> Result<Instruction, UnknownFunction> {
     Ok(match funct {
         0 => decode_config(rs1, rs2),
-        1 => mvin(1),
-        2 => mvin(0),
-        14 => mvin(2),
-        3 => Instruction::Mvout {
-            dram: rs1,
-            tile: Tile::new(rs2, config),
-        },
-        4 | 5 => Instruction::Compute {
-            preloaded: funct == 4,
-            a: Tile::new(rs1, config),
-            bd: Tile::new(rs2, config),
-        },
-        6 => Instruction::Preload {
-            stationary: Tile::new(rs1, config),
-            dest: Tile::new(rs2, config),
-        },
         7 => Instruction::Flush { skip: rs1 & 1 != 0 },
         8 => Instruction::LoopWs(MatmulRun::decode(rs1, rs2)),
         9..=13 => Instruction::LoopWsConfig(MatmulConfig::decode(funct, rs1, rs2)),
         15 => Instruction::LoopConv(ConvRun::decode(rs1, rs2)),
-        16..=21 => {
-            let square = config.loop_conv_layout == LoopConvLayout::Square;
-            Instruction::LoopConvConfig(if square {
-                ConvConfig::decode_square(funct, rs1, rs2)
-            } else {
-                ConvConfig::decode_rectangular(funct, rs1, rs2)
-            })
-        }
+        16..=21 => Instruction::LoopConvConfig(if square {
+            ConvConfig::decode_square(funct, rs1, rs2)
+        } else {
+            ConvConfig::decode_rectangular(funct, rs1, rs2)
+        }),
         22 => Instruction::ClockGate {
             enable: rs1 & 1 != 0,
         },
@@ -364,6 +406,7 @@ impl Instruction {
     /// Returns the function field; that of the first one where several
     /// configuration commands share a kind.
     #[must_use]
+    #[inline]
     pub fn funct(&self) -> u8 {
         match self {
             Self::ConfigEx(_) | Self::ConfigLd(_) | Self::ConfigSt(_) | Self::ConfigNorm(_) => 0,
@@ -388,6 +431,7 @@ impl Instruction {
 
     /// Returns the customary name (`mvin2`, `compute_preloaded`).
     #[must_use]
+    #[inline]
     pub fn name(&self) -> &'static str {
         match self {
             Self::ConfigEx(_) => "config_ex",

@@ -85,27 +85,29 @@ impl Gemmini {
 
 impl Coprocessor for Gemmini {
     fn execute(&mut self, command: RoccCommand, memory: &mut Memory) -> Result<RoccReply, Fault> {
-        let instruction = decode(
-            self.functional.config(),
-            command.funct,
-            command.rs1,
-            command.rs2,
-        );
-        if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut self.timing, &instruction) {
-            self.functional
-                .set_event_totals(engine.events(command.cycle));
-        }
-        let value = self.functional.execute(&command, &instruction, memory)?;
-        Ok(match (&mut self.timing, &instruction) {
-            (Some(engine), Ok(instruction)) => RoccReply {
-                value,
-                ..engine.push(&command, instruction, &self.functional.context())
-            },
-            _ => RoccReply {
-                value,
-                accepted: 0,
-                value_ready: 0,
-            },
+        let decoder = self.functional.decoder();
+        let RoccCommand {
+            funct, rs1, rs2, ..
+        } = command;
+        decoder.decode_then(funct, rs1, rs2, |instruction| {
+            if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut self.timing, &instruction) {
+                self.functional
+                    .set_event_totals(engine.events(command.cycle));
+            }
+            let value = self
+                .functional
+                .execute_decoded(&command, &instruction, memory)?;
+            Ok(match (&mut self.timing, &instruction) {
+                (Some(engine), Ok(instruction)) => RoccReply {
+                    value,
+                    ..engine.push(&command, instruction, &self.functional.context())
+                },
+                _ => RoccReply {
+                    value,
+                    accepted: 0,
+                    value_ready: 0,
+                },
+            })
         })
     }
 

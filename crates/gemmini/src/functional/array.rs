@@ -21,6 +21,7 @@ pub(crate) struct Extent {
 
 impl Extent {
     /// Returns the row after the last.
+    #[inline]
     pub fn end(self) -> u32 {
         self.first + self.rows.saturating_sub(1) * self.stride + u32::from(self.rows > 0)
     }
@@ -31,13 +32,28 @@ impl Extent {
     }
 
     /// Returns the number of the last load that the rows depend on.
+    #[inline]
     pub fn newest_load(self, rows: &Rows) -> u32 {
+        self.summary(rows).1
+    }
+
+    /// Returns the columns written in all of the rows, and the number of the
+    /// last load that they depend on.
+    #[inline]
+    pub fn summary(self, rows: &Rows) -> (u64, u32) {
         if self.stride == 1 {
-            rows.newest_load(self.first, self.rows)
+            rows.summary(self.first, self.rows)
         } else {
-            self.iter()
-                .fold(0, |newest, row| newest.max(rows.newest_load(row, 1)))
+            self.spread_summary(rows)
         }
+    }
+
+    #[inline(never)]
+    fn spread_summary(self, rows: &Rows) -> (u64, u32) {
+        self.iter().fold((u64::MAX, 0), |all, row| {
+            let (written, load) = rows.summary(row, 1);
+            (all.0 & written, all.1.max(load))
+        })
     }
 }
 
@@ -50,7 +66,8 @@ pub(crate) struct Array {
     pub float_weights: Vec<f32>,
     /// Stationary sums; bit patterns if they are floats.
     pub sums: Vec<i32>,
-    /// For each row of the array the columns whose content is known.
+    /// For each row of the array the columns whose content is known; holds
+    /// only unless `all_valid`.
     pub valid: Vec<u64>,
     /// Every column of every row is known.
     pub all_valid: bool,
@@ -106,7 +123,6 @@ impl Array {
             (Dataflow::WeightStationary, Elements::Int8) => self.weights.clear(),
             (Dataflow::WeightStationary, Elements::Float32) => self.float_weights.fill(0.0),
         }
-        self.valid.fill(u64::MAX);
         self.all_valid = true;
         self.holds = Some(dataflow);
         (self.rows, self.cols) = (0, 0);
@@ -117,6 +133,7 @@ impl Array {
 
     /// Loads `rows` x `cols` scratchpad elements that lie in `extent`, in the
     /// other orientation if `transposed`, and zeros around them.
+    #[inline]
     pub fn load(
         &mut self,
         dataflow: Dataflow,
@@ -131,37 +148,38 @@ impl Array {
             (extent.rows, extent.cols)
         };
         self.load_values(dataflow, local, extent, transposed);
-        let complete = extent.stride == 1
-            && local
-                .spad
-                .is_written(extent.first, extent.rows, column_mask(extent.cols));
-        if complete {
-            if !self.all_valid {
-                self.valid.fill(u64::MAX);
-            }
-        } else {
-            self.valid.fill(u64::MAX);
-            for (at, row) in extent.iter().enumerate() {
-                let missing = column_mask(extent.cols) & !local.spad.written(row);
-                if !transposed {
-                    self.valid[at] = !missing;
-                    continue;
-                }
-                for (column, valid) in self.valid.iter_mut().enumerate() {
-                    if missing >> column & 1 != 0 {
-                        *valid &= !(1 << at);
-                    }
-                }
-            }
+        let (written, after_load) = extent.summary(&local.spad);
+        let mask = column_mask(extent.cols);
+        self.all_valid = written & mask == mask;
+        if !self.all_valid {
+            self.note_missing(local, extent, transposed);
         }
-        self.all_valid = complete;
         self.holds = Some(dataflow);
         (self.rows, self.cols) = (rows, cols);
         self.origin = Some((extent, transposed));
         self.pc = pc;
-        self.after_load = extent.newest_load(&local.spad);
+        self.after_load = after_load;
     }
 
+    /// Notes which elements are not known; only if some are not.
+    #[cold]
+    fn note_missing(&mut self, local: &LocalMemory, extent: Extent, transposed: bool) {
+        self.valid.fill(u64::MAX);
+        for (at, row) in extent.iter().enumerate() {
+            let missing = column_mask(extent.cols) & !local.spad.written(row);
+            if !transposed {
+                self.valid[at] = !missing;
+                continue;
+            }
+            for (column, valid) in self.valid.iter_mut().enumerate() {
+                if missing >> column & 1 != 0 {
+                    *valid &= !(1 << at);
+                }
+            }
+        }
+    }
+
+    #[inline]
     fn load_values(
         &mut self,
         dataflow: Dataflow,

@@ -15,7 +15,8 @@ use autocomp_riscv::Fault;
 /// A preload that waits for its compute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
-    pub stationary: Tile,
+    /// Where the operand lies; `None` for zeros.
+    pub stationary: Option<Extent>,
     pub dest: Tile,
     pub pc: u64,
 }
@@ -32,10 +33,13 @@ impl Functional {
         }
         self.check_ex_known(site);
         let ex = self.configured.ex;
-        if !stationary.address.is_garbage() {
+        let stationary = if stationary.address.is_garbage() {
+            None
+        } else {
             let extent = self.stationary_extent(site, stationary)?;
             self.check_in_flight(site, "the stationary operand", extent)?;
-        }
+            Some(extent)
+        };
         if !dest.address.is_garbage() {
             self.check_dest(site, dest)?;
             if ex.dataflow == Dataflow::OutputStationary && ex.c_stride != 1 {
@@ -94,8 +98,8 @@ impl Functional {
         };
         let bd_extent = self.operand_extent(site, bd_name, bd, b_transpose, 1)?;
         if preloaded {
-            self.load_array(site, pending)?;
-        } else if !pending.stationary.address.is_garbage() {
+            self.load_array(pending);
+        } else if pending.stationary.is_some() {
             self.warnings.add(site, "preload-discarded", || {
                 "the operand of its preload is not used; compute_preloaded would take it into the array".into()
             });
@@ -132,19 +136,19 @@ impl Functional {
         Ok(())
     }
 
-    fn load_array(&mut self, site: Site, pending: Pending) -> Result<(), Box<Fault>> {
-        let ex = self.configured.ex;
-        if pending.stationary.address.is_garbage() {
+    #[inline]
+    fn load_array(&mut self, pending: Pending) {
+        let ex = &self.configured.ex;
+        let Some(extent) = pending.stationary else {
             self.array.load_zeros(ex.dataflow, pending.pc);
-            return Ok(());
-        }
-        let extent = self.stationary_extent(site, pending.stationary)?;
+            return;
+        };
         let transposed = ex.b_transpose && ex.dataflow == Dataflow::WeightStationary;
         self.array
             .load(ex.dataflow, &self.local, extent, transposed, pending.pc);
-        Ok(())
     }
 
+    #[inline]
     fn compute_ws(
         &mut self,
         site: Site,
@@ -184,15 +188,8 @@ impl Functional {
             } else {
                 (rows, used)
             };
-            self.require_written(site, "A", extent, read.0, read.1)?;
+            after = after.max(self.require_written(site, "A", extent, read.0, read.1)?);
             self.require_array(site, inner, c_cols, Dataflow::WeightStationary)?;
-            after = after.max(
-                Extent {
-                    rows: read.0,
-                    ..extent
-                }
-                .newest_load(&self.local.spad),
-            );
         }
         if let Some(extent) = d_extent {
             let (rows, cols) = (extent.rows.min(c_rows), extent.cols.min(c_cols));
@@ -205,35 +202,11 @@ impl Functional {
         self.require_addend(site, dest)?;
         match (floats, a_extent, d_extent) {
             (false, Some(extent), None) if self.is_plain(a, extent, dest) => {
-                let (dim, rows) = (dim as usize, rows as usize);
-                let from = &self.local.bytes[extent.first as usize * dim..][..rows * dim];
-                let to = &mut self.local.words[dest.address.row() as usize * dim..][..rows * dim];
-                let adds = dest.address.accumulates();
-                if self.may_wrap {
-                    let sums = &mut self.scratch[..rows * dim];
-                    self.array.weights.multiply(from, sums, Store::Overwrite);
-                    let wrapped = wrap_all(sums, self.config.mesh_out_bits);
-                    if adds {
-                        to.iter_mut()
-                            .zip(sums)
-                            .for_each(|(to, from)| *to = to.wrapping_add(*from));
-                    } else {
-                        to.copy_from_slice(sums);
-                    }
-                    if wrapped {
-                        self.warn_wrapped(site);
-                    }
-                } else {
-                    let store = if adds { Store::Add } else { Store::Overwrite };
-                    self.array.weights.multiply(from, to, store);
-                }
-                self.local.acc.note_write(
-                    dest.address.row(),
-                    c_rows,
-                    column_mask(c_cols),
-                    site.pc,
-                    after,
-                );
+                self.stream(site, extent, rows, dest);
+                let (first, mask) = (dest.address.row(), column_mask(c_cols));
+                self.local
+                    .acc
+                    .note_write(first, c_rows, mask, site.pc, after);
             }
             (false, ..) => {
                 self.gather_i8(a_extent);
@@ -265,6 +238,36 @@ impl Functional {
         Ok(())
     }
 
+    /// Multiplies `rows` rows of A, as they lie, into whole accumulator rows.
+    #[inline]
+    fn stream(&mut self, site: Site, a: Extent, rows: u32, dest: Tile) {
+        let (dim, rows) = (self.config.dim as usize, rows as usize);
+        let from = &self.local.bytes[a.first as usize * dim..][..rows * dim];
+        let to = &mut self.local.words[dest.address.row() as usize * dim..][..rows * dim];
+        let store = if dest.address.accumulates() {
+            Store::Add
+        } else {
+            Store::Overwrite
+        };
+        if !self.may_wrap {
+            self.array.weights.multiply(from, to, store);
+            return;
+        }
+        let sums = &mut self.scratch[..rows * dim];
+        self.array.weights.multiply(from, sums, Store::Overwrite);
+        let wrapped = wrap_all(sums, self.config.mesh_out_bits);
+        match store {
+            Store::Overwrite => to.copy_from_slice(sums),
+            Store::Add => to
+                .iter_mut()
+                .zip(sums)
+                .for_each(|(to, from)| *to = to.wrapping_add(*from)),
+        }
+        if wrapped {
+            self.warn_wrapped(site);
+        }
+    }
+
     /// Whether rows of A can stream straight into whole accumulator rows.
     #[inline]
     fn is_plain(&self, a: Tile, extent: Extent, dest: Tile) -> bool {
@@ -279,6 +282,7 @@ impl Functional {
             && u32::from(a.cols) >= self.array.rows
     }
 
+    #[inline(never)]
     fn compute_os(
         &mut self,
         site: Site,

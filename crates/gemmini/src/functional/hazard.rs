@@ -39,30 +39,37 @@ impl ResultsInFlight {
         self.results.clear();
     }
 
+    /// Returns whether nothing is in flight.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
     /// An operation of `rows` rows has fired whose result, if it has one, goes
     /// to scratchpad rows `first..end`.
     #[inline]
     pub fn fire(&mut self, rows: u32, result: Option<(u32, u32)>, pc: u64) {
         self.rows_fired += u64::from(rows);
         if let Some((first, end)) = result {
-            let now = self.rows_fired;
-            self.results.retain(|r| r.arrives > now);
-            self.results.push(InFlight {
-                first,
-                end,
-                arrives: now + self.latency,
-                pc,
-            });
+            self.send(first, end, pc);
         }
+    }
+
+    #[inline(never)]
+    fn send(&mut self, first: u32, end: u32, pc: u64) {
+        let now = self.rows_fired;
+        self.results.retain(|r| r.arrives > now);
+        self.results.push(InFlight {
+            first,
+            end,
+            arrives: now + self.latency,
+            pc,
+        });
     }
 
     /// Returns the instruction and the rows of a result in flight that
     /// overlaps rows `first..end` without starting at `first`.
-    #[inline]
     pub fn overlapped_by(&self, first: u32, end: u32) -> Option<(u64, u32, u32)> {
-        if self.results.is_empty() {
-            return None;
-        }
         // The youngest result that starts at the operand holds the command
         // back until it has left; older ones have then left too.
         let held = self.results.iter().rposition(|r| r.first == first);

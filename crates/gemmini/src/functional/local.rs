@@ -103,6 +103,7 @@ impl Rows {
         }
     }
 
+    #[inline(never)]
     fn note_rows(&mut self, first: u32, count: u32, mask: u64, pc: u64, after_load: u32) {
         for (index, first, count) in parts(self.shift, first, count) {
             let dim = self.dim();
@@ -182,29 +183,35 @@ impl Rows {
     /// Returns the number of the last load that `count` rows depend on.
     #[inline]
     pub fn newest_load(&self, first: u32, count: u32) -> u32 {
+        self.summary(first, count).1
+    }
+
+    /// Returns the columns written in all of `count` rows, and the number of
+    /// the last load that they depend on.
+    #[inline]
+    pub fn summary(&self, first: u32, count: u32) -> (u64, u32) {
         if count == 0 {
-            return 0;
+            return (u64::MAX, 0);
         }
-        if let Some(known) = self.shared(first, count) {
-            return known.after_load;
+        match self.shared(first, count) {
+            Some(known) => (known.written, known.after_load),
+            None => self.summary_of_rows(first, count),
         }
-        let mut newest = 0;
-        self.each(first, count, |known| newest = newest.max(known.after_load));
-        newest
+    }
+
+    #[inline(never)]
+    fn summary_of_rows(&self, first: u32, count: u32) -> (u64, u32) {
+        let mut all = (u64::MAX, 0);
+        self.each(first, count, |known| {
+            all = (all.0 & known.written, all.1.max(known.after_load));
+        });
+        all
     }
 
     /// Returns whether all columns of `mask` were written in `count` rows.
     #[inline]
     pub fn is_written(&self, first: u32, count: u32, mask: u64) -> bool {
-        if count == 0 {
-            return true;
-        }
-        if let Some(known) = self.shared(first, count) {
-            return known.written & mask == mask;
-        }
-        let mut all = mask;
-        self.each(first, count, |known| all &= known.written);
-        all == mask
+        self.summary(first, count).0 & mask == mask
     }
 
     /// Returns the first row that lacks columns of `mask`.
@@ -267,6 +274,10 @@ pub(crate) struct LocalMemory {
     pub row_bytes: usize,
     /// Elements of a row of either memory.
     pub dim: usize,
+    /// Number of scratchpad rows.
+    pub spad_rows: u32,
+    /// Number of accumulator rows.
+    pub acc_rows: u32,
 }
 
 impl LocalMemory {
@@ -279,6 +290,8 @@ impl LocalMemory {
             acc: Rows::new(acc_rows, config.dim),
             row_bytes: config.spad_row_bytes() as usize,
             dim: config.dim as usize,
+            spad_rows,
+            acc_rows,
         }
     }
 

@@ -31,7 +31,7 @@ pub use statistics::Statistics;
 use crate::config::{Elements, GemminiConfig};
 use crate::configured::Configured;
 use crate::events::{EventTotals, External};
-use crate::isa::{Instruction, UnknownFunction};
+use crate::isa::{Decoder, Instruction, UnknownFunction};
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvParameters, MatmulParameters};
 use crate::loop_ws::MatmulLoop;
@@ -85,6 +85,7 @@ struct LoopUnit<P> {
 /// Functional state of the accelerator.
 pub struct Functional {
     config: GemminiConfig,
+    decoder: Decoder,
     checks: Checks,
     host: Host,
     may_wrap: bool,
@@ -130,6 +131,7 @@ impl Functional {
         let may_wrap =
             config.elements == Elements::Int8 && largest >= 1 << (config.mesh_out_bits - 1);
         Self {
+            decoder: Decoder::new(&config),
             checks: Checks::default(),
             host,
             may_wrap,
@@ -294,13 +296,28 @@ impl Functional {
         }
     }
 
-    /// Executes one command, given as it came and decoded; returns the value
-    /// of its destination register.
+    /// Returns what takes commands apart.
+    #[inline]
+    pub(crate) fn decoder(&self) -> Decoder {
+        self.decoder
+    }
+
+    /// Executes one command; returns the value of its destination register.
     ///
     /// # Errors
     /// A [`Fault`] if the command is illegal.
-    #[inline]
-    pub fn execute(
+    pub fn execute(&mut self, command: &RoccCommand, memory: &mut Memory) -> Result<u64, Fault> {
+        let RoccCommand {
+            funct, rs1, rs2, ..
+        } = *command;
+        self.decoder.decode_then(funct, rs1, rs2, |instruction| {
+            self.execute_decoded(command, &instruction, memory)
+        })
+    }
+
+    /// Executes one command, given as it came and decoded.
+    #[inline(always)]
+    pub(crate) fn execute_decoded(
         &mut self,
         command: &RoccCommand,
         instruction: &Result<Instruction, UnknownFunction>,
@@ -321,14 +338,7 @@ impl Functional {
                 self.apply(instruction, site, memory)
             }
             Ok(instruction) => self.unusual(command, instruction, memory),
-            Err(unknown) => {
-                let site = Site {
-                    pc: command.pc,
-                    name: "custom instruction",
-                    in_loop: false,
-                };
-                Err(site.illegal("unknown-function", unknown.to_string()))
-            }
+            Err(unknown) => Err(unknown_function(command, *unknown)),
         };
         match done {
             Ok(()) => Ok(self.value),
@@ -337,6 +347,7 @@ impl Functional {
     }
 
     #[cold]
+    #[inline(never)]
     fn unusual(
         &mut self,
         command: &RoccCommand,
@@ -368,6 +379,7 @@ impl Functional {
         self.apply(instruction, site, memory)
     }
 
+    #[inline(always)]
     fn apply(
         &mut self,
         instruction: &Instruction,
@@ -389,6 +401,23 @@ impl Functional {
                 self.last_load = None;
                 self.compute(site, preloaded, a, bd)
             }
+            _ => self.apply_rest(instruction, site, memory),
+        }
+    }
+
+    /// Applies a command that neither moves nor computes.
+    #[inline(never)]
+    fn apply_rest(
+        &mut self,
+        instruction: &Instruction,
+        site: Site,
+        memory: &mut Memory,
+    ) -> Result<(), Box<Fault>> {
+        match *instruction {
+            Instruction::Mvin { .. }
+            | Instruction::Mvout { .. }
+            | Instruction::Preload { .. }
+            | Instruction::Compute { .. } => unreachable!("`apply` does these itself"),
             Instruction::ConfigEx(c) => self.config_ex(site, c),
             Instruction::ConfigLd(c) => self.config_ld(site, c),
             Instruction::ConfigSt(c) => self.config_st(site, c),
@@ -486,6 +515,16 @@ impl Functional {
             }
         }
     }
+}
+
+#[cold]
+fn unknown_function(command: &RoccCommand, unknown: UnknownFunction) -> Box<Fault> {
+    let site = Site {
+        pc: command.pc,
+        name: "custom instruction",
+        in_loop: false,
+    };
+    site.illegal("unknown-function", unknown.to_string())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::isa::Dataflow;
 use autocomp_riscv::{Fault, FaultKind};
 
 impl Functional {
+    #[inline]
     pub(super) fn check_ex_known(&mut self, site: Site) {
         if !self.configured.ex_known {
             self.warnings.add(site, "execute-unconfigured", || {
@@ -20,15 +21,47 @@ impl Functional {
 
     /// Checks where an operand lies. `rows` and `cols` are what lies in
     /// memory, after transposition.
+    #[inline(always)]
     fn extent(
         &self,
         site: Site,
-        name: &str,
+        name: &'static str,
         address: LocalAddress,
         rows: u32,
         cols: u32,
         stride: u32,
     ) -> Result<Extent, Box<Fault>> {
+        let extent = Extent {
+            first: address.row(),
+            rows,
+            stride,
+            cols,
+        };
+        let last = u64::from(extent.first) + u64::from(rows.saturating_sub(1)) * u64::from(stride);
+        let legal = rows <= self.config.dim
+            && cols <= self.config.dim
+            && !address.is_accumulator()
+            && last < u64::from(self.local.spad_rows);
+        if legal {
+            Ok(extent)
+        } else {
+            Err(self.illegal_extent(site, name, address, extent))
+        }
+    }
+
+    /// Says what is wrong with where an operand lies.
+    #[cold]
+    #[inline(never)]
+    fn illegal_extent(
+        &self,
+        site: Site,
+        name: &str,
+        address: LocalAddress,
+        extent: Extent,
+    ) -> Box<Fault> {
+        let Extent {
+            rows, cols, stride, ..
+        } = extent;
         let dim = self.config.dim;
         if rows > dim || cols > dim {
             let (what, value) = if rows > dim {
@@ -36,38 +69,27 @@ impl Functional {
             } else {
                 ("columns", cols)
             };
-            return Err(site.illegal(
+            return site.illegal(
                 "operand-size",
                 format!("{name} has {value} {what} in local memory; at most {dim} are possible"),
-            ));
+            );
         }
         if address.is_accumulator() {
-            return Err(site.illegal(
+            return site.illegal(
                 "operand-in-accumulator",
                 format!("{name} is at {address}; the array stops for good on operands in the accumulator, use the scratchpad"),
-            ));
+            );
         }
-        let extent = Extent {
-            first: address.row(),
-            rows,
-            stride,
-            cols,
-        };
-        let limit = self.config.spad_rows();
-        if u64::from(extent.first) + u64::from(rows.saturating_sub(1)) * u64::from(stride)
-            >= u64::from(limit)
-        {
-            return Err(site.illegal(
-                "operand-range",
-                format!(
-                    "{name} occupies {rows} rows, {stride} apart, from {address}; the last scratchpad row is {}",
-                    limit - 1
-                ),
-            ));
-        }
-        Ok(extent)
+        site.illegal(
+            "operand-range",
+            format!(
+                "{name} occupies {rows} rows, {stride} apart, from {address}; the last scratchpad row is {}",
+                self.local.spad_rows - 1
+            ),
+        )
     }
 
+    #[inline(always)]
     pub(super) fn operand_extent(
         &mut self,
         site: Site,
@@ -90,6 +112,7 @@ impl Functional {
         Ok(Some(extent))
     }
 
+    #[inline(always)]
     pub(super) fn stationary_extent(&self, site: Site, tile: Tile) -> Result<Extent, Box<Fault>> {
         let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
         let ex = self.configured.ex;
@@ -102,7 +125,25 @@ impl Functional {
         }
     }
 
+    #[inline(always)]
     pub(super) fn check_dest(&mut self, site: Site, dest: Tile) -> Result<(), Box<Fault>> {
+        let dim = self.config.dim;
+        let stride = u32::from(self.configured.ex.c_stride);
+        let last = u64::from(dest.address.row())
+            + u64::from(dest.rows.saturating_sub(1)) * u64::from(stride);
+        let plain = dest.address.is_accumulator()
+            && u32::from(dest.rows) <= dim
+            && u32::from(dest.cols) <= dim
+            && last < u64::from(self.local.acc_rows);
+        if plain {
+            Ok(())
+        } else {
+            self.check_other_dest(site, dest)
+        }
+    }
+
+    #[inline(never)]
+    fn check_other_dest(&mut self, site: Site, dest: Tile) -> Result<(), Box<Fault>> {
         let (dim, address) = (self.config.dim, dest.address);
         if u32::from(dest.rows) > dim || u32::from(dest.cols) > dim {
             return Err(site.illegal(
@@ -145,13 +186,22 @@ impl Functional {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_in_flight(
         &mut self,
         site: Site,
-        name: &str,
+        name: &'static str,
         extent: Extent,
     ) -> Result<(), Box<Fault>> {
+        if self.in_flight.is_empty() {
+            Ok(())
+        } else {
+            self.check_overlap(site, name, extent)
+        }
+    }
+
+    #[inline(never)]
+    fn check_overlap(&mut self, site: Site, name: &str, extent: Extent) -> Result<(), Box<Fault>> {
         let Some((pc, first, end)) = self.in_flight.overlapped_by(extent.first, extent.end())
         else {
             return Ok(());
@@ -171,32 +221,28 @@ impl Functional {
     }
 
     /// Requires `cols` columns of the first `rows` rows of an operand to have
-    /// been written.
-    #[inline]
+    /// been written; returns the number of the last load that those rows
+    /// depend on.
+    #[inline(always)]
     pub(super) fn require_written(
         &mut self,
         site: Site,
-        name: &str,
+        name: &'static str,
         extent: Extent,
         rows: u32,
         cols: u32,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<u32, Box<Fault>> {
         let mask = column_mask(cols);
-        let complete = if extent.stride == 1 {
-            self.local.spad.is_written(extent.first, rows, mask)
-        } else {
-            Extent { rows, ..extent }
-                .iter()
-                .all(|row| self.local.spad.written(row) & mask == mask)
-        };
-        if complete {
-            Ok(())
-        } else {
-            self.uninitialized_operand(site, name, Extent { rows, ..extent }, mask)
+        let read = Extent { rows, ..extent };
+        let (written, after_load) = read.summary(&self.local.spad);
+        if written & mask != mask {
+            self.uninitialized_operand(site, name, read, mask)?;
         }
+        Ok(after_load)
     }
 
     #[cold]
+    #[inline(never)]
     fn uninitialized_operand(
         &mut self,
         site: Site,
@@ -223,7 +269,7 @@ impl Functional {
     }
 
     /// Requires the first `rows` x `cols` elements of the array to be known.
-    #[inline]
+    #[inline(always)]
     pub(super) fn require_array(
         &mut self,
         site: Site,
@@ -238,6 +284,7 @@ impl Functional {
     }
 
     #[cold]
+    #[inline(never)]
     pub(super) fn check_array(
         &mut self,
         site: Site,
@@ -288,7 +335,7 @@ impl Functional {
     }
 
     /// Requires the rows that a result is added to to have been written.
-    #[inline]
+    #[inline(always)]
     pub(super) fn require_addend(&mut self, site: Site, dest: Tile) -> Result<(), Box<Fault>> {
         if !dest.address.is_accumulator() || !dest.address.accumulates() {
             return Ok(());
@@ -302,6 +349,18 @@ impl Functional {
         if stride == 1 && self.local.acc.is_written(first, rows, mask) {
             return Ok(());
         }
+        self.require_acc_rows(site, first, rows, stride, mask)
+    }
+
+    #[inline(never)]
+    fn require_acc_rows(
+        &mut self,
+        site: Site,
+        first: u32,
+        rows: u32,
+        stride: u32,
+        mask: u64,
+    ) -> Result<(), Box<Fault>> {
         for at in 0..rows {
             self.require_acc(site, "adds to", first + at * stride, 1, mask)?;
         }

@@ -40,8 +40,14 @@ pub struct Statistics {
     pub dma_read_bytes: u64,
     /// Bytes that store commands wrote to DRAM.
     pub dma_written_bytes: u64,
+    /// Counts of instructions that were issued lately, at the place that their
+    /// address gives; not yet in `by_pc`.
+    recent: [(u64, u64); RECENT],
     by_pc: HashMap<u64, u64, BuildHasherDefault<AddressHasher>>,
 }
+
+/// Places for instructions issued lately; a power of two.
+const RECENT: usize = 256;
 
 impl Default for Statistics {
     fn default() -> Self {
@@ -52,6 +58,7 @@ impl Default for Statistics {
             macs_issued: 0,
             dma_read_bytes: 0,
             dma_written_bytes: 0,
+            recent: [(0, 0); RECENT],
             by_pc: HashMap::default(),
         }
     }
@@ -61,13 +68,33 @@ impl Statistics {
     #[inline]
     pub(crate) fn command(&mut self, funct: u8, pc: u64) {
         self.commands[usize::from(funct & 127)] += 1;
-        *self.by_pc.entry(pc).or_insert(0) += 1;
+        // Instructions are at even addresses.
+        let recent = &mut self.recent[(pc >> 1) as usize % RECENT];
+        if recent.0 == pc {
+            recent.1 += 1;
+        } else {
+            let (pc, count) = std::mem::replace(recent, (pc, 1));
+            self.keep(pc, count);
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, pc: u64, count: u64) {
+        if count > 0 {
+            *self.by_pc.entry(pc).or_insert(0) += count;
+        }
     }
 
     /// Returns the number of commands issued at each address, by address.
     #[must_use]
     pub fn commands_by_pc(&self) -> Vec<(u64, u64)> {
-        let mut counts: Vec<_> = self.by_pc.iter().map(|(pc, count)| (*pc, *count)).collect();
+        let mut all = self.by_pc.clone();
+        for (pc, count) in self.recent {
+            if count > 0 {
+                *all.entry(pc).or_insert(0) += count;
+            }
+        }
+        let mut counts: Vec<_> = all.into_iter().collect();
         counts.sort_unstable();
         counts
     }

@@ -3,7 +3,7 @@
 
 pub mod instances;
 
-use autocomp_gemmini::{Checks, Functional, GemminiConfig, Severity, decode};
+use autocomp_gemmini::{Checks, Functional, GemminiConfig, Severity};
 use autocomp_riscv::{Fault, Memory, RoccCommand};
 
 pub const BASE: u64 = 0x8000_0000;
@@ -51,14 +51,7 @@ impl Driver {
     }
 
     pub fn issue(&mut self, command: RoccCommand) -> Result<u64, Fault> {
-        let instruction = decode(
-            self.gemmini.config(),
-            command.funct,
-            command.rs1,
-            command.rs2,
-        );
-        self.gemmini
-            .execute(&command, &instruction, &mut self.memory)
+        self.gemmini.execute(&command, &mut self.memory)
     }
 
     pub fn try_run(&mut self, funct: u8, rs1: u64, rs2: u64) -> Result<u64, Fault> {
