@@ -316,6 +316,29 @@ impl Memory {
         Ok(&mut self.bytes[offset..offset + len])
     }
 
+    /// Returns whether no region restricts DMA to any of the pages of a range,
+    /// all of it memory: [`check`](Self::check) would then allow every access
+    /// in it.
+    #[must_use]
+    pub fn is_open_to_dma(&self, address: u64, len: usize, writes: bool) -> bool {
+        let offset = address.wrapping_sub(self.base) as usize;
+        let Some(end) = offset
+            .checked_add(len)
+            .filter(|end| *end <= self.bytes.len())
+        else {
+            return false;
+        };
+        let closed = if writes {
+            WRITE_RESTRICTED | CODE | HOOKED
+        } else {
+            READ_RESTRICTED
+        };
+        len == 0
+            || self.pages[offset >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT]
+                .iter()
+                .all(|page| page & closed == 0)
+    }
+
     /// Returns bytes without any check of regions: the host's own access.
     /// `None` if the range is not memory.
     #[must_use]
@@ -456,6 +479,45 @@ mod tests {
         }
         memory.clear_regions();
         assert!(memory.store_open(0x8000_3000, [1u8; 8]));
+    }
+
+    #[test]
+    fn ranges_are_open_to_dma_unless_a_page_is_restricted() {
+        let mut memory = Memory::new(0x8000_0000, 0x4000);
+        memory.add_region(Region {
+            name: "guard".into(),
+            range: 0x8000_1000..0x8000_1001,
+            access: RegionAccess::None,
+        });
+        memory.add_region(Region {
+            name: "A".into(),
+            range: 0x8000_2000..0x8000_2001,
+            access: RegionAccess::Read,
+        });
+        memory.mark_code(0x8000_3000, 2);
+        for (address, len, reads, writes) in [
+            (0x8000_0000, 0x1000, true, true),
+            (0x8000_0000, 0x1001, false, false),
+            (0x8000_1fff, 1, false, false),
+            (0x8000_2000, 0x1000, true, false),
+            (0x8000_2000, 0x2000, true, false),
+            (0x8000_3000, 0x1000, true, false),
+            (0x8000_3000, 0x1001, false, false),
+            (0x7fff_ffff, 1, false, false),
+            (0x8000_1000, 0, true, true),
+            (u64::MAX, usize::MAX, false, false),
+        ] {
+            assert_eq!(
+                memory.is_open_to_dma(address, len, false),
+                reads,
+                "{address:#x}"
+            );
+            assert_eq!(
+                memory.is_open_to_dma(address, len, true),
+                writes,
+                "{address:#x}"
+            );
+        }
     }
 
     #[test]

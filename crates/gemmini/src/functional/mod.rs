@@ -13,6 +13,7 @@ mod counters;
 mod faults;
 mod hazard;
 mod instruction_set;
+mod intake;
 mod local;
 mod loops;
 mod multiply;

@@ -1,32 +1,14 @@
 //! Moving tiles from DRAM into local memory.
 
-use super::arithmetic::{canonical, to_i8};
 use super::faults::Site;
+use super::intake::{Intake, Target};
 use super::local::column_mask;
-use super::race::Conflict;
-use super::staging::add_float_bits;
+use super::race::{Conflict, DramRows};
 use super::{Functional, LoadRecord};
 use crate::address::Tile;
 use crate::config::Elements;
 use crate::isa::ConfigLd;
 use autocomp_riscv::{AccessKind, Fault, FaultKind, Memory};
-
-/// How the elements of one load command are taken in.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Intake {
-    /// Operand-width bytes as they are.
-    Copy,
-    /// int8 times a factor.
-    ScaleI8(f32),
-    /// Floats times a factor.
-    ScaleF32(f32),
-    /// Accumulator words, int32.
-    WordsI32,
-    /// int8 times a factor, widened.
-    WidenI8(f32),
-    /// Accumulator words, floats times a factor.
-    WordsF32(f32),
-}
 
 impl Functional {
     pub(super) fn mvin(
@@ -79,30 +61,22 @@ impl Functional {
             u32::from(setting.pixel_repeats)
         };
         let bytes = cols as usize * width as usize;
-        let mut row_bytes = std::mem::take(&mut self.row_buffer);
-        row_bytes.resize(bytes, 0);
+        let source = DramRows {
+            address: dram,
+            stride: setting.stride,
+            count: rows,
+            len: bytes,
+        };
+        let target = Target {
+            tile,
+            block_stride: stride,
+            repeats,
+        };
         if dram == 0 {
-            row_bytes.fill(0);
+            self.take_zeros(intake, target, bytes);
+        } else if !self.take_open_rows(site, memory, source, load, intake, target) {
+            self.take_rows(site, memory, source, load, intake, target)?;
         }
-        let mut outcome = Ok(());
-        for row in 0..rows {
-            if dram == 0 {
-                self.take_in(intake, tile, row, &row_bytes, stride, repeats);
-                continue;
-            }
-            let address = dram.wrapping_add(u64::from(row).wrapping_mul(setting.stride));
-            outcome = self.check_dma_read(site, memory, address, bytes, load, row, rows);
-            if outcome.is_err() {
-                break;
-            }
-            let source = memory
-                .host(address, bytes)
-                .expect("the access has just been checked");
-            self.take_in(intake, tile, row, source, stride, repeats);
-        }
-        self.row_buffer = row_bytes;
-        outcome?;
-
         if dram != 0 {
             let distinct = if setting.stride == 0 { 1 } else { rows };
             self.statistics.dma_read_bytes += u64::from(distinct) * bytes as u64;
@@ -122,6 +96,55 @@ impl Functional {
         Ok(())
     }
 
+    /// Takes rows in whose bytes need no look one by one. Returns whether it
+    /// did; if not, nothing has come in.
+    #[inline]
+    fn take_open_rows(
+        &mut self,
+        site: Site,
+        memory: &mut Memory,
+        rows: DramRows,
+        load: u32,
+        intake: Intake,
+        target: Target,
+    ) -> bool {
+        let Some(span) = rows.open_span(memory, false) else {
+            return false;
+        };
+        if !self.outstanding.load_rows(memory, rows, site.pc, load) {
+            return false;
+        }
+        let Some(span) = memory.host(rows.address, span) else {
+            return false;
+        };
+        self.take_span(intake, target, span, rows);
+        true
+    }
+
+    /// Takes rows in, one after the other, up to the first that breaks a rule.
+    fn take_rows(
+        &mut self,
+        site: Site,
+        memory: &mut Memory,
+        rows: DramRows,
+        load: u32,
+        intake: Intake,
+        target: Target,
+    ) -> Result<(), Box<Fault>> {
+        for row in 0..rows.count {
+            let address = rows
+                .address
+                .wrapping_add(u64::from(row).wrapping_mul(rows.stride));
+            self.check_dma_read(site, memory, address, rows.len, load, (row, rows.count))?;
+            let source = memory
+                .host(address, rows.len)
+                .expect("the access has just been checked");
+            self.take_in(intake, target, row, source);
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn check_mvin(&mut self, site: Site, setting: ConfigLd, tile: Tile) -> Result<(), Box<Fault>> {
         let (dim, address) = (self.config.dim, tile.address);
         if address.is_garbage() {
@@ -221,6 +244,7 @@ impl Functional {
     }
 
     /// Decides how elements are taken in.
+    #[inline]
     fn intake(&self, site: Site, setting: ConfigLd, to_acc: bool) -> Result<Intake, Box<Fault>> {
         let features = &self.config.features;
         let scale = setting.scale;
@@ -293,11 +317,6 @@ impl Functional {
         self.warnings.judge(self.checks.hazards, fault)
     }
 
-    #[inline]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "row and rows only serve the message"
-    )]
     fn check_dma_read(
         &mut self,
         site: Site,
@@ -305,8 +324,7 @@ impl Functional {
         address: u64,
         bytes: usize,
         load: u32,
-        row: u32,
-        rows: u32,
+        (row, rows): (u32, u32),
     ) -> Result<(), Box<Fault>> {
         if let Err(fault) = memory.check(address, bytes, AccessKind::DmaRead, site.pc) {
             return Err(dma_fault(site, fault, row, rows));
@@ -343,111 +361,6 @@ impl Functional {
         self.warnings.judge(self.checks.races, fault)
     }
 
-    /// Takes one row of elements into local memory.
-    #[inline]
-    fn take_in(
-        &mut self,
-        intake: Intake,
-        tile: Tile,
-        row: u32,
-        source: &[u8],
-        block_stride: u32,
-        repeats: u32,
-    ) {
-        let dim = self.config.dim as usize;
-        let adds = tile.address.accumulates();
-        let first = tile.address.row() + row;
-        let element = match intake {
-            Intake::Copy | Intake::ScaleF32(_) => self.local.row_bytes / dim,
-            Intake::ScaleI8(_) | Intake::WidenI8(_) => 1,
-            Intake::WordsI32 | Intake::WordsF32(_) => 4,
-        };
-        for (block, source) in source.chunks(dim * element).enumerate() {
-            let row = (first + block as u32 * block_stride) as usize;
-            let words = || row * dim..row * dim + source.len() / element;
-            match intake {
-                Intake::Copy => {
-                    let to = &mut self.local.bytes[row * self.local.row_bytes..][..source.len()];
-                    if let (Ok(to), Ok(source)) = (
-                        <&mut [u8; 16]>::try_from(&mut *to),
-                        <&[u8; 16]>::try_from(source),
-                    ) {
-                        // Rows of 16 bytes are by far the most common.
-                        *to = *source;
-                    } else {
-                        to.copy_from_slice(source);
-                    }
-                }
-                Intake::ScaleI8(scale) => {
-                    let to = &mut self.local.bytes[row * self.local.row_bytes..][..source.len()];
-                    for (to, from) in to.iter_mut().zip(source) {
-                        *to = to_i8(f32::from(*from as i8) * scale) as u8;
-                    }
-                }
-                Intake::ScaleF32(scale) => {
-                    let to = &mut self.local.bytes[row * self.local.row_bytes..][..source.len()];
-                    for (to, from) in to.chunks_exact_mut(4).zip(source.chunks_exact(4)) {
-                        to.copy_from_slice(&canonical(read_float(from) * scale).to_le_bytes());
-                    }
-                }
-                Intake::WordsI32 => {
-                    for (to, from) in self.local.words[words()]
-                        .iter_mut()
-                        .zip(source.chunks_exact(4))
-                    {
-                        let value = i32::from_le_bytes(from.try_into().expect("four bytes"));
-                        *to = if adds { to.wrapping_add(value) } else { value };
-                    }
-                }
-                Intake::WidenI8(scale) => {
-                    for (to, from) in self.local.words[words()].iter_mut().zip(source) {
-                        let value = i32::from(to_i8(f32::from(*from as i8) * scale));
-                        *to = if adds { to.wrapping_add(value) } else { value };
-                    }
-                }
-                Intake::WordsF32(scale) => {
-                    for (to, from) in self.local.words[words()]
-                        .iter_mut()
-                        .zip(source.chunks_exact(4))
-                    {
-                        let value = read_float(from);
-                        let value = if scale == 1.0 {
-                            value
-                        } else {
-                            canonical(value * scale)
-                        };
-                        let value = value.to_bits() as i32;
-                        *to = if adds {
-                            add_float_bits(*to, value)
-                        } else {
-                            value
-                        };
-                    }
-                }
-            }
-        }
-        if repeats > 1 {
-            self.repeat_row(first, source.len(), repeats);
-        }
-    }
-
-    /// Writes a row again, each time one row further up and behind the
-    /// columns before, down to the start of its half of the scratchpad.
-    fn repeat_row(&mut self, row: u32, bytes: usize, repeats: u32) {
-        let width = self.local.row_bytes;
-        let floor = self.half_start(row);
-        for repeat in 1..repeats {
-            let Some(to) = row.checked_sub(repeat).filter(|to| *to >= floor) else {
-                break;
-            };
-            let from = row as usize * width;
-            self.local.bytes.copy_within(
-                from..from + bytes,
-                to as usize * width + repeat as usize * bytes,
-            );
-        }
-    }
-
     fn note_repeats(&mut self, site: Site, tile: Tile, repeats: u32, load: u32) {
         let cols = u32::from(tile.cols);
         for row in tile.address.row()..tile.address.row() + u32::from(tile.rows) {
@@ -463,15 +376,6 @@ impl Functional {
             }
         }
     }
-
-    fn half_start(&self, row: u32) -> u32 {
-        let half = self.config.spad_rows() / 2;
-        if row >= half { half } else { 0 }
-    }
-}
-
-fn read_float(bytes: &[u8]) -> f32 {
-    f32::from_le_bytes(bytes.try_into().expect("four bytes"))
 }
 
 /// Adds what the command was doing to a fault of memory.

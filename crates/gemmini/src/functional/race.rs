@@ -29,6 +29,37 @@ pub(crate) struct Conflict {
     pub other_writes: bool,
 }
 
+/// Rows of bytes in DRAM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DramRows {
+    /// First byte.
+    pub address: u64,
+    /// Bytes from one row to the next.
+    pub stride: u64,
+    /// Number of rows.
+    pub count: u32,
+    /// Bytes of a row.
+    pub len: usize,
+}
+
+impl DramRows {
+    /// Largest distance between first and last byte that is looked at as one.
+    const MAX_SPAN: u64 = 1 << 20;
+
+    /// Returns the bytes from the first to the last one, if that is not too
+    /// far and all of it may be accessed without a look at single rows.
+    pub fn open_span(self, memory: &Memory, writes: bool) -> Option<usize> {
+        let span = self
+            .stride
+            .checked_mul(u64::from(self.count.checked_sub(1)?))?
+            .checked_add(self.len as u64)
+            .filter(|span| *span <= Self::MAX_SPAN)? as usize;
+        memory
+            .is_open_to_dma(self.address, span, writes)
+            .then_some(span)
+    }
+}
+
 struct Page {
     epoch: u32,
     number: u32,
@@ -121,6 +152,71 @@ impl Outstanding {
             page.writer[line] = pc;
             Ok(())
         })
+    }
+
+    /// Notes that load number `load` reads rows of checked bytes, each `len`
+    /// long and `stride` from the one before, as [`load`](Self::load) would for
+    /// each. Returns whether no store of them is outstanding; otherwise some may
+    /// not have been noted.
+    pub fn load_rows(&mut self, memory: &mut Memory, rows: DramRows, pc: u64, load: u32) -> bool {
+        self.for_lines_of_rows(memory, rows, |page, line, mask| {
+            if page.written[line] & mask != 0 {
+                return false;
+            }
+            page.read[line] |= mask;
+            page.reader[line] = (pc, load);
+            true
+        })
+    }
+
+    /// Notes that a store that depends on all loads up to number `after_load`
+    /// writes rows of checked bytes, as [`store`](Self::store) would for each.
+    /// Returns whether no later load of them is outstanding; otherwise some may
+    /// not have been noted.
+    pub fn store_rows(
+        &mut self,
+        memory: &mut Memory,
+        rows: DramRows,
+        pc: u64,
+        after_load: u32,
+    ) -> bool {
+        self.for_lines_of_rows(memory, rows, |page, line, mask| {
+            if page.read[line] & mask != 0 && page.reader[line].1 > after_load {
+                return false;
+            }
+            page.written[line] |= mask;
+            page.writer[line] = pc;
+            true
+        })
+    }
+
+    #[inline(always)]
+    fn for_lines_of_rows(
+        &mut self,
+        memory: &mut Memory,
+        rows: DramRows,
+        mut visit: impl FnMut(&mut Page, usize, u64) -> bool,
+    ) -> bool {
+        let start = rows.address - memory.base();
+        let (mut number, mut slot) = (u64::MAX, 0);
+        for row in 0..rows.count {
+            let mut offset = start + u64::from(row) * rows.stride;
+            let end = offset + rows.len as u64;
+            while offset < end {
+                if offset >> PAGE_SHIFT != number {
+                    number = offset >> PAGE_SHIFT;
+                    slot = self.page(memory, number as u32);
+                }
+                let (first, line) = (offset & 63, (offset >> 6 & 63) as usize);
+                let count = (64 - first).min(end - offset);
+                let mask = (u64::MAX >> (64 - count)) << first;
+                if !visit(&mut self.pages[slot], line, mask) {
+                    return false;
+                }
+                offset += count;
+            }
+        }
+        true
     }
 
     /// Reports outstanding work that a CPU access of checked bytes races with.
