@@ -21,6 +21,7 @@ mod mvin;
 mod mvout;
 mod norm;
 mod operand;
+mod outlet;
 mod race;
 mod staging;
 mod statistics;

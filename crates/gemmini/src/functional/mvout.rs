@@ -1,25 +1,15 @@
 //! Moving tiles from local memory to DRAM.
 
 use super::Functional;
-use super::arithmetic::{canonical, clamp_i8, relu_f32, to_i8};
 use super::faults::{Site, columns};
 use super::local::column_mask;
 use super::mvin::dma_fault;
+use super::outlet::Outlet;
+use super::race::DramRows;
 use crate::address::{NormCommand, Tile};
 use crate::config::Elements;
 use crate::isa::Activation;
 use autocomp_riscv::{AccessKind, Fault, FaultKind, Memory};
-
-/// How elements are changed on their way out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Outlet {
-    /// Scratchpad bytes as they are.
-    Bytes,
-    /// Accumulator words as they are.
-    Words,
-    /// Accumulator words through activation and scale.
-    Scaled,
-}
 
 impl Functional {
     pub(super) fn mvout(
@@ -60,18 +50,68 @@ impl Functional {
         }
         let stride = u64::from(self.configured.store.stride);
         let mut buffer = std::mem::take(&mut self.row_buffer);
-        let mut outcome = Ok(());
-        for row in 0..rows {
-            buffer.clear();
-            self.put_out(outlet, tile, row, &mut buffer);
-            let address = dram.wrapping_add(u64::from(row) * stride);
-            outcome = self.write_dram(site, memory, address, &buffer, after_load, (row, rows));
-            if outcome.is_err() {
-                break;
-            }
-        }
+        let bytes = self.put_out_tile(outlet, tile, rows, &mut buffer);
+        let target = DramRows {
+            address: dram,
+            stride,
+            count: rows,
+            len: bytes.len() / rows as usize,
+        };
+        let outcome = if self.write_open_rows(site, memory, target, bytes, after_load) {
+            Ok(())
+        } else {
+            self.write_rows(site, memory, target, bytes, after_load)
+        };
         self.row_buffer = buffer;
         outcome
+    }
+
+    /// Writes rows that need no look one by one. Returns whether it did; if
+    /// not, nothing was written.
+    fn write_open_rows(
+        &mut self,
+        site: Site,
+        memory: &mut Memory,
+        rows: DramRows,
+        bytes: &[u8],
+        after_load: u32,
+    ) -> bool {
+        let Some(span) = rows.open_span(memory, true) else {
+            return false;
+        };
+        if !self
+            .outstanding
+            .store_rows(memory, rows, site.pc, after_load)
+        {
+            return false;
+        }
+        let Some(span) = memory.host_mut(rows.address, span) else {
+            return false;
+        };
+        for (row, bytes) in bytes.chunks_exact(rows.len).enumerate() {
+            let to = row * rows.stride as usize;
+            span[to..to + rows.len].copy_from_slice(bytes);
+        }
+        self.statistics.dma_written_bytes += bytes.len() as u64;
+        true
+    }
+
+    /// Writes rows, one after the other, up to the first that breaks a rule.
+    fn write_rows(
+        &mut self,
+        site: Site,
+        memory: &mut Memory,
+        rows: DramRows,
+        bytes: &[u8],
+        after_load: u32,
+    ) -> Result<(), Box<Fault>> {
+        for (row, bytes) in (0..).zip(bytes.chunks_exact(rows.len)) {
+            let address = rows
+                .address
+                .wrapping_add(u64::from(row).wrapping_mul(rows.stride));
+            self.write_dram(site, memory, address, bytes, after_load, (row, rows.count))?;
+        }
+        Ok(())
     }
 
     fn check_mvout(&mut self, site: Site, tile: Tile) -> Result<Outlet, Box<Fault>> {
@@ -187,71 +227,6 @@ impl Functional {
             self.warnings.judge(self.checks.uninitialized, fault)?;
         }
         Ok(after_load)
-    }
-
-    /// Appends one row of all blocks to `buffer` as it leaves.
-    fn put_out(&self, outlet: Outlet, tile: Tile, row: u32, buffer: &mut Vec<u8>) {
-        let dim = self.config.dim as usize;
-        let mut left = usize::from(tile.cols);
-        let mut at = tile.address.row() + row;
-        while left > 0 {
-            let cols = left.min(dim);
-            self.put_out_block(outlet, at, cols, buffer);
-            left -= cols;
-            at += dim as u32;
-        }
-    }
-
-    #[inline]
-    fn put_out_block(&self, outlet: Outlet, row: u32, cols: usize, buffer: &mut Vec<u8>) {
-        match outlet {
-            Outlet::Bytes => {
-                let bytes = cols * self.config.element_bytes() as usize;
-                buffer.extend_from_slice(&self.local.spad_row(row)[..bytes]);
-            }
-            Outlet::Words => {
-                for word in &self.local.acc_row(row)[..cols] {
-                    buffer.extend_from_slice(&word.to_le_bytes());
-                }
-            }
-            Outlet::Scaled => self.put_out_scaled(&self.local.acc_row(row)[..cols], buffer),
-        }
-    }
-
-    fn put_out_scaled(&self, words: &[i32], buffer: &mut Vec<u8>) {
-        let store = &self.configured.store;
-        let scale = store.scale;
-        let relu = store.activation == Activation::Relu;
-        if self.config.elements == Elements::Float32 {
-            for word in words {
-                let value = f32::from_bits(*word as u32);
-                let value = if relu { relu_f32(value) } else { value };
-                buffer.extend_from_slice(&canonical(value * scale).to_le_bytes());
-            }
-            return;
-        }
-        if let Some(special) = self.special_activation() {
-            buffer.extend(
-                words
-                    .iter()
-                    .map(|word| to_i8(self.activate(special, *word) * scale) as u8),
-            );
-            return;
-        }
-        let floor = if relu { 0 } else { i32::MIN };
-        // A row at a time through an array, so that the loops become vectors.
-        let mut row = [0; 64];
-        let out = &mut row[..words.len()];
-        if scale == 1.0 {
-            for (out, word) in out.iter_mut().zip(words) {
-                *out = clamp_i8((*word).max(floor)) as u8;
-            }
-        } else {
-            for (out, word) in out.iter_mut().zip(words) {
-                *out = to_i8((*word).max(floor) as f32 * scale) as u8;
-            }
-        }
-        buffer.extend_from_slice(out);
     }
 
     fn write_dram(
