@@ -8,6 +8,7 @@
 use crate::address::{LocalAddress, Tile};
 use crate::config::{GemminiConfig, LoopConvLayout};
 use crate::loop_isa::{ConvConfig, ConvRun, MatmulConfig, MatmulRun};
+use crate::mnemonic::Mnemonic;
 use std::fmt;
 
 /// Which of the two operands stays in the array.
@@ -242,7 +243,27 @@ pub fn decode(
     rs1: u64,
     rs2: u64,
 ) -> Result<Instruction, UnknownFunction> {
-    Decoder::new(config).decode_then(funct, rs1, rs2, |instruction| instruction)
+    Decoder::new(config).decode_then(funct, rs1, rs2, Decoded)
+}
+
+/// Takes a decoded command; a closure would not surely be inlined.
+pub(crate) trait Receiver {
+    /// What becomes of it.
+    type Output;
+
+    /// Takes the command.
+    fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output;
+}
+
+/// Only returns the command.
+struct Decoded;
+
+impl Receiver for Decoded {
+    type Output = Result<Instruction, UnknownFunction>;
+
+    fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
+        instruction
+    }
 }
 
 /// Takes the commands of one instance apart.
@@ -262,16 +283,10 @@ impl Decoder {
 
     /// Hands a command on as [`decode`] would return it.
     ///
-    /// Each of the common commands calls `then` by itself: what follows is
-    /// compiled for it alone, and its operands stay in registers.
+    /// Each of the common commands calls the receiver by itself: what follows
+    /// is compiled for it alone, and its operands stay in registers.
     #[inline(always)]
-    pub fn decode_then<R>(
-        self,
-        funct: u8,
-        rs1: u64,
-        rs2: u64,
-        then: impl FnOnce(Result<Instruction, UnknownFunction>) -> R,
-    ) -> R {
+    pub fn decode_then<R: Receiver>(self, funct: u8, rs1: u64, rs2: u64, receiver: R) -> R::Output {
         let tile = |operand| Tile::with_none(operand, self.none_bits);
         let mvin = |channel| Instruction::Mvin {
             channel,
@@ -279,23 +294,23 @@ impl Decoder {
             tile: tile(rs2),
         };
         match funct {
-            1 => then(Ok(mvin(1))),
-            2 => then(Ok(mvin(0))),
-            14 => then(Ok(mvin(2))),
-            3 => then(Ok(Instruction::Mvout {
+            1 => receiver.receive(Ok(mvin(1))),
+            2 => receiver.receive(Ok(mvin(0))),
+            14 => receiver.receive(Ok(mvin(2))),
+            3 => receiver.receive(Ok(Instruction::Mvout {
                 dram: rs1,
                 tile: tile(rs2),
             })),
-            4 | 5 => then(Ok(Instruction::Compute {
+            4 | 5 => receiver.receive(Ok(Instruction::Compute {
                 preloaded: funct == 4,
                 a: tile(rs1),
                 bd: tile(rs2),
             })),
-            6 => then(Ok(Instruction::Preload {
+            6 => receiver.receive(Ok(Instruction::Preload {
                 stationary: tile(rs1),
                 dest: tile(rs2),
             })),
-            _ => then(decode_rest(funct, rs1, rs2, self.square)),
+            _ => receiver.receive(decode_rest(funct, rs1, rs2, self.square)),
         }
     }
 }
@@ -431,29 +446,35 @@ impl Instruction {
 
     /// Returns the customary name (`mvin2`, `compute_preloaded`).
     #[must_use]
-    #[inline]
     pub fn name(&self) -> &'static str {
+        self.mnemonic().name()
+    }
+
+    /// Returns what names it.
+    #[inline]
+    pub(crate) fn mnemonic(&self) -> Mnemonic {
+        use Mnemonic as M;
         match self {
-            Self::ConfigEx(_) => "config_ex",
-            Self::ConfigLd(_) => "config_ld",
-            Self::ConfigSt(_) => "config_st",
-            Self::ConfigNorm(_) => "config_norm",
-            Self::Mvin { channel: 0, .. } => "mvin",
-            Self::Mvin { channel: 1, .. } => "mvin2",
-            Self::Mvin { .. } => "mvin3",
-            Self::Mvout { .. } => "mvout",
-            Self::Preload { .. } => "preload",
+            Self::ConfigEx(_) => M::ConfigEx,
+            Self::ConfigLd(_) => M::ConfigLd,
+            Self::ConfigSt(_) => M::ConfigSt,
+            Self::ConfigNorm(_) => M::ConfigNorm,
+            Self::Mvin { channel: 0, .. } => M::Mvin,
+            Self::Mvin { channel: 1, .. } => M::Mvin2,
+            Self::Mvin { .. } => M::Mvin3,
+            Self::Mvout { .. } => M::Mvout,
+            Self::Preload { .. } => M::Preload,
             Self::Compute {
                 preloaded: true, ..
-            } => "compute_preloaded",
-            Self::Compute { .. } => "compute_accumulated",
-            Self::Flush { .. } => "flush",
-            Self::LoopWsConfig(_) => "loop_ws_config",
-            Self::LoopWs(_) => "loop_ws",
-            Self::LoopConvConfig(_) => "loop_conv_ws_config",
-            Self::LoopConv(_) => "loop_conv_ws",
-            Self::ClockGate { .. } => "clock_gate",
-            Self::Counter(_) => "counter",
+            } => M::ComputePreloaded,
+            Self::Compute { .. } => M::ComputeAccumulated,
+            Self::Flush { .. } => M::Flush,
+            Self::LoopWsConfig(_) => M::LoopWsConfig,
+            Self::LoopWs(_) => M::LoopWs,
+            Self::LoopConvConfig(_) => M::LoopConvConfig,
+            Self::LoopConv(_) => M::LoopConv,
+            Self::ClockGate { .. } => M::ClockGate,
+            Self::Counter(_) => M::Counter,
         }
     }
 }

@@ -19,6 +19,7 @@ mod isa;
 mod loop_conv;
 mod loop_isa;
 mod loop_ws;
+mod mnemonic;
 pub mod timing;
 
 pub use address::{LocalAddress, NormCommand, Tile};
@@ -38,6 +39,7 @@ pub use loop_isa::{
 pub use loop_ws::MatmulLoop;
 
 use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
+use isa::Receiver;
 use timing::{Engine, TimingConfig};
 
 /// Gemmini on a core's RoCC port, with or without a sense of time.
@@ -83,32 +85,50 @@ impl Gemmini {
     }
 }
 
+/// A command that is about to be executed.
+struct Execution<'a> {
+    gemmini: &'a mut Gemmini,
+    command: RoccCommand,
+    memory: &'a mut Memory,
+}
+
+impl Receiver for Execution<'_> {
+    type Output = Result<RoccReply, Fault>;
+
+    #[inline(always)]
+    fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
+        let Gemmini { functional, timing } = self.gemmini;
+        let command = &self.command;
+        if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
+            functional.set_event_totals(engine.events(command.cycle));
+        }
+        let value = functional.execute_decoded(command, &instruction, self.memory)?;
+        Ok(match (timing, &instruction) {
+            (Some(engine), Ok(instruction)) => RoccReply {
+                value,
+                ..engine.push(command, instruction, &functional.context())
+            },
+            _ => RoccReply {
+                value,
+                accepted: 0,
+                value_ready: 0,
+            },
+        })
+    }
+}
+
 impl Coprocessor for Gemmini {
     fn execute(&mut self, command: RoccCommand, memory: &mut Memory) -> Result<RoccReply, Fault> {
-        let decoder = self.functional.decoder();
         let RoccCommand {
             funct, rs1, rs2, ..
         } = command;
-        decoder.decode_then(funct, rs1, rs2, |instruction| {
-            if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut self.timing, &instruction) {
-                self.functional
-                    .set_event_totals(engine.events(command.cycle));
-            }
-            let value = self
-                .functional
-                .execute_decoded(&command, &instruction, memory)?;
-            Ok(match (&mut self.timing, &instruction) {
-                (Some(engine), Ok(instruction)) => RoccReply {
-                    value,
-                    ..engine.push(&command, instruction, &self.functional.context())
-                },
-                _ => RoccReply {
-                    value,
-                    accepted: 0,
-                    value_ready: 0,
-                },
-            })
-        })
+        let decoder = self.functional.decoder();
+        let execution = Execution {
+            gemmini: self,
+            command,
+            memory,
+        };
+        decoder.decode_then(funct, rs1, rs2, execution)
     }
 
     fn fence(&mut self, pc: u64, cycle: u64, memory: &mut Memory) -> Result<u64, Fault> {

@@ -3,6 +3,7 @@
 use super::instruction_set::Host;
 use super::local::{LocalMemory, Rows, column_mask};
 use super::multiply::Weights;
+use crate::address::Tile;
 use crate::config::{Elements, GemminiConfig};
 use crate::isa::Dataflow;
 
@@ -20,6 +21,20 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
+    /// Returns where `tile` lies, if it is an operand, whose rows are `stride`
+    /// apart; `turned`: what are rows in the command are columns there.
+    #[inline(always)]
+    pub fn of(tile: Tile, turned: bool, stride: u16) -> Self {
+        let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
+        let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
+        Self {
+            first: tile.address.row(),
+            rows,
+            stride: stride.into(),
+            cols,
+        }
+    }
+
     /// Returns the row after the last.
     #[inline]
     pub fn end(self) -> u32 {

@@ -15,8 +15,7 @@ use autocomp_riscv::Fault;
 /// A preload that waits for its compute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
-    /// Where the operand lies; `None` for zeros.
-    pub stationary: Option<Extent>,
+    pub stationary: Tile,
     pub dest: Tile,
     pub pc: u64,
 }
@@ -33,13 +32,10 @@ impl Functional {
         }
         self.check_ex_known(site);
         let ex = self.configured.ex;
-        let stationary = if stationary.address.is_garbage() {
-            None
-        } else {
-            let extent = self.stationary_extent(site, stationary)?;
-            self.check_in_flight(site, "the stationary operand", extent)?;
-            Some(extent)
-        };
+        if !stationary.address.is_garbage() {
+            let extent = self.stationary_extent(stationary);
+            self.check_stationary(site, stationary, extent)?;
+        }
         if !dest.address.is_garbage() {
             self.check_dest(site, dest)?;
             if ex.dataflow == Dataflow::OutputStationary && ex.c_stride != 1 {
@@ -89,17 +85,21 @@ impl Functional {
                 "A is no operand; zeros are used".into()
             });
         }
-        let a_extent = self.operand_extent(site, "A", a, ex.a_transpose, ex.a_stride)?;
+        let a_extent = Extent::of(a, ex.a_transpose, ex.a_stride);
+        self.check_operand(site, "A", a, a_extent)?;
         let b_transpose = ex.b_transpose && ex.dataflow == Dataflow::OutputStationary;
         let bd_name = if ex.dataflow == Dataflow::OutputStationary {
             "B"
         } else {
             "D"
         };
-        let bd_extent = self.operand_extent(site, bd_name, bd, b_transpose, 1)?;
+        let bd_extent = Extent::of(bd, b_transpose, 1);
+        self.check_operand(site, bd_name, bd, bd_extent)?;
+        let a_extent = (!a.address.is_garbage()).then_some(a_extent);
+        let bd_extent = (!bd.address.is_garbage()).then_some(bd_extent);
         if preloaded {
             self.load_array(pending);
-        } else if pending.stationary.is_some() {
+        } else if !pending.stationary.address.is_garbage() {
             self.warnings.add(site, "preload-discarded", || {
                 "the operand of its preload is not used; compute_preloaded would take it into the array".into()
             });
@@ -139,10 +139,12 @@ impl Functional {
     #[inline]
     fn load_array(&mut self, pending: Pending) {
         let ex = &self.configured.ex;
-        let Some(extent) = pending.stationary else {
+        if pending.stationary.address.is_garbage() {
             self.array.load_zeros(ex.dataflow, pending.pc);
             return;
-        };
+        }
+        // The preload has checked it, and nothing has changed since.
+        let extent = self.stationary_extent(pending.stationary);
         let transposed = ex.b_transpose && ex.dataflow == Dataflow::WeightStationary;
         self.array
             .load(ex.dataflow, &self.local, extent, transposed, pending.pc);

@@ -1,15 +1,43 @@
 //! How broken rules are told.
 
+use crate::mnemonic::Mnemonic;
 use autocomp_riscv::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
+
+/// What executes. One byte, so that a [`Site`] is handed on in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Actor {
+    /// A command.
+    Command(Mnemonic),
+    /// A custom instruction that is no command.
+    Unknown,
+    /// A fence.
+    Fence,
+    /// A load of the core.
+    CpuLoad,
+    /// A store of the core.
+    CpuStore,
+}
+
+impl Actor {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Command(mnemonic) => mnemonic.name(),
+            Self::Unknown => "custom instruction",
+            Self::Fence => "fence",
+            Self::CpuLoad => "CPU load",
+            Self::CpuStore => "CPU store",
+        }
+    }
+}
 
 /// Where a command came from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// Address of the instruction.
     pub pc: u64,
-    /// Name of the command that executes.
-    pub name: &'static str,
+    /// What executes.
+    pub actor: Actor,
     /// The command was made by a loop unit.
     pub in_loop: bool,
 }
@@ -29,7 +57,7 @@ impl Site {
             pc: self.pc,
             other_pc: None,
             address: None,
-            message: format!("{}{unit}: {message}", self.name),
+            message: format!("{}{unit}: {message}", self.actor.name()),
         })
     }
 
@@ -109,7 +137,7 @@ impl Warnings {
         {
             known.count += 1;
         } else if self.list.len() < MAX_WARNINGS {
-            let message = format!("{}: {}", site.name, message());
+            let message = format!("{}: {}", site.actor.name(), message());
             self.list.push(Warning {
                 rule,
                 pc: site.pc,

@@ -1,7 +1,7 @@
 //! The hardware loops: each command of theirs in turn.
 
 use super::Functional;
-use super::faults::Site;
+use super::faults::{Actor, Site};
 use crate::isa::Instruction;
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvRun, MatmulRun};
@@ -99,7 +99,7 @@ impl Functional {
         self.apply(
             instruction,
             Site {
-                name: instruction.name(),
+                actor: Actor::Command(instruction.mnemonic()),
                 in_loop: true,
                 ..site
             },

@@ -33,7 +33,7 @@ pub use statistics::Statistics;
 use crate::config::{Elements, GemminiConfig};
 use crate::configured::Configured;
 use crate::events::{EventTotals, External};
-use crate::isa::{Decoder, Instruction, UnknownFunction};
+use crate::isa::{Decoder, Instruction, Receiver, UnknownFunction};
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvParameters, MatmulParameters};
 use crate::loop_ws::MatmulLoop;
@@ -41,7 +41,7 @@ use array::Array;
 use autocomp_riscv::{Fault, Memory, RoccCommand};
 use compute::Pending;
 use counters::Counters;
-use faults::{Site, Warnings};
+use faults::{Actor, Site, Warnings};
 use hazard::ResultsInFlight;
 use instruction_set::Host;
 use local::LocalMemory;
@@ -69,6 +69,23 @@ struct LoadRecord {
     end: u32,
     adds: bool,
     pc: u64,
+}
+
+/// A command that is about to be executed.
+struct Execution<'a> {
+    functional: &'a mut Functional,
+    command: &'a RoccCommand,
+    memory: &'a mut Memory,
+}
+
+impl Receiver for Execution<'_> {
+    type Output = Result<u64, Fault>;
+
+    #[inline(always)]
+    fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
+        self.functional
+            .execute_decoded(self.command, &instruction, self.memory)
+    }
 }
 
 /// State that the loop units keep from one loop to the next.
@@ -312,9 +329,13 @@ impl Functional {
         let RoccCommand {
             funct, rs1, rs2, ..
         } = *command;
-        self.decoder.decode_then(funct, rs1, rs2, |instruction| {
-            self.execute_decoded(command, &instruction, memory)
-        })
+        let decoder = self.decoder;
+        let execution = Execution {
+            functional: self,
+            command,
+            memory,
+        };
+        decoder.decode_then(funct, rs1, rs2, execution)
     }
 
     /// Executes one command, given as it came and decoded.
@@ -334,7 +355,7 @@ impl Functional {
             Ok(instruction) if command.custom == 3 && !command.wants_reply => {
                 let site = Site {
                     pc: command.pc,
-                    name: instruction.name(),
+                    actor: Actor::Command(instruction.mnemonic()),
                     in_loop: false,
                 };
                 self.apply(instruction, site, memory)
@@ -358,7 +379,7 @@ impl Functional {
     ) -> Result<(), Box<Fault>> {
         let site = Site {
             pc: command.pc,
-            name: instruction.name(),
+            actor: Actor::Command(instruction.mnemonic()),
             in_loop: false,
         };
         if command.custom != 3 {
@@ -469,7 +490,7 @@ impl Functional {
         if let Some(earlier) = self.pending {
             let site = Site {
                 pc,
-                name: "fence",
+                actor: Actor::Fence,
                 in_loop: false,
             };
             self.warnings.add(site, "preload-at-fence", || {
@@ -502,14 +523,14 @@ impl Functional {
         {
             None => Ok(()),
             Some(conflict) => {
-                let (name, verb) = if store {
-                    ("CPU store", "writes")
+                let (actor, verb) = if store {
+                    (Actor::CpuStore, "writes")
                 } else {
-                    ("CPU load", "reads")
+                    (Actor::CpuLoad, "reads")
                 };
                 let site = Site {
                     pc,
-                    name,
+                    actor,
                     in_loop: false,
                 };
                 self.report_race(site, conflict, verb)
@@ -523,7 +544,7 @@ impl Functional {
 fn unknown_function(command: &RoccCommand, unknown: UnknownFunction) -> Box<Fault> {
     let site = Site {
         pc: command.pc,
-        name: "custom instruction",
+        actor: Actor::Unknown,
         in_loop: false,
     };
     site.illegal("unknown-function", unknown.to_string())

@@ -381,6 +381,10 @@ impl Functional {
 /// Adds what the command was doing to a fault of memory.
 #[cold]
 pub(super) fn dma_fault(site: Site, mut fault: Fault, row: u32, rows: u32) -> Box<Fault> {
-    fault.message = format!("{}, row {row} of {rows}: {}", site.name, fault.message);
+    fault.message = format!(
+        "{}, row {row} of {rows}: {}",
+        site.actor.name(),
+        fault.message
+    );
     Box::new(fault)
 }

@@ -19,31 +19,29 @@ impl Functional {
         }
     }
 
-    /// Checks where an operand lies. `rows` and `cols` are what lies in
-    /// memory, after transposition.
+    /// Checks where an operand lies.
+    ///
+    /// Extents are handed on bare: put into a `Result` they would go through
+    /// memory, written in parts and read as a whole, which makes a processor
+    /// wait.
     #[inline(always)]
-    fn extent(
+    fn check_extent(
         &self,
         site: Site,
         name: &'static str,
         address: LocalAddress,
-        rows: u32,
-        cols: u32,
-        stride: u32,
-    ) -> Result<Extent, Box<Fault>> {
-        let extent = Extent {
-            first: address.row(),
-            rows,
-            stride,
-            cols,
-        };
+        extent: Extent,
+    ) -> Result<(), Box<Fault>> {
+        let Extent {
+            rows, cols, stride, ..
+        } = extent;
         let last = u64::from(extent.first) + u64::from(rows.saturating_sub(1)) * u64::from(stride);
         let legal = rows <= self.config.dim
             && cols <= self.config.dim
             && !address.is_accumulator()
             && last < u64::from(self.local.spad_rows);
         if legal {
-            Ok(extent)
+            Ok(())
         } else {
             Err(self.illegal_extent(site, name, address, extent))
         }
@@ -89,40 +87,45 @@ impl Functional {
         )
     }
 
+    /// Checks an operand of a compute unless it is none.
     #[inline(always)]
-    pub(super) fn operand_extent(
+    pub(super) fn check_operand(
         &mut self,
         site: Site,
         name: &'static str,
         tile: Tile,
-        transposed: bool,
-        stride: u16,
-    ) -> Result<Option<Extent>, Box<Fault>> {
+        extent: Extent,
+    ) -> Result<(), Box<Fault>> {
         if tile.address.is_garbage() {
-            return Ok(None);
+            return Ok(());
         }
-        let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
-        let (rows, cols) = if transposed {
-            (cols, rows)
-        } else {
-            (rows, cols)
-        };
-        let extent = self.extent(site, name, tile.address, rows, cols, stride.into())?;
-        self.check_in_flight(site, name, extent)?;
-        Ok(Some(extent))
+        self.check_extent(site, name, tile.address, extent)?;
+        self.check_in_flight(site, name, extent)
     }
 
+    /// Returns where the stationary operand lies.
     #[inline(always)]
-    pub(super) fn stationary_extent(&self, site: Site, tile: Tile) -> Result<Extent, Box<Fault>> {
-        let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
-        let ex = self.configured.ex;
-        if ex.dataflow == Dataflow::OutputStationary {
-            self.extent(site, "D", tile.address, rows, cols, 1)
-        } else if ex.b_transpose {
-            self.extent(site, "B", tile.address, cols, rows, 1)
+    pub(super) fn stationary_extent(&self, tile: Tile) -> Extent {
+        let ex = &self.configured.ex;
+        let turned = ex.b_transpose && ex.dataflow == Dataflow::WeightStationary;
+        Extent::of(tile, turned, 1)
+    }
+
+    /// Checks the stationary operand.
+    #[inline(always)]
+    pub(super) fn check_stationary(
+        &mut self,
+        site: Site,
+        tile: Tile,
+        extent: Extent,
+    ) -> Result<(), Box<Fault>> {
+        let name = if self.configured.ex.dataflow == Dataflow::OutputStationary {
+            "D"
         } else {
-            self.extent(site, "B", tile.address, rows, cols, 1)
-        }
+            "B"
+        };
+        self.check_extent(site, name, tile.address, extent)?;
+        self.check_in_flight(site, "the stationary operand", extent)
     }
 
     #[inline(always)]
