@@ -3,8 +3,9 @@
 use crate::arithmetic as a;
 use crate::coprocessor::Coprocessor;
 use crate::fault::AccessKind;
-use crate::instruction::{Instruction, Operation};
+use crate::instruction::Operation;
 use crate::memory::Memory;
+use crate::record::Record;
 use crate::trap::Trap;
 
 /// Loads with every check; the interpreter tries the open pages first.
@@ -63,7 +64,7 @@ pub(crate) fn atomic(
     memory: &mut Memory,
     coprocessor: &mut dyn Coprocessor,
     reservation: &mut Option<u64>,
-    record: &Instruction,
+    record: &Record,
     address: u64,
     operand: u64,
     pc: u64,

@@ -2,8 +2,11 @@
 
 use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
-use crate::instruction::{DISCARD, Instruction, Operation, STARTS_LINE};
+use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
+use crate::predictor::Transfer;
+use crate::record::Record;
+use crate::schedule::{Schedule, Translated};
 
 const PAGE_BYTES: u64 = 4096;
 const SLOTS: usize = 2048;
@@ -23,11 +26,18 @@ pub(crate) struct Block {
     pub pc: u64,
     /// Address behind the last instruction.
     pub after: u64,
+    /// Address of the last instruction.
+    pub last: u64,
+    /// Where it goes if left by [`How::Taken`](crate::record::How::Taken).
+    pub target: u64,
+    /// What the last instruction is to the predictors, if it is a branch or jump.
+    pub transfer: Option<Transfer>,
     /// What is executed; the last record ends the block.
-    pub records: Box<[Instruction]>,
-    /// Number of instructions: less than records if the last one is
-    /// [`Operation::Continue`].
+    pub records: Box<[Record]>,
+    /// Number of instructions.
     pub instructions: u32,
+    /// Registers that the first instruction reads or writes.
+    pub first_uses: u64,
     /// The cache line of the first instruction, or [`TWO_LINES`].
     pub line: u64,
     /// Cycles by which the fetch unit can be ahead of instructions as dense as
@@ -43,25 +53,27 @@ pub(crate) struct Block {
     pub links: [u32; 2],
 }
 
-impl Block {
-    /// Returns the number of instructions among the last `records` records.
-    pub fn instructions_behind(&self, records: usize) -> u64 {
-        let before = self.records.len() - records;
-        (self.instructions as usize).saturating_sub(before) as u64
-    }
-}
-
 /// Stands for the line of a block whose first instruction may lie in two.
 const TWO_LINES: u64 = u64::MAX - 1;
 
 /// All translated code. Dropped as a whole when code changes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct CodeCache {
     pub blocks: Vec<Block>,
     pages: Vec<Option<Box<[u32; SLOTS]>>>,
+    schedule: Schedule,
 }
 
 impl CodeCache {
+    /// Makes an empty cache for code that is executed by `schedule`.
+    pub fn new(schedule: Schedule) -> Self {
+        Self {
+            blocks: Vec::new(),
+            pages: Vec::new(),
+            schedule,
+        }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.blocks.clear();
@@ -88,59 +100,73 @@ impl CodeCache {
     /// cannot ends the block and faults when it is reached.
     pub fn translate(&mut self, pc: u64, memory: &mut Memory) -> Result<usize, Fault> {
         let page_end = (pc & !(PAGE_BYTES - 1)).wrapping_add(PAGE_BYTES);
-        let mut records = Vec::with_capacity(MAX_BLOCK + 1);
+        use Operation as O;
+        let mut code = Vec::with_capacity(MAX_BLOCK + 1);
+        let mut target = 0;
         let mut at = pc;
         let mut line = pc / LINE_BYTES;
-        let mut first_length = 0;
         loop {
             let bits = match fetch(at, memory) {
                 Ok(bits) => bits,
                 Err(fault) if at == pc => return Err(fault),
                 Err(_) => {
-                    records.push(continue_at(at, pc));
+                    code.push(continue_at(at, pc));
                     break;
                 }
             };
-            let decoded = decode(bits, at);
-            let mut instruction = decoded.instruction;
-            if at == pc {
-                first_length = decoded.length;
-            }
+            let Decoded {
+                mut instruction,
+                length,
+            } = decode(bits, at);
             instruction.offset = (at - pc) as u16;
-            let last_byte = at + u64::from(decoded.length) - 1;
-            if last_byte / LINE_BYTES != line {
-                line = last_byte / LINE_BYTES;
-                instruction.uses |= STARTS_LINE;
+            let last_byte = at + u64::from(length) - 1;
+            let starts_line = last_byte / LINE_BYTES != line;
+            line = last_byte / LINE_BYTES;
+            memory.mark_code(at, length.into());
+            if let O::Jal = instruction.operation {
+                target = instruction.immediate as u64;
+                instruction.immediate = (at + u64::from(length)) as i64;
             }
-            memory.mark_code(at, decoded.length.into());
-            records.push(instruction);
-            at += u64::from(decoded.length);
+            code.push(Translated {
+                instruction,
+                length,
+                starts_line,
+            });
+            at += u64::from(length);
             if instruction.operation.ends_block() {
                 break;
             }
-            if at >= page_end || records.len() == MAX_BLOCK {
-                records.push(continue_at(at, pc));
+            if at >= page_end || code.len() == MAX_BLOCK {
+                code.push(continue_at(at, pc));
                 break;
             }
         }
-        let continues = records.last().map(|last| last.operation) == Some(Operation::Continue);
-        let instructions = (records.len() - usize::from(continues)) as u32;
+        let (first, end) = (code[0], code[code.len() - 1].instruction);
+        let continues = end.operation == O::Continue;
+        let instructions = code.len() - usize::from(continues);
         let bytes = (at - pc) as u32;
         let two_lines = pc % LINE_BYTES == LINE_BYTES - 2;
+        if end.operation != O::Jal {
+            target = end.immediate as u64;
+        }
         let block = Block {
             pc,
             after: at,
-            records: records.into(),
-            instructions,
+            last: pc + u64::from(code[instructions.max(1) - 1].instruction.offset),
+            target,
+            transfer: transfer(&end),
+            records: self.schedule.records(&code),
+            instructions: instructions as u32,
+            first_uses: first.instruction.uses,
             line: if two_lines {
                 TWO_LINES
             } else {
                 pc / LINE_BYTES
             },
-            fetch_ahead: (FETCH_QUEUE_BYTES * instructions / bytes.max(1))
+            fetch_ahead: (FETCH_QUEUE_BYTES * instructions as u32 / bytes.max(1))
                 .saturating_sub(FETCH_RESTART) as u8,
             return_behind: return_behind(at, memory),
-            split: pc & 2 != 0 && first_length == 4,
+            split: pc & 2 != 0 && first.length == 4,
             links: [0; 2],
         };
         self.blocks.push(block);
@@ -155,18 +181,37 @@ impl CodeCache {
     }
 }
 
-/// Returns a record that goes on at `at`, for the block at `pc`.
-fn continue_at(at: u64, pc: u64) -> Instruction {
-    Instruction {
-        operation: Operation::Continue,
-        rd: DISCARD,
-        rs1: 0,
-        rs2: 0,
-        offset: (at - pc) as u16,
-        extra: 0,
-        immediate: at as i64,
-        uses: 0,
+/// Returns what goes on at `at`, for the block at `pc`.
+fn continue_at(at: u64, pc: u64) -> Translated {
+    Translated {
+        instruction: Instruction {
+            operation: Operation::Continue,
+            rd: DISCARD,
+            rs1: 0,
+            rs2: 0,
+            offset: (at - pc) as u16,
+            extra: 0,
+            immediate: at as i64,
+            uses: 0,
+        },
+        length: 0,
+        starts_line: false,
     }
+}
+
+/// Returns what an instruction is to the predictors.
+fn transfer(instruction: &Instruction) -> Option<Transfer> {
+    use Operation as O;
+    let call = matches!(instruction.rd, 1 | 5);
+    Some(match instruction.operation {
+        O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => Transfer::Branch,
+        O::Jal if call => Transfer::Call,
+        O::Jal => Transfer::Jump,
+        O::Jalr if call => Transfer::IndirectCall,
+        O::Jalr if matches!(instruction.rs1, 1 | 5) => Transfer::Return,
+        O::Jalr => Transfer::Indirect,
+        _ => return None,
+    })
 }
 
 /// Returns the bytes at `pc`: 16 or 32 bits, as the instruction is long.

@@ -6,7 +6,8 @@ use crate::coprocessor::Coprocessor;
 use crate::csr::ControlRegisters;
 use crate::fault::Fault;
 use crate::memory::Memory;
-use crate::pipeline::Pipeline;
+use crate::record::Core;
+use crate::schedule::Schedule;
 use crate::statistics::CoreStatistics;
 
 /// Whether cycles are modelled.
@@ -48,18 +49,10 @@ pub enum Exit {
 /// A RISC-V hart (RV64IMAFDC, machine mode only).
 #[derive(Clone, Debug)]
 pub struct Hart {
-    /// Integer registers; 32 takes results for `x0`. As many as a byte can
-    /// name, so that no index needs a check.
-    pub(crate) x: [u64; 256],
-    pub(crate) f: [u64; 32],
+    pub(crate) core: Core,
     pub(crate) pc: u64,
-    pub(crate) csr: ControlRegisters,
     pub(crate) code: CodeCache,
-    pub(crate) pipeline: Pipeline,
-    pub(crate) instructions: u64,
-    pub(crate) reservation: Option<u64>,
     pub(crate) return_address: Option<u64>,
-    pub(crate) stop_on_scratch: bool,
     mode: Mode,
 }
 
@@ -68,16 +61,10 @@ impl Hart {
     #[must_use]
     pub fn new(config: &CoreConfig, mode: Mode) -> Self {
         Self {
-            x: [0; 256],
-            f: [0; 32],
+            core: Core::new(config),
             pc: 0,
-            csr: ControlRegisters::new(true),
-            code: CodeCache::default(),
-            pipeline: Pipeline::new(config),
-            instructions: 0,
-            reservation: None,
+            code: CodeCache::new(Schedule::new(config, mode == Mode::Timed)),
             return_address: None,
-            stop_on_scratch: false,
             mode,
         }
     }
@@ -96,38 +83,38 @@ impl Hart {
     /// Returns an integer register, 0 to 31.
     #[must_use]
     pub fn register(&self, number: usize) -> u64 {
-        self.x[number & 31]
+        self.core.x[number & 31]
     }
 
     /// Sets an integer register, 1 to 31; writes to `x0` are ignored.
     pub fn set_register(&mut self, number: usize, value: u64) {
         if number & 31 != 0 {
-            self.x[number & 31] = value;
+            self.core.x[number & 31] = value;
         }
     }
 
     /// Returns the bits of a floating-point register, 0 to 31.
     #[must_use]
     pub fn float_register(&self, number: usize) -> u64 {
-        self.f[number & 31]
+        self.core.f[number & 31]
     }
 
     /// Sets the bits of a floating-point register, 0 to 31. Single-precision
     /// values have all upper bits set.
     pub fn set_float_register(&mut self, number: usize, bits: u64) {
-        self.f[number & 31] = bits;
+        self.core.f[number & 31] = bits;
     }
 
     /// Returns the floating-point control and status register.
     #[must_use]
     pub fn float_status(&self) -> u64 {
-        u64::from(self.csr.frm) << 5 | u64::from(self.csr.fflags)
+        u64::from(self.core.csr.frm) << 5 | u64::from(self.core.csr.fflags)
     }
 
     /// Returns the number of instructions retired so far.
     #[must_use]
     pub fn instructions(&self) -> u64 {
-        self.instructions
+        self.core.instructions
     }
 
     /// Returns the cycle in which the last instruction issued; in functional
@@ -135,20 +122,20 @@ impl Hart {
     #[must_use]
     pub fn cycle(&self) -> u64 {
         match self.mode {
-            Mode::Functional => self.instructions,
-            Mode::Timed => self.pipeline.now,
+            Mode::Functional => self.core.instructions,
+            Mode::Timed => self.core.pipeline.now,
         }
     }
 
     /// Returns where the cycles went so far.
     #[must_use]
     pub fn statistics(&self) -> CoreStatistics {
-        self.pipeline.statistics
+        self.core.pipeline.statistics
     }
 
     /// Lets the hart wait until `cycle`; earlier ones are ignored.
     pub fn advance_to(&mut self, cycle: u64) {
-        self.pipeline.now = self.pipeline.now.max(cycle);
+        self.core.pipeline.now = self.core.pipeline.now.max(cycle);
     }
 
     /// Returns the mode.
@@ -165,22 +152,22 @@ impl Hart {
 
     /// Makes writes to `mscratch` end the run ([`Exit::Scratch`]).
     pub fn stop_on_scratch(&mut self, stop: bool) {
-        self.stop_on_scratch = stop;
+        self.core.stop_on_scratch = stop;
     }
 
     /// Clears registers, control registers and the translated code, but
     /// neither counters nor caches.
     pub fn reset_registers(&mut self) {
-        self.x = [0; 256];
-        self.f = [0; 32];
-        self.csr = ControlRegisters::new(true);
-        self.reservation = None;
+        self.core.x = [0; 256];
+        self.core.f = [0; 32];
+        self.core.csr = ControlRegisters::new(true);
+        self.core.reservation = None;
         self.code.clear();
     }
 
     /// Empties caches and predictors.
     pub fn cool(&mut self) {
-        self.pipeline.cool();
+        self.core.pipeline.cool();
     }
 
     /// Executes instructions until something in [`Exit`] happens.
@@ -206,7 +193,7 @@ impl Hart {
     ) -> (Exit, u64) {
         let first = self.pc;
         let limits = Limits {
-            instructions: self.instructions + 1,
+            instructions: self.core.instructions + 1,
             cycles: u64::MAX,
         };
         let exit = self.run(memory, coprocessor, limits);

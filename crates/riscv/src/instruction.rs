@@ -102,9 +102,6 @@ pub enum Operation {
     Float,
 }
 
-/// Bit of [`Instruction::uses`] that asks for a look at the instruction cache.
-pub(crate) const STARTS_LINE: u64 = 1;
-
 /// Index of the register that takes results for `x0`.
 pub(crate) const DISCARD: u8 = 32;
 
@@ -128,7 +125,6 @@ pub struct Instruction {
     /// Immediate, constant or absolute branch target, see [`Operation`].
     pub immediate: i64,
     /// Registers read or written: bits 1..31 integer, 32..63 floating point.
-    /// Bit 0 is set where a block goes on in another cache line.
     pub uses: u64,
 }
 

@@ -11,7 +11,6 @@ use crate::code::Block;
 use crate::config::CoreConfig;
 use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::float::{FloatForm, FloatOperation};
-use crate::instruction::STARTS_LINE;
 use crate::predictor::{Executed, Prediction, Predictor, Transfer};
 use crate::statistics::CoreStatistics;
 
@@ -27,8 +26,7 @@ pub(crate) struct Pipeline {
     pub config: CoreConfig,
     /// Cycle in which the last instruction issued.
     pub now: u64,
-    /// Registers that may be pending, as in `Instruction::uses`; bit 0 is
-    /// always set, so that the first instruction of a line is looked at.
+    /// Registers that may be pending, as in `Instruction::uses`; bit 0 says nothing.
     pub pending: u64,
     ready: [u64; 64],
     /// Registers written by the multiplier or divider, which need a free
@@ -73,7 +71,7 @@ impl Pipeline {
         Self {
             config: config.clone(),
             now: 0,
-            pending: STARTS_LINE,
+            pending: 0,
             ready: [0; 64],
             late_writers: 0,
             multiply_full: iterations(config, false),
@@ -110,49 +108,16 @@ impl Pipeline {
         self.predictor.reset();
     }
 
-    /// Returns the issue cycle of the instruction behind the one that issued
-    /// at `now`.
+    /// Prepares for the first instruction of a block behind the one that
+    /// issued at `now`: returns the cycle before the one in which it can issue.
     #[inline(always)]
-    pub fn issue(
-        &mut self,
-        uses: u64,
-        pc: impl FnOnce() -> u64,
-        now: u64,
-        below: &mut dyn Coprocessor,
-    ) -> u64 {
-        let mut issue = now + 1;
-        if uses & self.pending != 0 {
-            issue = self.wait(uses, pc, issue, below);
-        }
-        issue
-    }
-
-    /// The same for the first instruction of a block, at `pc`.
-    #[inline(always)]
-    pub fn issue_first(
-        &mut self,
-        block: &Block,
-        uses: u64,
-        now: u64,
-        below: &mut dyn Coprocessor,
-    ) -> u64 {
+    pub fn enter_block(&mut self, block: &Block, now: u64, below: &mut dyn Coprocessor) -> u64 {
+        let now = self.enter(now, block.split);
         if block.line == self.current_line || self.is_fetched(block.line) {
             self.current_line = block.line;
-            self.issue(uses, || block.pc, now, below)
-        } else {
-            self.issue_on_new_line(uses, block.pc, now, below)
+            return now;
         }
-    }
-
-    #[inline(never)]
-    fn issue_on_new_line(
-        &mut self,
-        uses: u64,
-        pc: u64,
-        now: u64,
-        below: &mut dyn Coprocessor,
-    ) -> u64 {
-        self.wait(uses | STARTS_LINE, || pc, now + 1, below)
+        self.enter_line(block.first_uses, block.pc, now, below)
     }
 
     #[inline(always)]
@@ -160,41 +125,75 @@ impl Pipeline {
         self.fetched_lines[line as usize % RECENT_LINES] == line
     }
 
-    /// Returns the issue cycle of an instruction that names a pending register
-    /// or starts a line, and would otherwise issue in `next`.
+    /// Prepares for an instruction at `pc` that uses these registers and lies
+    /// or ends in another line than the one before it, which issued at `now`:
+    /// returns the cycle before the one in which it can issue.
     #[inline(always)]
-    fn wait(
+    pub fn enter_line(&mut self, uses: u64, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
+        if pc & 63 != 62 && self.is_fetched(pc >> 6) {
+            self.current_line = pc >> 6;
+            return now;
+        }
+        self.enter_other_line(uses, pc, now, below)
+    }
+
+    #[inline(never)]
+    fn enter_other_line(
         &mut self,
         uses: u64,
-        pc: impl FnOnce() -> u64,
-        next: u64,
+        pc: u64,
+        now: u64,
         below: &mut dyn Coprocessor,
     ) -> u64 {
-        let mut waited = uses & self.pending;
-        let mut issue = next;
-        if waited & STARTS_LINE != 0 {
-            waited &= !STARTS_LINE;
-            let pc = pc();
-            if pc & 63 != 62 && self.is_fetched(pc >> 6) {
-                self.current_line = pc >> 6;
-            } else if pc >> 6 != self.current_line || pc & 63 == 62 {
-                issue = issue.max(self.fetch_line(pc, next - 1, below));
-            }
+        let mut issue = now + 1;
+        if pc >> 6 != self.current_line || pc & 63 == 62 {
+            issue = issue.max(self.fetch_line(pc, now, below));
         }
+        self.issue(uses, now, issue) - 1
+    }
+
+    /// Waits for registers behind the instruction that issued at `now`: returns
+    /// the cycle before the one in which one that uses them can issue.
+    #[inline(always)]
+    pub fn wait(&mut self, uses: u64, now: u64) -> u64 {
+        self.issue(uses, now, now + 1) - 1
+    }
+
+    /// Returns the issue cycle of an instruction that uses these registers,
+    /// cannot issue before `issue`, and follows one that issued at `now`.
+    #[inline(always)]
+    fn issue(&mut self, uses: u64, now: u64, issue: u64) -> u64 {
+        let mut issue = issue;
+        let mut waited = uses & self.pending;
         self.pending &= !waited;
         let late = waited & self.late_writers;
         if late != 0 {
-            issue = issue.max(self.late_result(late, next - 1));
+            issue = issue.max(self.late_result(late, now));
             waited &= !late;
         }
         while waited != 0 {
             issue = issue.max(self.ready[waited.trailing_zeros() as usize & 63]);
             waited &= waited - 1;
         }
-        if issue > next {
+        if issue > now + 1 {
             self.run_start = issue;
         }
         issue
+    }
+
+    /// The same for an instruction that besides has to wait so many `cycles`.
+    #[inline(always)]
+    pub fn wait_for_load(&mut self, uses: u64, now: u64, cycles: u64) -> u64 {
+        if uses & self.pending != 0 {
+            return self.wait_for_both(uses, now, cycles);
+        }
+        self.run_start = now + 1 + cycles;
+        now + cycles
+    }
+
+    #[inline(never)]
+    fn wait_for_both(&mut self, uses: u64, now: u64, cycles: u64) -> u64 {
+        self.issue(uses, now, now + 1 + cycles) - 1
     }
 
     /// Returns when the last of these results of long operations has been
@@ -246,7 +245,7 @@ impl Pipeline {
     /// Makes the result for integer register `rd`, which may be the one that
     /// takes results for `x0`, pending until `ready`.
     #[inline(always)]
-    fn produce_integer(&mut self, rd: u8, ready: u64) {
+    pub fn produce_integer(&mut self, rd: u8, ready: u64) {
         self.ready[usize::from(rd & 31)] = ready;
         self.pending |= integer_bit(rd);
     }
@@ -258,20 +257,27 @@ impl Pipeline {
         self.pending |= 1 << (register & 63);
     }
 
-    /// Returns the issue cycle of a load to integer register `rd` whose
-    /// operands allow `issue`.
+    /// Returns whether a load that issues at `issue` surely finds its line in
+    /// the cache, and no store in its way.
     #[inline(always)]
-    pub fn load(
-        &mut self,
-        issue: u64,
-        address: u64,
-        rd: u8,
-        latency: u64,
-        below: &mut dyn Coprocessor,
-    ) -> u64 {
-        let issue = self.read(issue, address, below);
-        self.produce_integer(rd, issue + latency);
-        issue
+    pub fn load_hits(&self, issue: u64, address: u64) -> bool {
+        let line = address >> 6;
+        line == self.read_lines[line as usize % RECENT_LINES]
+            && (self.last_store.0 != address >> 3 || issue > self.last_store.1 + 2)
+    }
+
+    /// Returns whether a store surely finds its line in the cache and dirty.
+    #[inline(always)]
+    pub fn store_hits(&self, address: u64) -> bool {
+        let line = address >> 6;
+        line == self.written_lines[line as usize % RECENT_LINES]
+    }
+
+    /// Notes a store that issued at `issue`.
+    #[inline(always)]
+    pub fn stored(&mut self, issue: u64, address: u64) {
+        self.last_store = (address >> 3, issue);
+        self.free_port = issue + WRITE_BACK;
     }
 
     /// Returns the issue cycle of a load whose operands allow `issue`.
@@ -310,8 +316,7 @@ impl Pipeline {
             }
             self.written_lines[line as usize % RECENT_LINES] = line;
         }
-        self.last_store = (address >> 3, issue);
-        self.free_port = issue + WRITE_BACK;
+        self.stored(issue, address);
         issue
     }
 
@@ -457,7 +462,7 @@ impl Pipeline {
     /// cycle before the one in which its first instruction has been fetched,
     /// which takes two fetch groups if `split`.
     #[inline(always)]
-    pub fn enter(&mut self, now: u64, split: bool) -> u64 {
+    fn enter(&mut self, now: u64, split: bool) -> u64 {
         let first = self.fetch_start + u64::from(split);
         if first <= now + 1 {
             return now;
@@ -518,8 +523,8 @@ impl Pipeline {
     }
 }
 
-/// Returns the bit of an integer register in [`Pipeline::pending`]: the lowest,
-/// which is always set, for the register that takes results for `x0`.
+/// Returns the bit of an integer register in [`Pipeline::pending`]: the lowest
+/// for the register that takes results for `x0`.
 #[inline(always)]
 fn integer_bit(rd: u8) -> u64 {
     u64::from(1u32.wrapping_shl(rd.into()))

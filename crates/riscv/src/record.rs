@@ -1,0 +1,160 @@
+//! Translated instructions: what the interpreter's hot path reads and calls.
+
+use crate::config::CoreConfig;
+use crate::coprocessor::Coprocessor;
+use crate::csr::ControlRegisters;
+use crate::hart::Exit;
+use crate::instruction::Operation;
+use crate::memory::Memory;
+use crate::pipeline::Pipeline;
+use crate::trap::Trap;
+
+/// Executes the first of these records, the last instruction having issued in
+/// the cycle given, and then goes on to the next one by a call in tail
+/// position, until one leaves the block.
+///
+/// A function for each operation keeps everything in registers, and gives the
+/// host's branch predictor one indirect jump per operation instead of one for
+/// all. Where a compiler makes real calls of these jumps, they nest as deep as
+/// a block is long.
+pub(crate) type Step = for<'a> fn(&mut Core, &mut Memory, &[Record], u64, &mut Below<'a>) -> Left;
+
+/// What is below the core while it runs.
+pub(crate) struct Below<'a> {
+    /// Behind two references, so that what a [`Step`] is given fits the
+    /// registers in which functions are given arguments.
+    pub coprocessor: &'a mut dyn Coprocessor,
+}
+
+/// One translated instruction, or something to be done between two.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    /// Executes it.
+    pub step: Step,
+    /// As in `Instruction::immediate`, but for jumps the address of the link.
+    pub immediate: u64,
+    /// Registers to be waited for, as in `Instruction::uses`.
+    pub uses: u64,
+    /// Destination register.
+    pub rd: u8,
+    /// First source register.
+    pub rs1: u8,
+    /// Second source register.
+    pub rs2: u8,
+    /// Number of instructions of the block before this one.
+    pub index: u8,
+    /// Distance from the start of the block in halfwords.
+    pub halves: u8,
+    /// What the instruction does, for steps that serve several operations.
+    pub operation: Operation,
+    /// As in `Instruction::extra`; for loads their latency, for what stands
+    /// between two instructions the cycles waited.
+    pub extra: u16,
+}
+
+/// The state that instructions work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Core {
+    /// Integer registers; 32 takes results for `x0`. As many as a byte can
+    /// name, so that no index needs a check.
+    pub x: [u64; 256],
+    pub f: [u64; 32],
+    /// Address of the block that is executed.
+    pub start: u64,
+    /// Where to go on after [`How::Indirect`], [`How::Elsewhere`] and [`How::Stop`].
+    pub pc: u64,
+    /// Instructions of the block that retired, for [`How::Trap`] and [`How::Stop`].
+    pub retired: u8,
+    pub csr: ControlRegisters,
+    pub pipeline: Pipeline,
+    /// Retired instructions; in a block those of the whole block.
+    pub instructions: u64,
+    pub reservation: Option<u64>,
+    pub stop_on_scratch: bool,
+    /// What [`How::Trap`] is about.
+    pub trap: Option<Trap>,
+    /// What [`How::Stop`] is about.
+    pub exit: Option<Exit>,
+}
+
+impl Core {
+    /// Makes a core with cold caches.
+    pub fn new(config: &CoreConfig) -> Self {
+        Self {
+            x: [0; 256],
+            f: [0; 32],
+            start: 0,
+            pc: 0,
+            retired: 0,
+            csr: ControlRegisters::new(true),
+            pipeline: Pipeline::new(config),
+            instructions: 0,
+            reservation: None,
+            stop_on_scratch: false,
+            trap: None,
+            exit: None,
+        }
+    }
+
+    /// Returns the address of a record of the block that is executed.
+    #[inline(always)]
+    pub fn pc_of(&self, record: &Record) -> u64 {
+        self.start + 2 * u64::from(record.halves)
+    }
+
+    /// Leaves the block because the instruction of `record` raised an exception.
+    #[cold]
+    #[inline(never)]
+    pub fn raise(&mut self, trap: Trap, record: &Record, now: u64) -> Left {
+        self.trap = Some(trap);
+        self.retired = record.index;
+        Left {
+            now,
+            how: How::Trap,
+        }
+    }
+
+    /// Leaves the block behind the instruction of `record`, which stored to a
+    /// hooked page; what follows has not happened yet.
+    #[cold]
+    #[inline(never)]
+    pub fn stop_for_hook(&mut self, records: &[Record], now: u64) -> Left {
+        self.exit = Some(Exit::Hook);
+        self.retired = records.first().map_or(0, |record| record.index + 1);
+        self.pc = records.get(1).map_or(self.start, |next| self.pc_of(next));
+        Left {
+            now,
+            how: How::Stop,
+        }
+    }
+}
+
+/// How a block was left, and when its last instruction issued.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    pub now: u64,
+    pub how: How,
+}
+
+/// Why a block was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// By its end.
+    NotTaken,
+    /// To its target.
+    Taken,
+    /// By an indirect jump to [`Core::pc`].
+    Indirect,
+    /// By its end, and what is known about code must be asked again.
+    After,
+    /// The same, and the pipeline restarts.
+    Restart,
+    /// To [`Core::pc`], and the pipeline restarts.
+    Elsewhere,
+    /// By an exception, [`Core::trap`].
+    Trap,
+    /// To stop before [`Core::pc`], for [`Core::exit`].
+    Stop,
+    /// To stop at its end, for [`Core::exit`].
+    StopAfter,
+}

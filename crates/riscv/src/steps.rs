@@ -1,0 +1,199 @@
+//! The steps of the interpreter: a function for every operation.
+
+mod access;
+mod float;
+mod integer;
+mod system;
+
+use crate::instruction::Operation;
+use crate::memory::Memory;
+use crate::record::{Below, Core, How, Left, Record, Step};
+
+/// Returns the step of `operation`; `pending` is whether somebody may have to
+/// wait for what it loads.
+pub(crate) fn step_of(operation: Operation, timed: bool, pending: bool) -> Step {
+    match (timed, pending) {
+        (false, _) => choose::<false, false>(operation),
+        (true, false) => choose::<true, false>(operation),
+        (true, true) => choose::<true, true>(operation),
+    }
+}
+
+#[rustfmt::skip]
+fn choose<const TIMED: bool, const PENDING: bool>(operation: Operation) -> Step {
+    use Operation as O;
+    match operation {
+        O::Illegal => system::illegal::<TIMED>,
+        O::Continue => system::go_on,
+        O::Constant => integer::constant::<TIMED>,
+        O::Jal => integer::jal::<TIMED>,
+        O::Jalr => integer::jalr::<TIMED>,
+        O::Beq => integer::beq::<TIMED>,
+        O::Bne => integer::bne::<TIMED>,
+        O::Blt => integer::blt::<TIMED>,
+        O::Bge => integer::bge::<TIMED>,
+        O::Bltu => integer::bltu::<TIMED>,
+        O::Bgeu => integer::bgeu::<TIMED>,
+        O::Lb => access::lb::<TIMED, PENDING>,
+        O::Lh => access::lh::<TIMED, PENDING>,
+        O::Lw => access::lw::<TIMED, PENDING>,
+        O::Ld => access::ld::<TIMED, PENDING>,
+        O::Lbu => access::lbu::<TIMED, PENDING>,
+        O::Lhu => access::lhu::<TIMED, PENDING>,
+        O::Lwu => access::lwu::<TIMED, PENDING>,
+        O::Sb => access::sb::<TIMED>,
+        O::Sh => access::sh::<TIMED>,
+        O::Sw => access::sw::<TIMED>,
+        O::Sd => access::sd::<TIMED>,
+        O::Addi => integer::addi::<TIMED>,
+        O::Slti => integer::slti::<TIMED>,
+        O::Sltiu => integer::sltiu::<TIMED>,
+        O::Xori => integer::xori::<TIMED>,
+        O::Ori => integer::ori::<TIMED>,
+        O::Andi => integer::andi::<TIMED>,
+        O::Slli => integer::slli::<TIMED>,
+        O::Srli => integer::srli::<TIMED>,
+        O::Srai => integer::srai::<TIMED>,
+        O::Addiw => integer::addiw::<TIMED>,
+        O::Slliw => integer::slliw::<TIMED>,
+        O::Srliw => integer::srliw::<TIMED>,
+        O::Sraiw => integer::sraiw::<TIMED>,
+        O::Add => integer::add::<TIMED>,
+        O::Sub => integer::sub::<TIMED>,
+        O::Sll => integer::sll::<TIMED>,
+        O::Slt => integer::slt::<TIMED>,
+        O::Sltu => integer::sltu::<TIMED>,
+        O::Xor => integer::xor::<TIMED>,
+        O::Srl => integer::srl::<TIMED>,
+        O::Sra => integer::sra::<TIMED>,
+        O::Or => integer::or::<TIMED>,
+        O::And => integer::and::<TIMED>,
+        O::Addw => integer::addw::<TIMED>,
+        O::Subw => integer::subw::<TIMED>,
+        O::Sllw => integer::sllw::<TIMED>,
+        O::Srlw => integer::srlw::<TIMED>,
+        O::Sraw => integer::sraw::<TIMED>,
+        O::Mul => integer::mul::<TIMED>,
+        O::Mulh => integer::mulh::<TIMED>,
+        O::Mulhsu => integer::mulhsu::<TIMED>,
+        O::Mulhu => integer::mulhu::<TIMED>,
+        O::Div => integer::div::<TIMED>,
+        O::Divu => integer::divu::<TIMED>,
+        O::Rem => integer::rem::<TIMED>,
+        O::Remu => integer::remu::<TIMED>,
+        O::Mulw => integer::mulw::<TIMED>,
+        O::Divw => integer::divw::<TIMED>,
+        O::Divuw => integer::divuw::<TIMED>,
+        O::Remw => integer::remw::<TIMED>,
+        O::Remuw => integer::remuw::<TIMED>,
+        O::Fence => system::fence::<TIMED>,
+        O::FenceI => system::fence_i::<TIMED>,
+        O::Ecall => system::ecall::<TIMED>,
+        O::Ebreak => system::ebreak::<TIMED>,
+        O::Mret => system::mret::<TIMED>,
+        O::Wfi => system::wfi::<TIMED>,
+        O::Csr => system::csr::<TIMED>,
+        O::LrW | O::LrD | O::ScW | O::ScD | O::AmoW | O::AmoD => access::atomic::<TIMED>,
+        O::Custom => system::custom::<TIMED>,
+        O::Flw => float::flw::<TIMED>,
+        O::Fld => float::fld::<TIMED>,
+        O::Fsw => float::fsw::<TIMED>,
+        O::Fsd => float::fsd::<TIMED>,
+        O::Fused => float::fused::<TIMED>,
+        O::Float => float::float::<TIMED>,
+    }
+}
+
+/// Waits the cycles that the next instruction needs for what the one before
+/// it loads.
+pub(crate) fn wait_for_load(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, next, ..] = records else {
+        return lost(core, now);
+    };
+    let now = core
+        .pipeline
+        .wait_for_load(record.uses, now, record.extra.into());
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// Fetches the line of instructions in which the next one lies or ends.
+pub(crate) fn fetch_line(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, next, ..] = records else {
+        return lost(core, now);
+    };
+    let pc = core.pc_of(record);
+    let now = core
+        .pipeline
+        .enter_line(record.uses, pc, now, below.coprocessor);
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// Waits for the operands of the first record and executes it then.
+#[inline(never)]
+fn stalled(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, ..] = records else {
+        return lost(core, now);
+    };
+    let now = core.pipeline.wait(record.uses, now);
+    (record.step)(core, memory, records, now, below)
+}
+
+/// Leaves a block that has no end, which cannot be made; going on at the same
+/// place is the harmless answer.
+#[cold]
+#[inline(never)]
+fn lost(core: &mut Core, now: u64) -> Left {
+    core.pc = core.start;
+    Left {
+        now,
+        how: How::Elsewhere,
+    }
+}
+
+/// Stands at the beginning of every step: takes the first record apart from
+/// those behind it, and waits for its operands.
+macro_rules! begin {
+    ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
+        let [record, next, ..] = $records else {
+            return crate::steps::lost($core, $now);
+        };
+        crate::steps::wait!(record, $core, $memory, $records, $now, $below);
+        (record, next, $now + u64::from(TIMED))
+    }};
+}
+macro_rules! wait {
+    ($record:ident, $core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {
+        if TIMED && $record.uses & $core.pipeline.pending != 0 {
+            return crate::steps::stalled($core, $memory, $records, $now, $below);
+        }
+    };
+}
+/// The same for the last instruction of a block.
+macro_rules! begin_last {
+    ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
+        let [record, ..] = $records else {
+            return crate::steps::lost($core, $now);
+        };
+        crate::steps::wait!(record, $core, $memory, $records, $now, $below);
+        (record, $now + u64::from(TIMED))
+    }};
+}
+use {begin, begin_last, wait};

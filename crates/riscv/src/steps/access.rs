@@ -1,0 +1,191 @@
+//! Loads, stores and atomics of integers.
+
+use super::begin;
+use crate::access::{atomic as execute_atomic, slow_load, slow_store};
+use crate::memory::Memory;
+use crate::record::{Below, Core, Left, Record};
+
+macro_rules! loads {
+    ($($name:ident, $slow:ident: $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
+        pub fn $name<const TIMED: bool, const PENDING: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, next, now) = begin!(core, memory, records, now, below);
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let Some(bytes) = memory.load_open::<$bytes>(address) else {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            };
+            if TIMED && !core.pipeline.load_hits(now, address) {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            }
+            let $value = <$type>::from_le_bytes(bytes);
+            core.x[usize::from(record.rd)] = $extended;
+            if PENDING {
+                core.pipeline.produce_integer(record.rd, now + u64::from(record.extra));
+            }
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+
+        /// The same with every check, for a load that issues at `now`.
+        #[cold]
+        #[inline(never)]
+        fn $slow<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let [record, next, ..] = records else {
+                return super::lost(core, now);
+            };
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let bytes = match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
+                Ok(bytes) => bytes,
+                Err(trap) => return core.raise(trap, record, now),
+            };
+            let $value = <$type>::from_le_bytes(bytes);
+            core.x[usize::from(record.rd)] = $extended;
+            let mut now = now;
+            if TIMED {
+                now = core.pipeline.read(now, address, below.coprocessor);
+                core.pipeline.produce_integer(record.rd, now + u64::from(record.extra));
+            }
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+    )*};
+}
+
+loads! {
+    lb, slow_lb: 1, |value: i8| value as i64 as u64;
+    lh, slow_lh: 2, |value: i16| value as i64 as u64;
+    lw, slow_lw: 4, |value: i32| value as i64 as u64;
+    ld, slow_ld: 8, |value: u64| value;
+    lbu, slow_lbu: 1, |value: u8| value.into();
+    lhu, slow_lhu: 2, |value: u16| value.into();
+    lwu, slow_lwu: 4, |value: u32| value.into();
+}
+
+macro_rules! stores {
+    ($($name:ident, $slow:ident: $type:ty;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, next, now) = begin!(core, memory, records, now, below);
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let value = core.x[usize::from(record.rs2)] as $type;
+            if TIMED && !core.pipeline.store_hits(address)
+                || !memory.store_open(address, value.to_le_bytes())
+            {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            }
+            if TIMED {
+                core.pipeline.stored(now, address);
+            }
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+
+        /// The same with every check, for a store that issues at `now`.
+        #[cold]
+        #[inline(never)]
+        fn $slow<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let [record, ..] = records else {
+                return super::lost(core, now);
+            };
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let value = core.x[usize::from(record.rs2)] as $type;
+            store_checked::<TIMED, _>(core, memory, records, now, below, address, value.to_le_bytes())
+        }
+    )*};
+}
+
+stores! {
+    sb, slow_sb: u8;
+    sh, slow_sh: u16;
+    sw, slow_sw: u32;
+    sd, slow_sd: u64;
+}
+
+/// Stores with every check and goes on.
+pub(super) fn store_checked<const TIMED: bool, const N: usize>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+    address: u64,
+    bytes: [u8; N],
+) -> Left {
+    let [record, next, ..] = records else {
+        return super::lost(core, now);
+    };
+    let mut now = now;
+    if TIMED {
+        now = core.pipeline.store(now, address, below.coprocessor);
+    }
+    if !memory.store_open(address, bytes) {
+        if let Err(trap) = slow_store(
+            memory,
+            below.coprocessor,
+            address,
+            bytes,
+            core.pc_of(record),
+        ) {
+            return core.raise(trap, record, now);
+        }
+        if memory.take_hook_touched() {
+            return core.stop_for_hook(records, now);
+        }
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+pub fn atomic<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let address = core.x[usize::from(record.rs1)];
+    let operand = core.x[usize::from(record.rs2)];
+    let pc = core.pc_of(record);
+    let reservation = &mut core.reservation;
+    match execute_atomic(
+        memory,
+        below.coprocessor,
+        reservation,
+        record,
+        address,
+        operand,
+        pc,
+    ) {
+        Ok(value) => core.x[usize::from(record.rd)] = value,
+        Err(trap) => return core.raise(trap, record, now),
+    }
+    if TIMED {
+        now = core.pipeline.store(now, address, below.coprocessor);
+        now = core.pipeline.read(now, address, below.coprocessor);
+        let latency = core.pipeline.config.subword_load_latency;
+        core.pipeline.produce_integer(record.rd, now + latency);
+    }
+    if memory.take_hook_touched() {
+        return core.stop_for_hook(records, now);
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}

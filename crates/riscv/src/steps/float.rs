@@ -1,0 +1,146 @@
+//! Floating-point instructions.
+
+use super::access::store_checked;
+use super::begin;
+use crate::access::slow_load;
+use crate::float::{FloatForm, FusedForm, execute, execute_fused};
+use crate::memory::Memory;
+use crate::record::{Below, Core, Left, Record};
+use crate::trap::Trap;
+
+/// Leaves the block if the floating-point unit is off.
+macro_rules! demand_unit {
+    ($core:ident, $record:ident, $now:ident) => {
+        if !$core.csr.float_on() {
+            return unit_is_off($core, $record, $now);
+        }
+    };
+}
+
+#[cold]
+#[inline(never)]
+fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> Left {
+    let why = "the floating-point unit is switched off in mstatus.FS";
+    core.raise(Trap::illegal(core.pc_of(record), 0, why), record, now)
+}
+
+macro_rules! loads {
+    ($($name:ident: $bytes:literal, |$value:ident: $type:ty| $boxed:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, next, mut now) = begin!(core, memory, records, now, below);
+            demand_unit!(core, record, now);
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let bytes = match memory.load_open::<$bytes>(address) {
+                Some(bytes) => bytes,
+                None => match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
+                    Ok(bytes) => bytes,
+                    Err(trap) => return core.raise(trap, record, now),
+                },
+            };
+            let $value = <$type>::from_le_bytes(bytes);
+            core.f[usize::from(record.rd & 31)] = $boxed;
+            if TIMED {
+                now = core.pipeline.read(now, address, below.coprocessor);
+                let ready = now + u64::from(record.extra);
+                core.pipeline.produce(32 + u32::from(record.rd & 31), ready);
+            }
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+    )*};
+}
+
+loads! {
+    flw: 4, |value: u32| u64::from(value) | !0 << 32;
+    fld: 8, |value: u64| value;
+}
+
+macro_rules! stores {
+    ($($name:ident: $type:ty;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, _, now) = begin!(core, memory, records, now, below);
+            demand_unit!(core, record, now);
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let bytes = (core.f[usize::from(record.rs2 & 31)] as $type).to_le_bytes();
+            store_checked::<TIMED, _>(core, memory, records, now, below, address, bytes)
+        }
+    )*};
+}
+
+stores! {
+    fsw: u32;
+    fsd: u64;
+}
+
+pub fn fused<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    demand_unit!(core, record, now);
+    let a = core.f[usize::from(record.rs1 & 31)];
+    let b = core.f[usize::from(record.rs2 & 31)];
+    let c = core.f[record.immediate as usize & 31];
+    let (frm, flags) = (core.csr.frm, core.csr.fflags);
+    let form = FusedForm::unpack(record.extra);
+    let Some((bits, raised)) = execute_fused(form, a, b, c, frm, flags) else {
+        return rounding_is_reserved(core, record, now);
+    };
+    core.csr.raise(raised);
+    core.f[usize::from(record.rd & 31)] = bits;
+    if TIMED {
+        let form = FloatForm::unpack(record.extra);
+        now = core.pipeline.float(now, form, true, record.rd & 31);
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+pub fn float<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    demand_unit!(core, record, now);
+    let a = core.f[usize::from(record.rs1 & 31)];
+    let b = core.f[usize::from(record.rs2 & 31)];
+    let integer = core.x[usize::from(record.rs1)];
+    let (frm, flags) = (core.csr.frm, core.csr.fflags);
+    let form = FloatForm::unpack(record.extra);
+    let Some((bits, raised)) = execute(form, a, b, integer, frm, flags) else {
+        return rounding_is_reserved(core, record, now);
+    };
+    core.csr.raise(raised);
+    if form.writes_float() {
+        core.f[usize::from(record.rd & 31)] = bits;
+    } else {
+        core.x[usize::from(record.rd)] = bits;
+    }
+    if TIMED {
+        now = core.pipeline.float(now, form, false, record.rd & 31);
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+#[cold]
+#[inline(never)]
+fn rounding_is_reserved(core: &mut Core, record: &Record, now: u64) -> Left {
+    let why = format!("rounding mode {} in frm is reserved", core.csr.frm);
+    core.raise(Trap::illegal(core.pc_of(record), 0, &why), record, now)
+}

@@ -1,0 +1,159 @@
+//! Integer arithmetic, branches and jumps.
+
+use super::{begin, begin_last};
+use crate::arithmetic as a;
+use crate::memory::Memory;
+use crate::record::{Below, Core, How, Left, Record};
+
+macro_rules! arithmetic {
+    ($($name:ident: |$a:ident, $b:ident, $immediate:ident| $value:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, next, now) = begin!(core, memory, records, now, below);
+            let $a = core.x[usize::from(record.rs1)];
+            let $b = core.x[usize::from(record.rs2)];
+            let $immediate = record.immediate;
+            core.x[usize::from(record.rd)] = $value;
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+    )*};
+}
+
+arithmetic! {
+    constant: |_a, _b, immediate| immediate;
+    addi: |a, _b, immediate| a.wrapping_add(immediate);
+    slti: |a, _b, immediate| u64::from((a as i64) < immediate as i64);
+    sltiu: |a, _b, immediate| u64::from(a < immediate);
+    xori: |a, _b, immediate| a ^ immediate;
+    ori: |a, _b, immediate| a | immediate;
+    andi: |a, _b, immediate| a & immediate;
+    slli: |a, _b, immediate| a << (immediate & 63);
+    srli: |a, _b, immediate| a >> (immediate & 63);
+    srai: |a, _b, immediate| (a as i64 >> (immediate & 63)) as u64;
+    addiw: |a, _b, immediate| a::word(a.wrapping_add(immediate) as u32);
+    slliw: |a, _b, immediate| a::word((a as u32) << (immediate & 31));
+    srliw: |a, _b, immediate| a::word(a as u32 >> (immediate & 31));
+    sraiw: |a, _b, immediate| a::word((a as i32 >> (immediate & 31)) as u32);
+    add: |a, b, _immediate| a.wrapping_add(b);
+    sub: |a, b, _immediate| a.wrapping_sub(b);
+    sll: |a, b, _immediate| a << (b & 63);
+    slt: |a, b, _immediate| u64::from((a as i64) < b as i64);
+    sltu: |a, b, _immediate| u64::from(a < b);
+    xor: |a, b, _immediate| a ^ b;
+    srl: |a, b, _immediate| a >> (b & 63);
+    sra: |a, b, _immediate| (a as i64 >> (b & 63)) as u64;
+    or: |a, b, _immediate| a | b;
+    and: |a, b, _immediate| a & b;
+    addw: |a, b, _immediate| a::word(a.wrapping_add(b) as u32);
+    subw: |a, b, _immediate| a::word(a.wrapping_sub(b) as u32);
+    sllw: |a, b, _immediate| a::word((a as u32) << (b & 31));
+    srlw: |a, b, _immediate| a::word(a as u32 >> (b & 31));
+    sraw: |a, b, _immediate| a::word((a as i32 >> (b & 31)) as u32);
+}
+
+/// What the multiplier and divider do: a value, and the iterations it takes.
+macro_rules! long {
+    ($($name:ident: |$a:ident, $b:ident| $value:expr, |$core:ident| $iterations:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            $core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, next, mut now) = begin!($core, memory, records, now, below);
+            let $a = $core.x[usize::from(record.rs1)];
+            let $b = $core.x[usize::from(record.rs2)];
+            if TIMED {
+                now = $core.pipeline.muldiv(now, record.rd, $iterations);
+            }
+            $core.x[usize::from(record.rd)] = $value;
+            (next.step)($core, memory, &records[1..], now, below)
+        }
+    )*};
+}
+
+long! {
+    mul: |a, b| a.wrapping_mul(b), |core| core.pipeline.multiply_iterations(a, false, false);
+    mulh: |a, b| a::mulh(a, b), |core| core.pipeline.multiply_iterations(a, true, false);
+    mulhsu: |a, b| a::mulhsu(a, b), |core| core.pipeline.multiply_iterations(a, true, false);
+    mulhu: |a, b| a::mulhu(a, b), |core| core.pipeline.multiply_iterations(a, true, false);
+    mulw: |a, b| a::word(a.wrapping_mul(b) as u32),
+        |core| core.pipeline.multiply_iterations(a, false, true);
+    div: |a, b| a::div(a, b), |core| a::divide_iterations(a, b, true, false);
+    divu: |a, b| a::divu(a, b), |core| a::divide_iterations(a, b, false, false);
+    rem: |a, b| a::rem(a, b), |core| a::divide_iterations(a, b, true, false);
+    remu: |a, b| a::remu(a, b), |core| a::divide_iterations(a, b, false, false);
+    divw: |a, b| a::divw(a, b), |core| a::divide_iterations(a, b, true, true);
+    divuw: |a, b| a::divuw(a, b), |core| a::divide_iterations(a, b, false, true);
+    remw: |a, b| a::remw(a, b), |core| a::divide_iterations(a, b, true, true);
+    remuw: |a, b| a::remuw(a, b), |core| a::divide_iterations(a, b, false, true);
+}
+
+macro_rules! branches {
+    ($($name:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, now) = begin_last!(core, memory, records, now, below);
+            let $a = core.x[usize::from(record.rs1)];
+            let $b = core.x[usize::from(record.rs2)];
+            let how = if $taken { How::Taken } else { How::NotTaken };
+            Left { now, how }
+        }
+    )*};
+}
+
+branches! {
+    beq: |a, b| a == b;
+    bne: |a, b| a != b;
+    blt: |a, b| (a as i64) < b as i64;
+    bge: |a, b| a as i64 >= b as i64;
+    bltu: |a, b| a < b;
+    bgeu: |a, b| a >= b;
+}
+
+pub fn jal<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    core.x[usize::from(record.rd)] = record.immediate;
+    Left {
+        now,
+        how: How::Taken,
+    }
+}
+
+pub fn jalr<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    let base = core.x[usize::from(record.rs1)];
+    core.pc = base.wrapping_add(record.immediate) & !1;
+    core.x[usize::from(record.rd)] = core.pc_of(record) + u64::from(record.extra);
+    if TIMED && matches!(record.rd, 1 | 5) {
+        let ready = now + core.pipeline.config.indirect_link_latency;
+        core.pipeline.produce(record.rd.into(), ready);
+    }
+    Left {
+        now,
+        how: How::Indirect,
+    }
+}

@@ -1,0 +1,221 @@
+//! Custom and system instructions, and what cannot be executed.
+
+use super::{begin, begin_last};
+use crate::coprocessor::RoccCommand;
+use crate::csr::{Counters, number};
+use crate::hart::Exit;
+use crate::instruction::DISCARD;
+use crate::memory::Memory;
+use crate::pipeline::WRITE_BACK;
+use crate::record::{Below, Core, How, Left, Record};
+use crate::trap::Trap;
+
+pub fn custom<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let pc = core.pc_of(record);
+    if !core.csr.accelerator_on() {
+        let why = "the accelerator is switched off in mstatus.XS";
+        return core.raise(Trap::illegal(pc, 0, why), record, now);
+    }
+    let flags = record.extra >> 2;
+    let value_if = |flag: u16, register: u8| match flags & flag {
+        0 => 0,
+        _ => core.x[usize::from(register)],
+    };
+    let command = RoccCommand {
+        custom: (record.extra & 3) as u8,
+        funct: record.immediate as u8,
+        rs1: value_if(2, record.rs1),
+        rs2: value_if(1, record.rs2),
+        wants_reply: flags & 4 != 0,
+        pc,
+        cycle: if TIMED { now + WRITE_BACK } else { 0 },
+    };
+    let reply = match below.coprocessor.execute(command, memory) {
+        Ok(reply) => reply,
+        Err(fault) => {
+            let trap = Trap {
+                handled: None,
+                fault: Box::new(fault),
+            };
+            return core.raise(trap, record, now);
+        }
+    };
+    core.x[usize::from(record.rd)] = reply.value;
+    if TIMED {
+        let issued = now.max(reply.accepted.saturating_sub(WRITE_BACK));
+        core.pipeline.statistics.accelerator_wait_cycles += issued - now;
+        now = issued;
+        core.pipeline.custom(now);
+        if command.wants_reply {
+            core.pipeline.produce_integer(record.rd, reply.value_ready);
+        }
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+pub fn fence<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, mut now) = begin_last!(core, memory, records, now, below);
+    let ask = if TIMED { core.pipeline.fence(now) } else { 0 };
+    match below.coprocessor.fence(core.pc_of(record), ask, memory) {
+        Ok(done) => {
+            if TIMED {
+                core.pipeline.statistics.fence_wait_cycles += done.max(ask) - now;
+                now = done.max(ask);
+                core.pipeline.take_probes(below.coprocessor);
+            }
+            Left {
+                now,
+                how: How::After,
+            }
+        }
+        Err(fault) => {
+            let trap = Trap {
+                handled: None,
+                fault: Box::new(fault),
+            };
+            core.raise(trap, record, now)
+        }
+    }
+}
+
+pub fn csr<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    let csr = record.immediate as u16;
+    let counters = Counters {
+        cycle: if TIMED { now } else { core.instructions },
+        instret: core.instructions,
+    };
+    let operand = if record.extra & 4 == 0 {
+        core.x[usize::from(record.rs1)]
+    } else {
+        record.rs1.into()
+    };
+    let kind = record.extra & 3;
+    let writes = kind == 1 || record.rs1 != 0;
+    let old = core.csr.read(csr, counters);
+    let restart = match (old, writes) {
+        (None, _) => None,
+        (Some(_), false) => Some(false),
+        (Some(old), true) => {
+            let value = match kind {
+                1 => operand,
+                2 => old | operand,
+                _ => old & !operand,
+            };
+            core.csr.write(csr, value, counters)
+        }
+    };
+    let (Some(old), Some(restart)) = (old, restart) else {
+        let why = format!("control register {csr:#x} does not exist or is read-only");
+        return core.raise(Trap::illegal(core.pc_of(record), 0, &why), record, now);
+    };
+    core.x[usize::from(record.rd)] = old;
+    if TIMED && record.rd != DISCARD {
+        let ready = now + core.pipeline.config.csr_latency;
+        core.pipeline.produce(record.rd.into(), ready);
+    }
+    let how = if core.stop_on_scratch && writes && csr == number::MSCRATCH {
+        core.exit = Some(Exit::Scratch(core.csr.mscratch));
+        How::StopAfter
+    } else if restart {
+        How::Restart
+    } else {
+        How::After
+    };
+    Left { now, how }
+}
+
+pub fn fence_i<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (_, now) = begin_last!(core, memory, records, now, below);
+    Left {
+        now,
+        how: How::Restart,
+    }
+}
+
+pub fn wfi<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (_, now) = begin_last!(core, memory, records, now, below);
+    Left {
+        now,
+        how: How::After,
+    }
+}
+
+pub fn mret<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (_, now) = begin_last!(core, memory, records, now, below);
+    core.pc = core.csr.leave_trap();
+    Left {
+        now,
+        how: How::Elsewhere,
+    }
+}
+
+/// Goes on in the block behind this one, which is no instruction.
+pub fn go_on(_: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> Left {
+    Left {
+        now,
+        how: How::Taken,
+    }
+}
+
+macro_rules! exceptions {
+    ($($name:ident: |$pc:ident, $record:ident| $trap:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let ($record, now) = begin_last!(core, memory, records, now, below);
+            let $pc = core.pc_of($record);
+            core.raise($trap, $record, now)
+        }
+    )*};
+}
+
+exceptions! {
+    ecall: |pc, _record| Trap::environment_call(pc);
+    ebreak: |pc, _record| Trap::breakpoint(pc);
+    illegal: |pc, record| {
+        let bits = record.immediate;
+        Trap::illegal(pc, bits, &format!("{bits:#010x} is no RV64GC instruction"))
+    };
+}
