@@ -5,7 +5,7 @@ use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
-use crate::record::Record;
+use crate::record::{Record, Step};
 use crate::schedule::{Schedule, Translated};
 
 const PAGE_BYTES: u64 = 4096;
@@ -21,6 +21,7 @@ const WRONG_PATH_BYTES: u64 = 24;
 
 /// A run of instructions that is entered at its start only.
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 pub(crate) struct Block {
     /// Address of the first instruction.
     pub pc: u64,
@@ -28,10 +29,13 @@ pub(crate) struct Block {
     pub after: u64,
     /// Address of the last instruction.
     pub last: u64,
-    /// Where it goes if left by [`How::Taken`](crate::record::How::Taken).
-    pub target: u64,
+    /// Where it goes if left by [`How::NotTaken`](crate::record::How::NotTaken),
+    /// its end, and by [`How::Taken`](crate::record::How::Taken).
+    pub targets: [u64; 2],
     /// What the last instruction is to the predictors, if it is a branch or jump.
     pub transfer: Option<Transfer>,
+    /// The step of the first record.
+    pub first: Step,
     /// What is executed; the last record ends the block.
     pub records: Box<[Record]>,
     /// Number of instructions.
@@ -42,16 +46,21 @@ pub(crate) struct Block {
     pub line: u64,
     /// Cycles by which the fetch unit can be ahead of instructions as dense as
     /// these: the queue holds a number of bytes.
-    pub fetch_ahead: u8,
+    pub fetch_ahead: u64,
+    /// The fetch group, of four bytes, in which the last instruction ends.
+    pub last_group: u64,
     /// Fetch groups from the last instruction to a return behind it that would
     /// be fetched on a wrong path; 255 if there is none near.
     pub return_behind: u8,
     /// Whether the first instruction lies in two fetch groups.
     pub split: bool,
-    /// Blocks that followed last time, not taken and taken; any number until
-    /// then, so their address must be checked.
+    /// Blocks that followed last time, not taken and taken; [`UNKNOWN`] until
+    /// then. After an indirect jump another one may have to follow.
     pub links: [u32; 2],
 }
+
+/// Stands for a block that is not known.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Stands for the line of a block whose first instruction may lie in two.
 const TWO_LINES: u64 = u64::MAX - 1;
@@ -149,13 +158,15 @@ impl CodeCache {
         if end.operation != O::Jal {
             target = end.immediate as u64;
         }
+        let records = self.schedule.records(&code);
         let block = Block {
             pc,
             after: at,
             last: pc + u64::from(code[instructions.max(1) - 1].instruction.offset),
-            target,
+            targets: [at, target],
             transfer: transfer(&end),
-            records: self.schedule.records(&code),
+            first: records[0].step,
+            records,
             instructions: instructions as u32,
             first_uses: first.instruction.uses,
             line: if two_lines {
@@ -164,10 +175,12 @@ impl CodeCache {
                 pc / LINE_BYTES
             },
             fetch_ahead: (FETCH_QUEUE_BYTES * instructions as u32 / bytes.max(1))
-                .saturating_sub(FETCH_RESTART) as u8,
+                .saturating_sub(FETCH_RESTART)
+                .into(),
+            last_group: (at - 2) >> 2,
             return_behind: return_behind(at, memory),
             split: pc & 2 != 0 && first.length == 4,
-            links: [0; 2],
+            links: [UNKNOWN; 2],
         };
         self.blocks.push(block);
         let offset = pc - memory.base();

@@ -113,8 +113,7 @@ impl Pipeline {
     #[inline(always)]
     pub fn enter_block(&mut self, block: &Block, now: u64, below: &mut dyn Coprocessor) -> u64 {
         let now = self.enter(now, block.split);
-        if block.line == self.current_line || self.is_fetched(block.line) {
-            self.current_line = block.line;
+        if block.line == self.current_line {
             return now;
         }
         self.enter_line(block.first_uses, block.pc, now, below)
@@ -471,28 +470,24 @@ impl Pipeline {
         first - 1
     }
 
-    /// Accounts for a branch or jump at the end of `block` that issued at `now`.
+    /// Accounts for a branch or jump at the end of `block` that issued at `now`
+    /// and goes on at `next`.
     #[inline(always)]
     pub fn transfer(
         &mut self,
         now: u64,
         block: &Block,
-        target: u64,
+        next: u64,
         taken: bool,
         transfer: Transfer,
     ) {
-        if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
-            self.free_port = now + WRITE_BACK;
-        }
-        let after = block.after;
-        let last_half = after - 2;
-        let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
-        let earliest = now.saturating_sub(block.fetch_ahead.into());
+        let groups = block.last_group.saturating_sub(self.fetch_pc >> 2);
+        let earliest = now.saturating_sub(block.fetch_ahead);
         let fetched = (self.fetch_start + groups).max(earliest).min(now);
-        let executed = Executed {
-            last_half,
-            after,
-            target,
+        let executed = || Executed {
+            last_half: block.after - 2,
+            after: block.after,
+            target: next,
             taken,
             transfer,
             fetched,
@@ -500,9 +495,27 @@ impl Pipeline {
             queue_short: now <= fetched + 2,
         };
         let prediction = match transfer {
-            Transfer::Branch => self.predictor.resolve_branch(&executed),
-            Transfer::Jump if self.predictor.knows(&executed) => Prediction::Right,
-            _ => self.predictor.resolve_jump(&executed),
+            Transfer::Branch => {
+                let executed = executed();
+                self.free_port = now + WRITE_BACK;
+                self.predictor.resolve_branch(executed)
+            }
+            Transfer::Jump => {
+                let executed = executed();
+                self.free_port = now + WRITE_BACK;
+                if self.predictor.knows(executed) {
+                    Prediction::Right
+                } else {
+                    self.predictor.resolve_jump(executed)
+                }
+            }
+            _ => {
+                let executed = executed();
+                if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
+                    self.free_port = now + WRITE_BACK;
+                }
+                self.predictor.resolve_jump(executed)
+            }
         };
         let bubble = match prediction {
             Prediction::Wrong => {
@@ -511,7 +524,7 @@ impl Pipeline {
                     self.predictor.lose_return();
                 }
                 self.fetch_start = now + 1 + self.config.mispredict_penalty;
-                self.fetch_pc = if taken { target } else { after };
+                self.fetch_pc = next;
                 return;
             }
             _ if !taken => return,
@@ -519,7 +532,7 @@ impl Pipeline {
             Prediction::Late => self.config.decode_redirect_penalty,
         };
         self.fetch_start = fetched + 1 + bubble;
-        self.fetch_pc = target;
+        self.fetch_pc = next;
     }
 }
 

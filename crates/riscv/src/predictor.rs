@@ -63,13 +63,16 @@ pub(crate) struct Predictor {
     next_target: usize,
     /// By a hash of the address: the number of targets and the newest one.
     slots: [(u8, u8); SLOTS],
+    /// The address of that one; [`NO_TARGET`] if it is gone.
+    newest: [u64; SLOTS],
     counters: Vec<bool>,
     history: u32,
     /// The history before its last change, and when that was: a lookup in the
     /// cycle after it does not see it yet.
     older_history: u32,
     history_changed: u64,
-    history_length: u32,
+    /// The bit of a history that the next outcome takes.
+    newest_outcome: u32,
     /// By the history, what it adds to the number of a counter.
     hashes: Vec<u32>,
     counter_mask: u32,
@@ -102,11 +105,12 @@ impl Predictor {
             ],
             next_target: 0,
             slots: [(0, 0); SLOTS],
+            newest: [NO_TARGET; SLOTS],
             counters: vec![false; counters],
             history: 0,
             older_history: 0,
             history_changed: 0,
-            history_length,
+            newest_outcome: 1 << (history_length - 1),
             hashes: (0..1 << history_length).map(hash).collect(),
             counter_mask: counters as u32 - 1,
             counter_bits,
@@ -127,6 +131,7 @@ impl Predictor {
         });
         self.next_target = 0;
         self.slots.fill((0, 0));
+        self.newest.fill(NO_TARGET);
         self.counters.fill(false);
         self.history = 0;
         self.older_history = 0;
@@ -140,14 +145,14 @@ impl Predictor {
 
     /// Predicts and then learns from one executed branch.
     #[inline(always)]
-    pub fn resolve_branch(&mut self, executed: &Executed) -> Prediction {
+    pub fn resolve_branch(&mut self, executed: Executed) -> Prediction {
         let Executed {
             last_half,
             target,
             taken,
             fetched,
             ..
-        } = *executed;
+        } = executed;
         let seen = self.visible_history(fetched);
         let idx = self.counter_idx(last_half, seen);
         let guess = self.counters[idx];
@@ -175,13 +180,23 @@ impl Predictor {
     /// Returns whether the target buffer is hit: all there is to a jump that
     /// neither is a call nor indirect.
     #[inline(always)]
-    pub fn knows(&self, executed: &Executed) -> bool {
-        !executed.entered_late && self.find(executed.last_half).is_some()
+    pub fn knows(&self, executed: Executed) -> bool {
+        let Executed {
+            last_half,
+            entered_late,
+            ..
+        } = executed;
+        !entered_late && (self.newest[slot(last_half)] == last_half || self.knows_older(last_half))
+    }
+
+    #[inline(never)]
+    fn knows_older(&self, last_half: u64) -> bool {
+        self.find(last_half).is_some()
     }
 
     /// Predicts and then learns from one executed jump.
     #[inline(never)]
-    pub fn resolve_jump(&mut self, executed: &Executed) -> Prediction {
+    pub fn resolve_jump(&mut self, executed: Executed) -> Prediction {
         let Executed {
             last_half,
             after,
@@ -189,7 +204,7 @@ impl Predictor {
             transfer,
             fetched,
             ..
-        } = *executed;
+        } = executed;
         let found = if executed.entered_late {
             None
         } else {
@@ -264,7 +279,8 @@ impl Predictor {
     }
 
     fn shifted(&self, history: u32, taken: bool) -> u32 {
-        u32::from(taken) << (self.history_length - 1) | history >> 1
+        let outcome = if taken { self.newest_outcome } else { 0 };
+        outcome | history >> 1
     }
 
     fn counter_idx(&self, last_half: u64, history: u32) -> usize {
@@ -273,7 +289,6 @@ impl Predictor {
         ((folded ^ self.hashes[history as usize]) & self.counter_mask) as usize
     }
 
-    #[inline(always)]
     fn find(&self, last_half: u64) -> Option<usize> {
         let (count, newest) = self.slots[slot(last_half)];
         if count == 0 {
@@ -297,10 +312,14 @@ impl Predictor {
         let old = self.targets[idx].last_half;
         if old != NO_TARGET {
             self.slots[slot(old)].0 -= 1;
+            if self.newest[slot(old)] == old {
+                self.newest[slot(old)] = NO_TARGET;
+            }
         }
         self.targets[idx] = Target { last_half, target };
         let entry = &mut self.slots[slot(last_half)];
         *entry = (entry.0 + 1, idx as u8);
+        self.newest[slot(last_half)] = last_half;
     }
 }
 

@@ -116,10 +116,10 @@ impl Hart {
         let base = memory.base();
         let core = &mut self.core;
         let mut below = Below { coprocessor };
-        let mut block_idx = block_idx;
         let mut now = core.pipeline.now;
+        let mut block_idx = block_idx;
+        let mut block = &self.code.blocks[block_idx];
         loop {
-            let block = &self.code.blocks[block_idx];
             if core.instructions >= limits.instructions || TIMED && now >= limits.cycles {
                 self.pc = block.pc;
                 core.pipeline.now = now;
@@ -130,18 +130,11 @@ impl Hart {
             if TIMED {
                 now = core.pipeline.enter_block(block, now, below.coprocessor);
             }
-            let Some(first) = block.records.first() else {
-                // Cannot be made; going on at the same place is the harmless answer.
-                self.pc = block.pc;
-                core.pipeline.now = now;
-                return End::Next;
-            };
-            let left = (first.step)(core, memory, &block.records, now, &mut below);
+            let left = (block.first)(core, memory, &block.records, now, &mut below);
             now = left.now;
             let taken = left.how != How::NotTaken;
             let next = match left.how {
-                How::NotTaken => block.after,
-                How::Taken => block.target,
+                How::NotTaken | How::Taken => block.targets[usize::from(taken)],
                 How::Indirect => core.pc,
                 _ => {
                     let (after, instructions) = (block.after, block.instructions);
@@ -149,25 +142,27 @@ impl Hart {
                 }
             };
             if TIMED && let Some(transfer) = block.transfer {
-                let target = if left.how == How::Indirect {
-                    next
-                } else {
-                    block.target
-                };
-                core.pipeline.transfer(now, block, target, taken, transfer);
+                core.pipeline.transfer(now, block, next, taken, transfer);
             }
             // The block that followed last time is tried first.
-            let link = block.links[usize::from(taken)] as usize;
-            let linked = self.code.blocks.get(link);
-            if linked.is_some_and(|linked| linked.pc == next) {
-                block_idx = link;
-            } else if let Some(next_idx) = self.code.find(base, next) {
-                self.code.blocks[block_idx].links[usize::from(taken)] = next_idx as u32;
-                block_idx = next_idx;
-            } else {
-                self.pc = next;
-                core.pipeline.now = now;
-                return End::Next;
+            let link = block.links[usize::from(taken)];
+            match self.code.blocks.get(link as usize) {
+                Some(linked) if left.how != How::Indirect || linked.pc == next => {
+                    block_idx = link as usize;
+                    block = linked;
+                }
+                _ => match self.code.find(base, next) {
+                    Some(next_idx) => {
+                        self.code.blocks[block_idx].links[usize::from(taken)] = next_idx as u32;
+                        block_idx = next_idx;
+                        block = &self.code.blocks[next_idx];
+                    }
+                    None => {
+                        self.pc = next;
+                        core.pipeline.now = now;
+                        return End::Next;
+                    }
+                },
             }
         }
     }
