@@ -4,8 +4,7 @@ use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
-use crate::predictor::Transfer;
-use crate::record::{Record, Step};
+use crate::record::{Ending, Record};
 use crate::schedule::{Schedule, Translated};
 
 const PAGE_BYTES: u64 = 4096;
@@ -20,55 +19,26 @@ const FETCH_RESTART: u32 = 3;
 const WRONG_PATH_BYTES: u64 = 24;
 
 /// A run of instructions that is entered at its start only.
-#[derive(Clone, Debug)]
-#[repr(align(128))]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
-    /// Address of the first instruction.
-    pub pc: u64,
-    /// Address behind the last instruction.
-    pub after: u64,
+    /// Where it begins in all code.
+    pub place: u32,
+    /// Where the record of its last instruction stands, or the one that goes on.
+    pub end: u32,
     /// Address of the last instruction.
     pub last: u64,
-    /// Where it goes if left by [`How::NotTaken`](crate::record::How::NotTaken),
-    /// its end, and by [`How::Taken`](crate::record::How::Taken).
-    pub targets: [u64; 2],
-    /// What the last instruction is to the predictors, if it is a branch or jump.
-    pub transfer: Option<Transfer>,
-    /// The step of the first record.
-    pub first: Step,
-    /// What is executed; the last record ends the block.
-    pub records: Box<[Record]>,
     /// Number of instructions.
     pub instructions: u32,
-    /// Registers that the first instruction reads or writes.
-    pub first_uses: u64,
-    /// The cache line of the first instruction, or [`TWO_LINES`].
-    pub line: u64,
-    /// Cycles by which the fetch unit can be ahead of instructions as dense as
-    /// these: the queue holds a number of bytes.
-    pub fetch_ahead: u64,
-    /// The fetch group, of four bytes, in which the last instruction ends.
-    pub last_group: u64,
-    /// Fetch groups from the last instruction to a return behind it that would
-    /// be fetched on a wrong path; 255 if there is none near.
-    pub return_behind: u8,
-    /// Whether the first instruction lies in two fetch groups.
-    pub split: bool,
-    /// Blocks that followed last time, not taken and taken; [`UNKNOWN`] until
-    /// then. After an indirect jump another one may have to follow.
-    pub links: [u32; 2],
+    /// The address behind it, and where it goes else if it does so directly.
+    pub targets: [u64; 2],
 }
-
-/// Stands for a block that is not known.
-pub(crate) const UNKNOWN: u32 = u32::MAX;
-
-/// Stands for the line of a block whose first instruction may lie in two.
-const TWO_LINES: u64 = u64::MAX - 1;
 
 /// All translated code. Dropped as a whole when code changes.
 #[derive(Clone, Debug)]
 pub(crate) struct CodeCache {
-    pub blocks: Vec<Block>,
+    /// All records; the first one is where links lead that are not known.
+    pub records: Vec<Record>,
+    blocks: Vec<Block>,
     pages: Vec<Option<Box<[u32; SLOTS]>>>,
     schedule: Schedule,
 }
@@ -76,42 +46,60 @@ pub(crate) struct CodeCache {
 impl CodeCache {
     /// Makes an empty cache for code that is executed by `schedule`.
     pub fn new(schedule: Schedule) -> Self {
-        Self {
+        let mut code = Self {
+            records: Vec::new(),
             blocks: Vec::new(),
             pages: Vec::new(),
             schedule,
-        }
+        };
+        code.clear();
+        code
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
+        let nowhere = Ending {
+            targets: [0; 2],
+            fetch_ahead: 0,
+            return_behind: u8::MAX,
+        };
+        self.records.clear();
+        self.records.push(nowhere.record());
         self.blocks.clear();
         self.pages.clear();
     }
 
-    /// Returns the index of the block at `pc`, if it has been translated.
-    #[inline(always)]
-    pub fn find(&self, base: u64, pc: u64) -> Option<usize> {
+    /// Returns the block at `pc`, if it has been translated.
+    pub fn find(&self, base: u64, pc: u64) -> Option<Block> {
         let offset = pc.wrapping_sub(base);
         let page = self.pages.get((offset / PAGE_BYTES) as usize)?.as_ref()?;
         let block = page[(offset as usize >> 1) & (SLOTS - 1)];
-        if block == 0 {
-            None
-        } else {
-            Some(block as usize - 1)
+        self.blocks.get((block as usize).checked_sub(1)?).copied()
+    }
+
+    /// Remembers where the block at `pc` begins for the one that went there.
+    pub fn link(&mut self, from: Block, pc: u64, place: u32) {
+        let Some(end) = self.records.get_mut(from.end as usize) else {
+            return;
+        };
+        if end.operation != Operation::Jalr {
+            for (taken, target) in [false, true].into_iter().zip(from.targets) {
+                if target == pc {
+                    end.set_link(taken, place);
+                }
+            }
         }
     }
 
-    /// Translates the block at `pc` and returns its index.
+    /// Translates the block at `pc`.
     ///
     /// # Errors
     /// A fault if the first instruction cannot be fetched. A later one that
     /// cannot ends the block and faults when it is reached.
-    pub fn translate(&mut self, pc: u64, memory: &mut Memory) -> Result<usize, Fault> {
+    pub fn translate(&mut self, pc: u64, memory: &mut Memory) -> Result<Block, Fault> {
         let page_end = (pc & !(PAGE_BYTES - 1)).wrapping_add(PAGE_BYTES);
         use Operation as O;
         let mut code = Vec::with_capacity(MAX_BLOCK + 1);
-        let mut target = 0;
         let mut at = pc;
         let mut line = pc / LINE_BYTES;
         loop {
@@ -132,10 +120,6 @@ impl CodeCache {
             let starts_line = last_byte / LINE_BYTES != line;
             line = last_byte / LINE_BYTES;
             memory.mark_code(at, length.into());
-            if let O::Jal = instruction.operation {
-                target = instruction.immediate as u64;
-                instruction.immediate = (at + u64::from(length)) as i64;
-            }
             code.push(Translated {
                 instruction,
                 length,
@@ -150,37 +134,28 @@ impl CodeCache {
                 break;
             }
         }
-        let (first, end) = (code[0], code[code.len() - 1].instruction);
+        let end = code[code.len() - 1].instruction;
         let continues = end.operation == O::Continue;
         let instructions = code.len() - usize::from(continues);
         let bytes = (at - pc) as u32;
-        let two_lines = pc % LINE_BYTES == LINE_BYTES - 2;
-        if end.operation != O::Jal {
-            target = end.immediate as u64;
-        }
-        let records = self.schedule.records(&code);
-        let block = Block {
-            pc,
-            after: at,
-            last: pc + u64::from(code[instructions.max(1) - 1].instruction.offset),
-            targets: [at, target],
-            transfer: transfer(&end),
-            first: records[0].step,
-            records,
-            instructions: instructions as u32,
-            first_uses: first.instruction.uses,
-            line: if two_lines {
-                TWO_LINES
-            } else {
-                pc / LINE_BYTES
-            },
+        let targets = [at, end.immediate as u64];
+        let ending = Ending {
+            targets,
             fetch_ahead: (FETCH_QUEUE_BYTES * instructions as u32 / bytes.max(1))
                 .saturating_sub(FETCH_RESTART)
                 .into(),
-            last_group: (at - 2) >> 2,
             return_behind: return_behind(at, memory),
-            split: pc & 2 != 0 && first.length == 4,
-            links: [UNKNOWN; 2],
+        };
+        let place = self.records.len() as u32;
+        self.schedule
+            .add(pc, &code, instructions, &ending, &mut self.records);
+        let block = Block {
+            place,
+            // Behind it stands what tells about it.
+            end: self.records.len() as u32 - 2,
+            last: pc + u64::from(code[instructions.max(1) - 1].instruction.offset),
+            instructions: instructions as u32,
+            targets,
         };
         self.blocks.push(block);
         let offset = pc - memory.base();
@@ -190,7 +165,7 @@ impl CodeCache {
         }
         let page = self.pages[page_idx].get_or_insert_with(|| Box::new([0; SLOTS]));
         page[(offset as usize >> 1) & (SLOTS - 1)] = self.blocks.len() as u32;
-        Ok(self.blocks.len() - 1)
+        Ok(block)
     }
 }
 
@@ -210,21 +185,6 @@ fn continue_at(at: u64, pc: u64) -> Translated {
         length: 0,
         starts_line: false,
     }
-}
-
-/// Returns what an instruction is to the predictors.
-fn transfer(instruction: &Instruction) -> Option<Transfer> {
-    use Operation as O;
-    let call = matches!(instruction.rd, 1 | 5);
-    Some(match instruction.operation {
-        O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => Transfer::Branch,
-        O::Jal if call => Transfer::Call,
-        O::Jal => Transfer::Jump,
-        O::Jalr if call => Transfer::IndirectCall,
-        O::Jalr if matches!(instruction.rs1, 1 | 5) => Transfer::Return,
-        O::Jalr => Transfer::Indirect,
-        _ => return None,
-    })
 }
 
 /// Returns the bytes at `pc`: 16 or 32 bits, as the instruction is long.

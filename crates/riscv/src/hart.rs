@@ -162,7 +162,7 @@ impl Hart {
         self.core.f = [0; 32];
         self.core.csr = ControlRegisters::new(true);
         self.core.reservation = None;
-        self.code.clear();
+        self.forget_code();
     }
 
     /// Empties caches and predictors.

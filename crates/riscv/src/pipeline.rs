@@ -7,11 +7,11 @@
 
 use crate::arithmetic::multiply_iterations;
 use crate::cache::{Cache, Lookup};
-use crate::code::Block;
 use crate::config::CoreConfig;
 use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::float::{FloatForm, FloatOperation};
 use crate::predictor::{Executed, Prediction, Predictor, Transfer};
+use crate::record::Ending;
 use crate::statistics::CoreStatistics;
 
 /// Cycles from decode to write-back.
@@ -108,15 +108,11 @@ impl Pipeline {
         self.predictor.reset();
     }
 
-    /// Prepares for the first instruction of a block behind the one that
-    /// issued at `now`: returns the cycle before the one in which it can issue.
+    /// Returns whether the first instruction of a block at `pc` surely comes
+    /// from the same line as the one before.
     #[inline(always)]
-    pub fn enter_block(&mut self, block: &Block, now: u64, below: &mut dyn Coprocessor) -> u64 {
-        let now = self.enter(now, block.split);
-        if block.line == self.current_line {
-            return now;
-        }
-        self.enter_line(block.first_uses, block.pc, now, below)
+    pub fn is_on_line(&self, pc: u64) -> bool {
+        pc >> 6 == self.current_line && pc & 63 != 62
     }
 
     #[inline(always)]
@@ -459,10 +455,10 @@ impl Pipeline {
 
     /// Enters a block after the instruction that issued at `now`: returns the
     /// cycle before the one in which its first instruction has been fetched,
-    /// which takes two fetch groups if `split`.
+    /// which takes so many `more` fetch groups than one.
     #[inline(always)]
-    fn enter(&mut self, now: u64, split: bool) -> u64 {
-        let first = self.fetch_start + u64::from(split);
+    pub fn enter(&mut self, now: u64, more: u64) -> u64 {
+        let first = self.fetch_start + more;
         if first <= now + 1 {
             return now;
         }
@@ -470,57 +466,78 @@ impl Pipeline {
         first - 1
     }
 
-    /// Accounts for a branch or jump at the end of `block` that issued at `now`
-    /// and goes on at `next`.
+    /// Accounts for a branch that issued at `now` and goes on at `next`.
     #[inline(always)]
-    pub fn transfer(
-        &mut self,
+    pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
+        self.free_port = now + WRITE_BACK;
+        let executed = self.executed(now, ending, next, taken, Transfer::Branch);
+        let prediction = self.predictor.resolve_branch(executed);
+        self.redirect(now, ending, executed, prediction);
+    }
+
+    /// Accounts for a jump that neither is a call nor indirect.
+    #[inline(always)]
+    pub fn plain_jump(&mut self, now: u64, ending: &Ending, target: u64) {
+        self.free_port = now + WRITE_BACK;
+        let executed = self.executed(now, ending, target, true, Transfer::Jump);
+        if self.predictor.knows(executed) {
+            self.redirect(now, ending, executed, Prediction::Right);
+        } else {
+            self.jump(now, ending, target, Transfer::Jump);
+        }
+    }
+
+    /// Accounts for a jump that issued at `now`.
+    #[inline(never)]
+    pub fn jump(&mut self, now: u64, ending: &Ending, target: u64, transfer: Transfer) {
+        if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
+            self.free_port = now + WRITE_BACK;
+        }
+        let executed = self.executed(now, ending, target, true, transfer);
+        let prediction = self.predictor.resolve_jump(executed);
+        self.redirect(now, ending, executed, prediction);
+    }
+
+    /// Returns what the fetch unit knows of a branch or jump.
+    #[inline(always)]
+    fn executed(
+        &self,
         now: u64,
-        block: &Block,
+        ending: &Ending,
         next: u64,
         taken: bool,
         transfer: Transfer,
-    ) {
-        let groups = block.last_group.saturating_sub(self.fetch_pc >> 2);
-        let earliest = now.saturating_sub(block.fetch_ahead);
+    ) -> Executed {
+        let after = ending.targets[0];
+        let last_half = after - 2;
+        let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
+        let earliest = now.saturating_sub(ending.fetch_ahead);
         let fetched = (self.fetch_start + groups).max(earliest).min(now);
-        let executed = || Executed {
-            last_half: block.after - 2,
-            after: block.after,
+        Executed {
+            last_half,
+            after,
             target: next,
             taken,
             transfer,
             fetched,
             entered_late: groups == 0 && self.fetch_pc & 2 != 0,
             queue_short: now <= fetched + 2,
-        };
-        let prediction = match transfer {
-            Transfer::Branch => {
-                let executed = executed();
-                self.free_port = now + WRITE_BACK;
-                self.predictor.resolve_branch(executed)
-            }
-            Transfer::Jump => {
-                let executed = executed();
-                self.free_port = now + WRITE_BACK;
-                if self.predictor.knows(executed) {
-                    Prediction::Right
-                } else {
-                    self.predictor.resolve_jump(executed)
-                }
-            }
-            _ => {
-                let executed = executed();
-                if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
-                    self.free_port = now + WRITE_BACK;
-                }
-                self.predictor.resolve_jump(executed)
-            }
-        };
+        }
+    }
+
+    /// Fetches on where a branch or jump goes.
+    #[inline(always)]
+    fn redirect(&mut self, now: u64, ending: &Ending, executed: Executed, prediction: Prediction) {
+        let Executed {
+            target: next,
+            taken,
+            fetched,
+            ..
+        } = executed;
         let bubble = match prediction {
             Prediction::Wrong => {
                 self.statistics.mispredictions += 1;
-                if taken && u64::from(block.return_behind) <= now + 2 - fetched {
+                if taken && u64::from(ending.return_behind) <= now + 2 - fetched {
                     self.predictor.lose_return();
                 }
                 self.fetch_start = now + 1 + self.config.mispredict_penalty;

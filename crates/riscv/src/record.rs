@@ -7,6 +7,7 @@ use crate::hart::Exit;
 use crate::instruction::Operation;
 use crate::memory::Memory;
 use crate::pipeline::Pipeline;
+use crate::steps::unlinked;
 use crate::trap::Trap;
 
 /// Executes the first of these records, the last instruction having issued in
@@ -21,6 +22,10 @@ pub(crate) type Step = for<'a> fn(&mut Core, &mut Memory, &[Record], u64, &mut B
 
 /// What is below the core while it runs.
 pub(crate) struct Below<'a> {
+    /// All translated code.
+    pub code: &'a [Record],
+    /// Cycle from which on no block may begin.
+    pub last_cycle: u64,
     /// Behind two references, so that what a [`Step`] is given fits the
     /// registers in which functions are given arguments.
     pub coprocessor: &'a mut dyn Coprocessor,
@@ -31,7 +36,8 @@ pub(crate) struct Below<'a> {
 pub(crate) struct Record {
     /// Executes it.
     pub step: Step,
-    /// As in `Instruction::immediate`, but for jumps the address of the link.
+    /// As in `Instruction::immediate`; where a block begins its address, and
+    /// where it ends directly the [links](Self::links).
     pub immediate: u64,
     /// Registers to be waited for, as in `Instruction::uses`.
     pub uses: u64,
@@ -52,6 +58,92 @@ pub(crate) struct Record {
     pub extra: u16,
 }
 
+impl Record {
+    /// Returns where the blocks that follow a branch or direct jump begin in
+    /// all code, not taken and taken; 0 if that is not known.
+    #[inline(always)]
+    pub fn links(&self) -> [u32; 2] {
+        [self.immediate as u32, (self.immediate >> 32) as u32]
+    }
+
+    /// Sets one of the links.
+    pub fn set_link(&mut self, taken: bool, link: u32) {
+        let mut links = self.links();
+        links[usize::from(taken)] = link;
+        self.immediate = u64::from(links[0]) | u64::from(links[1]) << 32;
+    }
+}
+
+/// What the record behind the last instruction of a block tells about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    /// The address behind it, and its target if that is known.
+    pub targets: [u64; 2],
+    /// Cycles by which the fetch unit can be ahead of instructions as dense as
+    /// those of the block: the queue holds a number of bytes.
+    pub fetch_ahead: u64,
+    /// Fetch groups from the last instruction to a return behind it that would
+    /// be fetched on a wrong path; 255 if there is none near.
+    pub return_behind: u8,
+}
+
+impl Ending {
+    /// Reads a record made by [`record`](Self::record).
+    #[inline(always)]
+    pub fn of(record: &Record) -> Self {
+        Self {
+            targets: [record.uses, record.immediate],
+            fetch_ahead: record.extra.into(),
+            return_behind: record.rd,
+        }
+    }
+
+    /// Returns the record that says this.
+    pub fn record(&self) -> Record {
+        Record {
+            step: unlinked,
+            immediate: self.targets[1],
+            uses: self.targets[0],
+            rd: self.return_behind,
+            rs1: 0,
+            rs2: 0,
+            index: 0,
+            halves: 0,
+            operation: Operation::Continue,
+            extra: self.fetch_ahead as u16,
+        }
+    }
+}
+
+const JUMPS: usize = 256;
+
+/// Where blocks begin to which indirect jumps have gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Jumps {
+    /// Address and place in all code, by the lowest bits of the address.
+    places: [(u64, u32); JUMPS],
+}
+
+impl Jumps {
+    pub fn new() -> Self {
+        // No instruction has an odd address.
+        Self {
+            places: [(1, 0); JUMPS],
+        }
+    }
+
+    /// Returns where the block at `pc` begins, 0 if that is not known.
+    #[inline(always)]
+    pub fn find(&self, pc: u64) -> u32 {
+        let (known, place) = self.places[(pc >> 1) as usize % JUMPS];
+        if known == pc { place } else { 0 }
+    }
+
+    pub fn learn(&mut self, pc: u64, place: u32) {
+        self.places[(pc >> 1) as usize % JUMPS] = (pc, place);
+    }
+}
+
 /// The state that instructions work on.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
@@ -61,8 +153,13 @@ pub(crate) struct Core {
     pub f: [u64; 32],
     /// Address of the block that is executed.
     pub start: u64,
-    /// Where to go on after [`How::Indirect`], [`How::Elsewhere`] and [`How::Stop`].
+    /// Where to go on: set before a block is entered, and on leaving one where
+    /// [`How`] says so.
     pub pc: u64,
+    /// Count of instructions from which on no block begins without a look at
+    /// the limits. Never far away: it also bounds how deep steps can nest.
+    pub pause_at: u64,
+    pub jumps: Jumps,
     /// Instructions of the block that retired, for [`How::Trap`] and [`How::Stop`].
     pub retired: u8,
     pub csr: ControlRegisters,
@@ -85,6 +182,8 @@ impl Core {
             f: [0; 32],
             start: 0,
             pc: 0,
+            pause_at: 0,
+            jumps: Jumps::new(),
             retired: 0,
             csr: ControlRegisters::new(true),
             pipeline: Pipeline::new(config),
@@ -139,12 +238,11 @@ pub(crate) struct Left {
 /// Why a block was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// By its end.
-    NotTaken,
-    /// To its target.
-    Taken,
-    /// By an indirect jump to [`Core::pc`].
-    Indirect,
+    /// To [`Core::pc`], where a block begins whose place is not known, from
+    /// the one at [`Core::start`].
+    Unlinked,
+    /// Before the block at [`Core::pc`], to look at the limits.
+    Pause,
     /// By its end, and what is known about code must be asked again.
     After,
     /// The same, and the pipeline restarts.

@@ -1,11 +1,16 @@
 //! The interpreter's outer loops: executes blocks one after the other.
 
+use crate::code::Block;
 use crate::coprocessor::Coprocessor;
 use crate::fault::AccessKind;
 use crate::hart::{Exit, Hart, Limits};
 use crate::memory::Memory;
-use crate::record::{Below, How, Left};
+use crate::record::{Below, How, Jumps};
 use crate::trap::Trap;
+
+/// Instructions after which steps return: where a compiler makes real calls of
+/// the jumps from step to step, they nest no deeper than this and a block.
+const PAUSE_INSTRUCTIONS: u64 = 500;
 
 /// Why a chain of blocks ended.
 enum End {
@@ -27,17 +32,17 @@ impl Hart {
         loop {
             // A chain ends at `fence.i`, behind which changed code takes effect.
             if memory.take_code_changed() {
-                self.code.clear();
+                self.forget_code();
             }
-            let block_idx = match self.enter(memory) {
-                Ok(Some(block_idx)) => block_idx,
+            let block = match self.enter(memory) {
+                Ok(Some(block)) => block,
                 Ok(None) => return Exit::Returned,
                 Err(trap) => match self.trap::<TIMED>(trap, limits) {
                     None => continue,
                     Some(exit) => return exit,
                 },
             };
-            match self.run_chain::<TIMED>(block_idx, memory, coprocessor, limits) {
+            match self.run_chain::<TIMED>(block.place, memory, coprocessor, limits) {
                 End::Next => {}
                 End::Stop(exit) => return exit,
                 End::Trap(trap) => {
@@ -52,21 +57,26 @@ impl Hart {
     /// Returns the address of the last instruction of the block that starts at
     /// `pc`, if it has been translated.
     pub(crate) fn block_end(&self, base: u64, pc: u64) -> Option<u64> {
-        Some(self.code.blocks[self.code.find(base, pc)?].last)
+        Some(self.code.find(base, pc)?.last)
     }
 
-    /// Returns the index of the block at `pc`, `None` if the program returned.
-    #[inline(always)]
-    fn enter(&mut self, memory: &mut Memory) -> Result<Option<usize>, Trap> {
+    /// Forgets all translated code.
+    pub(crate) fn forget_code(&mut self) {
+        self.code.clear();
+        self.core.jumps = Jumps::new();
+    }
+
+    /// Returns the block at `pc`, `None` if the program returned.
+    fn enter(&mut self, memory: &mut Memory) -> Result<Option<Block>, Trap> {
         match self.code.find(memory.base(), self.pc) {
-            Some(block_idx) => Ok(Some(block_idx)),
+            Some(block) => Ok(Some(block)),
             None => self.enter_new(memory),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_new(&mut self, memory: &mut Memory) -> Result<Option<usize>, Trap> {
+    fn enter_new(&mut self, memory: &mut Memory) -> Result<Option<Block>, Trap> {
         if self.return_address == Some(self.pc) {
             return Ok(None);
         }
@@ -105,88 +115,76 @@ impl Hart {
         None
     }
 
-    /// Executes blocks from `block_idx` on, as long as the next one is known.
+    /// Executes blocks from `place` on, as long as the next one is known.
     fn run_chain<const TIMED: bool>(
         &mut self,
-        block_idx: usize,
+        place: u32,
         memory: &mut Memory,
         coprocessor: &mut dyn Coprocessor,
         limits: Limits,
     ) -> End {
         let base = memory.base();
         let core = &mut self.core;
-        let mut below = Below { coprocessor };
-        let mut now = core.pipeline.now;
-        let mut block_idx = block_idx;
-        let mut block = &self.code.blocks[block_idx];
+        let mut place = place;
         loop {
-            if core.instructions >= limits.instructions || TIMED && now >= limits.cycles {
-                self.pc = block.pc;
-                core.pipeline.now = now;
-                return End::Stop(Exit::Limit);
-            }
-            core.instructions += u64::from(block.instructions);
-            core.start = block.pc;
-            if TIMED {
-                now = core.pipeline.enter_block(block, now, below.coprocessor);
-            }
-            let left = (block.first)(core, memory, &block.records, now, &mut below);
-            now = left.now;
-            let taken = left.how != How::NotTaken;
-            let next = match left.how {
-                How::NotTaken | How::Taken => block.targets[usize::from(taken)],
-                How::Indirect => core.pc,
-                _ => {
-                    let (after, instructions) = (block.after, block.instructions);
-                    return self.leave::<TIMED>(left, after, instructions);
-                }
+            core.pause_at = limits
+                .instructions
+                .min(core.instructions + PAUSE_INSTRUCTIONS);
+            let mut below = Below {
+                code: &self.code.records,
+                last_cycle: limits.cycles,
+                coprocessor,
             };
-            if TIMED && let Some(transfer) = block.transfer {
-                core.pipeline.transfer(now, block, next, taken, transfer);
-            }
-            // The block that followed last time is tried first.
-            let link = block.links[usize::from(taken)];
-            match self.code.blocks.get(link as usize) {
-                Some(linked) if left.how != How::Indirect || linked.pc == next => {
-                    block_idx = link as usize;
-                    block = linked;
-                }
-                _ => match self.code.find(base, next) {
-                    Some(next_idx) => {
-                        self.code.blocks[block_idx].links[usize::from(taken)] = next_idx as u32;
-                        block_idx = next_idx;
-                        block = &self.code.blocks[next_idx];
+            let records = below.code.get(place as usize..).unwrap_or_default();
+            let Some(first) = records.first() else {
+                // Cannot be; going on at the same place is the harmless answer.
+                return End::Next;
+            };
+            let now = core.pipeline.now;
+            let left = (first.step)(core, memory, records, now, &mut below);
+            core.pipeline.now = left.now;
+            self.pc = core.pc;
+            match left.how {
+                How::Pause => {
+                    let at_limit = core.instructions >= limits.instructions;
+                    if at_limit || TIMED && left.now >= limits.cycles {
+                        return End::Stop(Exit::Limit);
                     }
-                    None => {
-                        self.pc = next;
-                        core.pipeline.now = now;
+                    let Some(block) = self.code.find(base, core.pc) else {
                         return End::Next;
+                    };
+                    place = block.place;
+                }
+                How::Unlinked => {
+                    let Some(block) = self.code.find(base, core.pc) else {
+                        return End::Next;
+                    };
+                    place = block.place;
+                    core.jumps.learn(core.pc, place);
+                    if let Some(from) = self.code.find(base, core.start) {
+                        self.code.link(from, core.pc, place);
                     }
-                },
+                }
+                how => return self.leave::<TIMED>(how, base),
             }
         }
     }
 
-    /// Ends a chain behind a block of so many instructions that ends at `after`.
+    /// Ends a chain behind a block that was left otherwise than to another one.
     #[inline(never)]
-    fn leave<const TIMED: bool>(&mut self, left: Left, after: u64, instructions: u32) -> End {
+    fn leave<const TIMED: bool>(&mut self, how: How, base: u64) -> End {
         let core = &mut self.core;
-        core.pipeline.now = left.now;
-        self.pc = match left.how {
-            How::Stop | How::Elsewhere => core.pc,
-            _ => after,
-        };
-        match left.how {
-            How::Restart | How::Elsewhere => {
-                if TIMED {
-                    core.pipeline.flush(self.pc);
-                }
-            }
-            How::Trap | How::Stop => {
+        if let Some(block) = self.code.find(base, core.start) {
+            if matches!(how, How::Trap | How::Stop) {
                 // The instruction at fault and those behind it did not retire.
-                core.instructions -= u64::from(instructions) - u64::from(core.retired);
+                core.instructions -= u64::from(block.instructions) - u64::from(core.retired);
             }
-            _ => {}
+            if matches!(how, How::After | How::Restart | How::StopAfter) {
+                self.pc = block.targets[0];
+            }
+        }
+        if TIMED && matches!(how, How::Restart | How::Elsewhere) {
+            core.pipeline.flush(self.pc);
         }
         if let Some(trap) = core.trap.take() {
             return End::Trap(trap);

@@ -7,8 +7,8 @@
 
 use crate::config::CoreConfig;
 use crate::instruction::{DISCARD, Instruction, Operation};
-use crate::record::Record;
-use crate::steps::{fetch_line, step_of, wait_for_load};
+use crate::record::{Ending, Record};
+use crate::steps::{enter, fetch_line, step_of, wait_for_load};
 
 /// One decoded instruction of a block.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +44,33 @@ impl Schedule {
         }
     }
 
-    /// Returns the records of a block.
-    pub fn records(&self, code: &[Translated]) -> Box<[Record]> {
-        let mut records = Vec::with_capacity(code.len() + 8);
+    /// Adds the records of a block of so many instructions at `pc`.
+    pub fn add(
+        &self,
+        pc: u64,
+        code: &[Translated],
+        instructions: usize,
+        ending: &Ending,
+        records: &mut Vec<Record>,
+    ) {
+        let first = code.first();
+        let split = first.is_some_and(|first| pc & 2 != 0 && first.length == 4);
+        records.push(Record {
+            step: if self.timed {
+                enter::<true>
+            } else {
+                enter::<false>
+            },
+            immediate: pc,
+            uses: first.map_or(0, |first| first.instruction.uses),
+            rd: DISCARD,
+            rs1: 0,
+            rs2: 0,
+            index: split.into(),
+            halves: 0,
+            operation: Operation::Continue,
+            extra: instructions as u16,
+        });
         // Cycles to be waited for what the instruction before loads.
         let mut wait = 0;
         for (idx, translated) in code.iter().enumerate() {
@@ -72,7 +96,7 @@ impl Schedule {
             });
             wait = stall;
         }
-        records.into()
+        records.push(ending.record());
     }
 
     /// Returns the record of an instruction, whether what it loads has to be
@@ -104,8 +128,9 @@ impl Schedule {
                 record.extra = self.float_load_latency;
                 return (record, true, 0);
             }
-            O::Jalr => {
-                record.extra = translated.length.into();
+            O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu | O::Jal | O::Continue => {
+                // The links: none is known.
+                record.immediate = 0;
                 return (record, true, 0);
             }
             _ => return (record, true, 0),

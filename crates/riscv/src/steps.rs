@@ -4,6 +4,9 @@ mod access;
 mod float;
 mod integer;
 mod system;
+mod transfer;
+
+pub(crate) use transfer::{enter, unlinked};
 
 use crate::instruction::Operation;
 use crate::memory::Memory;
@@ -24,16 +27,16 @@ fn choose<const TIMED: bool, const PENDING: bool>(operation: Operation) -> Step 
     use Operation as O;
     match operation {
         O::Illegal => system::illegal::<TIMED>,
-        O::Continue => system::go_on,
+        O::Continue => transfer::go_on,
         O::Constant => integer::constant::<TIMED>,
-        O::Jal => integer::jal::<TIMED>,
-        O::Jalr => integer::jalr::<TIMED>,
-        O::Beq => integer::beq::<TIMED>,
-        O::Bne => integer::bne::<TIMED>,
-        O::Blt => integer::blt::<TIMED>,
-        O::Bge => integer::bge::<TIMED>,
-        O::Bltu => integer::bltu::<TIMED>,
-        O::Bgeu => integer::bgeu::<TIMED>,
+        O::Jal => transfer::jal::<TIMED>,
+        O::Jalr => transfer::jalr::<TIMED>,
+        O::Beq => transfer::beq::<TIMED>,
+        O::Bne => transfer::bne::<TIMED>,
+        O::Blt => transfer::blt::<TIMED>,
+        O::Bge => transfer::bge::<TIMED>,
+        O::Bltu => transfer::bltu::<TIMED>,
+        O::Bgeu => transfer::bgeu::<TIMED>,
         O::Lb => access::lb::<TIMED, PENDING>,
         O::Lh => access::lh::<TIMED, PENDING>,
         O::Lw => access::lw::<TIMED, PENDING>,

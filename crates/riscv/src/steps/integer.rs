@@ -1,9 +1,9 @@
 //! Integer arithmetic, branches and jumps.
 
-use super::{begin, begin_last};
+use super::begin;
 use crate::arithmetic as a;
 use crate::memory::Memory;
-use crate::record::{Below, Core, How, Left, Record};
+use crate::record::{Below, Core, Left, Record};
 
 macro_rules! arithmetic {
     ($($name:ident: |$a:ident, $b:ident, $immediate:ident| $value:expr;)*) => {$(
@@ -93,67 +93,4 @@ long! {
     divuw: |a, b| a::divuw(a, b), |core| a::divide_iterations(a, b, false, true);
     remw: |a, b| a::remw(a, b), |core| a::divide_iterations(a, b, true, true);
     remuw: |a, b| a::remuw(a, b), |core| a::divide_iterations(a, b, false, true);
-}
-
-macro_rules! branches {
-    ($($name:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
-        pub fn $name<const TIMED: bool>(
-            core: &mut Core,
-            memory: &mut Memory,
-            records: &[Record],
-            now: u64,
-            below: &mut Below<'_>,
-        ) -> Left {
-            let (record, now) = begin_last!(core, memory, records, now, below);
-            let $a = core.x[usize::from(record.rs1)];
-            let $b = core.x[usize::from(record.rs2)];
-            let how = if $taken { How::Taken } else { How::NotTaken };
-            Left { now, how }
-        }
-    )*};
-}
-
-branches! {
-    beq: |a, b| a == b;
-    bne: |a, b| a != b;
-    blt: |a, b| (a as i64) < b as i64;
-    bge: |a, b| a as i64 >= b as i64;
-    bltu: |a, b| a < b;
-    bgeu: |a, b| a >= b;
-}
-
-pub fn jal<const TIMED: bool>(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> Left {
-    let (record, now) = begin_last!(core, memory, records, now, below);
-    core.x[usize::from(record.rd)] = record.immediate;
-    Left {
-        now,
-        how: How::Taken,
-    }
-}
-
-pub fn jalr<const TIMED: bool>(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> Left {
-    let (record, now) = begin_last!(core, memory, records, now, below);
-    let base = core.x[usize::from(record.rs1)];
-    core.pc = base.wrapping_add(record.immediate) & !1;
-    core.x[usize::from(record.rd)] = core.pc_of(record) + u64::from(record.extra);
-    if TIMED && matches!(record.rd, 1 | 5) {
-        let ready = now + core.pipeline.config.indirect_link_latency;
-        core.pipeline.produce(record.rd.into(), ready);
-    }
-    Left {
-        now,
-        how: How::Indirect,
-    }
 }

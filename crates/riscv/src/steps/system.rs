@@ -187,14 +187,6 @@ pub fn mret<const TIMED: bool>(
     }
 }
 
-/// Goes on in the block behind this one, which is no instruction.
-pub fn go_on(_: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> Left {
-    Left {
-        now,
-        how: How::Taken,
-    }
-}
-
 macro_rules! exceptions {
     ($($name:ident: |$pc:ident, $record:ident| $trap:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(

@@ -1,0 +1,189 @@
+//! Branches and jumps, and how blocks begin and end.
+
+use super::begin_last;
+use crate::memory::Memory;
+use crate::predictor::Transfer;
+use crate::record::{Below, Core, Ending, How, Left, Record};
+
+/// Begins a block: its first record.
+pub fn enter<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, next, ..] = records else {
+        return super::lost(core, now);
+    };
+    let pc = record.immediate;
+    if core.instructions >= core.pause_at || TIMED && now >= below.last_cycle {
+        core.pc = pc;
+        return Left {
+            now,
+            how: How::Pause,
+        };
+    }
+    core.instructions += u64::from(record.extra);
+    core.start = pc;
+    let mut now = now;
+    if TIMED {
+        now = core.pipeline.enter(now, record.index.into());
+        if !core.pipeline.is_on_line(pc) {
+            now = core
+                .pipeline
+                .enter_line(record.uses, pc, now, below.coprocessor);
+        }
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+macro_rules! branches {
+    ($($name:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> Left {
+            let (record, now) = begin_last!(core, memory, records, now, below);
+            let $a = core.x[usize::from(record.rs1)];
+            let $b = core.x[usize::from(record.rs2)];
+            if $taken {
+                branch::<TIMED, true>(core, memory, records, now, below)
+            } else {
+                branch::<TIMED, false>(core, memory, records, now, below)
+            }
+        }
+    )*};
+}
+
+branches! {
+    beq: |a, b| a == b;
+    bne: |a, b| a != b;
+    blt: |a, b| (a as i64) < b as i64;
+    bge: |a, b| a as i64 >= b as i64;
+    bltu: |a, b| a < b;
+    bgeu: |a, b| a >= b;
+}
+
+/// Ends a block by a branch that issued at `now`.
+#[inline(never)]
+fn branch<const TIMED: bool, const TAKEN: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(ending);
+    let next = ending.targets[usize::from(TAKEN)];
+    if TIMED {
+        core.pipeline.branch(now, &ending, next, TAKEN);
+    }
+    let link = record.links()[usize::from(TAKEN)];
+    follow(core, memory, next, link, now, below)
+}
+
+/// Goes on with the block at `next`, which starts at `link` if that is not 0.
+#[inline(always)]
+fn follow(
+    core: &mut Core,
+    memory: &mut Memory,
+    next: u64,
+    link: u32,
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    if let Some(records) = below.code.get(link as usize..)
+        && let Some(first) = records.first()
+    {
+        core.pc = next;
+        return (first.step)(core, memory, records, now, below);
+    }
+    super::lost(core, now)
+}
+
+/// Stands at the beginning of all code: leaves for a block whose place is not
+/// known yet.
+pub fn unlinked(_: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> Left {
+    Left {
+        now,
+        how: How::Unlinked,
+    }
+}
+
+pub fn jal<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    let [_, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(ending);
+    let [after, target] = ending.targets;
+    core.x[usize::from(record.rd)] = after;
+    if TIMED {
+        if matches!(record.rd, 1 | 5) {
+            core.pipeline.jump(now, &ending, target, Transfer::Call);
+        } else {
+            core.pipeline.plain_jump(now, &ending, target);
+        }
+    }
+    follow(core, memory, target, record.links()[1], now, below)
+}
+
+pub fn jalr<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    let [_, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(ending);
+    let base = core.x[usize::from(record.rs1)];
+    let target = base.wrapping_add(record.immediate) & !1;
+    core.x[usize::from(record.rd)] = ending.targets[0];
+    let call = matches!(record.rd, 1 | 5);
+    if TIMED {
+        if call {
+            let ready = now + core.pipeline.config.indirect_link_latency;
+            core.pipeline.produce(record.rd.into(), ready);
+        }
+        let transfer = match record.rs1 {
+            _ if call => Transfer::IndirectCall,
+            1 | 5 => Transfer::Return,
+            _ => Transfer::Indirect,
+        };
+        core.pipeline.jump(now, &ending, target, transfer);
+    }
+    let link = core.jumps.find(target);
+    follow(core, memory, target, link, now, below)
+}
+
+/// Goes on in the block behind this one, which is no instruction.
+pub fn go_on(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let next = Ending::of(ending).targets[1];
+    follow(core, memory, next, record.links()[1], now, below)
+}
