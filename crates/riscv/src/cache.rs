@@ -17,6 +17,13 @@ pub(crate) enum Lookup {
     Miss,
 }
 
+/// A line that had to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Victim {
+    pub address: u64,
+    pub dirty: bool,
+}
+
 /// Tags of a set-associative cache with random replacement.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
@@ -87,9 +94,18 @@ impl Cache {
         Lookup::Hit
     }
 
-    /// Puts the line of `address` into the cache; returns the address of a
-    /// dirty line that had to go.
-    pub fn fill(&mut self, address: u64, write: bool) -> Option<u64> {
+    /// Returns whether a lookup would be a hit.
+    pub fn holds(&self, address: u64, write: bool) -> bool {
+        let line = address >> 6;
+        let first = ((line & self.set_mask) as usize) << self.way_bits;
+        let wanted = if write { WRITABLE | DIRTY } else { 0 };
+        self.lines[first..first + self.ways]
+            .iter()
+            .any(|entry| entry >> 2 == line && entry & wanted == wanted)
+    }
+
+    /// Puts the line of `address` into the cache; returns one that had to go.
+    pub fn fill(&mut self, address: u64, write: bool) -> Option<Victim> {
         let line = address >> 6;
         let set = (line & self.set_mask) as usize;
         let first = set << self.way_bits;
@@ -103,7 +119,10 @@ impl Cache {
         let victim = ways[way];
         ways[way] = line << 2 | WRITABLE | if write { DIRTY } else { 0 };
         self.recent[set] = way as u8;
-        (victim != EMPTY && victim >> 2 != line && victim & DIRTY != 0).then_some(victim >> 2 << 6)
+        (victim != EMPTY && victim >> 2 != line).then_some(Victim {
+            address: victim >> 2 << 6,
+            dirty: victim & DIRTY != 0,
+        })
     }
 
     /// Obeys a probe: gives the line up, or keeps it clean and for reading.

@@ -17,8 +17,11 @@ use crate::statistics::CoreStatistics;
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
 
-/// Lines that are known to hit without a lookup; a power of two.
+/// Lines of instructions that are known to hit without a lookup; a power of two.
 const RECENT_LINES: usize = 32;
+
+/// The same for data.
+const DATA_LINES: usize = 512;
 
 /// State of the pipeline, the caches and the predictors.
 #[derive(Clone, Debug)]
@@ -57,8 +60,10 @@ pub(crate) struct Pipeline {
     fetched_lines: [u64; RECENT_LINES],
     /// Data lines read, and lines written, that have been in the cache ever
     /// since: by their lowest bits the one touched last.
-    read_lines: [u64; RECENT_LINES],
-    written_lines: [u64; RECENT_LINES],
+    read_lines: [u64; DATA_LINES],
+    written_lines: [u64; DATA_LINES],
+    /// An address whose line stands there without being in the cache.
+    doubtful: Option<u64>,
     instruction_cache: Cache,
     data_cache: Cache,
     predictor: Predictor,
@@ -88,8 +93,9 @@ impl Pipeline {
             last_store: (u64::MAX, 0),
             current_line: u64::MAX,
             fetched_lines: [u64::MAX; RECENT_LINES],
-            read_lines: [u64::MAX; RECENT_LINES],
-            written_lines: [u64::MAX; RECENT_LINES],
+            read_lines: [u64::MAX; DATA_LINES],
+            written_lines: [u64::MAX; DATA_LINES],
+            doubtful: None,
             instruction_cache: Cache::new(&config.l1i, config.replacement_seed),
             data_cache: Cache::new(&config.l1d, config.replacement_seed.wrapping_add(1)),
             predictor: Predictor::new(config),
@@ -102,7 +108,8 @@ impl Pipeline {
     pub fn cool(&mut self) {
         self.current_line = u64::MAX;
         self.fetched_lines.fill(u64::MAX);
-        self.forget_lines();
+        self.read_lines.fill(u64::MAX);
+        self.written_lines.fill(u64::MAX);
         self.instruction_cache.reset();
         self.data_cache.reset();
         self.predictor.reset();
@@ -120,26 +127,21 @@ impl Pipeline {
         self.fetched_lines[line as usize % RECENT_LINES] == line
     }
 
+    /// Goes on to the line of `pc` if nothing has to be done for it; returns
+    /// whether that is so.
+    #[inline(always)]
+    pub fn enter_known_line(&mut self, pc: u64) -> bool {
+        let known = pc & 63 != 62 && self.is_fetched(pc >> 6);
+        if known {
+            self.current_line = pc >> 6;
+        }
+        known
+    }
+
     /// Prepares for an instruction at `pc` that uses these registers and lies
     /// or ends in another line than the one before it, which issued at `now`:
     /// returns the cycle before the one in which it can issue.
-    #[inline(always)]
     pub fn enter_line(&mut self, uses: u64, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
-        if pc & 63 != 62 && self.is_fetched(pc >> 6) {
-            self.current_line = pc >> 6;
-            return now;
-        }
-        self.enter_other_line(uses, pc, now, below)
-    }
-
-    #[inline(never)]
-    fn enter_other_line(
-        &mut self,
-        uses: u64,
-        pc: u64,
-        now: u64,
-        below: &mut dyn Coprocessor,
-    ) -> u64 {
         let mut issue = now + 1;
         if pc >> 6 != self.current_line || pc & 63 == 62 {
             issue = issue.max(self.fetch_line(pc, now, below));
@@ -149,9 +151,29 @@ impl Pipeline {
 
     /// Waits for registers behind the instruction that issued at `now`: returns
     /// the cycle before the one in which one that uses them can issue.
-    #[inline(always)]
     pub fn wait(&mut self, uses: u64, now: u64) -> u64 {
         self.issue(uses, now, now + 1) - 1
+    }
+
+    /// The same if exactly one register is pending.
+    #[inline(always)]
+    pub fn wait_for_one(&mut self, uses: u64, now: u64) -> Option<u64> {
+        let waited = uses & self.pending;
+        if !waited.is_power_of_two() {
+            return None;
+        }
+        // What follows is `issue` for one register.
+        self.pending ^= waited;
+        let mut ready = self.ready[waited.trailing_zeros() as usize & 63];
+        if waited & self.late_writers != 0 {
+            self.late_writers ^= waited;
+            ready = self.port(ready, now);
+        }
+        if ready <= now + 1 {
+            return Some(now);
+        }
+        self.run_start = ready;
+        Some(ready - 1)
     }
 
     /// Returns the issue cycle of an instruction that uses these registers,
@@ -161,14 +183,15 @@ impl Pipeline {
         let mut issue = issue;
         let mut waited = uses & self.pending;
         self.pending &= !waited;
-        let late = waited & self.late_writers;
-        if late != 0 {
-            issue = issue.max(self.late_result(late, now));
-            waited &= !late;
-        }
         while waited != 0 {
-            issue = issue.max(self.ready[waited.trailing_zeros() as usize & 63]);
-            waited &= waited - 1;
+            let register = waited & waited.wrapping_neg();
+            let mut ready = self.ready[waited.trailing_zeros() as usize & 63];
+            if register & self.late_writers != 0 {
+                self.late_writers ^= register;
+                ready = self.port(ready, now);
+            }
+            issue = issue.max(ready);
+            waited ^= register;
         }
         if issue > now + 1 {
             self.run_start = issue;
@@ -177,39 +200,25 @@ impl Pipeline {
     }
 
     /// The same for an instruction that besides has to wait so many `cycles`.
-    #[inline(always)]
     pub fn wait_for_load(&mut self, uses: u64, now: u64, cycles: u64) -> u64 {
-        if uses & self.pending != 0 {
-            return self.wait_for_both(uses, now, cycles);
-        }
-        self.run_start = now + 1 + cycles;
-        now + cycles
-    }
-
-    #[inline(never)]
-    fn wait_for_both(&mut self, uses: u64, now: u64, cycles: u64) -> u64 {
         self.issue(uses, now, now + 1 + cycles) - 1
     }
 
-    /// Returns when the last of these results of long operations has been
+    /// Notes that no instruction could issue before `issue`.
+    #[inline(always)]
+    pub fn stalled_until(&mut self, issue: u64) {
+        self.run_start = issue;
+    }
+
+    /// Returns when the result of a long operation that is `ready` has been
     /// written, which waits for a cycle in which no instruction in write-back
     /// writes a register.
-    #[inline]
-    fn late_result(&mut self, registers: u64, now: u64) -> u64 {
-        let mut waited = registers;
-        let mut written = 0;
-        while waited != 0 {
-            let ready = self.ready[waited.trailing_zeros() as usize & 63];
-            waited &= waited - 1;
-            // Those issued since the last stall reach write-back one after
-            // the other.
-            let last = now + WRITE_BACK;
-            let port_taken =
-                ready > self.run_start + WRITE_BACK && ready <= last && self.free_port < ready;
-            written = written.max(if port_taken { last + 1 } else { ready });
-        }
-        self.late_writers &= !registers;
-        written
+    #[inline(always)]
+    fn port(&self, ready: u64, now: u64) -> u64 {
+        // Those issued since the last stall reach write-back one after the other.
+        let last = now + WRITE_BACK;
+        let taken = ready > self.run_start + WRITE_BACK && ready <= last && self.free_port < ready;
+        if taken { last + 1 } else { ready }
     }
 
     #[inline(never)]
@@ -257,7 +266,7 @@ impl Pipeline {
     #[inline(always)]
     pub fn load_hits(&self, issue: u64, address: u64) -> bool {
         let line = address >> 6;
-        line == self.read_lines[line as usize % RECENT_LINES]
+        line == self.read_lines[line as usize % DATA_LINES]
             && (self.last_store.0 != address >> 3 || issue > self.last_store.1 + 2)
     }
 
@@ -265,7 +274,7 @@ impl Pipeline {
     #[inline(always)]
     pub fn store_hits(&self, address: u64) -> bool {
         let line = address >> 6;
-        line == self.written_lines[line as usize % RECENT_LINES]
+        line == self.written_lines[line as usize % DATA_LINES]
     }
 
     /// Notes a store that issued at `issue`.
@@ -284,11 +293,12 @@ impl Pipeline {
             issue += 1 + self.config.flush_penalty;
         }
         let line = address >> 6;
-        if line != self.read_lines[line as usize % RECENT_LINES] {
+        if line != self.read_lines[line as usize % DATA_LINES] {
             if self.data_cache.access(address, false) != Lookup::Hit {
                 issue = self.miss(issue, address, false, below);
             }
-            self.read_lines[line as usize % RECENT_LINES] = line;
+            self.read_lines[line as usize % DATA_LINES] = line;
+            self.doubt(address, false);
         }
         issue
     }
@@ -298,7 +308,7 @@ impl Pipeline {
     pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut issue = issue;
         let line = address >> 6;
-        if line != self.written_lines[line as usize % RECENT_LINES] {
+        if line != self.written_lines[line as usize % DATA_LINES] {
             match self.data_cache.access(address, true) {
                 Lookup::Hit => {}
                 Lookup::FirstWrite => {
@@ -309,7 +319,8 @@ impl Pipeline {
                     issue = self.miss(issue, address, true, below);
                 }
             }
-            self.written_lines[line as usize % RECENT_LINES] = line;
+            self.written_lines[line as usize % DATA_LINES] = line;
+            self.doubt(address, true);
         }
         self.stored(issue, address);
         issue
@@ -320,14 +331,17 @@ impl Pipeline {
     #[inline(never)]
     fn miss(&mut self, issue: u64, address: u64, write: bool, below: &mut dyn Coprocessor) -> u64 {
         let line = address & !63;
-        self.forget_lines();
+        self.forget_doubtful();
         let mut filled = issue;
         if self.data_cache.access(address, false) == Lookup::Miss {
             let mut ask = issue;
             if let Some(victim) = self.data_cache.fill(line, write) {
-                // The dirty line has to be gone before the new one is asked for.
-                below.line_access(victim, LineAccess::WriteBack, issue);
-                ask += self.config.write_back_cycles;
+                self.forget_line(victim.address);
+                if victim.dirty {
+                    // It has to be gone before the new one is asked for.
+                    below.line_access(victim.address, LineAccess::WriteBack, issue);
+                    ask += self.config.write_back_cycles;
+                }
             }
             filled = below.line_access(line, LineAccess::Read, ask) + self.config.l1d.miss_overhead;
         } else {
@@ -346,17 +360,40 @@ impl Pipeline {
     /// Obeys the probes that the memory system has collected.
     pub fn take_probes(&mut self, below: &mut dyn Coprocessor) {
         below.take_probes(&mut self.probes);
-        if !self.probes.is_empty() {
-            self.forget_lines();
+        let mut probes = std::mem::take(&mut self.probes);
+        if !probes.is_empty() {
+            self.forget_doubtful();
         }
-        for (address, invalidate) in self.probes.drain(..) {
+        for (address, invalidate) in probes.drain(..) {
+            self.forget_line(address);
             self.data_cache.probe(address, invalidate);
+        }
+        self.probes = probes;
+    }
+
+    /// Remembers if the line of `address` was given up as soon as it came: those
+    /// behind the access still find it, until the next miss or probe.
+    fn doubt(&mut self, address: u64, write: bool) {
+        if !self.data_cache.holds(address, write) {
+            self.doubtful = Some(address);
         }
     }
 
-    fn forget_lines(&mut self) {
-        self.read_lines.fill(u64::MAX);
-        self.written_lines.fill(u64::MAX);
+    fn forget_doubtful(&mut self) {
+        if let Some(address) = self.doubtful.take() {
+            self.forget_line(address);
+        }
+    }
+
+    /// Stops relying on the data cache to hold the line of `address`.
+    fn forget_line(&mut self, address: u64) {
+        let line = address >> 6;
+        for lines in [&mut self.read_lines, &mut self.written_lines] {
+            let known = &mut lines[line as usize % DATA_LINES];
+            if *known == line {
+                *known = u64::MAX;
+            }
+        }
     }
 
     /// Returns the iterations of a multiplication with first operand `a`.
@@ -466,8 +503,24 @@ impl Pipeline {
         first - 1
     }
 
-    /// Accounts for a branch that issued at `now` and goes on at `next`.
+    /// Accounts for a branch that issued at `now` and goes on at `next`, if the
+    /// fetch unit did so too without a bubble; returns whether it did.
     #[inline(always)]
+    pub fn foreseen_branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) -> bool {
+        let executed = self.executed(now, ending, next, taken, Transfer::Branch);
+        if !self.predictor.foresees_branch(executed) {
+            return false;
+        }
+        self.free_port = now + WRITE_BACK;
+        self.predictor.note_branch(executed);
+        if taken {
+            self.fetch_start = executed.fetched + 1;
+            self.fetch_pc = next;
+        }
+        true
+    }
+
+    /// Accounts for a branch that issued at `now` and goes on at `next`.
     pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
         self.free_port = now + WRITE_BACK;
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
@@ -557,7 +610,7 @@ impl Pipeline {
 /// for the register that takes results for `x0`.
 #[inline(always)]
 fn integer_bit(rd: u8) -> u64 {
-    u64::from(1u32.wrapping_shl(rd.into()))
+    1 << (rd & 31)
 }
 
 fn iterations(config: &CoreConfig, half: bool) -> [u8; 65] {

@@ -143,8 +143,29 @@ impl Predictor {
         self.stack_depth = self.stack_depth.saturating_sub(1);
     }
 
-    /// Predicts and then learns from one executed branch.
+    /// Returns whether a branch surely is predicted right and without a bubble.
     #[inline(always)]
+    pub fn foresees_branch(&self, executed: Executed) -> bool {
+        let Executed {
+            last_half,
+            taken,
+            entered_late,
+            ..
+        } = executed;
+        let seen = self.visible_history(executed.fetched);
+        self.counters[self.counter_idx(last_half, seen)] == taken
+            && (!taken || self.newest[slot(last_half)] == last_half && !entered_late)
+    }
+
+    /// Learns from a branch that was predicted right.
+    #[inline(always)]
+    pub fn note_branch(&mut self, executed: Executed) {
+        self.older_history = self.history;
+        self.history = self.shifted(self.history, executed.taken);
+        self.history_changed = executed.fetched;
+    }
+
+    /// Predicts and then learns from one executed branch.
     pub fn resolve_branch(&mut self, executed: Executed) -> Prediction {
         let Executed {
             last_half,
@@ -165,9 +186,7 @@ impl Predictor {
             }
             return Prediction::Wrong;
         }
-        self.older_history = self.history;
-        self.history = self.shifted(self.history, taken);
-        self.history_changed = fetched;
+        self.note_branch(executed);
         if !taken || self.knows(executed) {
             return Prediction::Right;
         }

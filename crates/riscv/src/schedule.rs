@@ -8,7 +8,7 @@
 use crate::config::CoreConfig;
 use crate::instruction::{DISCARD, Instruction, Operation};
 use crate::record::{Ending, Record};
-use crate::steps::{enter, fetch_line, step_of, wait_for_load};
+use crate::steps::{enter, fetch_line, step_of, unlinked, wait_for_load};
 
 /// One decoded instruction of a block.
 #[derive(Clone, Copy, Debug)]
@@ -71,11 +71,8 @@ impl Schedule {
             operation: Operation::Continue,
             extra: instructions as u16,
         });
-        // Cycles to be waited for what the instruction before loads.
-        let mut wait = 0;
         for (idx, translated) in code.iter().enumerate() {
-            let behind = &code[idx + 1..];
-            let (record, watched, stall) = self.record(idx, translated, behind);
+            let record = self.record(idx, translated);
             // The first instruction's line is fetched when the block is entered.
             if self.timed && translated.starts_line && idx > 0 {
                 records.push(Record {
@@ -83,6 +80,7 @@ impl Schedule {
                     ..record
                 });
             }
+            let wait = idx.checked_sub(1).map_or(0, |idx| self.wait(code, idx));
             if wait > 0 {
                 records.push(Record {
                     step: wait_for_load,
@@ -90,28 +88,31 @@ impl Schedule {
                     ..record
                 });
             }
+            let watched = self.is_watched(code, idx);
             records.push(Record {
                 step: step_of(translated.instruction.operation, self.timed, watched),
                 ..record
             });
-            wait = stall;
         }
         records.push(ending.record());
     }
 
-    /// Returns the record of an instruction, whether what it loads has to be
-    /// watched, and how many cycles the next one has to wait for it.
-    fn record(
-        &self,
-        idx: usize,
-        translated: &Translated,
-        behind: &[Translated],
-    ) -> (Record, bool, u16) {
+    /// Returns the record of an instruction, but for its step.
+    fn record(&self, idx: usize, translated: &Translated) -> Record {
         use Operation as O;
         let instruction = &translated.instruction;
-        let mut record = Record {
-            step: wait_for_load,
-            immediate: instruction.immediate as u64,
+        let (immediate, extra) = match instruction.operation {
+            // The links: none is known.
+            O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu | O::Jal | O::Continue => (0, 0),
+            O::Flw | O::Fld => (instruction.immediate, self.float_load_latency),
+            operation => (
+                instruction.immediate,
+                self.latency(operation).unwrap_or(instruction.extra),
+            ),
+        };
+        Record {
+            step: unlinked,
+            immediate: immediate as u64,
             uses: instruction.uses,
             rd: instruction.rd,
             rs1: instruction.rs1,
@@ -119,47 +120,67 @@ impl Schedule {
             index: idx as u8,
             halves: (instruction.offset / 2) as u8,
             operation: instruction.operation,
-            extra: instruction.extra,
+            extra,
+        }
+    }
+
+    /// Returns the latency of a load to an integer register.
+    fn latency(&self, operation: Operation) -> Option<u16> {
+        use Operation as O;
+        match operation {
+            O::Lw | O::Ld | O::Lwu => Some(self.load_latency),
+            O::Lb | O::Lh | O::Lbu | O::Lhu => Some(self.subword_load_latency),
+            _ => None,
+        }
+    }
+
+    /// Returns how many cycles the instruction behind the one at `idx` waits
+    /// for what that loads, as long as this is known.
+    fn wait(&self, code: &[Translated], idx: usize) -> u16 {
+        let instruction = &code[idx].instruction;
+        let (Some(latency), Some(next)) = (self.latency(instruction.operation), code.get(idx + 1))
+        else {
+            return 0;
         };
-        let latency = match instruction.operation {
-            O::Lw | O::Ld | O::Lwu => self.load_latency,
-            O::Lb | O::Lh | O::Lbu | O::Lhu => self.subword_load_latency,
-            O::Flw | O::Fld => {
-                record.extra = self.float_load_latency;
-                return (record, true, 0);
+        // A line that may have to be fetched takes its time meanwhile.
+        if !self.timed || next.starts_line || !next.needs(instruction.rd) {
+            return 0;
+        }
+        latency.saturating_sub(1)
+    }
+
+    /// Returns whether somebody may come too early for what the instruction at
+    /// `idx` loads.
+    fn is_watched(&self, code: &[Translated], idx: usize) -> bool {
+        let instruction = &code[idx].instruction;
+        let Some(latency) = self.latency(instruction.operation) else {
+            return true;
+        };
+        if !self.timed || instruction.rd == DISCARD || latency <= 1 || self.wait(code, idx) > 0 {
+            return false;
+        }
+        if latency > UNWATCHED_LATENCY {
+            return true;
+        }
+        for distance in 1..usize::from(latency) {
+            match code.get(idx + distance) {
+                Some(other) if other.instruction.operation == Operation::Continue => return true,
+                None => return true,
+                Some(other) if other.needs(instruction.rd) => {
+                    // It comes too early, if it does not wait as long for another load.
+                    let waits = usize::from(self.wait(code, idx + distance - 1));
+                    return distance + waits < usize::from(latency);
+                }
+                Some(_) => {}
             }
-            O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu | O::Jal | O::Continue => {
-                // The links: none is known.
-                record.immediate = 0;
-                return (record, true, 0);
-            }
-            _ => return (record, true, 0),
-        };
-        record.extra = latency;
-        let (watched, stall) = if self.timed && instruction.rd != DISCARD {
-            wait_behind(instruction.rd, latency, behind)
-        } else {
-            (false, 0)
-        };
-        (record, watched, stall)
+        }
+        false
     }
 }
 
-/// Returns whether the register that a load writes has to be watched, and how
-/// many cycles the next instruction has to wait for it.
-fn wait_behind(register: u8, latency: u16, behind: &[Translated]) -> (bool, u16) {
-    let needs = |translated: &Translated| translated.instruction.uses >> register & 1 == 1;
-    match behind.first() {
-        Some(next) if needs(next) && !next.starts_line => (false, latency.saturating_sub(1)),
-        _ => {
-            // Those that could issue before the value is there.
-            let early = usize::from(latency.saturating_sub(1));
-            let known = latency <= UNWATCHED_LATENCY
-                && behind.len() >= early
-                && behind[..early].iter().all(|translated| {
-                    !needs(translated) && translated.instruction.operation != Operation::Continue
-                });
-            (!known, 0)
-        }
+impl Translated {
+    /// Returns whether the instruction reads or writes an integer register.
+    fn needs(&self, register: u8) -> bool {
+        register < 32 && self.instruction.uses >> register & 1 == 1
     }
 }

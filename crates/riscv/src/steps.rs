@@ -119,9 +119,27 @@ pub(crate) fn wait_for_load(
     let [record, next, ..] = records else {
         return lost(core, now);
     };
-    let now = core
-        .pipeline
-        .wait_for_load(record.uses, now, record.extra.into());
+    if record.uses & core.pipeline.pending != 0 {
+        return wait_for_load_and_others(core, memory, records, now, below);
+    }
+    let now = now + u64::from(record.extra);
+    core.pipeline.stalled_until(now + 1);
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+#[inline(never)]
+fn wait_for_load_and_others(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, next, ..] = records else {
+        return lost(core, now);
+    };
+    let cycles = u64::from(record.extra);
+    let now = core.pipeline.wait_for_load(record.uses, now, cycles);
     (next.step)(core, memory, &records[1..], now, below)
 }
 
@@ -137,15 +155,49 @@ pub(crate) fn fetch_line(
         return lost(core, now);
     };
     let pc = core.pc_of(record);
-    let now = core
-        .pipeline
-        .enter_line(record.uses, pc, now, below.coprocessor);
+    if !core.pipeline.enter_known_line(pc) {
+        return fetch_other_line(core, memory, records, now, below);
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+#[inline(never)]
+fn fetch_other_line(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, next, ..] = records else {
+        return lost(core, now);
+    };
+    let pc = core.pc_of(record);
+    let below_core = &mut *below.coprocessor;
+    let now = core.pipeline.enter_line(record.uses, pc, now, below_core);
     (next.step)(core, memory, &records[1..], now, below)
 }
 
 /// Waits for the operands of the first record and executes it then.
 #[inline(never)]
 fn stalled(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, ..] = records else {
+        return lost(core, now);
+    };
+    let Some(now) = core.pipeline.wait_for_one(record.uses, now) else {
+        return stalled_by_several(core, memory, records, now, below);
+    };
+    (record.step)(core, memory, records, now, below)
+}
+
+#[inline(never)]
+fn stalled_by_several(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],

@@ -30,9 +30,7 @@ pub fn enter<const TIMED: bool>(
     if TIMED {
         now = core.pipeline.enter(now, record.index.into());
         if !core.pipeline.is_on_line(pc) {
-            now = core
-                .pipeline
-                .enter_line(record.uses, pc, now, below.coprocessor);
+            return super::fetch_line(core, memory, records, now, below);
         }
     }
     (next.step)(core, memory, &records[1..], now, below)
@@ -82,9 +80,28 @@ fn branch<const TIMED: bool, const TAKEN: bool>(
     };
     let ending = Ending::of(ending);
     let next = ending.targets[usize::from(TAKEN)];
-    if TIMED {
-        core.pipeline.branch(now, &ending, next, TAKEN);
+    if TIMED && !core.pipeline.foreseen_branch(now, &ending, next, TAKEN) {
+        return unforeseen_branch::<TAKEN>(core, memory, records, now, below);
     }
+    let link = record.links()[usize::from(TAKEN)];
+    follow(core, memory, next, link, now, below)
+}
+
+/// The same for one that may be predicted wrongly.
+#[inline(never)]
+fn unforeseen_branch<const TAKEN: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> Left {
+    let [record, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(ending);
+    let next = ending.targets[usize::from(TAKEN)];
+    core.pipeline.branch(now, &ending, next, TAKEN);
     let link = record.links()[usize::from(TAKEN)];
     follow(core, memory, next, link, now, below)
 }
