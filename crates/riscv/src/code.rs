@@ -62,6 +62,7 @@ impl CodeCache {
             targets: [0; 2],
             fetch_ahead: 0,
             return_behind: u8::MAX,
+            counter_address: 0,
         };
         self.records.clear();
         self.records.push(nowhere.record());
@@ -145,6 +146,7 @@ impl CodeCache {
                 .saturating_sub(FETCH_RESTART)
                 .into(),
             return_behind: return_behind(at, memory),
+            counter_address: self.schedule.counter_address(at - 2),
         };
         let place = self.records.len() as u32;
         self.schedule

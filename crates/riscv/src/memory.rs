@@ -174,7 +174,7 @@ impl Memory {
             return None;
         }
         // An aligned piece lies in one page, and every page has its bytes.
-        self.bytes[offset..][..N].try_into().ok()
+        self.bytes.get(offset..)?.first_chunk().copied()
     }
 
     /// Stores to an address aligned to `N` if a CPU store needs no further
@@ -188,9 +188,10 @@ impl Memory {
         if attributes & (WRITE_RESTRICTED | WATCHED | CODE | HOOKED) != 0 || offset & (N - 1) != 0 {
             return false;
         }
-        match self.bytes.get_mut(offset..offset + N) {
+        let bytes = self.bytes.get_mut(offset..);
+        match bytes.and_then(|bytes| bytes.first_chunk_mut()) {
             Some(bytes) => {
-                bytes.copy_from_slice(&value);
+                *bytes = value;
                 true
             }
             None => false,

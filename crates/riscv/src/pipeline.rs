@@ -131,9 +131,11 @@ impl Pipeline {
     /// whether that is so.
     #[inline(always)]
     pub fn enter_known_line(&mut self, pc: u64) -> bool {
-        let known = pc & 63 != 62 && self.is_fetched(pc >> 6);
+        // Two lines are looked at where the instruction could lie in both.
+        let line = (pc + 2) >> 6;
+        let known = self.is_fetched(line) && (pc >> 6 == line || self.is_fetched(pc >> 6));
         if known {
-            self.current_line = pc >> 6;
+            self.current_line = line;
         }
         known
     }
@@ -528,16 +530,18 @@ impl Pipeline {
         self.redirect(now, ending, executed, prediction);
     }
 
-    /// Accounts for a jump that neither is a call nor indirect.
+    /// Accounts for a jump that neither is a call nor indirect, if the fetch
+    /// unit made it without a bubble; returns whether it did.
     #[inline(always)]
-    pub fn plain_jump(&mut self, now: u64, ending: &Ending, target: u64) {
-        self.free_port = now + WRITE_BACK;
+    pub fn foreseen_jump(&mut self, now: u64, ending: &Ending, target: u64) -> bool {
         let executed = self.executed(now, ending, target, true, Transfer::Jump);
-        if self.predictor.knows(executed) {
-            self.redirect(now, ending, executed, Prediction::Right);
-        } else {
-            self.jump(now, ending, target, Transfer::Jump);
+        if !self.predictor.foresees_jump(executed) {
+            return false;
         }
+        self.free_port = now + WRITE_BACK;
+        self.fetch_start = executed.fetched + 1;
+        self.fetch_pc = target;
+        true
     }
 
     /// Accounts for a jump that issued at `now`.
@@ -568,6 +572,7 @@ impl Pipeline {
         let fetched = (self.fetch_start + groups).max(earliest).min(now);
         Executed {
             last_half,
+            counter_address: ending.counter_address,
             after,
             target: next,
             taken,

@@ -32,6 +32,8 @@ pub(crate) enum Prediction {
 pub(crate) struct Executed {
     /// Address of its last halfword; the group of four bytes there decides.
     pub last_half: u64,
+    /// What that adds to the number of a counter ([`counter_address`]).
+    pub counter_address: u32,
     /// Address of the next instruction.
     pub after: u64,
     /// Where it goes if taken.
@@ -76,7 +78,6 @@ pub(crate) struct Predictor {
     /// By the history, what it adds to the number of a counter.
     hashes: Vec<u32>,
     counter_mask: u32,
-    counter_bits: u32,
     stack: Vec<u64>,
     stack_top: usize,
     stack_depth: usize,
@@ -88,8 +89,8 @@ impl Predictor {
     pub fn new(config: &CoreConfig) -> Self {
         let history_length = config.bht_history.clamp(1, 16);
         let history_bits = config.bht_history_bits.min(history_length);
-        let counters = config.bht_entries.clamp(1, 1 << 24).next_power_of_two();
-        let counter_bits = counters.trailing_zeros();
+        let counter_bits = counter_bits(config);
+        let counters = 1 << counter_bits;
         let factor = (0.75f64.sqrt() * f64::from(1u32 << history_length)) as u32;
         let hash = |history: u32| {
             let hash = factor.wrapping_mul(history) & ((1 << history_length) - 1);
@@ -113,7 +114,6 @@ impl Predictor {
             newest_outcome: 1 << (history_length - 1),
             hashes: (0..1 << history_length).map(hash).collect(),
             counter_mask: counters as u32 - 1,
-            counter_bits,
             stack: vec![0; config.ras_entries.max(1)],
             stack_top: 0,
             stack_depth: 0,
@@ -146,15 +146,10 @@ impl Predictor {
     /// Returns whether a branch surely is predicted right and without a bubble.
     #[inline(always)]
     pub fn foresees_branch(&self, executed: Executed) -> bool {
-        let Executed {
-            last_half,
-            taken,
-            entered_late,
-            ..
-        } = executed;
+        let taken = executed.taken;
         let seen = self.visible_history(executed.fetched);
-        self.counters[self.counter_idx(last_half, seen)] == taken
-            && (!taken || self.newest[slot(last_half)] == last_half && !entered_late)
+        self.counters[self.counter_idx(executed, seen)] == taken
+            && (!taken || self.foresees_jump(executed))
     }
 
     /// Learns from a branch that was predicted right.
@@ -175,7 +170,7 @@ impl Predictor {
             ..
         } = executed;
         let seen = self.visible_history(fetched);
-        let idx = self.counter_idx(last_half, seen);
+        let idx = self.counter_idx(executed, seen);
         let guess = self.counters[idx];
         if guess != taken {
             self.counters[idx] = taken;
@@ -196,21 +191,16 @@ impl Predictor {
         Prediction::Late
     }
 
-    /// Returns whether the target buffer is hit: all there is to a jump that
-    /// neither is a call nor indirect.
+    /// Returns whether the target buffer surely is hit: all there is to a jump
+    /// that neither is a call nor indirect.
     #[inline(always)]
-    pub fn knows(&self, executed: Executed) -> bool {
-        let Executed {
-            last_half,
-            entered_late,
-            ..
-        } = executed;
-        !entered_late && (self.newest[slot(last_half)] == last_half || self.knows_older(last_half))
+    pub fn foresees_jump(&self, executed: Executed) -> bool {
+        let last_half = executed.last_half;
+        self.newest[slot(last_half)] == last_half && !executed.entered_late
     }
 
-    #[inline(never)]
-    fn knows_older(&self, last_half: u64) -> bool {
-        self.find(last_half).is_some()
+    fn knows(&self, executed: Executed) -> bool {
+        !executed.entered_late && self.find(executed.last_half).is_some()
     }
 
     /// Predicts and then learns from one executed jump.
@@ -302,10 +292,9 @@ impl Predictor {
         outcome | history >> 1
     }
 
-    fn counter_idx(&self, last_half: u64, history: u32) -> usize {
-        let address = (last_half >> 2) as u32;
-        let folded = address ^ ((last_half >> 2 >> self.counter_bits) as u32 & 3);
-        ((folded ^ self.hashes[history as usize]) & self.counter_mask) as usize
+    #[inline(always)]
+    fn counter_idx(&self, executed: Executed, history: u32) -> usize {
+        ((executed.counter_address ^ self.hashes[history as usize]) & self.counter_mask) as usize
     }
 
     fn find(&self, last_half: u64) -> Option<usize> {
@@ -340,6 +329,18 @@ impl Predictor {
         *entry = (entry.0 + 1, idx as u8);
         self.newest[slot(last_half)] = last_half;
     }
+}
+
+fn counter_bits(config: &CoreConfig) -> u32 {
+    let counters = config.bht_entries.clamp(1, 1 << 24).next_power_of_two();
+    counters.trailing_zeros()
+}
+
+/// Returns what a branch whose last halfword lies there adds to the number of
+/// a counter.
+pub(crate) fn counter_address(config: &CoreConfig, last_half: u64) -> u32 {
+    let group = last_half >> 2;
+    (group as u32) ^ ((group >> counter_bits(config)) as u32 & 3)
 }
 
 fn slot(last_half: u64) -> usize {

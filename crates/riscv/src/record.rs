@@ -18,7 +18,7 @@ use crate::trap::Trap;
 /// host's branch predictor one indirect jump per operation instead of one for
 /// all. Where a compiler makes real calls of these jumps, they nest as deep as
 /// a block is long.
-pub(crate) type Step = for<'a> fn(&mut Core, &mut Memory, &[Record], u64, &mut Below<'a>) -> Left;
+pub(crate) type Step = for<'a> fn(&mut Core, &mut Memory, &[Record], u64, &mut Below<'a>) -> How;
 
 /// What is below the core while it runs.
 pub(crate) struct Below<'a> {
@@ -85,6 +85,8 @@ pub(crate) struct Ending {
     /// Fetch groups from the last instruction to a return behind it that would
     /// be fetched on a wrong path; 255 if there is none near.
     pub return_behind: u8,
+    /// What its address adds to the number of a counter of the predictor.
+    pub counter_address: u32,
 }
 
 impl Ending {
@@ -95,20 +97,27 @@ impl Ending {
             targets: [record.uses, record.immediate],
             fetch_ahead: record.extra.into(),
             return_behind: record.rd,
+            counter_address: u32::from_le_bytes([
+                record.rs1,
+                record.rs2,
+                record.index,
+                record.halves,
+            ]),
         }
     }
 
     /// Returns the record that says this.
     pub fn record(&self) -> Record {
+        let [rs1, rs2, index, halves] = self.counter_address.to_le_bytes();
         Record {
             step: unlinked,
             immediate: self.targets[1],
             uses: self.targets[0],
             rd: self.return_behind,
-            rs1: 0,
-            rs2: 0,
-            index: 0,
-            halves: 0,
+            rs1,
+            rs2,
+            index,
+            halves,
             operation: Operation::Continue,
             extra: self.fetch_ahead as u16,
         }
@@ -201,38 +210,32 @@ impl Core {
         self.start + 2 * u64::from(record.halves)
     }
 
+    /// Leaves the block, the last instruction of which issued at `now`.
+    #[inline(always)]
+    pub fn leave(&mut self, now: u64, how: How) -> How {
+        self.pipeline.now = now;
+        how
+    }
+
     /// Leaves the block because the instruction of `record` raised an exception.
     #[cold]
     #[inline(never)]
-    pub fn raise(&mut self, trap: Trap, record: &Record, now: u64) -> Left {
+    pub fn raise(&mut self, trap: Trap, record: &Record, now: u64) -> How {
         self.trap = Some(trap);
         self.retired = record.index;
-        Left {
-            now,
-            how: How::Trap,
-        }
+        self.leave(now, How::Trap)
     }
 
     /// Leaves the block behind the instruction of `record`, which stored to a
     /// hooked page; what follows has not happened yet.
     #[cold]
     #[inline(never)]
-    pub fn stop_for_hook(&mut self, records: &[Record], now: u64) -> Left {
+    pub fn stop_for_hook(&mut self, records: &[Record], now: u64) -> How {
         self.exit = Some(Exit::Hook);
         self.retired = records.first().map_or(0, |record| record.index + 1);
         self.pc = records.get(1).map_or(self.start, |next| self.pc_of(next));
-        Left {
-            now,
-            how: How::Stop,
-        }
+        self.leave(now, How::Stop)
     }
-}
-
-/// How a block was left, and when its last instruction issued.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Left {
-    pub now: u64,
-    pub how: How,
 }
 
 /// Why a block was left.

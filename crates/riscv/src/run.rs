@@ -141,13 +141,12 @@ impl Hart {
                 return End::Next;
             };
             let now = core.pipeline.now;
-            let left = (first.step)(core, memory, records, now, &mut below);
-            core.pipeline.now = left.now;
+            let how = (first.step)(core, memory, records, now, &mut below);
             self.pc = core.pc;
-            match left.how {
+            match how {
                 How::Pause => {
                     let at_limit = core.instructions >= limits.instructions;
-                    if at_limit || TIMED && left.now >= limits.cycles {
+                    if at_limit || TIMED && core.pipeline.now >= limits.cycles {
                         return End::Stop(Exit::Limit);
                     }
                     let Some(block) = self.code.find(base, core.pc) else {
@@ -165,7 +164,7 @@ impl Hart {
                         self.code.link(from, core.pc, place);
                     }
                 }
-                how => return self.leave::<TIMED>(how, base),
+                _ => return self.leave::<TIMED>(how, base),
             }
         }
     }

@@ -7,6 +7,7 @@
 
 use crate::config::CoreConfig;
 use crate::instruction::{DISCARD, Instruction, Operation};
+use crate::predictor::counter_address;
 use crate::record::{Ending, Record};
 use crate::steps::{enter, fetch_line, step_of, unlinked, wait_for_load};
 
@@ -21,8 +22,9 @@ pub(crate) struct Translated {
 }
 
 /// What translation knows of the core.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
+    config: CoreConfig,
     timed: bool,
     load_latency: u16,
     subword_load_latency: u16,
@@ -37,11 +39,18 @@ impl Schedule {
     pub fn new(config: &CoreConfig, timed: bool) -> Self {
         let cycles = |latency: u64| latency.min(u16::MAX.into()) as u16;
         Self {
+            config: config.clone(),
             timed,
             load_latency: cycles(config.load_latency),
             subword_load_latency: cycles(config.subword_load_latency),
             float_load_latency: cycles(config.float_load_latency),
         }
+    }
+
+    /// Returns what a branch whose last halfword lies there adds to the number
+    /// of a counter of the predictor.
+    pub fn counter_address(&self, last_half: u64) -> u32 {
+        counter_address(&self.config, last_half)
     }
 
     /// Adds the records of a block of so many instructions at `pc`.

@@ -10,7 +10,7 @@ pub(crate) use transfer::{enter, unlinked};
 
 use crate::instruction::Operation;
 use crate::memory::Memory;
-use crate::record::{Below, Core, How, Left, Record, Step};
+use crate::record::{Below, Core, How, Record, Step};
 
 /// Returns the step of `operation`; `pending` is whether somebody may have to
 /// wait for what it loads.
@@ -115,7 +115,7 @@ pub(crate) fn wait_for_load(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, next, ..] = records else {
         return lost(core, now);
     };
@@ -134,7 +134,7 @@ fn wait_for_load_and_others(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, next, ..] = records else {
         return lost(core, now);
     };
@@ -150,7 +150,7 @@ pub(crate) fn fetch_line(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, next, ..] = records else {
         return lost(core, now);
     };
@@ -168,7 +168,7 @@ fn fetch_other_line(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, next, ..] = records else {
         return lost(core, now);
     };
@@ -186,14 +186,15 @@ fn stalled(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, ..] = records else {
         return lost(core, now);
     };
-    let Some(now) = core.pipeline.wait_for_one(record.uses, now) else {
-        return stalled_by_several(core, memory, records, now, below);
-    };
-    (record.step)(core, memory, records, now, below)
+    let step = record.step;
+    match core.pipeline.wait_for_one(record.uses, now) {
+        Some(now) => step(core, memory, records, now, below),
+        None => stalled_by_several(core, memory, records, now, below),
+    }
 }
 
 #[inline(never)]
@@ -203,7 +204,7 @@ fn stalled_by_several(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, ..] = records else {
         return lost(core, now);
     };
@@ -215,12 +216,9 @@ fn stalled_by_several(
 /// place is the harmless answer.
 #[cold]
 #[inline(never)]
-fn lost(core: &mut Core, now: u64) -> Left {
+fn lost(core: &mut Core, now: u64) -> How {
     core.pc = core.start;
-    Left {
-        now,
-        how: How::Elsewhere,
-    }
+    core.leave(now, How::Elsewhere)
 }
 
 /// Stands at the beginning of every step: takes the first record apart from

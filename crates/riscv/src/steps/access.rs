@@ -3,7 +3,7 @@
 use super::begin;
 use crate::access::{atomic as execute_atomic, slow_load, slow_store};
 use crate::memory::Memory;
-use crate::record::{Below, Core, Left, Record};
+use crate::record::{Below, Core, How, Record};
 
 macro_rules! loads {
     ($($name:ident, $slow:ident: $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
@@ -13,7 +13,7 @@ macro_rules! loads {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, next, now) = begin!(core, memory, records, now, below);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
             let Some(bytes) = memory.load_open::<$bytes>(address) else {
@@ -39,7 +39,7 @@ macro_rules! loads {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let [record, next, ..] = records else {
                 return super::lost(core, now);
             };
@@ -78,7 +78,7 @@ macro_rules! stores {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, next, now) = begin!(core, memory, records, now, below);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
             let value = core.x[usize::from(record.rs2)] as $type;
@@ -102,7 +102,7 @@ macro_rules! stores {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let [record, ..] = records else {
                 return super::lost(core, now);
             };
@@ -129,7 +129,7 @@ pub(super) fn store_checked<const TIMED: bool, const N: usize>(
     below: &mut Below<'_>,
     address: u64,
     bytes: [u8; N],
-) -> Left {
+) -> How {
     let [record, next, ..] = records else {
         return super::lost(core, now);
     };
@@ -160,7 +160,7 @@ pub fn atomic<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, next, mut now) = begin!(core, memory, records, now, below);
     let address = core.x[usize::from(record.rs1)];
     let operand = core.x[usize::from(record.rs2)];

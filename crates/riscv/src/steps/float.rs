@@ -5,7 +5,7 @@ use super::begin;
 use crate::access::slow_load;
 use crate::float::{FloatForm, FusedForm, execute, execute_fused};
 use crate::memory::Memory;
-use crate::record::{Below, Core, Left, Record};
+use crate::record::{Below, Core, How, Record};
 use crate::trap::Trap;
 
 /// Leaves the block if the floating-point unit is off.
@@ -19,7 +19,7 @@ macro_rules! demand_unit {
 
 #[cold]
 #[inline(never)]
-fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> Left {
+fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
     let why = "the floating-point unit is switched off in mstatus.FS";
     core.raise(Trap::illegal(core.pc_of(record), 0, why), record, now)
 }
@@ -32,7 +32,7 @@ macro_rules! loads {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, next, mut now) = begin!(core, memory, records, now, below);
             demand_unit!(core, record, now);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
@@ -68,7 +68,7 @@ macro_rules! stores {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, _, now) = begin!(core, memory, records, now, below);
             demand_unit!(core, record, now);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
@@ -89,7 +89,7 @@ pub fn fused<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, next, mut now) = begin!(core, memory, records, now, below);
     demand_unit!(core, record, now);
     let a = core.f[usize::from(record.rs1 & 31)];
@@ -115,7 +115,7 @@ pub fn float<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, next, mut now) = begin!(core, memory, records, now, below);
     demand_unit!(core, record, now);
     let a = core.f[usize::from(record.rs1 & 31)];
@@ -140,7 +140,7 @@ pub fn float<const TIMED: bool>(
 
 #[cold]
 #[inline(never)]
-fn rounding_is_reserved(core: &mut Core, record: &Record, now: u64) -> Left {
+fn rounding_is_reserved(core: &mut Core, record: &Record, now: u64) -> How {
     let why = format!("rounding mode {} in frm is reserved", core.csr.frm);
     core.raise(Trap::illegal(core.pc_of(record), 0, &why), record, now)
 }

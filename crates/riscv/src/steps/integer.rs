@@ -3,7 +3,7 @@
 use super::begin;
 use crate::arithmetic as a;
 use crate::memory::Memory;
-use crate::record::{Below, Core, Left, Record};
+use crate::record::{Below, Core, How, Record};
 
 macro_rules! arithmetic {
     ($($name:ident: |$a:ident, $b:ident, $immediate:ident| $value:expr;)*) => {$(
@@ -13,7 +13,7 @@ macro_rules! arithmetic {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, next, now) = begin!(core, memory, records, now, below);
             let $a = core.x[usize::from(record.rs1)];
             let $b = core.x[usize::from(record.rs2)];
@@ -65,7 +65,7 @@ macro_rules! long {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, next, mut now) = begin!($core, memory, records, now, below);
             let $a = $core.x[usize::from(record.rs1)];
             let $b = $core.x[usize::from(record.rs2)];

@@ -7,7 +7,7 @@ use crate::hart::Exit;
 use crate::instruction::DISCARD;
 use crate::memory::Memory;
 use crate::pipeline::WRITE_BACK;
-use crate::record::{Below, Core, How, Left, Record};
+use crate::record::{Below, Core, How, Record};
 use crate::trap::Trap;
 
 pub fn custom<const TIMED: bool>(
@@ -16,7 +16,7 @@ pub fn custom<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, next, mut now) = begin!(core, memory, records, now, below);
     let pc = core.pc_of(record);
     if !core.csr.accelerator_on() {
@@ -66,7 +66,7 @@ pub fn fence<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, mut now) = begin_last!(core, memory, records, now, below);
     let ask = if TIMED { core.pipeline.fence(now) } else { 0 };
     match below.coprocessor.fence(core.pc_of(record), ask, memory) {
@@ -76,10 +76,7 @@ pub fn fence<const TIMED: bool>(
                 now = done.max(ask);
                 core.pipeline.take_probes(below.coprocessor);
             }
-            Left {
-                now,
-                how: How::After,
-            }
+            core.leave(now, How::After)
         }
         Err(fault) => {
             let trap = Trap {
@@ -97,7 +94,7 @@ pub fn csr<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, now) = begin_last!(core, memory, records, now, below);
     let csr = record.immediate as u16;
     let counters = Counters {
@@ -141,7 +138,7 @@ pub fn csr<const TIMED: bool>(
     } else {
         How::After
     };
-    Left { now, how }
+    core.leave(now, how)
 }
 
 pub fn fence_i<const TIMED: bool>(
@@ -150,12 +147,9 @@ pub fn fence_i<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (_, now) = begin_last!(core, memory, records, now, below);
-    Left {
-        now,
-        how: How::Restart,
-    }
+    core.leave(now, How::Restart)
 }
 
 pub fn wfi<const TIMED: bool>(
@@ -164,12 +158,9 @@ pub fn wfi<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (_, now) = begin_last!(core, memory, records, now, below);
-    Left {
-        now,
-        how: How::After,
-    }
+    core.leave(now, How::After)
 }
 
 pub fn mret<const TIMED: bool>(
@@ -178,13 +169,10 @@ pub fn mret<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (_, now) = begin_last!(core, memory, records, now, below);
     core.pc = core.csr.leave_trap();
-    Left {
-        now,
-        how: How::Elsewhere,
-    }
+    core.leave(now, How::Elsewhere)
 }
 
 macro_rules! exceptions {
@@ -195,7 +183,7 @@ macro_rules! exceptions {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let ($record, now) = begin_last!(core, memory, records, now, below);
             let $pc = core.pc_of($record);
             core.raise($trap, $record, now)

@@ -3,7 +3,7 @@
 use super::begin_last;
 use crate::memory::Memory;
 use crate::predictor::Transfer;
-use crate::record::{Below, Core, Ending, How, Left, Record};
+use crate::record::{Below, Core, Ending, How, Record};
 
 /// Begins a block: its first record.
 pub fn enter<const TIMED: bool>(
@@ -12,17 +12,14 @@ pub fn enter<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, next, ..] = records else {
         return super::lost(core, now);
     };
     let pc = record.immediate;
     if core.instructions >= core.pause_at || TIMED && now >= below.last_cycle {
         core.pc = pc;
-        return Left {
-            now,
-            how: How::Pause,
-        };
+        return core.leave(now, How::Pause);
     }
     core.instructions += u64::from(record.extra);
     core.start = pc;
@@ -44,7 +41,7 @@ macro_rules! branches {
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
-        ) -> Left {
+        ) -> How {
             let (record, now) = begin_last!(core, memory, records, now, below);
             let $a = core.x[usize::from(record.rs1)];
             let $b = core.x[usize::from(record.rs2)];
@@ -74,7 +71,7 @@ fn branch<const TIMED: bool, const TAKEN: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
@@ -95,7 +92,7 @@ fn unforeseen_branch<const TAKEN: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
@@ -115,7 +112,7 @@ fn follow(
     link: u32,
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     if let Some(records) = below.code.get(link as usize..)
         && let Some(first) = records.first()
     {
@@ -127,11 +124,8 @@ fn follow(
 
 /// Stands at the beginning of all code: leaves for a block whose place is not
 /// known yet.
-pub fn unlinked(_: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> Left {
-    Left {
-        now,
-        how: How::Unlinked,
-    }
+pub fn unlinked(core: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> How {
+    core.leave(now, How::Unlinked)
 }
 
 pub fn jal<const TIMED: bool>(
@@ -140,7 +134,7 @@ pub fn jal<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, now) = begin_last!(core, memory, records, now, below);
     let [_, ending, ..] = records else {
         return super::lost(core, now);
@@ -148,13 +142,30 @@ pub fn jal<const TIMED: bool>(
     let ending = Ending::of(ending);
     let [after, target] = ending.targets;
     core.x[usize::from(record.rd)] = after;
-    if TIMED {
-        if matches!(record.rd, 1 | 5) {
-            core.pipeline.jump(now, &ending, target, Transfer::Call);
-        } else {
-            core.pipeline.plain_jump(now, &ending, target);
-        }
+    let call = matches!(record.rd, 1 | 5);
+    if TIMED && (call || !core.pipeline.foreseen_jump(now, &ending, target)) {
+        return unforeseen_jal(core, memory, records, now, below);
     }
+    follow(core, memory, target, record.links()[1], now, below)
+}
+
+/// The same for a call, or a jump that may be found late.
+#[inline(never)]
+fn unforeseen_jal(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(ending);
+    let target = ending.targets[1];
+    let call = matches!(record.rd, 1 | 5);
+    let transfer = if call { Transfer::Call } else { Transfer::Jump };
+    core.pipeline.jump(now, &ending, target, transfer);
     follow(core, memory, target, record.links()[1], now, below)
 }
 
@@ -164,7 +175,7 @@ pub fn jalr<const TIMED: bool>(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let (record, now) = begin_last!(core, memory, records, now, below);
     let [_, ending, ..] = records else {
         return super::lost(core, now);
@@ -197,7 +208,7 @@ pub fn go_on(
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
-) -> Left {
+) -> How {
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
