@@ -326,35 +326,51 @@ pub(crate) fn execute_fused(
     frm: u8,
     flags: u8,
 ) -> Option<Outcome> {
-    let double = form.double;
-    let format = Format::of(double);
+    if let Some(outcome) = execute_fused_fast(form, a, b, c, frm, flags) {
+        return Some(outcome);
+    }
     let mode = rounding(form.rounding, frm)?;
-    let mut a = operand(a, double);
-    let b = operand(b, double);
-    let mut c = operand(c, double);
+    let (a, b, c) = fused_operands(form, a, b, c);
+    let (bits, raised) = Format::of(form.double).fused(a, b, c, mode);
+    Some((boxed(bits, form.double), raised))
+}
+
+/// The same if the host's unit can do it, which rounds to nearest even, and
+/// the flags can be told.
+#[inline(always)]
+pub(crate) fn execute_fused_fast(
+    form: FusedForm,
+    a: u64,
+    b: u64,
+    c: u64,
+    frm: u8,
+    flags: u8,
+) -> Option<Outcome> {
+    if rounding(form.rounding, frm) != Some(Rounding::NearestEven) {
+        return None;
+    }
+    let (a, b, c) = fused_operands(form, a, b, c);
+    let (bits, raised) = if form.double {
+        fused_double(a, b, c, flags)?
+    } else {
+        fused_single(a, b, c, flags)?
+    };
+    Some((boxed(bits, form.double), raised))
+}
+
+/// Returns the operands of `a` * `b` + `c`.
+#[inline(always)]
+fn fused_operands(form: FusedForm, a: u64, b: u64, c: u64) -> (u64, u64, u64) {
+    let [mut a, b, mut c] = [a, b, c].map(|bits| operand(bits, form.double));
     // Negating a NaN changes nothing: the result is canonical anyway.
+    let format = Format::of(form.double);
     if form.negate_product {
         a = format.negate(a);
     }
     if form.negate_addend {
         c = format.negate(c);
     }
-    // Once the inexact flag is up, a normal result can raise nothing new.
-    if mode == Rounding::NearestEven && flags & INEXACT != 0 {
-        let fast = if double {
-            let result = f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c));
-            is_plain_double(result).then(|| result.to_bits())
-        } else {
-            let [a, b, c] = [a, b, c].map(|bits| f32::from_bits(bits as u32));
-            let result = a.mul_add(b, c);
-            is_plain_single(result).then(|| result.to_bits().into())
-        };
-        if let Some(bits) = fast {
-            return Some((boxed(bits, double), 0));
-        }
-    }
-    let (bits, raised) = format.fused(a, b, c, mode);
-    Some((boxed(bits, double), raised))
+    (a, b, c)
 }
 
 /// Returns whether a result is so far from the ends of the range that the
@@ -366,6 +382,16 @@ fn is_plain_double(result: f64) -> bool {
 
 fn is_plain_single(result: f32) -> bool {
     result.abs() > f32::MIN_POSITIVE && result.abs() < f32::MAX
+}
+
+/// Returns whether a result of zero surely is exact, given which operands are.
+fn gives_zero(operation: FloatOperation, a: bool, b: bool) -> bool {
+    use FloatOperation as F;
+    match operation {
+        F::Add | F::Subtract => true,
+        F::Multiply => a || b,
+        _ => a,
+    }
 }
 
 /// Computes on the host's unit, which rounds to nearest even, if the flags can
@@ -380,7 +406,7 @@ fn fast_double(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<O
         F::Divide => a / b,
         _ => a.sqrt(),
     };
-    if !is_plain_double(result) {
+    if !is_plain_double(result) && !(result == 0.0 && gives_zero(operation, a == 0.0, b == 0.0)) {
         return None;
     }
     let inexact = if flags & INEXACT != 0 {
@@ -405,7 +431,7 @@ fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<O
         F::Divide => a / b,
         _ => a.sqrt(),
     };
-    if !is_plain_single(result) {
+    if !is_plain_single(result) && !(result == 0.0 && gives_zero(operation, a == 0.0, b == 0.0)) {
         return None;
     }
     let inexact = if flags & INEXACT != 0 {
@@ -419,6 +445,44 @@ fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<O
             _ => return None,
         }
     };
+    Some((result.to_bits().into(), if inexact { INEXACT } else { 0 }))
+}
+
+/// As [`fast_double`], for `a` * `b` + `c`.
+#[inline(never)]
+fn fused_double(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
+    if flags & INEXACT == 0 {
+        return None;
+    }
+    // With the inexact flag up, a normal result can raise nothing new.
+    let result = f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c));
+    is_plain_double(result).then(|| (result.to_bits(), 0))
+}
+
+/// As [`fast_single`], for `a` * `b` + `c`.
+#[inline(always)]
+fn fused_single(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
+    let [a, b, c] = [a, b, c].map(|bits| f64::from(f32::from_bits(bits as u32)));
+    // The product of two 24-bit numbers is exact in double precision.
+    let product = a * b;
+    let sum = product + c;
+    let error = sum_error_double(product, c, sum);
+    // Rounded to odd, the sum can be rounded again as if it were exact.
+    let odd = if error == 0.0 || sum.to_bits() & 1 == 1 {
+        sum
+    } else {
+        let away = (error > 0.0) == (sum > 0.0);
+        f64::from_bits(if away {
+            sum.to_bits() + 1
+        } else {
+            sum.to_bits() - 1
+        })
+    };
+    let result = odd as f32;
+    if !is_plain_single(result) && !(sum == 0.0 && error == 0.0) {
+        return None;
+    }
+    let inexact = flags & INEXACT == 0 && (error != 0.0 || f64::from(result) != sum);
     Some((result.to_bits().into(), if inexact { INEXACT } else { 0 }))
 }
 

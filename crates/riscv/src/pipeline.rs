@@ -153,6 +153,7 @@ impl Pipeline {
 
     /// Waits for registers behind the instruction that issued at `now`: returns
     /// the cycle before the one in which one that uses them can issue.
+    #[inline(always)]
     pub fn wait(&mut self, uses: u64, now: u64) -> u64 {
         self.issue(uses, now, now + 1) - 1
     }
@@ -427,7 +428,7 @@ impl Pipeline {
 
     /// Returns the issue cycle of a floating-point operation that could issue
     /// at `issue` and writes register `rd` of its file.
-    pub fn float(&mut self, issue: u64, form: FloatForm, fused: bool, rd: u8) -> u64 {
+    pub fn float(&mut self, issue: u64, form: FloatForm, rd: u8) -> u64 {
         use FloatOperation as F;
         let config = &self.config;
         let double = form.double;
@@ -437,7 +438,6 @@ impl Pipeline {
             config.float_single_latency
         };
         let latency = match form.operation {
-            _ if fused => arithmetic,
             F::Add | F::Subtract | F::Multiply => arithmetic,
             F::Divide if double => config.float_divide_double,
             F::Divide => config.float_divide_single,
@@ -446,22 +446,38 @@ impl Pipeline {
             _ if !form.writes_float() => config.float_to_integer_latency,
             _ => config.float_short_latency,
         };
-        if !fused && !form.writes_float() {
+        if !form.writes_float() {
             self.produce(u32::from(rd), issue + latency);
             return issue;
         }
         let register = 32 + u32::from(rd);
-        if !fused && matches!(form.operation, F::Divide | F::SquareRoot) {
+        if matches!(form.operation, F::Divide | F::SquareRoot) {
             let issue = issue.max(self.float_divide_free);
             self.float_divide_free = issue + latency;
             self.produce(register, issue + latency);
             return issue;
         }
+        self.float_pipelined(issue, latency, register)
+    }
+
+    /// Returns the issue cycle of a fused multiply-add.
+    #[inline(always)]
+    pub fn float_fused(&mut self, issue: u64, double: bool, rd: u8) -> u64 {
+        let latency = if double {
+            self.config.float_double_latency
+        } else {
+            self.config.float_single_latency
+        };
+        self.float_pipelined(issue, latency, 32 + u32::from(rd))
+    }
+
+    #[inline(always)]
+    fn float_pipelined(&mut self, issue: u64, latency: u64, register: u32) -> u64 {
         // One write port: an operation that would end in the same cycle as an
         // earlier, longer one is replayed.
         let mut issue = issue;
         if self.float_ends.contains(&(issue + latency)) {
-            issue += 1 + config.flush_penalty;
+            issue += 1 + self.config.flush_penalty;
         }
         self.float_ends[self.float_ends_next] = issue + latency;
         self.float_ends_next = (self.float_ends_next + 1) % self.float_ends.len();

@@ -190,9 +190,8 @@ fn stalled(
     let [record, ..] = records else {
         return lost(core, now);
     };
-    let step = record.step;
     match core.pipeline.wait_for_one(record.uses, now) {
-        Some(now) => step(core, memory, records, now, below),
+        Some(now) => (record.step)(core, memory, records, now, below),
         None => stalled_by_several(core, memory, records, now, below),
     }
 }

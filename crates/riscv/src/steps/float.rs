@@ -3,7 +3,7 @@
 use super::access::store_checked;
 use super::begin;
 use crate::access::slow_load;
-use crate::float::{FloatForm, FusedForm, execute, execute_fused};
+use crate::float::{FloatForm, FusedForm, execute, execute_fused, execute_fused_fast};
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 use crate::trap::Trap;
@@ -25,7 +25,7 @@ fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
 }
 
 macro_rules! loads {
-    ($($name:ident: $bytes:literal, |$value:ident: $type:ty| $boxed:expr;)*) => {$(
+    ($($name:ident, $slow:ident: $bytes:literal, |$value:ident: $type:ty| $boxed:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -33,18 +33,46 @@ macro_rules! loads {
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, mut now) = begin!(core, memory, records, now, below);
+            let (record, next, now) = begin!(core, memory, records, now, below);
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let Some(bytes) = memory.load_open::<$bytes>(address) else {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            };
+            if TIMED && !core.pipeline.load_hits(now, address) || !core.csr.float_on() {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            }
+            let $value = <$type>::from_le_bytes(bytes);
+            core.f[usize::from(record.rd & 31)] = $boxed;
+            if TIMED {
+                let ready = now + u64::from(record.extra);
+                core.pipeline.produce(32 + u32::from(record.rd & 31), ready);
+            }
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+
+        /// The same with every check, for a load that issues at `now`.
+        #[cold]
+        #[inline(never)]
+        fn $slow<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let [record, next, ..] = records else {
+                return super::lost(core, now);
+            };
             demand_unit!(core, record, now);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let bytes = match memory.load_open::<$bytes>(address) {
-                Some(bytes) => bytes,
-                None => match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
-                    Ok(bytes) => bytes,
-                    Err(trap) => return core.raise(trap, record, now),
-                },
+            let pc = core.pc_of(record);
+            let bytes = match slow_load::<$bytes>(memory, below.coprocessor, address, pc) {
+                Ok(bytes) => bytes,
+                Err(trap) => return core.raise(trap, record, now),
             };
             let $value = <$type>::from_le_bytes(bytes);
             core.f[usize::from(record.rd & 31)] = $boxed;
+            let mut now = now;
             if TIMED {
                 now = core.pipeline.read(now, address, below.coprocessor);
                 let ready = now + u64::from(record.extra);
@@ -56,12 +84,12 @@ macro_rules! loads {
 }
 
 loads! {
-    flw: 4, |value: u32| u64::from(value) | !0 << 32;
-    fld: 8, |value: u64| value;
+    flw, slow_flw: 4, |value: u32| u64::from(value) | !0 << 32;
+    fld, slow_fld: 8, |value: u64| value;
 }
 
 macro_rules! stores {
-    ($($name:ident: $type:ty;)*) => {$(
+    ($($name:ident, $slow:ident: $type:ty;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -69,7 +97,34 @@ macro_rules! stores {
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, _, now) = begin!(core, memory, records, now, below);
+            let (record, next, now) = begin!(core, memory, records, now, below);
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let value = core.f[usize::from(record.rs2 & 31)] as $type;
+            if TIMED && !core.pipeline.store_hits(address)
+                || !core.csr.float_on()
+                || !memory.store_open(address, value.to_le_bytes())
+            {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            }
+            if TIMED {
+                core.pipeline.stored(now, address);
+            }
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+
+        /// The same with every check, for a store that issues at `now`.
+        #[cold]
+        #[inline(never)]
+        fn $slow<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let [record, ..] = records else {
+                return super::lost(core, now);
+            };
             demand_unit!(core, record, now);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
             let bytes = (core.f[usize::from(record.rs2 & 31)] as $type).to_le_bytes();
@@ -79,8 +134,8 @@ macro_rules! stores {
 }
 
 stores! {
-    fsw: u32;
-    fsd: u64;
+    fsw, slow_fsw: u32;
+    fsd, slow_fsd: u64;
 }
 
 pub fn fused<const TIMED: bool>(
@@ -91,20 +146,48 @@ pub fn fused<const TIMED: bool>(
     below: &mut Below<'_>,
 ) -> How {
     let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let a = core.f[usize::from(record.rs1 & 31)];
+    let b = core.f[usize::from(record.rs2 & 31)];
+    let c = core.f[record.immediate as usize & 31];
+    let form = FusedForm::unpack(record.extra);
+    let fast = execute_fused_fast(form, a, b, c, core.csr.frm, core.csr.fflags);
+    let (true, Some((bits, raised))) = (core.csr.float_on(), fast) else {
+        return slow_fused::<TIMED>(core, memory, records, now, below);
+    };
+    core.csr.raise(raised);
+    core.f[usize::from(record.rd & 31)] = bits;
+    if TIMED {
+        now = core.pipeline.float_fused(now, form.double, record.rd & 31);
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// The same for any operands.
+#[inline(never)]
+fn slow_fused<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, next, ..] = records else {
+        return super::lost(core, now);
+    };
     demand_unit!(core, record, now);
     let a = core.f[usize::from(record.rs1 & 31)];
     let b = core.f[usize::from(record.rs2 & 31)];
     let c = core.f[record.immediate as usize & 31];
-    let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let form = FusedForm::unpack(record.extra);
+    let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let Some((bits, raised)) = execute_fused(form, a, b, c, frm, flags) else {
         return rounding_is_reserved(core, record, now);
     };
     core.csr.raise(raised);
     core.f[usize::from(record.rd & 31)] = bits;
+    let mut now = now;
     if TIMED {
-        let form = FloatForm::unpack(record.extra);
-        now = core.pipeline.float(now, form, true, record.rd & 31);
+        now = core.pipeline.float_fused(now, form.double, record.rd & 31);
     }
     (next.step)(core, memory, &records[1..], now, below)
 }
@@ -133,7 +216,7 @@ pub fn float<const TIMED: bool>(
         core.x[usize::from(record.rd)] = bits;
     }
     if TIMED {
-        now = core.pipeline.float(now, form, false, record.rd & 31);
+        now = core.pipeline.float(now, form, record.rd & 31);
     }
     (next.step)(core, memory, &records[1..], now, below)
 }
