@@ -15,6 +15,12 @@ const MOST: f64 = 0.5;
 /// Characters of a source line shown.
 const TEXT_SHOWN: usize = 80;
 
+/// Share of the multipliers below which it is told how many are of use.
+const USEFUL: f64 = 0.9;
+
+/// Times the cycles of the roofline from which on it says little by itself.
+const FAR_OFF: f64 = 5.0;
+
 /// Busy share from which on a way to memory is named as the limit.
 const SATURATED: f64 = 0.8;
 
@@ -82,6 +88,15 @@ impl Profile {
         if 0 < self.roofline.compute_cycles {
             let mesh = percent(self.cycles_of(Cause::Mesh));
             let _ = write!(text, "; the array multiplies in {mesh:.0} % of them");
+            let useful = self.useful_multipliers();
+            if useful < USEFUL {
+                let useful = 100.0 * useful;
+                let digits = usize::from(useful < 1.0);
+                let _ = write!(
+                    text,
+                    ", with {useful:.digits$} % of its multipliers at useful work"
+                );
+            }
         }
         text.push('.');
         let losses = self.losses();
@@ -126,6 +141,12 @@ impl Profile {
                 grouped(self.cycles_of(Cause::Mesh).max(self.ideal_cycles)),
             );
         }
+        if MOST * self.cycles as f64 <= self.cycles_of(Cause::Mesh) as f64
+            && self.useful_multipliers() < MOST
+        {
+            text += " Most of the time goes into multiplications that leave most of the array \
+                     without use: what helps is operands that fill its rows and columns.";
+        }
         self.describe_traffic(&mut text);
         let _ = write!(
             text,
@@ -148,14 +169,23 @@ impl Profile {
                 100.0 * it.gain as f64 / self.cycles.max(1) as f64,
             ),
             None => {
-                let gain = loss
-                    .cycles
-                    .min(self.cycles.saturating_sub(self.ideal_cycles));
+                // Neither the array nor the port get faster by that.
+                let least = self.ideal_cycles.max(self.roofline.memory_cycles);
+                let gain = loss.cycles.min(self.cycles.saturating_sub(least));
                 format!(
                     " Without these it would take about {} cycles.",
                     grouped(self.cycles - gain)
                 )
             }
+        }
+    }
+
+    /// Returns the share of the array that works on numbers of the problem
+    /// while it multiplies, and not on zeros beside them.
+    fn useful_multipliers(&self) -> f64 {
+        match self.cycles_of(Cause::Mesh) {
+            0 => 1.0,
+            mesh => self.roofline.compute_cycles as f64 / mesh as f64,
         }
     }
 
@@ -244,6 +274,10 @@ impl Profile {
                 " and the array {} for the multiplications: {bound}",
                 grouped(compute)
             );
+            let times = self.cycles as f64 / compute.max(memory) as f64;
+            if FAR_OFF <= times {
+                let _ = write!(text, ", but it takes {times:.0} times as long as that");
+            }
         }
         text.push('.');
         if let Some((name, busy)) = self.saturated() {

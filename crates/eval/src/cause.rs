@@ -196,7 +196,7 @@ impl Cause {
         Some(match self {
             Self::Mesh | Self::Latency | Self::Tlb | Self::Unrecorded => return None,
             Self::PreloadAlone => {
-                "send each preload right behind the multiplication before it, so that both overlap"
+                "send each preload right behind the multiplication before it, so that both overlap, and multiply as many rows with each stationary operand as the array has, or more"
             }
             Self::BankConflict => "put the operands into different banks",
             Self::PortConflict => {

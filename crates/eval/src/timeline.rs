@@ -1,16 +1,28 @@
 //! What happened when during a call, in the format that trace viewers read.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 
-/// Events written at most: viewers do not like more.
-const MAX_EVENTS: usize = 500_000;
+/// Activities written at most; a file of them has some 200 MB, which viewers
+/// still open.
+const MAX_ACTIVITIES: usize = 2_000_000;
 
 /// Steps of a counter kept at most.
-const MAX_STEPS: usize = 20_000;
+const MAX_STEPS: usize = 50_000;
 
-/// Where an activity is drawn.
+/// Characters of a source line given with an activity.
+const TEXT_SHOWN: usize = 40;
+
+/// Lanes of a track at most; there are no more moves under way at a time.
+const LANES: usize = 100;
+
+/// Process of all tracks: there is one call.
+const PROCESS: u32 = 1;
+
+/// Where an activity is drawn, from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Track {
@@ -18,22 +30,38 @@ pub enum Track {
     Cause,
     /// Operations of the array.
     Array,
+    /// Lines that the core executes.
+    Core,
+    /// Fences and cache misses of the core.
+    CoreWait,
     /// Moves in.
     Load,
     /// Moves out.
     Store,
-    /// Waits of the core.
-    Core,
+    /// Bytes of moves in at the port.
+    Port,
+    /// Reads of moves in that wait behind the L2.
+    Outer,
 }
 
 impl Track {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 8] = [
         Self::Cause,
         Self::Array,
+        Self::Core,
+        Self::CoreWait,
         Self::Load,
         Self::Store,
-        Self::Core,
+        Self::Port,
+        Self::Outer,
     ];
+
+    /// Returns the number of the thread that stands for a lane. Viewers show it
+    /// behind the name.
+    fn thread(self, lane: usize) -> usize {
+        let place = Self::ALL.iter().position(|it| *it == self).unwrap_or(0);
+        (place + 1) * LANES + lane
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -41,7 +69,10 @@ impl Track {
             Self::Array => "array",
             Self::Load => "load",
             Self::Store => "store",
+            Self::Port => "port in",
+            Self::Outer => "behind L2",
             Self::Core => "core",
+            Self::CoreWait => "core waits",
         }
     }
 }
@@ -52,20 +83,43 @@ pub struct Activity {
     /// Where it is drawn.
     pub track: Track,
     /// What it is.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Cycle of the call at which it begins.
     pub start: u64,
     /// Cycles it takes.
     pub cycles: u64,
     /// Kernel line.
     pub line: Option<u32>,
+    /// Kernel line that it holds up, if that is another one.
+    pub holds_up: Option<u32>,
     /// Bytes moved.
     pub bytes: Option<u64>,
+    /// Cycles of it in which the core waits for the accelerator.
+    pub waits: Option<u64>,
+}
+
+impl Activity {
+    /// Makes an activity about which no more is known.
+    #[must_use]
+    pub fn new(track: Track, name: impl Into<Cow<'static, str>>, start: u64, cycles: u64) -> Self {
+        Self {
+            track,
+            name: name.into(),
+            start,
+            cycles,
+            line: None,
+            holds_up: None,
+            bytes: None,
+            waits: None,
+        }
+    }
 }
 
 /// A number that changes over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Counter {
+    /// What has it.
+    pub of: &'static str,
     /// What is counted.
     pub name: &'static str,
     /// Cycle of the call and number from then on, in order.
@@ -73,19 +127,34 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Makes a counter; of very many steps only some are kept.
-    pub(crate) fn new(name: &'static str, steps: Vec<(u64, u64)>) -> Self {
+    /// Makes a counter. Steps that change nothing are left out; of very many,
+    /// only the highest of neighbouring ones are kept, so that peaks are exact.
+    pub(crate) fn new(of: &'static str, name: &'static str, mut steps: Vec<(u64, u64)>) -> Self {
+        steps.dedup_by_key(|(_, value)| *value);
+        let Some(last) = steps.last().copied() else {
+            return Self { of, name, steps };
+        };
         let every = steps.len().div_ceil(MAX_STEPS).max(1);
-        let last = steps.len().saturating_sub(1);
-        let kept = steps.into_iter().enumerate();
-        Self {
-            name,
-            steps: kept
-                .filter(|(idx, _)| idx % every == 0 || *idx == last)
-                .map(|(_, step)| step)
-                .collect(),
+        if 1 < every {
+            let highest = |steps: &[(u64, u64)]| {
+                let value = steps.iter().map(|(_, value)| *value).max();
+                (steps[0].0, value.unwrap_or(0))
+            };
+            steps = steps.chunks(every).map(highest).collect();
+            steps.push(last);
         }
+        Self { of, name, steps }
     }
+}
+
+/// What was written of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct WrittenTrace {
+    /// Activities and steps of counters.
+    pub events: usize,
+    /// Cycle from which on activities were left out, because there are too
+    /// many of them.
+    pub cut_at: Option<u64>,
 }
 
 /// What happened when.
@@ -95,87 +164,143 @@ pub struct Timeline {
     pub activities: Vec<Activity>,
     /// Counters.
     pub counters: Vec<Counter>,
+    /// Texts of the lines that activities name.
+    pub texts: BTreeMap<u32, String>,
 }
 
 impl Timeline {
-    /// Returns the timeline in Chrome's trace event format, which Perfetto
-    /// opens: one microsecond stands for one cycle. Activities at the same
-    /// time on one track are put on lanes of their own.
-    #[must_use]
-    pub fn chrome_trace(&self) -> Value {
+    /// Writes the timeline in Chrome's trace event format, which Perfetto
+    /// opens: one microsecond stands for one cycle, `title` is shown above the
+    /// tracks. Activities at the same time on one track are put on lanes of
+    /// their own.
+    ///
+    /// # Errors
+    ///
+    /// What writing to `out` fails with.
+    pub fn write_chrome_trace(
+        &self,
+        title: &str,
+        out: &mut impl io::Write,
+    ) -> io::Result<WrittenTrace> {
+        let (activities, cut_at) = self.in_order(MAX_ACTIVITIES);
+        let placed = lanes(&activities);
+        write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":")?;
+        let about = json!({
+            "title": title, "unit": "1 us = 1 cycle", "activities_left_out_from_cycle": cut_at,
+        });
+        write!(out, "{about},\"traceEvents\":[")?;
+        let name = json!({
+            "ph": "M", "pid": PROCESS, "name": "process_name",
+            "args": { "name": format!("{title}, 1 us = 1 cycle") },
+        });
+        write!(out, "\n{name}")?;
+        for (track, lane) in placed.used() {
+            let (thread, name) = (track.thread(lane), track.name());
+            for (what, arguments) in [
+                ("thread_name", json!({ "name": name })),
+                ("thread_sort_index", json!({ "sort_index": thread })),
+            ] {
+                let event = json!({
+                    "ph": "M", "pid": PROCESS, "tid": thread, "name": what, "args": arguments,
+                });
+                write!(out, ",\n{event}")?;
+            }
+        }
+        let mut events = 0;
+        for counter in &self.counters {
+            // Viewers show both names, one behind the other.
+            let (of, name) = (Value::from(counter.of), Value::from(counter.name));
+            for (cycle, value) in &counter.steps {
+                write!(
+                    out,
+                    ",\n{{\"ph\":\"C\",\"pid\":{PROCESS},\"ts\":{cycle},\"name\":{of},\"args\":{{{name}:{value}}}}}",
+                )?;
+                events += 1;
+            }
+        }
+        for (activity, lane) in activities.iter().zip(&placed.of) {
+            let thread = activity.track.thread(*lane);
+            write!(
+                out,
+                ",\n{{\"ph\":\"X\",\"pid\":{PROCESS},\"tid\":{thread},\"ts\":{},\"dur\":{},\"name\":{},\"args\":{}}}",
+                activity.start,
+                activity.cycles,
+                Value::from(activity.name.as_ref()),
+                Value::from(self.arguments(activity)),
+            )?;
+            events += 1;
+        }
+        writeln!(out, "\n]}}")?;
+        Ok(WrittenTrace { events, cut_at })
+    }
+
+    /// Returns at most `limit` activities in order, and the cycle from which on
+    /// some are missing.
+    fn in_order(&self, limit: usize) -> (Vec<&Activity>, Option<u64>) {
         let mut activities: Vec<&Activity> = self.activities.iter().collect();
         activities.sort_by_key(|it| (it.start, it.track, std::cmp::Reverse(it.cycles)));
-        let left_out = activities.len().saturating_sub(MAX_EVENTS);
-        activities.truncate(MAX_EVENTS);
-        let mut lanes: BTreeMap<Track, Vec<u64>> = BTreeMap::new();
-        let mut events = Vec::with_capacity(activities.len());
-        for activity in activities {
-            let free_from = lanes.entry(activity.track).or_default();
-            let end = activity.start + activity.cycles;
-            let lane = match free_from.iter().position(|from| *from <= activity.start) {
-                Some(lane) => {
-                    free_from[lane] = end;
-                    lane
-                }
-                None => {
-                    free_from.push(end);
-                    free_from.len() - 1
-                }
-            };
-            let mut arguments = serde_json::Map::new();
-            if let Some(line) = activity.line {
-                arguments.insert("line".to_owned(), line.into());
-            }
-            if let Some(bytes) = activity.bytes {
-                arguments.insert("bytes".to_owned(), bytes.into());
-            }
-            events.push(json!({
-                "name": activity.name,
-                "cat": activity.track.name(),
-                "ph": "X",
-                "ts": activity.start,
-                "dur": activity.cycles,
-                "pid": 1,
-                "tid": thread(activity.track, lane),
-                "args": arguments,
-            }));
-        }
-        let mut all = vec![json!({
-            "name": "process_name", "ph": "M", "ts": 0, "pid": 1, "tid": 0,
-            "args": { "name": "kernel (1 us = 1 cycle)" },
-        })];
-        for (track, free_from) in &lanes {
-            for lane in 0..free_from.len() {
-                let name = match lane {
-                    0 => track.name().to_owned(),
-                    _ => format!("{} {}", track.name(), lane + 1),
-                };
-                all.push(json!({
-                    "name": "thread_name", "ph": "M", "ts": 0, "pid": 1,
-                    "tid": thread(*track, lane), "args": { "name": name },
-                }));
+        let cut_at = activities.get(limit).map(|it| it.start);
+        activities.truncate(limit);
+        (activities, cut_at)
+    }
+
+    fn arguments(&self, activity: &Activity) -> Map<String, Value> {
+        let mut arguments = Map::new();
+        if let Some(line) = activity.line {
+            arguments.insert("line".to_owned(), line.into());
+            if let Some(text) = self.texts.get(&line) {
+                let text: String = text.chars().take(TEXT_SHOWN).collect();
+                arguments.insert("source".to_owned(), text.into());
             }
         }
-        for counter in &self.counters {
-            for (cycle, value) in &counter.steps {
-                all.push(json!({
-                    "name": counter.name, "ph": "C", "ts": cycle, "pid": 1,
-                    "args": { "rows": value },
-                }));
+        for (name, value) in [
+            ("holds up line", activity.holds_up.map(u64::from)),
+            ("bytes", activity.bytes),
+            ("cycles waiting", activity.waits.filter(|it| 0 < *it)),
+        ] {
+            if let Some(value) = value {
+                arguments.insert(name.to_owned(), value.into());
             }
         }
-        all.append(&mut events);
-        json!({
-            "displayTimeUnit": "ns",
-            "otherData": { "unit": "1 us = 1 cycle", "events_left_out": left_out },
-            "traceEvents": all,
-        })
+        arguments
     }
 }
 
-fn thread(track: Track, lane: usize) -> usize {
-    let place = Track::ALL.iter().position(|it| *it == track).unwrap_or(0);
-    (place + 1) * 100 + lane
+/// Lanes of activities in order.
+struct Lanes {
+    /// Lane of each.
+    of: Vec<usize>,
+    /// Lanes there are.
+    count: BTreeMap<Track, usize>,
+}
+
+impl Lanes {
+    fn used(&self) -> impl Iterator<Item = (Track, usize)> {
+        let tracks = self.count.iter();
+        tracks.flat_map(|(track, lanes)| (0..*lanes).map(|lane| (*track, lane)))
+    }
+}
+
+/// Gives each activity the first lane of its track that is free when it begins.
+fn lanes(activities: &[&Activity]) -> Lanes {
+    let mut free_from: BTreeMap<Track, Vec<u64>> = BTreeMap::new();
+    let mut of = Vec::with_capacity(activities.len());
+    for activity in activities {
+        let lanes = free_from.entry(activity.track).or_default();
+        let free = lanes.iter().position(|from| *from <= activity.start);
+        let lane = free.unwrap_or(lanes.len());
+        let end = activity.start + activity.cycles;
+        match lanes.get_mut(lane) {
+            Some(from) => *from = end,
+            None => lanes.push(end),
+        }
+        of.push(lane);
+    }
+    let count = free_from.iter().map(|(track, it)| (*track, it.len()));
+    Lanes {
+        of,
+        count: count.collect(),
+    }
 }
 
 #[cfg(test)]
@@ -184,13 +309,17 @@ mod tests {
 
     fn activity(start: u64, cycles: u64) -> Activity {
         Activity {
-            track: Track::Load,
-            name: "move in".into(),
-            start,
-            cycles,
             line: Some(3),
-            bytes: None,
+            ..Activity::new(Track::Load, "move in A", start, cycles)
         }
+    }
+
+    fn written(timeline: &Timeline) -> (Value, WrittenTrace) {
+        let mut out = Vec::new();
+        let written = timeline
+            .write_chrome_trace("a \"title\"", &mut out)
+            .expect("memory");
+        (serde_json::from_slice(&out).expect("JSON"), written)
     }
 
     #[test]
@@ -201,10 +330,13 @@ mod tests {
                 activity(0, 8),
                 activity(8, 4),
                 activity(15, 1),
+                Activity::new(Track::Cause, "mesh", 2, 3),
             ],
-            counters: vec![Counter::new("rows", vec![(0, 1), (9, 4)])],
+            counters: vec![Counter::new("scratchpad", "rows", vec![(0, 1), (9, 4)])],
+            texts: [(3, "mvin(\"A\");".to_owned())].into(),
         };
-        let trace = timeline.chrome_trace();
+        let (trace, summary) = written(&timeline);
+        assert_eq!((summary.events, summary.cut_at), (7, None));
         let events = trace["traceEvents"].as_array().expect("a list");
         let mut last = 0;
         let mut ends: BTreeMap<u64, u64> = BTreeMap::new();
@@ -218,6 +350,42 @@ mod tests {
             *end = last + number("dur");
             spans += 1;
         }
-        assert_eq!((spans, ends.len()), (4, 2));
+        assert_eq!((spans, ends.len()), (5, 3));
+        let names = events.iter().filter(|event| event["name"] == "thread_name");
+        let names: Vec<(u64, &str)> = names
+            .filter_map(|it| Some((it["tid"].as_u64()?, it["args"]["name"].as_str()?)))
+            .collect();
+        assert_eq!(names, [(100, "cause"), (500, "load"), (501, "load")]);
+        let moves = events.iter().find(|event| event["name"] == "move in A");
+        assert_eq!(
+            moves.expect("a move")["args"],
+            json!({ "line": 3, "source": "mvin(\"A\");" })
+        );
+    }
+
+    #[test]
+    fn too_many_activities_are_cut_off_at_a_cycle_that_is_told() {
+        let timeline = Timeline {
+            activities: (0..10).map(|at| activity(10 - at, 1)).collect(),
+            ..Timeline::default()
+        };
+        let (kept, cut_at) = timeline.in_order(4);
+        assert_eq!(cut_at, Some(5));
+        assert!(kept.iter().all(|it| it.start < 5));
+    }
+
+    #[test]
+    fn a_counter_with_very_many_steps_keeps_its_peak_and_its_end() {
+        let steps = (0..1_000_000).map(|at| (at, if at == 777_777 { 9 } else { at % 2 }));
+        let counter = Counter::new(
+            "scratchpad",
+            "rows",
+            steps.chain([(1_000_000, 5)]).collect(),
+        );
+        assert!(counter.steps.len() <= MAX_STEPS + 1);
+        assert_eq!(counter.steps.iter().map(|it| it.1).max(), Some(9));
+        assert_eq!(counter.steps.last(), Some(&(1_000_000, 5)));
+        let still = Counter::new("scratchpad", "rows", vec![(0, 2), (4, 2), (6, 3)]);
+        assert_eq!(still.steps, [(0, 2), (6, 3)]);
     }
 }

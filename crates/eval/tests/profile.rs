@@ -130,15 +130,20 @@ fn check(profile: &Profile, timeline: &Timeline) {
             profile.cycles.saturating_sub(experiment.cycles)
         );
     }
-    check_trace(&timeline.chrome_trace());
+    check_trace(&trace(timeline));
+}
+
+fn trace(timeline: &Timeline) -> serde_json::Value {
+    let mut text = Vec::new();
+    let written = timeline.write_chrome_trace("a kernel", &mut text);
+    assert_eq!(written.expect("memory").cut_at, None);
+    serde_json::from_slice(&text).expect("JSON")
 }
 
 /// Checks a trace against the published description of the trace event format
 /// ("Trace Event Format", Google, 2016), as strictly as it can be read: the
 /// fields that each phase needs, their types, order, nesting.
 fn check_trace(trace: &serde_json::Value) {
-    let text = trace.to_string();
-    let trace: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("a list of events");
     assert!(["ms", "ns"].contains(&trace["displayTimeUnit"].as_str().expect("a unit")));
     let mut names: BTreeMap<u64, String> = BTreeMap::new();
@@ -157,20 +162,19 @@ fn check_trace(trace: &serde_json::Value) {
         let arguments = event["args"].as_object().expect("arguments");
         match event["ph"].as_str().expect("a phase") {
             "M" => {
-                let told = arguments["name"].as_str().expect("a name").to_owned();
+                let told = || arguments["name"].as_str().expect("a name").to_owned();
                 match name {
-                    "process_name" => {}
+                    "process_name" => assert!(told().contains("cycle")),
                     "thread_name" => {
-                        assert!(names.insert(number("tid"), told).is_none(), "named twice");
+                        assert!(names.insert(number("tid"), told()).is_none(), "named twice");
                     }
-                    "thread_sort_index" => {}
+                    "thread_sort_index" => assert!(arguments["sort_index"].is_u64()),
                     other => panic!("metadata {other}"),
                 }
             }
             "X" => {
                 let (start, thread) = (number("ts"), number("tid"));
                 assert!(names.contains_key(&thread), "a thread without a name");
-                assert!(event["cat"].is_string());
                 assert!(last <= start, "not in order of time");
                 last = start;
                 let end = ends.entry(thread).or_default();
@@ -186,7 +190,9 @@ fn check_trace(trace: &serde_json::Value) {
             other => panic!("phase {other}"),
         }
     }
-    assert!((1..=2).contains(&counters.len()));
+    assert!((2..=5).contains(&counters.len()));
+    let first = events.iter().find(|it| it["name"] == "thread_name");
+    assert_eq!(first.expect("a track")["args"]["name"], "cause");
     assert!(!ends.is_empty());
 }
 
@@ -375,17 +381,77 @@ fn a_wrong_kernel_has_no_profile() {
 #[test]
 fn the_trace_names_lines_and_counts_rows() {
     let (profile, timeline) = profile(baseline());
-    let trace = timeline.chrome_trace();
+    let trace = trace(&timeline);
     let events = trace["traceEvents"].as_array().expect("a list");
-    let rows = events.iter().filter(|event| event["ph"] == "C");
-    let most = rows
-        .filter_map(|event| event["args"]["rows"].as_u64())
-        .max();
-    let peak = profile.scratchpad.peak.max(profile.accumulator.peak);
-    assert_eq!(most, peak);
-    let loads = events.iter().filter(|event| event["cat"] == "load");
-    let lines: Vec<u64> = loads.filter_map(|it| it["args"]["line"].as_u64()).collect();
-    assert!(lines.contains(&17), "{lines:?}");
+    let most = |name: &str, of: &str| {
+        let steps = events.iter().filter(|event| event["name"] == name);
+        steps.filter_map(|it| it["args"][of].as_u64()).max()
+    };
+    assert_eq!(most("scratchpad", "rows in use"), profile.scratchpad.peak);
+    assert_eq!(most("accumulator", "rows in use"), profile.accumulator.peak);
+    assert_eq!(most("array", "entries in use"), Some(16));
+    let moves = events.iter().filter(|event| event["name"] == "move in B");
+    let lines: Vec<_> = moves
+        .map(|it| (&it["args"]["line"], &it["args"]["source"]))
+        .collect();
+    let line = baseline().lines().nth(16).expect("a line").trim();
+    let shown: String = line.chars().take(40).collect();
+    assert!(
+        !lines.is_empty()
+            && lines
+                .iter()
+                .all(|it| *it.0 == 17 && *it.1 == shown.as_str()),
+        "{lines:?}"
+    );
+    // Whatever the core does is one line after the other, until it returns.
+    let core = timeline
+        .activities
+        .iter()
+        .filter(|it| it.track == Track::Core);
+    let mut at = 0;
+    for it in core {
+        assert!(at <= it.start, "{it:?}");
+        at = it.start + it.cycles;
+    }
+    assert_eq!(at, profile.core.issue_cycles);
+}
+
+#[test]
+fn rows_of_a_preload_beyond_those_of_the_multiplication_are_not_multiplications() {
+    // Halves of 8 rows, each with an operand of 16 rows beside it.
+    let halves = changed(
+        "preload(1024 + k * 64 + jj * 16, 0xc0000000 + jj * 16, 16, 16, 16, 16);\n            compute_preloaded(k * 16, 0xffffffff, 16, 16, 16, 16);",
+        "for (int half = 0; half < 16; half += 8) {
+              preload(1024 + k * 64 + jj * 16, 0xc0000000 + jj * 16 + half, 16, 16, 16, 8);
+              compute_preloaded(k * 16 + half, 0xffffffff, 16, 8, 16, 8);
+            }",
+    );
+    let (profile, _) = profile(&halves);
+    assert_eq!(
+        profile.cycles_of(Cause::Mesh),
+        profile.roofline.compute_cycles
+    );
+    let alone = profile.cycles_of(Cause::PreloadAlone);
+    assert!((1000..1300).contains(&alone), "{alone}");
+    assert!(
+        !profile.bottleneck.contains("useful"),
+        "{}",
+        profile.bottleneck
+    );
+}
+
+#[test]
+fn multipliers_with_nothing_useful_to_do_are_told() {
+    // Operands of one column: the rest of the array works on zeros.
+    let (problem, evaluator) = evaluator_of("gemmini/tinympc-forward-5", SETTINGS);
+    let source = problem.kernel("expert").expect("a kernel");
+    let (profile, _) = profile_by(&evaluator, source);
+    assert_eq!(
+        profile.cycles_of(Cause::Mesh),
+        4 * profile.roofline.compute_cycles
+    );
+    let told = "with 25 % of its multipliers at useful work";
+    assert!(profile.bottleneck.contains(told), "{}", profile.bottleneck);
 }
 
 #[test]

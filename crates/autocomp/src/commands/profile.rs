@@ -8,14 +8,17 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::profile_text::profile_text;
 use crate::run_errors::eval_error;
+use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::Profiled;
 use autocomp_eval::profile::Profile;
+use autocomp_eval::timeline::{Timeline, WrittenTrace};
 use clap::Args;
 use serde::Serialize;
-use std::fs;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 /// Say where the cycles of a kernel go: by cause, line, unit and buffer
 ///
@@ -85,18 +88,39 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         }
         Profiled::Right { profile, timeline } => {
             if let Some(path) = &arguments.trace {
-                let trace = timeline.chrome_trace().to_string();
-                fs::write(path, trace).map_err(|error| {
-                    CliError::environment(format!("failed to write {}: {error}", path.display()))
-                })?;
-                let path = path.display();
+                // Viewers have room for a few words only.
+                let title = bench.problem.name.rsplit('/').next();
+                let written =
+                    write_trace(timeline, title.unwrap_or_default(), path).map_err(|error| {
+                        CliError::environment(format!(
+                            "failed to write {}: {error}",
+                            path.display()
+                        ))
+                        .hint("name a file in a folder that exists and can be written to")
+                    })?;
                 output.message(format!(
-                    "the timeline is in {path}; ui.perfetto.dev opens it"
+                    "the timeline is in {} ({} events); ui.perfetto.dev opens it",
+                    path.display(),
+                    grouped(written.events as u64),
                 ));
+                if let Some(cycle) = written.cut_at {
+                    output.message(format!(
+                        "of the {} cycles it shows those before {}; what comes after is too much for viewers",
+                        grouped(profile.cycles),
+                        grouped(cycle),
+                    ));
+                }
             }
             report.profile = Some(profile);
             output.result(&report, || profile_text(profile, output.is_coloured()))?;
             Ok(exit_code::SUCCESS)
         }
     }
+}
+
+fn write_trace(timeline: &Timeline, title: &str, path: &Path) -> io::Result<WrittenTrace> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let written = timeline.write_chrome_trace(title, &mut out)?;
+    out.flush()?;
+    Ok(written)
 }

@@ -43,7 +43,9 @@ fn a_profile_is_of_the_cycles_that_eval_tells() {
     let trace = std::fs::read_to_string(place.path().join("trace.json")).unwrap();
     let trace: Value = serde_json::from_str(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
-    let ends = events.iter().filter(|event| event["cat"] == "cause");
+    let ends = events
+        .iter()
+        .filter(|event| event["ph"] == "X" && event["tid"] == 100);
     let end = ends.filter_map(|it| Some(it["ts"].as_u64()? + it["dur"].as_u64()?));
     assert_eq!(end.max(), verdict["cycles"].as_u64());
 }

@@ -126,9 +126,10 @@ impl<'r> Sweep<'r> {
             left -= taken;
             taken
         };
-        let rows = take(operation.rows);
+        let rows = take(operation.rows - operation.preload_rows);
+        let alone = take(operation.preload_rows);
         let full = take(operation.full);
-        let own = take(rows * (operation.pace - 1));
+        let own = take((rows + alone) * (operation.pace - 1));
         let others = take(u64::MAX);
         let works = if operation.computes {
             Cause::Mesh
@@ -137,6 +138,7 @@ impl<'r> Sweep<'r> {
         };
         for (cycles, cause) in [
             (rows, works),
+            (alone, Cause::PreloadAlone),
             (full, Cause::ArrayFull),
             (own, Cause::BankConflict),
         ] {

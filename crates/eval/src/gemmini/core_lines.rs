@@ -18,12 +18,15 @@ pub(super) struct CoreTally {
     course: Vec<Step>,
 }
 
+/// A block that was executed, by addresses of its first and last instruction.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    start: u64,
-    end: u64,
-    first: u64,
-    last: u64,
+pub(super) struct Step {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) first: u64,
+    pub(super) last: u64,
+    /// Cycles waited for the accelerator's queue and in fences.
+    pub(super) waits: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,19 +48,25 @@ impl CoreTally {
             fence_wait_cycles,
             ..
         } = block.core;
+        let waits = (accelerator_wait_cycles + fence_wait_cycles).min(block.cycles);
         if 0 < block.cycles && self.course.len() < MAX_BLOCKS {
             self.course.push(Step {
                 start: block.cycle,
                 end: block.cycle + block.cycles,
                 first: block.first,
                 last: block.last,
+                waits,
             });
         }
-        let waits = (accelerator_wait_cycles + fence_wait_cycles).min(block.cycles);
         sum.times += 1;
         sum.cycles += block.cycles;
         sum.waits += waits;
         sum.misses += (data_miss_cycles + fetch_miss_cycles).min(block.cycles - waits);
+    }
+
+    /// Returns what was executed when, in order; without the end of long calls.
+    pub(super) fn course(&self) -> &[Step] {
+        &self.course
     }
 
     /// Charges cycles in which a command was not sent to what the core executed

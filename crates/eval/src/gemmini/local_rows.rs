@@ -4,7 +4,7 @@
 //! reads what was written. Rows that are written and never read count for the
 //! cycle of their writing only.
 
-use autocomp_gemmini::timing::{RecordedCommand, Recording, TouchedRows, Unit};
+use autocomp_gemmini::timing::{RecordedCommand, Recording, TouchedRows};
 
 /// Parts of a call that are told apart at most.
 const PARTS: u64 = 64;
@@ -68,10 +68,9 @@ fn touch(
     let first = (touched.first as usize).min(size);
     let end = first.saturating_add(touched.count as usize).min(size);
     for life in &mut rows[first..end] {
-        // Sums that grow in the accumulator are one life, and commands of the
-        // array that add to a row read it too.
-        let adds = touched.accumulator && command.unit == Unit::Execute;
-        if touched.written && life.alive && !adds && life.until <= from {
+        // Sums that grow in the accumulator are one life: adding to a row
+        // reads it.
+        if touched.written && life.alive && !touched.adds && life.until <= from {
             close(life, changes);
             life.alive = false;
         }

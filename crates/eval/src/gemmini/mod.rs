@@ -1,5 +1,6 @@
 //! The evaluator for Gemmini targets: kernels run on the simulator.
 
+mod activities;
 mod attribution;
 mod core_lines;
 mod course;

@@ -1,5 +1,6 @@
 //! Makes a profile and a timeline of a recorded call.
 
+use super::activities::timeline;
 use super::attribution::{Segment, attribute, covered};
 use super::core_lines::CoreTally;
 use super::evaluator::GemminiEvaluator;
@@ -11,8 +12,8 @@ use crate::profile::{
     BufferTraffic, Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows,
     MemoryTraffic, Profile, RooflinePosition, UnitCycles,
 };
-use crate::timeline::{Activity, Counter, Timeline, Track};
-use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Recording, Unit};
+use crate::timeline::{Counter, Timeline};
+use autocomp_gemmini::timing::{Action, RecordedSpan, Recording, Unit};
 use autocomp_sim::{CallReport, Program};
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,6 +22,9 @@ const MAX_WAITS: usize = 32;
 
 /// Bytes of a line behind the L2.
 const LINE_BYTES: u64 = 64;
+
+/// What bytes in no buffer are shown as.
+const ELSEWHERE: &str = "elsewhere";
 
 /// Units with a section of the reservation station each.
 const UNITS: [(&str, Unit); 3] = [
@@ -40,14 +44,14 @@ pub(super) struct Recorded {
 }
 
 /// Lines of instructions, looked up once each.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     kernel: Kernel<'a>,
     program: &'a Program,
     known: HashMap<u64, Option<u32>>,
 }
 
 impl Lines<'_> {
-    fn of(&mut self, pc: u64) -> Option<u32> {
+    pub(super) fn of(&mut self, pc: u64) -> Option<u32> {
         let (kernel, program) = (self.kernel, self.program);
         *self
             .known
@@ -55,7 +59,7 @@ impl Lines<'_> {
             .or_insert_with(|| Some(kernel.location(program, pc)?.line))
     }
 
-    fn text(&self, line: u32) -> String {
+    pub(super) fn text(&self, line: u32) -> String {
         line_text(self.kernel, line)
     }
 }
@@ -240,11 +244,16 @@ pub(super) fn profile(
     };
     profile.describe();
     let timeline = with_timeline.then(|| {
-        let mut timeline = timeline(recording, &segments, start, &mut lines);
-        timeline.counters = vec![
-            Counter::new("scratchpad rows in use", spad.steps),
-            Counter::new("accumulator rows in use", acc.steps),
-        ];
+        let buffer_at = |address| {
+            let place = buffer_at(session, address);
+            place.map_or(ELSEWHERE, |idx| session.buffers()[idx].name.as_str())
+        };
+        let tally = tally.as_ref();
+        let mut timeline = timeline(recording, &segments, tally, start, &mut lines, buffer_at);
+        timeline.counters.extend([
+            Counter::new("scratchpad", "rows in use", spad.steps),
+            Counter::new("accumulator", "rows in use", acc.steps),
+        ]);
         timeline
     });
     (profile, timeline)
@@ -363,6 +372,13 @@ fn units(
     units
 }
 
+/// Returns the index of the buffer that an address lies in.
+fn buffer_at(session: &Session<'_>, address: u64) -> Option<usize> {
+    let buffers = session.buffers().iter();
+    let mut places = buffers.zip(&session.layout().addresses);
+    places.position(|(buffer, first)| (*first..first + buffer.bytes() as u64).contains(&address))
+}
+
 fn buffer_traffic(
     session: &Session<'_>,
     recording: &Recording,
@@ -370,18 +386,12 @@ fn buffer_traffic(
     lines: &mut Lines<'_>,
 ) -> Vec<BufferTraffic> {
     let buffers = session.buffers();
-    let addresses = &session.layout().addresses;
     let mut sums = vec![(0, 0, BTreeMap::<u32, u64>::new()); buffers.len() + 1];
     for command in &recording.commands {
         let Action::Move { address, bytes, .. } = command.action else {
             continue;
         };
-        let place = (0..buffers.len())
-            .find(|idx| {
-                let first = addresses[*idx];
-                (first..first + buffers[*idx].bytes() as u64).contains(&address)
-            })
-            .unwrap_or(buffers.len());
+        let place = buffer_at(session, address).unwrap_or(buffers.len());
         let sum = &mut sums[place];
         match command.unit {
             Unit::Store => sum.1 += bytes,
@@ -397,7 +407,7 @@ fn buffer_traffic(
             let name = buffer.name.as_str();
             (name, buffer.bytes() as u64, buffer.dtype.bytes() as f64)
         })
-        .chain([("elsewhere", 0, 1.0)]);
+        .chain([(ELSEWHERE, 0, 1.0)]);
     let macs = evaluator.problem.work.macs as f64;
     sums.into_iter()
         .zip(names)
@@ -449,66 +459,5 @@ fn roofline(
         attainable: peak.min(macs_per_byte * bandwidth),
         memory_cycles: memory_cycles as u64,
         compute_cycles: (macs / peak).ceil() as u64,
-    }
-}
-
-fn timeline(
-    recording: &Recording,
-    segments: &[Segment],
-    start: u64,
-    lines: &mut Lines<'_>,
-) -> Timeline {
-    let mut activities = Vec::new();
-    let mut add = |track, name: &str, from: u64, until: u64, line: Option<u32>, bytes| {
-        activities.push(Activity {
-            track,
-            name: name.to_owned(),
-            start: from.saturating_sub(start),
-            cycles: until.saturating_sub(from),
-            line,
-            bytes,
-        });
-    };
-    for segment in segments {
-        let line = segment.pc.and_then(|pc| lines.of(pc));
-        let name = segment.cause.name();
-        add(Track::Cause, name, segment.start, segment.end, line, None);
-    }
-    for operation in &recording.operations {
-        let name = match (operation.rows, operation.computes) {
-            (0, _) => "configure",
-            (_, true) => "multiply",
-            (_, false) => "preload",
-        };
-        let line = lines.of(operation.pc);
-        add(
-            Track::Array,
-            name,
-            operation.start,
-            operation.end,
-            line,
-            None,
-        );
-    }
-    for command in &recording.commands {
-        let RecordedCommand {
-            issued, completed, ..
-        } = *command;
-        let (track, name) = match command.unit {
-            Unit::Load => (Track::Load, "move in"),
-            Unit::Store => (Track::Store, "move out"),
-            Unit::Execute => continue,
-        };
-        if let Action::Move { bytes, .. } = command.action {
-            let line = lines.of(command.pc);
-            add(track, name, issued, completed, line, Some(bytes));
-        }
-    }
-    for fence in &recording.fences {
-        add(Track::Core, "fence", fence.start, fence.end, None, None);
-    }
-    Timeline {
-        activities,
-        counters: Vec::new(),
     }
 }

@@ -366,6 +366,7 @@ impl Engine {
                 start: now,
                 end: now,
                 rows: 0,
+                preload_rows: 0,
                 full: 0,
                 pace: 1,
                 computes: false,

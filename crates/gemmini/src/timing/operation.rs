@@ -31,6 +31,8 @@ pub(super) struct Operation {
     id: u64,
     streams: [Stream; 3],
     rows: u32,
+    /// Rows of the multiplication, if a stationary operand is taken beside it.
+    multiplied: u32,
     /// Cycles per row if no one else uses the banks.
     pace: u32,
     /// Rows that all streams have delivered.
@@ -158,6 +160,15 @@ impl Engine {
             let need_b = if b.garbage { 1 } else { b_rows };
             rows = need_a.max(need_b).max(self.k.min_rows).min(dim);
         }
+        let multiplied = direct.filter(|_| !d.garbage).map_or(rows, |command| {
+            let (a, b) = (command.job.first, command.job.second);
+            let of = |operand: &Operand, turned: bool| match (operand.garbage, turned) {
+                (true, _) => 0,
+                (false, true) => u32::from(operand.cols),
+                (false, false) => u32::from(operand.rows),
+            };
+            of(&a, mode.a_transpose).max(of(&b, b_turned)).min(rows)
+        });
         let streams = [
             self.stream(&a, 0, a_rows.min(rows)),
             self.stream(&b, 0, b_rows.min(rows)),
@@ -212,6 +223,7 @@ impl Engine {
             id,
             streams,
             rows,
+            multiplied,
             pace: pace(&streams),
             complete: 0,
             conflicts: 0,
@@ -507,6 +519,7 @@ impl Engine {
                 start: operation.start,
                 end,
                 rows: u64::from(operation.rows),
+                preload_rows: u64::from(operation.rows - operation.multiplied),
                 full,
                 pace: u64::from(operation.pace),
                 computes,

@@ -61,6 +61,8 @@ pub struct TouchedRows {
     pub count: u32,
     /// Whether they are written (else read).
     pub written: bool,
+    /// Whether what is written is added to what is there.
+    pub adds: bool,
 }
 
 /// The life of a command. Cycles are those of the core; 0 where the command
@@ -106,6 +108,9 @@ pub struct RecordedOperation {
     pub end: u64,
     /// Cycles in which a row was taken; 0 for a change of settings.
     pub rows: u64,
+    /// Of these, cycles in which only a stationary operand was taken, because
+    /// the multiplication beside it has fewer rows.
+    pub preload_rows: u64,
     /// Cycles in which the array had no room.
     pub full: u64,
     /// Cycles per row because operands lie in one bank; 1 if they do not.
@@ -228,6 +233,11 @@ impl Recording {
                 ExecuteKind::Flip | ExecuteKind::Stay => Action::Compute,
             },
         };
+        let adds = match job.work {
+            Work::Load(load) => load.accumulate,
+            Work::Execute(execute) => execute.second.accumulate,
+            Work::Store(_) | Work::Config => false,
+        };
         self.slots[slot as usize] = Some(self.commands.len());
         self.commands.push(RecordedCommand {
             pc,
@@ -240,7 +250,10 @@ impl Recording {
             issued: 0,
             completed: 0,
             waited_for: None,
-            rows: [touched(&job.a, job.a_is_dest), touched(&job.b, false)],
+            rows: [
+                touched(&job.a, job.a_is_dest, adds),
+                touched(&job.b, false, false),
+            ],
         });
     }
 
@@ -310,13 +323,14 @@ impl Recording {
     }
 }
 
-fn touched(rows: &RowRange, written: bool) -> Option<TouchedRows> {
+fn touched(rows: &RowRange, written: bool, adds: bool) -> Option<TouchedRows> {
     let (accumulator, first, count) = rows.rows()?;
     Some(TouchedRows {
         accumulator,
         first,
         count,
         written,
+        adds: written && accumulator && adds,
     })
 }
 
