@@ -45,6 +45,24 @@ pub enum CalibrationError {
         /// What is wrong.
         problem: String,
     },
+    /// The table of counts lacks repetitions of a case.
+    #[error("counts of {elf}, case {case}: repetition 1 or 2 is missing")]
+    Repetitions {
+        /// The program.
+        elf: String,
+        /// The case.
+        case: String,
+    },
+    /// No program has a case that the table of counts has too.
+    #[error(
+        "nothing to compare: {programs} programs, {counts} cases in the table, and none in both"
+    )]
+    Nothing {
+        /// Programs of the suite.
+        programs: usize,
+        /// Cases in the table.
+        counts: usize,
+    },
     /// A program cannot be loaded.
     #[error("{elf}: {source}")]
     Program {
@@ -142,10 +160,11 @@ pub struct CaseResult {
 
 /// Runs every program of a suite and compares.
 ///
-/// Programs without measured counts are left out.
+/// Programs without measured counts are left out, counts without a program too.
 ///
 /// # Errors
-/// If the table cannot be read or a program does not run to its end.
+/// If the table cannot be read, a program does not run to its end, or no case
+/// is in both.
 pub fn calibrate(
     suite: &CalibrationSuite,
     machine: &MachineConfig,
@@ -180,6 +199,12 @@ pub fn calibrate(
                 micro.push(row);
             }
         }
+    }
+    if kernels.is_empty() && micro.is_empty() {
+        return Err(CalibrationError::Nothing {
+            programs: suite.programs.len(),
+            counts: measured.len(),
+        });
     }
     Ok(CalibrationReport {
         kernels: group(kernels),
@@ -297,7 +322,7 @@ type Counts = BTreeMap<(String, String), [CaseCounts; REPETITIONS as usize]>;
 /// `elf`, `case`, `rep`, `issue_cycles` and `total_cycles`.
 ///
 /// # Errors
-/// If a column is missing or a field is no number.
+/// If a column or a repetition is missing, or a field is no number.
 pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
     let error = |line: usize, problem: String| CalibrationError::Counts {
         line: line + 1,
@@ -342,6 +367,14 @@ pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
             issue: number(issue)?,
             total: number(total)?,
         };
+    }
+    // The first one, with cold caches, is not compared.
+    let is_partial = |counts: &[CaseCounts]| counts[1..].iter().any(|it| it.total == 0);
+    if let Some(((elf, case), _)) = counts.iter().find(|(_, counts)| is_partial(&counts[..])) {
+        return Err(CalibrationError::Repetitions {
+            elf: elf.clone(),
+            case: case.clone(),
+        });
     }
     Ok(counts)
 }

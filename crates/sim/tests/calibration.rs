@@ -27,11 +27,17 @@ fn measure_suite(
         suite.programs.push((name, std::fs::read(path).unwrap()));
     }
     suite.programs.sort();
-    let machine = format!("../../targets/gemmini-int8-16/machines/{machine}.toml");
-    let machine = root.join(machine);
-    let mut machine = MachineConfig::from_toml(&std::fs::read_to_string(machine).unwrap()).unwrap();
+    let mut machine = machine_of(machine);
     machine.timing.memory.outer_latency += extra_latency;
     calibrate(&suite, &machine).unwrap()
+}
+
+fn machine_of(name: &str) -> MachineConfig {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join(format!(
+        "../../targets/gemmini-int8-16/machines/{name}.toml"
+    ));
+    MachineConfig::from_toml(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 fn worst(report: &CalibrationReport) -> String {
@@ -119,5 +125,24 @@ fn tables_that_cannot_be_read_name_the_line() {
     assert_eq!(
         problem(format!("{header}a.elf\tb\n")),
         "counts, line 2: only 2 fields"
+    );
+    assert_eq!(
+        problem(format!("{header}a.elf\tb\t0\t1\t2\na.elf\tb\t1\t1\t2\n")),
+        "counts of a.elf, case b: repetition 1 or 2 is missing"
+    );
+}
+
+#[test]
+fn a_comparison_of_nothing_is_an_error() {
+    let suite = CalibrationSuite {
+        programs: Vec::new(),
+        counts: "elf\tcase\trep\tissue_cycles\ttotal_cycles\n".into(),
+    };
+    let error = calibrate(&suite, &machine_of("rtl"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("nothing to compare: 0 programs"),
+        "{error}"
     );
 }

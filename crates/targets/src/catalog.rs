@@ -1,6 +1,6 @@
 //! Which targets, problems and suites there are.
 
-use crate::error::CatalogError;
+use crate::error::{CatalogError, Invalid};
 use crate::family;
 use crate::problem::{self, Problem};
 use crate::suite::{self, Suite};
@@ -125,11 +125,19 @@ impl Catalog {
         };
         let problem = problem::load(&source.tree, name, &texts)?;
         if !self.targets.contains_key(&problem.target) {
-            return Err(CatalogError::unknown(
-                "target",
-                &problem.target,
-                self.targets.keys().cloned(),
-            ));
+            let unknown =
+                CatalogError::unknown("target", &problem.target, self.targets.keys().cloned());
+            let text = unknown.to_string();
+            let (message, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, ""));
+            return Err(CatalogError::Invalid(Box::new(Invalid {
+                path: source.tree.display("problem.toml"),
+                line: 0,
+                column: 1,
+                length: 1,
+                source_line: String::new(),
+                message: message.to_owned(),
+                remedy: remedy.to_owned(),
+            })));
         }
         Ok(problem)
     }

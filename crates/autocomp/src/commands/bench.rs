@@ -67,8 +67,10 @@ struct Task {
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let mut suites = Vec::new();
-    for name in &arguments.suites {
-        suites.push(find_suite(&mut workplace, name)?);
+    for (place, name) in arguments.suites.iter().enumerate() {
+        if !arguments.suites[..place].contains(name) {
+            suites.push(find_suite(&mut workplace, name)?);
+        }
     }
     let suite = joined(suites);
     let problems: Vec<&String> = suite
@@ -93,6 +95,16 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     } else {
         arguments.kernels.clone()
     };
+    if kernels.is_empty() && arguments.added.is_empty() {
+        let first = problems[0].rsplit('/').next().unwrap_or(problems[0]);
+        return Err(
+            CliError::input(format!("no problem of {} has a kernel", suite.name))
+                .hint(format!(
+                    "put one into its folder, such as {first}/baseline.c"
+                ))
+                .hint("or add your own with `--add NAME=PATH`"),
+        );
+    }
     // A mistake in these must not wait for a compiler.
     let mut added = added_kernels(&arguments.added, &problems, &kernels)?;
     kernels.extend(arguments.added.iter().map(|(name, _)| name.clone()));

@@ -122,8 +122,14 @@ pub fn kernel_source(
     if path.is_file() || path.extension().is_some() || kernel.contains('/') {
         return read_kernel(Path::new(kernel));
     }
-    problem
-        .kernel(kernel)
-        .map(str::to_owned)
-        .map_err(|error| catalog_error(error).hint("or give the path of a C file"))
+    problem.kernel(kernel).map(str::to_owned).map_err(|error| {
+        let error = catalog_error(error);
+        if path.is_dir() {
+            error.hint(format!(
+                "{kernel} is a folder here; give the path of a C file"
+            ))
+        } else {
+            error.hint("or give the path of a C file")
+        }
+    })
 }

@@ -8,8 +8,8 @@ use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{
-    CalibrationGroup, CalibrationSuite, Machine, MachineConfig, Program, ProgramEnd, ProgramReport,
-    SimError, calibrate, run_loaded,
+    CalibrationError, CalibrationGroup, CalibrationSuite, Machine, MachineConfig, Program,
+    ProgramEnd, ProgramReport, SimError, calibrate, parse_counts, run_loaded,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -230,7 +230,7 @@ fn stopped(report: &ProgramReport, program: &Program) -> Option<String> {
         ProgramEnd::Exited(_) => None,
         ProgramEnd::Fault(fault) => Some(format!("{} ({})", fault.message, place(fault.pc))),
         ProgramEnd::Limit(spin) => Some(format!(
-            "the limit was reached at {}, between {} and {}",
+            "the limit of --max-instructions was reached at {}, between {} and {}",
             place(spin.pc),
             place(spin.first),
             place(spin.last)
@@ -247,7 +247,31 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
-    let report = calibrate(&suite, &machine).map_err(CliError::input)?;
+    let report = calibrate(&suite, &machine).map_err(|error| match error {
+        CalibrationError::Counts { .. } | CalibrationError::Repetitions { .. } => {
+            let table = arguments.suite.join(&arguments.counts);
+            CliError::input(format!("{}: {error}", table.display())).hint(
+                "tab-separated; the header names elf, case, rep (0 to 2), issue_cycles and total_cycles",
+            )
+        }
+        CalibrationError::Nothing { .. } => {
+            CliError::input(format!("{}: {error}", arguments.suite.display())).hint(
+                "the column `elf` of the table holds file names in the folder's `elf/`, `case` the names that the programs give",
+            )
+        }
+        _ => CliError::input(format!("{}: {error}", arguments.suite.join("elf").display()))
+            .hint("programs like those of crates/sim/calibration/gemmini-rtl are needed"),
+    })?;
+    let rows = report.kernels.rows.len() + report.micro.rows.len();
+    let counts = parse_counts(&suite.counts).map_or(0, |counts| counts.len());
+    if rows < counts {
+        output.message(format!(
+            "{} of {} cases in {} are not compared: no program has them",
+            counts - rows,
+            counts,
+            arguments.counts
+        ));
+    }
     output.result(&report, || {
         let mut out = group_text("kernels", &report.kernels);
         out += &group_text("micro", &report.micro);

@@ -4,6 +4,7 @@
 use crate::program::{Place, cache, data, problem};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 /// Calls the program and returns the transcript; the JSON form must agree with it.
 fn transcript(place: &Place, arguments: &[&str]) -> String {
@@ -282,4 +283,51 @@ fn a_run_folder_that_is_a_link() {
     ]);
     assert_eq!(code, Some(0), "{value}");
     assert_eq!(place.call(&["show", "real"]).code, Some(0));
+}
+
+#[test]
+fn suites_with_nothing_to_compare() {
+    let place = Place::new();
+    for folder in ["suite/elf", "mine/one", "other/one"] {
+        fs::create_dir_all(place.path().join(folder)).unwrap();
+    }
+    let header = "elf\tcase\trep\tissue_cycles\ttotal_cycles\n";
+    place.file("suite/cycles.tsv", header);
+    place.file("suite/half.tsv", format!("{header}a.elf\tb\t0\t1\t2\n"));
+    let problem = problem();
+    let folder = Path::new(&problem);
+    for file in ["problem.toml", "reference.c"] {
+        fs::copy(folder.join(file), place.path().join("mine/one").join(file)).unwrap();
+    }
+    let text = fs::read_to_string(folder.join("problem.toml")).unwrap();
+    let elsewhere = text.replace("gemmini-int8-16", "tpu");
+    assert_ne!(elsewhere, text);
+    place.file("other/one/problem.toml", elsewhere);
+    for file in ["reference.c", "baseline.c"] {
+        fs::copy(folder.join(file), place.path().join("other/one").join(file)).unwrap();
+    }
+    fs::create_dir(place.path().join("fast")).unwrap();
+    for (name, arguments) in [
+        ("no-programs", &["sim", "calibrate", "--suite", "suite"][..]),
+        (
+            "no-repetitions",
+            &[
+                "sim",
+                "calibrate",
+                "--suite",
+                "suite",
+                "--counts",
+                "half.tsv",
+            ],
+        ),
+        ("no-kernels", &["bench", "mine"]),
+        ("no-such-target", &["bench", "other"]),
+        ("kernel-is-folder", &["eval", &problem, "--kernel", "fast"]),
+        (
+            "trace-nowhere",
+            &["profile", &problem, "--trace", "no/trace.json"],
+        ),
+    ] {
+        insta::assert_snapshot!(format!("nothing-{name}"), transcript(&place, arguments));
+    }
 }
