@@ -444,7 +444,7 @@ fn rows_of_a_preload_beyond_those_of_the_multiplication_are_not_multiplications(
 fn multipliers_with_nothing_useful_to_do_are_told() {
     // Operands of one column: the rest of the array works on zeros.
     let (problem, evaluator) = evaluator_of("gemmini/tinympc-forward-5", SETTINGS);
-    let source = problem.kernel("expert").expect("a kernel");
+    let source = problem.kernel("baseline").expect("a kernel");
     let (profile, _) = profile_by(&evaluator, source);
     assert_eq!(
         profile.cycles_of(Cause::Mesh),
