@@ -5,13 +5,14 @@
 //! the next cycle are pending; an instruction that names none of them issues
 //! one cycle after its predecessor.
 
+mod data;
+mod fetch;
+
 use crate::arithmetic::multiply_iterations;
-use crate::cache::{Cache, Lookup};
+use crate::cache::Cache;
 use crate::config::CoreConfig;
-use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::float::{FloatForm, FloatOperation};
-use crate::predictor::{Executed, Prediction, Predictor, Transfer};
-use crate::record::Ending;
+use crate::predictor::Predictor;
 use crate::statistics::CoreStatistics;
 
 /// Cycles from decode to write-back.
@@ -115,42 +116,6 @@ impl Pipeline {
         self.predictor.reset();
     }
 
-    /// Returns whether the first instruction of a block at `pc` surely comes
-    /// from the same line as the one before.
-    #[inline(always)]
-    pub fn is_on_line(&self, pc: u64) -> bool {
-        pc >> 6 == self.current_line && pc & 63 != 62
-    }
-
-    #[inline(always)]
-    fn is_fetched(&self, line: u64) -> bool {
-        self.fetched_lines[line as usize % RECENT_LINES] == line
-    }
-
-    /// Goes on to the line of `pc` if nothing has to be done for it; returns
-    /// whether that is so.
-    #[inline(always)]
-    pub fn enter_known_line(&mut self, pc: u64) -> bool {
-        // Two lines are looked at where the instruction could lie in both.
-        let line = (pc + 2) >> 6;
-        let known = self.is_fetched(line) && (pc >> 6 == line || self.is_fetched(pc >> 6));
-        if known {
-            self.current_line = line;
-        }
-        known
-    }
-
-    /// Prepares for an instruction at `pc` that uses these registers and lies
-    /// or ends in another line than the one before it, which issued at `now`:
-    /// returns the cycle before the one in which it can issue.
-    pub fn enter_line(&mut self, uses: u64, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
-        let mut issue = now + 1;
-        if pc >> 6 != self.current_line || pc & 63 == 62 {
-            issue = issue.max(self.fetch_line(pc, now, below));
-        }
-        self.issue(uses, now, issue) - 1
-    }
-
     /// Waits for registers behind the instruction that issued at `now`: returns
     /// the cycle before the one in which one that uses them can issue.
     #[inline(always)]
@@ -224,31 +189,6 @@ impl Pipeline {
         if taken { last + 1 } else { ready }
     }
 
-    #[inline(never)]
-    fn fetch_line(&mut self, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
-        let mut available = 0;
-        for address in [pc, pc + 2] {
-            if address != pc && address & 63 != 0 {
-                break;
-            }
-            self.current_line = address >> 6;
-            if self.instruction_cache.access(address, false) != Lookup::Hit {
-                let line = address & !63;
-                let ask = now.max(self.fetch_start);
-                let filled = below.line_access(line, LineAccess::Fetch, ask);
-                available = filled + self.config.l1i.miss_overhead;
-                self.instruction_cache.fill(line, false);
-                self.fetched_lines.fill(u64::MAX);
-                self.statistics.fetch_misses += 1;
-                self.statistics.fetch_miss_cycles += available.saturating_sub(now + 1);
-                self.fetch_start = available;
-                self.fetch_pc = address;
-            }
-            self.fetched_lines[self.current_line as usize % RECENT_LINES] = self.current_line;
-        }
-        available
-    }
-
     /// Makes the result for integer register `rd`, which may be the one that
     /// takes results for `x0`, pending until `ready`.
     #[inline(always)]
@@ -262,141 +202,6 @@ impl Pipeline {
     pub fn produce(&mut self, register: u32, ready: u64) {
         self.ready[(register & 63) as usize] = ready;
         self.pending |= 1 << (register & 63);
-    }
-
-    /// Returns whether a load that issues at `issue` surely finds its line in
-    /// the cache, and no store in its way.
-    #[inline(always)]
-    pub fn load_hits(&self, issue: u64, address: u64) -> bool {
-        let line = address >> 6;
-        line == self.read_lines[line as usize % DATA_LINES]
-            && (self.last_store.0 != address >> 3 || issue > self.last_store.1 + 2)
-    }
-
-    /// Returns whether a store surely finds its line in the cache and dirty.
-    #[inline(always)]
-    pub fn store_hits(&self, address: u64) -> bool {
-        let line = address >> 6;
-        line == self.written_lines[line as usize % DATA_LINES]
-    }
-
-    /// Notes a store that issued at `issue`.
-    #[inline(always)]
-    pub fn stored(&mut self, issue: u64, address: u64) {
-        self.last_store = (address >> 3, issue);
-        self.free_port = issue + WRITE_BACK;
-    }
-
-    /// Returns the issue cycle of a load whose operands allow `issue`.
-    #[inline(always)]
-    pub fn read(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
-        let mut issue = issue;
-        if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
-            // The store has not left its buffer: the load is replayed.
-            issue += 1 + self.config.flush_penalty;
-        }
-        let line = address >> 6;
-        if line != self.read_lines[line as usize % DATA_LINES] {
-            if self.data_cache.access(address, false) != Lookup::Hit {
-                issue = self.miss(issue, address, false, below);
-            }
-            self.read_lines[line as usize % DATA_LINES] = line;
-            self.doubt(address, false);
-        }
-        issue
-    }
-
-    /// Returns the issue cycle of a store or atomic.
-    #[inline(always)]
-    pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
-        let mut issue = issue;
-        let line = address >> 6;
-        if line != self.written_lines[line as usize % DATA_LINES] {
-            match self.data_cache.access(address, true) {
-                Lookup::Hit => {}
-                Lookup::FirstWrite => {
-                    below.line_access(address & !63, LineAccess::Write, issue);
-                    self.take_probes(below);
-                }
-                Lookup::NotWritable | Lookup::Miss => {
-                    issue = self.miss(issue, address, true, below);
-                }
-            }
-            self.written_lines[line as usize % DATA_LINES] = line;
-            self.doubt(address, true);
-        }
-        self.stored(issue, address);
-        issue
-    }
-
-    /// Returns when an access that misses issues again: the cache refuses it,
-    /// and it waits in decode, with all behind it, until the line is there.
-    #[inline(never)]
-    fn miss(&mut self, issue: u64, address: u64, write: bool, below: &mut dyn Coprocessor) -> u64 {
-        let line = address & !63;
-        self.forget_doubtful();
-        let mut filled = issue;
-        if self.data_cache.access(address, false) == Lookup::Miss {
-            let mut ask = issue;
-            if let Some(victim) = self.data_cache.fill(line, write) {
-                self.forget_line(victim.address);
-                if victim.dirty {
-                    // It has to be gone before the new one is asked for.
-                    below.line_access(victim.address, LineAccess::WriteBack, issue);
-                    ask += self.config.write_back_cycles;
-                }
-            }
-            filled = below.line_access(line, LineAccess::Read, ask) + self.config.l1d.miss_overhead;
-        } else {
-            self.data_cache.fill(line, write);
-        }
-        if write {
-            filled = filled.max(below.line_access(line, LineAccess::Write, filled));
-        }
-        self.take_probes(below);
-        self.run_start = filled;
-        self.statistics.data_misses += 1;
-        self.statistics.data_miss_cycles += filled.saturating_sub(issue);
-        filled
-    }
-
-    /// Obeys the probes that the memory system has collected.
-    pub fn take_probes(&mut self, below: &mut dyn Coprocessor) {
-        below.take_probes(&mut self.probes);
-        let mut probes = std::mem::take(&mut self.probes);
-        if !probes.is_empty() {
-            self.forget_doubtful();
-        }
-        for (address, invalidate) in probes.drain(..) {
-            self.forget_line(address);
-            self.data_cache.probe(address, invalidate);
-        }
-        self.probes = probes;
-    }
-
-    /// Remembers if the line of `address` was given up as soon as it came: those
-    /// behind the access still find it, until the next miss or probe.
-    fn doubt(&mut self, address: u64, write: bool) {
-        if !self.data_cache.holds(address, write) {
-            self.doubtful = Some(address);
-        }
-    }
-
-    fn forget_doubtful(&mut self) {
-        if let Some(address) = self.doubtful.take() {
-            self.forget_line(address);
-        }
-    }
-
-    /// Stops relying on the data cache to hold the line of `address`.
-    fn forget_line(&mut self, address: u64) {
-        let line = address >> 6;
-        for lines in [&mut self.read_lines, &mut self.written_lines] {
-            let known = &mut lines[line as usize % DATA_LINES];
-            if *known == line {
-                *known = u64::MAX;
-            }
-        }
     }
 
     /// Returns the iterations of a multiplication with first operand `a`.
@@ -506,124 +311,6 @@ impl Pipeline {
         self.run_start = self.now + 1;
         self.fetch_start = self.now + 1;
         self.fetch_pc = pc;
-    }
-
-    /// Enters a block after the instruction that issued at `now`: returns the
-    /// cycle before the one in which its first instruction has been fetched,
-    /// which takes so many `more` fetch groups than one.
-    #[inline(always)]
-    pub fn enter(&mut self, now: u64, more: u64) -> u64 {
-        let first = self.fetch_start + more;
-        if first <= now + 1 {
-            return now;
-        }
-        self.run_start = first;
-        first - 1
-    }
-
-    /// Accounts for a branch that issued at `now` and goes on at `next`, if the
-    /// fetch unit did so too without a bubble; returns whether it did.
-    #[inline(always)]
-    pub fn foreseen_branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) -> bool {
-        let executed = self.executed(now, ending, next, taken, Transfer::Branch);
-        if !self.predictor.foresees_branch(executed) {
-            return false;
-        }
-        self.free_port = now + WRITE_BACK;
-        self.predictor.note_branch(executed);
-        if taken {
-            self.fetch_start = executed.fetched + 1;
-            self.fetch_pc = next;
-        }
-        true
-    }
-
-    /// Accounts for a branch that issued at `now` and goes on at `next`.
-    pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
-        self.free_port = now + WRITE_BACK;
-        let executed = self.executed(now, ending, next, taken, Transfer::Branch);
-        let prediction = self.predictor.resolve_branch(executed);
-        self.redirect(now, ending, executed, prediction);
-    }
-
-    /// Accounts for a jump that neither is a call nor indirect, if the fetch
-    /// unit made it without a bubble; returns whether it did.
-    #[inline(always)]
-    pub fn foreseen_jump(&mut self, now: u64, ending: &Ending, target: u64) -> bool {
-        let executed = self.executed(now, ending, target, true, Transfer::Jump);
-        if !self.predictor.foresees_jump(executed) {
-            return false;
-        }
-        self.free_port = now + WRITE_BACK;
-        self.fetch_start = executed.fetched + 1;
-        self.fetch_pc = target;
-        true
-    }
-
-    /// Accounts for a jump that issued at `now`.
-    #[inline(never)]
-    pub fn jump(&mut self, now: u64, ending: &Ending, target: u64, transfer: Transfer) {
-        if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
-            self.free_port = now + WRITE_BACK;
-        }
-        let executed = self.executed(now, ending, target, true, transfer);
-        let prediction = self.predictor.resolve_jump(executed);
-        self.redirect(now, ending, executed, prediction);
-    }
-
-    /// Returns what the fetch unit knows of a branch or jump.
-    #[inline(always)]
-    fn executed(
-        &self,
-        now: u64,
-        ending: &Ending,
-        next: u64,
-        taken: bool,
-        transfer: Transfer,
-    ) -> Executed {
-        let after = ending.targets[0];
-        let last_half = after - 2;
-        let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
-        let earliest = now.saturating_sub(ending.fetch_ahead);
-        let fetched = (self.fetch_start + groups).max(earliest).min(now);
-        Executed {
-            last_half,
-            counter_address: ending.counter_address,
-            after,
-            target: next,
-            taken,
-            transfer,
-            fetched,
-            entered_late: groups == 0 && self.fetch_pc & 2 != 0,
-            queue_short: now <= fetched + 2,
-        }
-    }
-
-    /// Fetches on where a branch or jump goes.
-    #[inline(always)]
-    fn redirect(&mut self, now: u64, ending: &Ending, executed: Executed, prediction: Prediction) {
-        let Executed {
-            target: next,
-            taken,
-            fetched,
-            ..
-        } = executed;
-        let bubble = match prediction {
-            Prediction::Wrong => {
-                self.statistics.mispredictions += 1;
-                if taken && u64::from(ending.return_behind) <= now + 2 - fetched {
-                    self.predictor.lose_return();
-                }
-                self.fetch_start = now + 1 + self.config.mispredict_penalty;
-                self.fetch_pc = next;
-                return;
-            }
-            _ if !taken => return,
-            Prediction::Right => 0,
-            Prediction::Late => self.config.decode_redirect_penalty,
-        };
-        self.fetch_start = fetched + 1 + bubble;
-        self.fetch_pc = next;
     }
 }
 

@@ -1,11 +1,13 @@
 //! Instructions per second of the interpreter, functional and timed.
 
-#[path = "../tests/rocket/mod.rs"]
+mod compiled;
+#[path = "../../tests/rocket/mod.rs"]
 mod rocket;
 
 use autocomp_riscv::{
     Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand, RoccReply,
 };
+use compiled::{COMPILED, DATA};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rocket::core_config;
 
@@ -70,20 +72,32 @@ const PROGRAMS: [(&str, &[u32]); 3] = [
 ];
 
 fn bench(criterion: &mut Criterion) {
+    let written = PROGRAMS.iter().map(|(name, words)| {
+        let code = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        (*name, BASE, code)
+    });
+    let compiled = COMPILED.iter().map(|program| {
+        let parcels = program.code.iter();
+        let code = parcels.flat_map(|parcel| parcel.to_le_bytes()).collect();
+        (program.name, BASE + 2 * program.start, code)
+    });
+    let programs: Vec<(&str, u64, Vec<u8>)> = written.chain(compiled).collect();
     let mut group = criterion.benchmark_group("interpreter");
     group.throughput(Throughput::Elements(INSTRUCTIONS));
     group.sample_size(20);
-    for (name, words) in PROGRAMS {
+    for (name, start, code) in programs {
         for mode in [Mode::Functional, Mode::Timed] {
             let mut memory = Memory::new(BASE, 1 << 20);
-            for (idx, word) in words.iter().enumerate() {
-                let address = BASE + 4 * idx as u64;
-                let bytes = memory.host_mut(address, 4).expect("the program fits");
-                bytes.copy_from_slice(&word.to_le_bytes());
+            let place = memory.host_mut(BASE, code.len());
+            place.expect("the program fits").copy_from_slice(&code);
+            let data = memory.host_mut(DATA, 4096).expect("the data fit");
+            for number in data.chunks_exact_mut(4) {
+                number.copy_from_slice(&1.1f32.to_le_bytes());
             }
             let mut hart = Hart::new(&core_config(64, 8), mode);
-            hart.set_pc(BASE);
-            hart.set_register(11, BASE + 0x1_0000);
+            hart.set_pc(start);
+            hart.set_register(2, BASE + 0x8_0000);
+            hart.set_register(11, DATA);
             group.bench_function(format!("{name}/{mode:?}"), |bencher| {
                 bencher.iter(|| {
                     let limits = Limits {

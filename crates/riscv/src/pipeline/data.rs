@@ -1,0 +1,142 @@
+//! Loads and stores: the data cache and the store buffer.
+
+use super::{DATA_LINES, Pipeline, WRITE_BACK};
+use crate::cache::Lookup;
+use crate::coprocessor::{Coprocessor, LineAccess};
+
+impl Pipeline {
+    /// Returns whether a load that issues at `issue` surely finds its line in
+    /// the cache, and no store in its way.
+    #[inline(always)]
+    pub fn load_hits(&self, issue: u64, address: u64) -> bool {
+        let line = address >> 6;
+        line == self.read_lines[line as usize % DATA_LINES]
+            && (self.last_store.0 != address >> 3 || issue > self.last_store.1 + 2)
+    }
+
+    /// Returns whether a store surely finds its line in the cache and dirty.
+    #[inline(always)]
+    pub fn store_hits(&self, address: u64) -> bool {
+        let line = address >> 6;
+        line == self.written_lines[line as usize % DATA_LINES]
+    }
+
+    /// Notes a store that issued at `issue`.
+    #[inline(always)]
+    pub fn stored(&mut self, issue: u64, address: u64) {
+        self.last_store = (address >> 3, issue);
+        self.free_port = issue + WRITE_BACK;
+    }
+
+    /// Returns the issue cycle of a load whose operands allow `issue`.
+    #[inline(always)]
+    pub fn read(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
+        let mut issue = issue;
+        if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
+            // The store has not left its buffer: the load is replayed.
+            issue += 1 + self.config.flush_penalty;
+        }
+        let line = address >> 6;
+        if line != self.read_lines[line as usize % DATA_LINES] {
+            if self.data_cache.access(address, false) != Lookup::Hit {
+                issue = self.miss(issue, address, false, below);
+            }
+            self.read_lines[line as usize % DATA_LINES] = line;
+            self.doubt(address, false);
+        }
+        issue
+    }
+
+    /// Returns the issue cycle of a store or atomic.
+    #[inline(always)]
+    pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
+        let mut issue = issue;
+        let line = address >> 6;
+        if line != self.written_lines[line as usize % DATA_LINES] {
+            match self.data_cache.access(address, true) {
+                Lookup::Hit => {}
+                Lookup::FirstWrite => {
+                    below.line_access(address & !63, LineAccess::Write, issue);
+                    self.take_probes(below);
+                }
+                Lookup::NotWritable | Lookup::Miss => {
+                    issue = self.miss(issue, address, true, below);
+                }
+            }
+            self.written_lines[line as usize % DATA_LINES] = line;
+            self.doubt(address, true);
+        }
+        self.stored(issue, address);
+        issue
+    }
+
+    /// Returns when an access that misses issues again: the cache refuses it,
+    /// and it waits in decode, with all behind it, until the line is there.
+    #[inline(never)]
+    fn miss(&mut self, issue: u64, address: u64, write: bool, below: &mut dyn Coprocessor) -> u64 {
+        let line = address & !63;
+        self.forget_doubtful();
+        let mut filled = issue;
+        if self.data_cache.access(address, false) == Lookup::Miss {
+            let mut ask = issue;
+            if let Some(victim) = self.data_cache.fill(line, write) {
+                self.forget_line(victim.address);
+                if victim.dirty {
+                    // It has to be gone before the new one is asked for.
+                    below.line_access(victim.address, LineAccess::WriteBack, issue);
+                    ask += self.config.write_back_cycles;
+                }
+            }
+            filled = below.line_access(line, LineAccess::Read, ask) + self.config.l1d.miss_overhead;
+        } else {
+            self.data_cache.fill(line, write);
+        }
+        if write {
+            filled = filled.max(below.line_access(line, LineAccess::Write, filled));
+        }
+        self.take_probes(below);
+        self.run_start = filled;
+        self.statistics.data_misses += 1;
+        self.statistics.data_miss_cycles += filled.saturating_sub(issue);
+        filled
+    }
+
+    /// Obeys the probes that the memory system has collected.
+    pub fn take_probes(&mut self, below: &mut dyn Coprocessor) {
+        below.take_probes(&mut self.probes);
+        let mut probes = std::mem::take(&mut self.probes);
+        if !probes.is_empty() {
+            self.forget_doubtful();
+        }
+        for (address, invalidate) in probes.drain(..) {
+            self.forget_line(address);
+            self.data_cache.probe(address, invalidate);
+        }
+        self.probes = probes;
+    }
+
+    /// Remembers if the line of `address` was given up as soon as it came: those
+    /// behind the access still find it, until the next miss or probe.
+    fn doubt(&mut self, address: u64, write: bool) {
+        if !self.data_cache.holds(address, write) {
+            self.doubtful = Some(address);
+        }
+    }
+
+    fn forget_doubtful(&mut self) {
+        if let Some(address) = self.doubtful.take() {
+            self.forget_line(address);
+        }
+    }
+
+    /// Stops relying on the data cache to hold the line of `address`.
+    fn forget_line(&mut self, address: u64) {
+        let line = address >> 6;
+        for lines in [&mut self.read_lines, &mut self.written_lines] {
+            let known = &mut lines[line as usize % DATA_LINES];
+            if *known == line {
+                *known = u64::MAX;
+            }
+        }
+    }
+}
