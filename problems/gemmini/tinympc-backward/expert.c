@@ -19,8 +19,10 @@
 // are matrix products over four steps, a group. Only p[i] from p[i + 1] is a chain:
 // output stationary, so that the terms of a sum add up inside the array and each
 // step costs one way through it; for this AmBKt is transposed once, by the array.
-// While a step's result is under way, the array works on the groups{% if 1 < groups %}: Kinf' r of
-// the next, d of the last{% endif %}.
+{% if 1 < groups %}
+// While a step's result is under way, the array works on groups: Kinf' r of the next
+// one, d of the one before.
+{% endif %}
 // Step i keeps r[i], q[i] and p[i + 1] in row i % 4 of the tiles of group i / 4.
 // Bank 0 has the matrices, 1 p, 2 q and sums, 3 r and d: what is read together, or
 // written meanwhile, lies apart.
