@@ -1,6 +1,7 @@
 //! What a run will cost, before it starts.
 
-use crate::llm_proposer::{IsaChoice, LlmProposer};
+use crate::llm_proposer::LlmProposer;
+use crate::llm_settings::IsaChoice;
 use crate::prompt::{Phase, PromptInput, TemplateError};
 use crate::proposer::Ancestor;
 use autocomp_core::{

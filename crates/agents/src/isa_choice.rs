@@ -1,7 +1,8 @@
 //! A model's choice of sections of the ISA reference: one small request for each kernel.
 
 use crate::code_reply::{Complaint, fenced_blocks, normalize};
-use crate::llm_proposer::{IsaChoice, LlmProposer};
+use crate::llm_proposer::LlmProposer;
+use crate::llm_settings::IsaChoice;
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::{Exchange, ProposeErrorKind};
 use autocomp_core::{ContentHash, Evaluation, Seed};

@@ -8,11 +8,14 @@ mod code_reply;
 mod edit_reply;
 mod estimate;
 mod facts;
+mod feedback_text;
 mod isa_choice;
 mod llm_proposer;
+mod llm_settings;
 mod llm_tasks;
 mod plan_reply;
 mod prompt;
+mod prompt_context;
 mod proposer;
 mod replay;
 mod rewriter;
@@ -21,13 +24,12 @@ pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
 pub use estimate::{Estimate, ModelEstimate, RunShape};
 pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
-pub use llm_proposer::{
-    CodeForm, IsaChoice, LlmProposer, LlmProposerSettings, PromptForm, StructuredOutput,
-    exchange_of, usage_of,
-};
+pub use feedback_text::describe_diagnostics;
+pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
+pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 pub use llm_tasks::parse_menu;
 pub use plan_reply::{PlanReply, parse_plan};
-pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates, describe_diagnostics};
+pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
 pub use proposer::{
     Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
     RepairRequest, Reply,

@@ -4,6 +4,7 @@ use crate::code_reply::{Complaint, extract_kernel};
 use crate::edit_reply::{apply_edits, edits_schema, parse_edits};
 use crate::facts::PromptFacts;
 use crate::isa_choice::IsaChoices;
+use crate::llm_settings::{CodeForm, LlmProposerSettings, StructuredOutput};
 use crate::llm_tasks::{decided_later, undecided};
 use crate::plan_reply::{parse_plan, plan_schema};
 use crate::prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
@@ -11,10 +12,10 @@ use crate::proposer::{
     Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
     RepairRequest, Reply,
 };
-use autocomp_core::{Draft, Plan, TaskKey, Usage};
+use autocomp_core::{Draft, Evaluation, Plan, TaskKey, Usage};
 use autocomp_llm::{
-    Attempt, Attempts, Availability, LlmErrorKind, Member, Message, ModelSet, ReasoningEffort,
-    ReplySchema, Request, Role, Unclaimed,
+    Attempt, Attempts, Availability, LlmErrorKind, Member, Message, ModelSet, ReplySchema, Request,
+    Role, Unclaimed,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,86 +26,6 @@ const LONGEST_ECHO: usize = 32 << 10;
 
 /// How often samples look whether a model that is set aside is back.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
-
-/// The form in which models give code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CodeForm {
-    /// The whole kernel.
-    Whole,
-    /// Replacements of parts of the parent kernel.
-    Edits,
-}
-
-/// Which replies are held to a JSON schema, where a provider can do that. Code
-/// in JSON strings tends to be worse code (aider, "LLMs are bad at returning
-/// code in JSON", 2024), so edits are not unless asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StructuredOutput {
-    /// None.
-    Never,
-    /// Plans and other lists.
-    Plans,
-    /// Plans and edits.
-    All,
-}
-
-/// Who chooses the sections of the ISA reference that prompts show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IsaChoice {
-    /// Nobody: those that explain a name in the kernel.
-    Symbols,
-    /// A planning model, once for each kernel; those of `Symbols` if it gives no
-    /// usable answer.
-    Model,
-}
-
-/// How models are asked for plans and code.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LlmProposerSettings {
-    /// The most tokens per reply, reasoning included.
-    pub max_output_tokens: u32,
-    /// Sampling temperature; absent for the model's own.
-    pub temperature: Option<f64>,
-    /// How hard to think; absent for the model's own.
-    pub reasoning: Option<ReasoningEffort>,
-    /// The form in which code is asked for.
-    pub code_form: CodeForm,
-    /// Most worked examples per prompt.
-    pub most_examples: usize,
-    /// Which replies are held to a JSON schema.
-    pub structured_output: StructuredOutput,
-    /// How many of the kernels before the current one prompts for plans show.
-    pub ancestors: usize,
-    /// Who chooses the sections of the ISA reference.
-    pub isa: IsaChoice,
-    /// Whether code is asked for directly, without a plan.
-    pub direct: bool,
-    /// How long to wait when every model is set aside for a while, before the
-    /// run stops, resumable.
-    pub patience: Duration,
-}
-
-impl LlmProposerSettings {
-    /// Returns the settings that `autocomp` uses unless told otherwise.
-    #[must_use]
-    pub fn standard() -> Self {
-        Self {
-            max_output_tokens: 16_384,
-            temperature: None,
-            reasoning: None,
-            code_form: CodeForm::Whole,
-            most_examples: 2,
-            structured_output: StructuredOutput::Plans,
-            ancestors: 0,
-            isa: IsaChoice::Symbols,
-            direct: false,
-            patience: Duration::from_secs(1800),
-        }
-    }
-}
 
 /// Asks language models for plans and code.
 ///
@@ -309,6 +230,28 @@ impl LlmProposer {
         }
     }
 
+    /// Asks like [`ask`](Self::ask) about a kernel with its evaluation and task;
+    /// prompts show the sections of the ISA chosen for the kernel. The calls for
+    /// that choice come first among those of the reply or the error.
+    async fn ask_about<T>(
+        &self,
+        (kernel, evaluation, key): (&str, &Evaluation, &TaskKey),
+        (set, slot): (&ModelSet, u64),
+        prompt: impl Fn(PromptForm<'_>) -> Result<Prompt, TemplateError> + Send + Sync,
+        schema: Option<&ReplySchema>,
+        parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
+    ) -> Result<Reply<(T, String)>, ProposeError> {
+        let (isa, exchanges) = self.isa_for(kernel, evaluation, plan_slot(key)).await;
+        let prompt = |structured| {
+            prompt(PromptForm {
+                isa: isa.as_deref(),
+                structured,
+            })
+        };
+        let reply = self.ask(set, slot, prompt, schema, parse).await;
+        with_exchanges_before(exchanges, reply)
+    }
+
     /// Asks one model, and once again if its reply cannot be used.
     async fn ask_member<T>(
         &self,
@@ -380,32 +323,24 @@ impl Proposer for LlmProposer {
             });
         }
         let slot = plan_slot(&request.key);
-        let (isa, exchanges) = self
-            .isa_for(&request.kernel, &request.evaluation, slot)
-            .await;
-        let prompt = |structured| {
-            let form = PromptForm {
-                isa: isa.as_deref(),
-                structured,
-            };
-            self.plan_prompt(request, form)
-        };
+        let prompt = |form: PromptForm<'_>| self.plan_prompt(request, form);
         let schema = plan_schema(&request.menu);
         let is_structured = self.settings.structured_output != StructuredOutput::Never;
         let schema = is_structured.then_some(&schema);
         let parse = |text: &str| parse_plan(text, &request.menu);
-        let reply = self.ask(&self.planners, slot, prompt, schema, parse).await;
-        with_exchanges_before(exchanges, reply).map(|reply| {
-            let (plan, proposer) = reply.value;
-            Reply {
-                value: Plan {
-                    menu_item: plan.menu_item,
-                    text: plan.text,
-                    payload: String::new(),
-                    proposer,
-                },
-                exchanges: reply.exchanges,
-            }
+        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let reply = self
+            .ask_about(about, (&self.planners, slot), prompt, schema, parse)
+            .await?;
+        let (plan, proposer) = reply.value;
+        Ok(Reply {
+            value: Plan {
+                menu_item: plan.menu_item,
+                text: plan.text,
+                payload: String::new(),
+                proposer,
+            },
+            exchanges: reply.exchanges,
         })
     }
 
@@ -413,20 +348,7 @@ impl Proposer for LlmProposer {
         if let Some(task) = decided_later(&request.plan) {
             return self.implement_directly(request, &task).await;
         }
-        let (isa, exchanges) = self
-            .isa_for(
-                &request.kernel,
-                &request.evaluation,
-                plan_slot(&request.key),
-            )
-            .await;
-        let prompt = |structured| {
-            let form = PromptForm {
-                isa: isa.as_deref(),
-                structured,
-            };
-            self.implement_prompt(request, form)
-        };
+        let prompt = |form: PromptForm<'_>| self.implement_prompt(request, form);
         let entry = self.facts.entry.as_str();
         let parse = |text: &str| match self.settings.code_form {
             CodeForm::Whole => extract_kernel(text, entry),
@@ -437,31 +359,22 @@ impl Proposer for LlmProposer {
             && self.settings.structured_output == StructuredOutput::All;
         let schema = is_structured.then_some(&schema);
         let slot = draft_slot(&request.key, self.coders.members().len());
-        let reply = self.ask(&self.coders, slot, prompt, schema, parse).await;
-        with_exchanges_before(exchanges, reply).map(draft_of)
+        let about = (&*request.kernel, &request.evaluation, &request.key);
+        self.ask_about(about, (&self.coders, slot), prompt, schema, parse)
+            .await
+            .map(draft_of)
     }
 
     async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
-        let (isa, exchanges) = self
-            .isa_for(
-                &request.kernel,
-                &request.evaluation,
-                plan_slot(&request.key),
-            )
-            .await;
-        let prompt = |structured| {
-            let form = PromptForm {
-                isa: isa.as_deref(),
-                structured,
-            };
-            self.repair_prompt(request, form)
-        };
+        let prompt = |form: PromptForm<'_>| self.repair_prompt(request, form);
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
-        let reply = self.ask(&self.coders, slot, prompt, None, parse).await;
-        with_exchanges_before(exchanges, reply).map(draft_of)
+        let about = (&*request.kernel, &request.evaluation, &request.key);
+        self.ask_about(about, (&self.coders, slot), prompt, None, parse)
+            .await
+            .map(draft_of)
     }
 
     fn take_unclaimed(&self) -> Vec<Exchange> {

@@ -1,0 +1,157 @@
+//! What templates of prompts can show.
+
+use crate::facts::{ExampleFacts, IsaFacts, PromptFacts};
+use crate::feedback_text::{describe_diagnostics, describe_feedback};
+use crate::prompt::{Phase, PromptInput};
+use crate::proposer::Ancestor;
+use autocomp_core::{Feedback, MenuItem, Outcome};
+use serde::Serialize;
+
+/// The variables of the templates.
+#[derive(Serialize)]
+pub(crate) struct Context<'input> {
+    target: &'input str,
+    target_description: &'input str,
+    language: &'input str,
+    architecture: &'input str,
+    isa: Vec<&'input IsaFacts>,
+    sections: &'input [IsaFacts],
+    ancestors: &'input [Ancestor],
+    structured: bool,
+    general_rules: &'input [String],
+    plan_rules: &'input [String],
+    code_rules: &'input [String],
+    examples: Vec<&'input ExampleFacts>,
+    problem: &'input str,
+    problem_description: &'input str,
+    problem_facts: &'input [String],
+    entry: &'input str,
+    signature: &'input str,
+    kernel: &'input str,
+    measurement: Option<&'input autocomp_core::Measurement>,
+    feedback: Option<&'input Feedback>,
+    feedback_text: String,
+    menu: &'input [MenuItem],
+    iteration: u32,
+    iterations: u32,
+    plan: &'input str,
+    failed_kernel: &'input str,
+    outcome: &'input str,
+    diagnostics: String,
+    other_kernel: &'input str,
+    other_cycles: Option<u64>,
+    count: usize,
+}
+
+impl<'input> Context<'input> {
+    pub(crate) fn new(
+        phase: Phase,
+        facts: &'input PromptFacts,
+        input: &PromptInput<'input>,
+    ) -> Self {
+        let feedback = input
+            .evaluation
+            .and_then(|evaluation| evaluation.feedback.as_ref());
+        let failed = input.failed;
+        Self {
+            target: &facts.target,
+            target_description: &facts.target_description,
+            language: &facts.language,
+            architecture: facts.architecture.trim(),
+            isa: isa_sections(phase, facts, input),
+            sections: &facts.isa,
+            ancestors: input.ancestors,
+            structured: input.structured,
+            general_rules: &facts.general_rules,
+            plan_rules: &facts.plan_rules,
+            code_rules: &facts.code_rules,
+            examples: examples(facts, input),
+            problem: &facts.problem,
+            problem_description: &facts.problem_description,
+            problem_facts: &facts.problem_facts,
+            entry: &facts.entry,
+            signature: &facts.signature,
+            kernel: input.kernel,
+            measurement: input
+                .evaluation
+                .and_then(|evaluation| evaluation.measurement.as_ref()),
+            feedback,
+            feedback_text: feedback
+                .map(|feedback| describe_feedback(feedback, input))
+                .unwrap_or_default(),
+            menu: input.menu,
+            iteration: input.iteration,
+            iterations: input.iterations,
+            plan: input.plan.map_or("", |(_, text)| text),
+            failed_kernel: failed.map_or("", |(kernel, _)| kernel),
+            outcome: failed
+                .map_or(Outcome::Wrong, |(_, evaluation)| evaluation.outcome)
+                .name(),
+            diagnostics: failed
+                .map(|(_, evaluation)| describe_diagnostics(&evaluation.diagnostics))
+                .unwrap_or_default(),
+            other_kernel: input.other.map_or("", |(kernel, _)| kernel),
+            other_cycles: input.other.and_then(|(_, cycles)| cycles),
+            count: 5,
+        }
+    }
+}
+
+/// Picks sections of the ISA reference: those for every kernel, the chosen ones,
+/// and those that explain a name in anything else that the prompt shows (a plan,
+/// a draft that failed, a second kernel); without a choice, also those that
+/// explain a name in the kernel. A reference program names nothing of the
+/// target, so its translator gets all.
+fn isa_sections<'facts>(
+    phase: Phase,
+    facts: &'facts PromptFacts,
+    input: &PromptInput<'_>,
+) -> Vec<&'facts IsaFacts> {
+    if phase == Phase::Translate {
+        return facts.isa.iter().collect();
+    }
+    let mut shown: Vec<&str> = Vec::new();
+    shown.extend(input.plan.map(|(_, text)| text));
+    shown.extend(input.failed.map(|(kernel, _)| kernel));
+    shown.extend(input.other.map(|(kernel, _)| kernel));
+    if input.isa.is_none() {
+        shown.push(input.kernel);
+    }
+    let explained = facts.isa_for(&shown.join("\n"));
+    let is_chosen = |section: &&IsaFacts| {
+        input
+            .isa
+            .is_some_and(|titles| titles.contains(&section.title))
+    };
+    facts
+        .isa
+        .iter()
+        .filter(|section| is_chosen(section) || explained.contains(section))
+        .collect()
+}
+
+/// Picks worked examples: all of the plan's menu item; without a plan, each one
+/// of an offered item with even odds from the task's seed.
+fn examples<'facts>(
+    facts: &'facts PromptFacts,
+    input: &PromptInput<'_>,
+) -> Vec<&'facts ExampleFacts> {
+    let mut stream = input.seed.derive("examples");
+    let mut picked: Vec<_> = facts
+        .examples
+        .iter()
+        .filter(|example| match input.plan {
+            Some((item, _)) => example.menu_item == item,
+            None => {
+                // Drawn for every example, so that each one's odds are its own.
+                let included = stream.next_u64() & 1 == 1;
+                included && input.menu.iter().any(|item| item.id == example.menu_item)
+            }
+        })
+        .collect();
+    while input.most_examples < picked.len() {
+        let idx = stream.below(picked.len());
+        picked.remove(idx);
+    }
+    picked
+}
