@@ -1,69 +1,40 @@
 //! The settings that change what is asked: schemas, ancestors, sections chosen by
 //! a model, code without a plan.
 
+use crate::chat::{self, question};
+use crate::servers::reply;
+use crate::toy::{KERNEL, evaluation, facts, key};
 use autocomp_agents::{
-    Ancestor, CodeForm, ImplementRequest, IsaChoice, IsaFacts, LlmProposer, LlmProposerSettings,
-    PlanRequest, PromptFacts, Proposer, StructuredOutput, Templates,
+    Ancestor, CodeForm, ImplementRequest, IsaChoice, LlmProposer, LlmProposerSettings, PlanRequest,
+    Proposer, StructuredOutput, Templates,
 };
-use autocomp_core::{ContentHash, Evaluation, MenuItem, Outcome, Plan, Purpose, Seed, TaskKey};
+use autocomp_core::{MenuItem, Plan, Purpose, Seed, TaskKey};
 use autocomp_llm::{Budget, ConnectSettings, Connector, Secrets};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+use wiremock::{MockServer, ResponseTemplate};
 
-const KERNEL: &str = "void solution(int8_t a[4][4]) {\n  mvin(a, 0);\n}\n";
 const FASTER: &str = "void solution(int8_t a[4][4]) {\n  mvin(a, 1);\n}\n";
-
-fn facts() -> Arc<PromptFacts> {
-    let isa = |title: &str, symbols: &[&str]| IsaFacts {
-        title: title.to_owned(),
-        symbols: symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
-        text: format!("What {title} does."),
-    };
-    Arc::new(PromptFacts {
-        target: "toy-int8".to_owned(),
-        target_description: "A toy accelerator.".to_owned(),
-        language: "C".to_owned(),
-        architecture: String::new(),
-        isa: vec![
-            isa("Fences", &[]),
-            isa("Moving in", &["mvin"]),
-            isa("Moving out", &["mvout"]),
-        ],
-        general_rules: Vec::new(),
-        plan_rules: Vec::new(),
-        code_rules: Vec::new(),
-        examples: Vec::new(),
-        problem: "toy/copy".to_owned(),
-        problem_description: "Copies a matrix.".to_owned(),
-        problem_facts: Vec::new(),
-        entry: "solution".to_owned(),
-        signature: "void solution(int8_t a[4][4])".to_owned(),
-    })
-}
 
 /// A server that answers a body with a text, or rejects it.
 async fn server(
     answer: impl Fn(&Value) -> Result<String, u16> + Send + Sync + 'static,
 ) -> MockServer {
-    let server = MockServer::start().await;
-    let respond = move |request: &Request| {
-        let body: Value = serde_json::from_slice(&request.body).expect("JSON");
-        match answer(&body) {
-            Err(status) => ResponseTemplate::new(status),
-            Ok(text) => ResponseTemplate::new(200).set_body_json(json!({
-                "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 50},
-            })),
-        }
-    };
-    Mock::given(any())
-        .respond_with(respond)
-        .mount(&server)
-        .await;
-    server
+    chat::server(move |request| match answer(&question(request).0) {
+        Err(status) => ResponseTemplate::new(status),
+        Ok(text) => reply(&text),
+    })
+    .await
+}
+
+/// The same task in the third iteration.
+fn third(key: TaskKey) -> TaskKey {
+    TaskKey {
+        iteration: 3,
+        ..key
+    }
 }
 
 fn proposer(server: &MockServer, change: impl FnOnce(&mut LlmProposerSettings)) -> LlmProposer {
@@ -89,28 +60,6 @@ fn proposer(server: &MockServer, change: impl FnOnce(&mut LlmProposerSettings)) 
     )
 }
 
-fn key(plan: u32, purpose: Purpose) -> TaskKey {
-    TaskKey {
-        iteration: 3,
-        parent: 0,
-        plan,
-        draft: 0,
-        repair: 0,
-        purpose,
-    }
-}
-
-fn evaluation() -> Evaluation {
-    Evaluation {
-        key: ContentHash::of(b"kernel"),
-        outcome: Outcome::Ok,
-        diagnostics: Vec::new(),
-        measurement: None,
-        feedback: None,
-        tiers: Vec::new(),
-    }
-}
-
 fn plan_request(plan: u32) -> PlanRequest {
     let ancestor = |cycles: u64| Ancestor {
         kernel: format!("void solution(int8_t a[4][4]) {{ /* {cycles} */ }}"),
@@ -119,7 +68,7 @@ fn plan_request(plan: u32) -> PlanRequest {
         plan: format!("Change what takes {cycles} cycles."),
     };
     PlanRequest {
-        key: key(plan, Purpose::Plan),
+        key: third(key(plan, 0, Purpose::Plan)),
         seed: Seed(7),
         iterations: 8,
         kernel: KERNEL.to_owned(),
@@ -137,7 +86,7 @@ fn plan_request(plan: u32) -> PlanRequest {
 
 fn implement_request(plan: Plan) -> ImplementRequest {
     ImplementRequest {
-        key: key(0, Purpose::Draft),
+        key: third(key(0, 0, Purpose::Draft)),
         seed: Seed(7),
         kernel: KERNEL.to_owned(),
         evaluation: evaluation(),
