@@ -1,7 +1,7 @@
 //! Moves of the convolution loop: bias, input and weights in, results out.
 
 use super::{ConvLoop, steps, tile_of};
-use crate::address::LocalAddress;
+use crate::address::{LocalAddress, Tile};
 use crate::config::GemminiConfig;
 use crate::isa::{Activation, ConfigLd, ConfigSt, Instruction, PoolFields};
 
@@ -17,45 +17,54 @@ impl ConvLoop {
         })
     }
 
+    /// Visits the output in pieces of up to `wide` channels by as many pixels
+    /// of a row as the array has: batch, row, column and channel of each, and
+    /// where it lies behind row `first` of the accumulator.
+    fn for_outputs<E>(
+        &self,
+        first: u32,
+        wide: i64,
+        mut visit: impl FnMut([i64; 4], Tile) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let p = &self.parameters;
+        let dim = i64::from(self.dim);
+        let (ocols, ochs): (i64, i64) = (p.ocols.into(), p.pochs.into());
+        for batch in 0..i64::from(p.batches) {
+            for row in 0..i64::from(p.orows) {
+                for col in steps(0, ocols, dim) {
+                    for och in steps(0, ochs, wide) {
+                        let at = self.output_row(first, batch, row, col, och);
+                        let at = LocalAddress::accumulator(at, false, false);
+                        let tile = tile_of(at, wide.min(ochs - och), dim.min(ocols - col));
+                        visit([batch, row, col, och], tile)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn expand_bias<E>(
         &self,
         config: &GemminiConfig,
         emit: &mut impl FnMut(Instruction) -> Result<(), E>,
     ) -> Result<(), E> {
         let p = &self.parameters;
-        let dim = i64::from(self.dim);
-        let (batches, orows, ocols, ochs) = (
-            p.batches.into(),
-            p.orows.into(),
-            p.ocols.into(),
-            p.pochs.into(),
-        );
-        emit(Self::config_ld(2, 0, batches * orows * ocols, 1))?;
-        let wide = i64::from(config.max_block_len_acc()) * dim;
-        for batch in 0..batches {
-            for row in 0..orows {
-                for col in steps(0, ocols, dim) {
-                    for och in steps(0, ochs, wide) {
-                        let dram = if self.run.no_bias {
-                            0
-                        } else {
-                            p.bias.wrapping_add((och * 4) as u64)
-                        };
-                        let at = self.output_row(self.d_row, batch, row, col, och);
-                        emit(Instruction::Mvin {
-                            channel: 2,
-                            dram,
-                            tile: tile_of(
-                                LocalAddress::accumulator(at, false, false),
-                                wide.min(ochs - och),
-                                dim.min(ocols - col),
-                            ),
-                        })?;
-                    }
-                }
-            }
-        }
-        Ok(())
+        let block_stride = i64::from(p.batches) * i64::from(p.orows) * i64::from(p.ocols);
+        emit(Self::config_ld(2, 0, block_stride, 1))?;
+        let wide = i64::from(config.max_block_len_acc()) * i64::from(self.dim);
+        self.for_outputs(self.d_row, wide, |[_, _, _, och], tile| {
+            let dram = if self.run.no_bias {
+                0
+            } else {
+                p.bias.wrapping_add((och * 4) as u64)
+            };
+            emit(Instruction::Mvin {
+                channel: 2,
+                dram,
+                tile,
+            })
+        })
     }
 
     pub(super) fn expand_input<E>(
@@ -216,34 +225,24 @@ impl ConvLoop {
         emit: &mut impl FnMut(Instruction) -> Result<(), E>,
     ) -> Result<(), E> {
         let p = &self.parameters;
-        let (dim, width) = (i64::from(self.dim), i64::from(config.element_bytes()));
-        let (ocols, ochs): (i64, i64) = (p.ocols.into(), p.pochs.into());
-        for batch in 0..i64::from(p.batches) {
-            for row in 0..i64::from(p.orows) {
-                for col in steps(0, ocols, dim) {
-                    for och in steps(0, ochs, dim) {
-                        let element = if self.run.trans_output_1203 {
-                            let pixel = row * i64::from(p.out_col_dim) + col;
-                            (pixel * i64::from(p.batch_size) + batch) * i64::from(p.out_channels)
-                                + och
-                        } else {
-                            let row = batch * i64::from(p.out_row_dim) + row;
-                            (row * i64::from(p.out_col_dim) + col) * self.out_stride() + och
-                        };
-                        let at = self.output_row(self.c_row, batch, row, col, och);
-                        emit(Instruction::Mvout {
-                            dram: p.output.wrapping_add((element * width) as u64),
-                            tile: tile_of(
-                                LocalAddress::accumulator(at, false, false),
-                                dim.min(ochs - och),
-                                dim.min(ocols - col),
-                            ),
-                        })?;
-                    }
-                }
-            }
-        }
-        Ok(())
+        let width = i64::from(config.element_bytes());
+        self.for_outputs(
+            self.c_row,
+            self.dim.into(),
+            |[batch, row, col, och], tile| {
+                let element = if self.run.trans_output_1203 {
+                    let pixel = row * i64::from(p.out_col_dim) + col;
+                    (pixel * i64::from(p.batch_size) + batch) * i64::from(p.out_channels) + och
+                } else {
+                    let row = batch * i64::from(p.out_row_dim) + row;
+                    (row * i64::from(p.out_col_dim) + col) * self.out_stride() + och
+                };
+                emit(Instruction::Mvout {
+                    dram: p.output.wrapping_add((element * width) as u64),
+                    tile,
+                })
+            },
+        )
     }
 
     pub(super) fn expand_pooled_stores<E>(
