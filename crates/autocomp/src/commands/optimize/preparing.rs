@@ -15,7 +15,7 @@ use autocomp_core::{SearchSettings, Seed, Usage};
 use autocomp_eval::EvaluatorSettings;
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +35,25 @@ pub struct Prepared {
     pub estimate: Option<Estimate>,
 }
 
+impl Prepared {
+    fn new(
+        session: RunSession,
+        proposing: Proposing,
+        bench: Bench,
+        settings: &Settings,
+        estimate: Option<Estimate>,
+    ) -> Self {
+        Self {
+            session,
+            proposing,
+            bench,
+            options: run_options(settings),
+            problem: problem_words(settings),
+            estimate,
+        }
+    }
+}
+
 /// Attempts at repairing a draft of a model, unless told otherwise.
 const REPAIRS_OF_MODELS: u32 = 2;
 
@@ -51,6 +70,14 @@ pub fn prepare(
     if let Some(recorded) = &arguments.replay {
         return replay(arguments, recorded, workplace, output);
     }
+    start(arguments, workplace, output)
+}
+
+fn start(
+    arguments: &Arguments,
+    workplace: &mut Workplace,
+    output: Output,
+) -> Result<Prepared, CliError> {
     let settings = effective_settings(arguments)?;
     let Some(problem_name) = settings.problem.clone() else {
         return Err(CliError::usage("no problem is given")
@@ -76,13 +103,7 @@ pub fn prepare(
         baseline,
         spec: Some(in_stored_form(&settings, workplace).to_toml()?),
     };
-    let folder = run_folder(
-        arguments.run_dir.as_deref(),
-        &bench.problem.name,
-        settings.seed,
-    );
-    let session = RunSession::create(&folder, new, bench.evaluator.as_ref())
-        .map_err(|error| run_error(&error))?;
+    let (folder, session) = create(arguments, &settings, new, &bench)?;
     output.message(format!(
         "{} on {} (machine {}), compiled by {}\nrun folder {}",
         bench.problem.name,
@@ -91,14 +112,9 @@ pub fn prepare(
         bench.compiler,
         folder.display()
     ));
-    Ok(Prepared {
-        session,
-        proposing,
-        bench,
-        options: run_options(&settings),
-        problem: problem_words(&settings),
-        estimate,
-    })
+    Ok(Prepared::new(
+        session, proposing, bench, &settings, estimate,
+    ))
 }
 
 fn resume(
@@ -139,14 +155,9 @@ fn resume(
         ));
     }
     output.message(format!("resuming {}", folder.display()));
-    Ok(Prepared {
-        session,
-        proposing,
-        bench,
-        options: run_options(&settings),
-        problem: problem_words(&settings),
-        estimate,
-    })
+    Ok(Prepared::new(
+        session, proposing, bench, &settings, estimate,
+    ))
 }
 
 fn replay(
@@ -172,13 +183,7 @@ fn replay(
         new.compiler.clone_from(&bench.compiler);
     }
     let recording = RecordedRun::open(recorded).map_err(|error| run_error(&error))?;
-    let folder = run_folder(
-        arguments.run_dir.as_deref(),
-        &bench.problem.name,
-        settings.seed,
-    );
-    let session = RunSession::create(&folder, new, bench.evaluator.as_ref())
-        .map_err(|error| run_error(&error))?;
+    let (folder, session) = create(arguments, &settings, new, &bench)?;
     output.message(format!(
         "replaying {} into {}",
         recorded.display(),
@@ -190,14 +195,24 @@ fn replay(
         proposer,
         models: None,
     };
-    Ok(Prepared {
-        session,
-        proposing,
-        bench,
-        options: run_options(&settings),
-        problem: problem_words(&settings),
-        estimate: None,
-    })
+    Ok(Prepared::new(session, proposing, bench, &settings, None))
+}
+
+/// Creates the folder of a run.
+fn create(
+    arguments: &Arguments,
+    settings: &Settings,
+    new: NewRun,
+    bench: &Bench,
+) -> Result<(PathBuf, RunSession), CliError> {
+    let folder = run_folder(
+        arguments.run_dir.as_deref(),
+        &bench.problem.name,
+        settings.seed,
+    );
+    let session = RunSession::create(&folder, new, bench.evaluator.as_ref())
+        .map_err(|error| run_error(&error))?;
+    Ok((folder, session))
 }
 
 /// Complains about a run folder that is taken before anything is installed,
