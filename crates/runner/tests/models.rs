@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../llm/tests/chat/mod.rs"]
+mod chat;
+
 use autocomp_agents::{LlmProposer, LlmProposerSettings, PromptFacts, Templates};
 use autocomp_core::{
     ContentHash, Cycles, Evaluation, Measurement, MenuItem, Outcome, SearchSettings, Seed,
@@ -13,13 +16,14 @@ use autocomp_llm::{
     Amount, Budget, Caps, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
 };
 use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession};
-use serde_json::{Value, json};
+use chat::{question, server};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+use wiremock::{MockServer, ResponseTemplate};
 
 const KEY: &str = "sk-planted-key-0003";
 
@@ -80,29 +84,12 @@ fn answer(prompt: &str) -> String {
 }
 
 fn reply(text: &str) -> ResponseTemplate {
-    ResponseTemplate::new(200).set_body_json(json!({
-        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 500, "completion_tokens": 100},
-    }))
-}
-
-async fn server(
-    respond: impl Fn(&Request) -> ResponseTemplate + Send + Sync + 'static,
-) -> MockServer {
-    let server = MockServer::start().await;
-    Mock::given(any())
-        .respond_with(respond)
-        .mount(&server)
-        .await;
-    server
+    let usage = json!({"prompt_tokens": 500, "completion_tokens": 100});
+    chat::reply(text, &usage)
 }
 
 async fn good() -> MockServer {
-    server(|request| {
-        let body: Value = serde_json::from_slice(&request.body).unwrap();
-        reply(&answer(body["messages"][1]["content"].as_str().unwrap()))
-    })
-    .await
+    server(|request| reply(&answer(&question(request).1))).await
 }
 
 fn connector(models: &[String], budget: &Arc<Budget>) -> Connector {

@@ -1,0 +1,12 @@
+//! The binary with language models: local servers of different reliability, a
+//! program, and a folder in which somebody answers.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod answers;
+mod bench;
+#[path = "../../../llm/tests/chat/mod.rs"]
+mod chat;
+mod estimate;
+mod questions;
+mod runs;
