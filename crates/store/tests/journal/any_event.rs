@@ -1,0 +1,263 @@
+//! Events of every kind with anything in them.
+
+use autocomp_core::{
+    CandidateId, ContentHash, Cycles, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
+    Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
+    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanRecord, Planned,
+    Proposal, Purpose, Resumed, RunStarted, SearchSettings, Seed, Severity, SourceLocation, Stage,
+    StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
+};
+use proptest::prelude::*;
+
+fn hash() -> impl Strategy<Value = ContentHash> {
+    any::<[u8; 32]>().prop_map(ContentHash)
+}
+
+fn key() -> impl Strategy<Value = TaskKey> {
+    let purpose = prop_oneof![
+        Just(Purpose::Plan),
+        Just(Purpose::Draft),
+        Just(Purpose::Evaluate)
+    ];
+    (
+        any::<u32>(),
+        any::<u32>(),
+        any::<u32>(),
+        any::<u32>(),
+        purpose,
+    )
+        .prop_map(|(iteration, parent, plan, draft, purpose)| TaskKey {
+            iteration,
+            parent,
+            plan,
+            draft,
+            repair: draft / 2,
+            purpose,
+        })
+}
+
+/// Finite figures of any size, as measurements have.
+fn figure() -> impl Strategy<Value = f64> {
+    prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO
+}
+
+fn exchanges() -> impl Strategy<Value = Vec<ExchangeRecord>> {
+    let exchange = (
+        ".*",
+        hash(),
+        hash(),
+        prop::option::of(".*"),
+        any::<[u64; 6]>(),
+        any::<(bool, u64)>(),
+    );
+    let exchange = exchange.prop_map(|(model, prompt, reply, error, usage, last)| {
+        let [
+            requests,
+            input_tokens,
+            cached_tokens,
+            output_tokens,
+            reasoning_tokens,
+            cost,
+        ] = usage;
+        let cost = UsdMicros(cost);
+        let usage = Usage {
+            requests,
+            input_tokens,
+            cached_tokens,
+            output_tokens,
+            reasoning_tokens,
+            cost,
+        };
+        ExchangeRecord {
+            model,
+            prompt,
+            reply,
+            error,
+            usage,
+            cost_is_estimate: last.0,
+            latency_ms: last.1,
+        }
+    });
+    prop::collection::vec(exchange, 0..3)
+}
+
+fn proposal<T: std::fmt::Debug + Clone + 'static>(
+    made: impl Strategy<Value = T> + 'static,
+) -> impl Strategy<Value = Proposal<T>> {
+    prop_oneof![
+        made.prop_map(Proposal::Made),
+        ".*".prop_map(|message| Proposal::Nothing { message }),
+        ".*".prop_map(|message| Proposal::Failed { message }),
+    ]
+}
+
+fn evaluation() -> impl Strategy<Value = Evaluation> {
+    let diagnostic = (
+        ".*",
+        ".*",
+        prop::option::of((".*", any::<u32>(), any::<Option<u32>>())),
+    );
+    let diagnostic = diagnostic.prop_map(|(code, message, location)| Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code,
+        notes: vec![message.clone()],
+        message,
+        location: location.map(|(file, line, column)| SourceLocation { file, line, column }),
+        remedy: None,
+    });
+    let measurement =
+        (any::<[u64; 4]>(), figure()).prop_map(|(counts, percent_of_peak)| Measurement {
+            cycles: Cycles(counts[0]),
+            cold_cycles: Cycles(counts[1]),
+            instructions: counts[2],
+            ideal_cycles: Cycles(counts[3]),
+            percent_of_peak,
+            engine: "sim".to_owned(),
+            compiler: "cc".to_owned(),
+        });
+    let feedback =
+        prop::collection::btree_map(".*", figure(), 0..4).prop_map(|counters| Feedback {
+            bottleneck: "waits".to_owned(),
+            counters,
+            lines: Vec::new(),
+        });
+    (
+        hash(),
+        prop::sample::select(&Outcome::ALL[..]),
+        prop::collection::vec(diagnostic, 0..3),
+        prop::option::of(measurement),
+        prop::option::of(feedback),
+        any::<u64>(),
+    )
+        .prop_map(
+            |(key, outcome, diagnostics, measurement, feedback, wall_ns)| Evaluation {
+                key,
+                outcome,
+                diagnostics,
+                measurement,
+                feedback,
+                tiers: vec![TierCost {
+                    tier: "build".to_owned(),
+                    wall_ns: Nanos(wall_ns),
+                }],
+            },
+        )
+}
+
+/// Any event at all.
+pub fn event() -> impl Strategy<Value = Event> {
+    let plan = (".*", ".*", hash()).prop_map(|(menu_item, proposer, plan)| PlanRecord {
+        menu_item,
+        proposer,
+        plan,
+    });
+    let draft = (".*", hash()).prop_map(|(proposer, source)| DraftRecord { proposer, source });
+    let ids = prop::collection::vec(any::<u32>().prop_map(CandidateId), 0..5);
+    let new = (any::<(u32, u32, u64)>(), key(), hash()).prop_map(
+        |((id, parent, cycles), key, source)| NewCandidate {
+            id: CandidateId(id),
+            key,
+            parent: CandidateId(parent),
+            source,
+            cycles: Cycles(cycles),
+        },
+    );
+    let start = (
+        any::<u64>(),
+        ".*",
+        figure(),
+        hash(),
+        prop::option::of(hash()),
+    )
+        .prop_map(|(seed, text, slack, baseline, spec)| {
+            Event::Started(RunStarted {
+                format: EVENT_FORMAT,
+                program: text.clone(),
+                target: text.clone(),
+                problem: text.clone(),
+                evaluator: baseline,
+                compiler: text.clone(),
+                proposers: vec![text.clone()],
+                seed: Seed(seed),
+                settings: SearchSettings {
+                    slack,
+                    ..SearchSettings::default()
+                },
+                menu: vec![MenuItem {
+                    id: text.clone(),
+                    text,
+                    applies_when: String::new(),
+                }],
+                baseline,
+                spec,
+            })
+        });
+    prop_oneof![
+        start,
+        ".*".prop_map(|program| Event::Resumed(Resumed { program })),
+        (
+            any::<u32>(),
+            ids.clone(),
+            prop::collection::vec(any::<Vec<u32>>(), 0..3)
+        )
+            .prop_map(|(iteration, parents, slots)| {
+                Event::IterationOpened(IterationOpened {
+                    iteration,
+                    parents,
+                    slots,
+                    repairs: iteration,
+                })
+            }),
+        (key(), proposal(plan), exchanges()).prop_map(|(key, result, exchanges)| {
+            Event::Planned(Planned {
+                key,
+                result,
+                exchanges,
+            })
+        }),
+        (key(), proposal(draft), exchanges()).prop_map(|(key, result, exchanges)| {
+            Event::Drafted(Drafted {
+                key,
+                result,
+                exchanges,
+            })
+        }),
+        (key(), hash(), evaluation()).prop_map(|(key, source, evaluation)| {
+            Event::Evaluated(Evaluated {
+                key,
+                source,
+                evaluation,
+            })
+        }),
+        (
+            any::<u32>(),
+            prop::collection::vec(new, 0..3),
+            ids,
+            any::<u32>()
+        )
+            .prop_map(|(iteration, candidates, beam, evaluations)| {
+                Event::IterationClosed(IterationClosed {
+                    iteration,
+                    candidates,
+                    beam,
+                    evaluations,
+                })
+            }),
+        (".*", exchanges()).prop_map(|(message, exchanges)| {
+            Event::Stopped(Stopped {
+                reason: StopReason::Fault,
+                message,
+                exchanges,
+            })
+        }),
+        (any::<Option<u64>>(), any::<u32>()).prop_map(|(cycles, evaluations)| {
+            Event::Finished(Finished {
+                reason: FinishReason::Stalled,
+                best: cycles.map(|_| CandidateId(3)),
+                best_cycles: cycles.map(Cycles),
+                evaluations,
+            })
+        }),
+    ]
+}
