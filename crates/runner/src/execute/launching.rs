@@ -1,0 +1,233 @@
+//! How tasks are begun.
+
+use super::{Dispatcher, Done, Reach};
+use crate::error::RunError;
+use crate::recording::read_plan;
+use autocomp_agents::{
+    Ancestor, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    RepairRequest, Reply,
+};
+use autocomp_core::{ContentHash, Draft, Evaluation, PlanRecord, TaskKey};
+use autocomp_eval::EvalError;
+use autocomp_search::Task;
+use autocomp_store::Blobs;
+use futures::FutureExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+impl Dispatcher<'_> {
+    /// Begins as many tasks as there is room for: evaluations first, then
+    /// drafts, then plans, each in key order.
+    pub(super) fn launch(&mut self) -> Result<(), RunError> {
+        let reach = self.reach();
+        if reach == Some(Reach::Everything) {
+            return Ok(());
+        }
+        let mut tasks = self.session.search.ready();
+        tasks.sort_by_key(|task| match task {
+            Task::Evaluate { .. } => 0,
+            Task::Draft { .. } | Task::Repair { .. } => 1,
+            _ => 2,
+        });
+        let mut has_begun = false;
+        for task in tasks {
+            match task {
+                Task::Evaluate { key, source } => {
+                    if self.evaluating.len() < self.options.workers.max(1)
+                        && !self.evaluating.contains_key(&source)
+                    {
+                        self.begin_evaluation(key, source)?;
+                        has_begun = true;
+                    }
+                }
+                task => {
+                    if reach.is_none()
+                        && self.proposing.len() < self.options.proposals.max(1)
+                        && !self.proposing.contains(&task.key())
+                    {
+                        self.begin_proposal(task)?;
+                        has_begun = true;
+                    }
+                }
+            }
+        }
+        if has_begun {
+            self.tell(None);
+        }
+        Ok(())
+    }
+
+    fn begin_evaluation(&mut self, key: TaskKey, source: ContentHash) -> Result<(), RunError> {
+        let kernel = self.session.blobs().get_text(source)?;
+        let evaluator = Arc::clone(&self.evaluator);
+        self.evaluating.insert(source, key);
+        self.tasks.spawn_blocking(move || {
+            let evaluation = catch_unwind(AssertUnwindSafe(|| evaluator.evaluate(&kernel)))
+                .unwrap_or_else(|panic| {
+                    Err(EvalError::Fault(format!(
+                        "it panicked: {}",
+                        panic_text(&*panic)
+                    )))
+                });
+            Done::Evaluation(key, source, evaluation)
+        });
+        Ok(())
+    }
+
+    fn begin_proposal(&mut self, task: Task) -> Result<(), RunError> {
+        let blobs = self.session.blobs().clone();
+        let search = &self.session.search;
+        let plan_of = |key: TaskKey, record: &PlanRecord| {
+            read_plan(record, &blobs).map_err(|reason| RunError::BadPlan {
+                task: key.to_plan().to_string(),
+                reason,
+            })
+        };
+        match task {
+            Task::Plan {
+                key,
+                seed,
+                parent,
+                kernel,
+                menu,
+            } => {
+                let request = PlanRequest {
+                    key,
+                    seed,
+                    iterations: search.started().settings.iterations,
+                    kernel: blobs.get_text(kernel)?,
+                    evaluation: evaluation_of(search, parent),
+                    ancestors: ancestors_of(search, parent, &blobs)?,
+                    menu,
+                };
+                let ask =
+                    |proposer: Arc<dyn Proposer>| async move { proposer.plan(&request).await };
+                self.propose(key, ask, Done::Plan);
+            }
+            Task::Draft {
+                key,
+                seed,
+                parent,
+                kernel,
+                plan,
+            } => {
+                let request = ImplementRequest {
+                    key,
+                    seed,
+                    kernel: blobs.get_text(kernel)?,
+                    evaluation: evaluation_of(search, parent),
+                    plan: plan_of(key, &plan)?,
+                };
+                let ask =
+                    |proposer: Arc<dyn Proposer>| async move { proposer.implement(&request).await };
+                self.propose(key, ask, Done::Draft);
+            }
+            Task::Repair {
+                key,
+                seed,
+                parent,
+                kernel,
+                plan,
+                draft,
+            } => {
+                let failure = search.evaluation(draft.source);
+                let failure = failure.expect("a draft is repaired after its evaluation");
+                let request = RepairRequest {
+                    key,
+                    seed,
+                    attempt: key.repair,
+                    kernel: blobs.get_text(kernel)?,
+                    evaluation: evaluation_of(search, parent),
+                    plan: plan_of(key, &plan)?,
+                    draft: Draft {
+                        source: blobs.get_text(draft.source)?,
+                        proposer: draft.proposer,
+                    },
+                    failure: Evaluation::clone(failure),
+                };
+                let ask =
+                    |proposer: Arc<dyn Proposer>| async move { proposer.repair(&request).await };
+                self.propose(key, ask, Done::Draft);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the proposer on a thread of its own.
+    fn propose<T, F>(
+        &mut self,
+        key: TaskKey,
+        ask: impl FnOnce(Arc<dyn Proposer>) -> F + Send + 'static,
+        done: fn(TaskKey, Result<Reply<T>, ProposeError>) -> Done,
+    ) where
+        F: Future<Output = Result<Reply<T>, ProposeError>>,
+        T: 'static,
+    {
+        self.proposing.insert(key);
+        let proposer = Arc::clone(&self.proposer);
+        let abandon = self.abandon.clone();
+        let handle = Handle::current();
+        self.tasks.spawn_blocking(move || {
+            handle.block_on(async {
+                let answer = AssertUnwindSafe(ask(proposer)).catch_unwind();
+                tokio::select! {
+                    biased;
+                    answer = answer => done(key, answer.unwrap_or_else(panicked)),
+                    () = abandon.cancelled() => Done::Abandoned(key),
+                }
+            })
+        });
+    }
+}
+
+fn evaluation_of(search: &autocomp_search::Search, id: autocomp_core::CandidateId) -> Evaluation {
+    let candidate = search
+        .candidate(id)
+        .expect("the parent of a task is a candidate");
+    Evaluation::clone(&candidate.evaluation)
+}
+
+/// Returns the kernels that the candidate `id` came from, the baseline first.
+fn ancestors_of(
+    search: &autocomp_search::Search,
+    id: autocomp_core::CandidateId,
+    blobs: &Blobs,
+) -> Result<Vec<Ancestor>, RunError> {
+    let steps = search.lineage(id);
+    steps
+        .windows(2)
+        .map(|pair| {
+            // Every kernel but the baseline came from a plan.
+            let record = pair[1].plan.as_ref();
+            let plan = record.map(|record| read_plan(record, blobs)).transpose();
+            let plan = plan.map_err(|reason| RunError::BadPlan {
+                task: pair[1].key.to_plan().to_string(),
+                reason,
+            })?;
+            Ok(Ancestor {
+                kernel: blobs.get_text(pair[0].source)?,
+                cycles: Some(pair[0].cycles.0),
+                menu_item: plan
+                    .as_ref()
+                    .map_or_else(String::new, |plan| plan.menu_item.clone()),
+                plan: plan.map_or_else(String::new, |plan| plan.text),
+            })
+        })
+        .collect()
+}
+
+fn panicked<T>(panic: Box<dyn std::any::Any + Send>) -> Result<T, ProposeError> {
+    Err(ProposeError {
+        kind: ProposeErrorKind::Failed,
+        message: format!("the proposer panicked: {}", panic_text(&*panic)),
+        exchanges: Vec::new(),
+    })
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned())
+}
