@@ -62,6 +62,7 @@ impl Profile {
             | Cause::PreloadAlone
             | Cause::ArrayFull
             | Cause::Dependency
+            | Cause::RowsInUse
             | Cause::ConfigDrain
             | Cause::LoopUnit
             | Cause::Latency

@@ -26,6 +26,9 @@ pub enum Cause {
     Store,
     /// The result of an earlier operation is still in the array.
     Dependency,
+    /// A move in waits until an earlier operation has read the rows that it
+    /// overwrites.
+    RowsInUse,
     /// A change of settings waits until the array is empty.
     ConfigDrain,
     /// The core has not sent the command yet.
@@ -52,7 +55,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Mesh,
         Self::PreloadAlone,
         Self::BankConflict,
@@ -63,6 +66,7 @@ impl Cause {
         Self::LoadMemory,
         Self::Store,
         Self::Dependency,
+        Self::RowsInUse,
         Self::ConfigDrain,
         Self::CoreIssue,
         Self::CacheMiss,
@@ -90,6 +94,7 @@ impl Cause {
             Self::LoadMemory => "load-memory",
             Self::Store => "store",
             Self::Dependency => "dependency",
+            Self::RowsInUse => "rows-in-use",
             Self::ConfigDrain => "config-drain",
             Self::CoreIssue => "core-issue",
             Self::CacheMiss => "cache-miss",
@@ -118,6 +123,7 @@ impl Cause {
             Self::LoadMemory => "move in from behind the L2",
             Self::Store => "move out not done",
             Self::Dependency => "result of an earlier operation awaited",
+            Self::RowsInUse => "move in waits for rows still being read",
             Self::ConfigDrain => "configuration waits for an empty array",
             Self::CoreIssue => "core has not sent the command",
             Self::CacheMiss => "the same, core waits for its caches",
@@ -169,6 +175,9 @@ impl Cause {
             }
             Self::LoadMemory => "operands are still coming from the memory behind the L2",
             Self::Store => "results are still being moved out",
+            Self::RowsInUse => {
+                "a move in waits until the array has done with the rows that it overwrites"
+            }
             Self::Dependency => "the result of an earlier operation is still in the array",
             Self::ConfigDrain => "a configuration command waits until the array is empty",
             Self::CoreIssue => "the core has not sent the next command yet",
@@ -213,6 +222,7 @@ impl Cause {
             Self::Store => {
                 "use other accumulator rows for the next tile and move out while it is computed"
             }
+            Self::RowsInUse => "move into other rows than those in use, two sets of them in turn",
             Self::Dependency => "work on other tiles in between",
             Self::ConfigDrain => "configure once, outside loops",
             Self::CoreIssue => {

@@ -441,6 +441,45 @@ fn rows_of_a_preload_beyond_those_of_the_multiplication_are_not_multiplications(
 }
 
 #[test]
+fn moves_that_wait_for_rows_in_use_are_told_and_other_rows_help() {
+    let together = changed(
+        "mvin3(&B[ko * 64 + k * 16][j * 64], 1024 + k * 64, 64, 16);
+        }",
+        "}",
+    );
+    let take_turns = |row: &str| {
+        together.replace(
+            "          for (int jj = 0; jj < 4; jj++) {
+            preload(1024 + k * 64 ",
+            &format!(
+                "          mvin3(&B[ko * 64 + k * 16][j * 64], {row}, 64, 16);
+          for (int jj = 0; jj < 4; jj++) {{
+            preload({row} "
+            ),
+        )
+    };
+    let (same, other) = (take_turns("4096"), take_turns("4096 + k * 64"));
+    assert_ne!(same, other);
+    let (same, _) = profile(&same);
+    let (other, _) = profile(&other);
+    let waits = same.cycles_of(Cause::RowsInUse);
+    assert!(same.cycles / 20 < waits, "{waits} of {}", same.cycles);
+    let line = same
+        .lines
+        .iter()
+        .max_by_key(|it| it.causes.get(&Cause::RowsInUse));
+    assert!(line.expect("a line").text.starts_with("mvin3("), "{line:?}");
+    let left = other.cycles_of(Cause::RowsInUse);
+    assert!(left < waits / 4, "{left} of {waits}");
+    assert!(
+        other.cycles + waits / 2 < same.cycles,
+        "{} {}",
+        other.cycles,
+        same.cycles
+    );
+}
+
+#[test]
 fn multipliers_with_nothing_useful_to_do_are_told() {
     // Operands of one column: the rest of the array works on zeros.
     let (problem, evaluator) = evaluator_of("gemmini/tinympc-forward-5", SETTINGS);

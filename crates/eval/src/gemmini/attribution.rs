@@ -276,6 +276,10 @@ impl<'r> Sweep<'r> {
             }
             (Unit::Load, _) => self.until(end, Cause::LoadLatency, Some(pc)),
             (Unit::Store, _) => self.until(end, Cause::Store, Some(pc)),
+            // What is to be changed is where the move goes.
+            (Unit::Execute, _) if command.unit == Unit::Load => {
+                self.until(end, Cause::RowsInUse, Some(command.pc));
+            }
             (Unit::Execute, _) => self.until(end, Cause::Dependency, Some(pc)),
         }
     }
