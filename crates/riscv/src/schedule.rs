@@ -31,9 +31,11 @@ pub(crate) struct Schedule {
     float_load_latency: u16,
 }
 
-/// Loads with a higher latency are watched, unless the next instruction needs
-/// their value: an exception in between could bring somebody too early.
-const UNWATCHED_LATENCY: u16 = 3;
+/// The first instruction of a handler issues so many cycles, and those in which
+/// the pipeline restarts, after a load whose next instruction raises the
+/// exception. Loads with a higher latency are watched, unless the instruction
+/// right behind needs their value: the handler could come too early.
+const UNWATCHED_LATENCY: u64 = 3;
 
 impl Schedule {
     pub fn new(config: &CoreConfig, timed: bool) -> Self {
@@ -113,7 +115,6 @@ impl Schedule {
         let (immediate, extra) = match instruction.operation {
             // The links: none is known.
             O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu | O::Jal | O::Continue => (0, 0),
-            O::Flw | O::Fld => (instruction.immediate, self.float_load_latency),
             operation => (
                 instruction.immediate,
                 self.latency(operation).unwrap_or(instruction.extra),
@@ -133,12 +134,13 @@ impl Schedule {
         }
     }
 
-    /// Returns the latency of a load to an integer register.
+    /// Returns the latency of a load.
     fn latency(&self, operation: Operation) -> Option<u16> {
         use Operation as O;
         match operation {
             O::Lw | O::Ld | O::Lwu => Some(self.load_latency),
             O::Lb | O::Lh | O::Lbu | O::Lhu => Some(self.subword_load_latency),
+            O::Flw | O::Fld => Some(self.float_load_latency),
             _ => None,
         }
     }
@@ -152,7 +154,7 @@ impl Schedule {
             return 0;
         };
         // A line that may have to be fetched takes its time meanwhile.
-        if !self.timed || next.starts_line || !next.needs(instruction.rd) {
+        if !self.timed || next.starts_line || !next.needs(code[idx].loads()) {
             return 0;
         }
         latency.saturating_sub(1)
@@ -165,17 +167,17 @@ impl Schedule {
         let Some(latency) = self.latency(instruction.operation) else {
             return true;
         };
-        if !self.timed || instruction.rd == DISCARD || latency <= 1 || self.wait(code, idx) > 0 {
+        if !self.timed || code[idx].loads() == 0 || latency <= 1 || self.wait(code, idx) > 0 {
             return false;
         }
-        if latency > UNWATCHED_LATENCY {
+        if u64::from(latency) > UNWATCHED_LATENCY + self.config.flush_penalty {
             return true;
         }
         for distance in 1..usize::from(latency) {
             match code.get(idx + distance) {
                 Some(other) if other.instruction.operation == Operation::Continue => return true,
                 None => return true,
-                Some(other) if other.needs(instruction.rd) => {
+                Some(other) if other.needs(code[idx].loads()) => {
                     // It comes too early, if it does not wait as long for another load.
                     let waits = usize::from(self.wait(code, idx + distance - 1));
                     return distance + waits < usize::from(latency);
@@ -188,8 +190,19 @@ impl Schedule {
 }
 
 impl Translated {
-    /// Returns whether the instruction reads or writes an integer register.
-    fn needs(&self, register: u8) -> bool {
-        register < 32 && self.instruction.uses >> register & 1 == 1
+    /// Returns the register that a load writes, as in `Instruction::uses`; 0 if
+    /// it is `x0`.
+    fn loads(&self) -> u64 {
+        let Instruction { operation, rd, .. } = self.instruction;
+        match operation {
+            Operation::Flw | Operation::Fld => 1 << (32 + (rd & 31)),
+            _ if rd == DISCARD => 0,
+            _ => 1 << (rd & 31),
+        }
+    }
+
+    /// Returns whether the instruction reads or writes one of these registers.
+    fn needs(&self, registers: u64) -> bool {
+        self.instruction.uses & registers != 0
     }
 }

@@ -26,7 +26,7 @@ fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
 
 macro_rules! loads {
     ($($name:ident, $slow:ident: $bytes:literal, |$value:ident: $type:ty| $boxed:expr;)*) => {$(
-        pub fn $name<const TIMED: bool>(
+        pub fn $name<const TIMED: bool, const PENDING: bool>(
             core: &mut Core,
             memory: &mut Memory,
             records: &[Record],
@@ -43,7 +43,7 @@ macro_rules! loads {
             }
             let $value = <$type>::from_le_bytes(bytes);
             core.f[usize::from(record.rd & 31)] = $boxed;
-            if TIMED {
+            if PENDING {
                 let ready = now + u64::from(record.extra);
                 core.pipeline.produce(32 + u32::from(record.rd & 31), ready);
             }
@@ -199,26 +199,35 @@ pub fn float<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let (record, next, now) = begin!(core, memory, records, now, below);
     demand_unit!(core, record, now);
+    match operate::<TIMED>(core, record, now) {
+        Some(now) => (next.step)(core, memory, &records[1..], now, below),
+        None => rounding_is_reserved(core, record, now),
+    }
+}
+
+/// Executes an operation; returns when it issues, nothing if the rounding mode
+/// is reserved. Apart from the step, which goes on by a jump only if nothing of
+/// its own lies in memory.
+#[inline(never)]
+fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Option<u64> {
     let a = core.f[usize::from(record.rs1 & 31)];
     let b = core.f[usize::from(record.rs2 & 31)];
     let integer = core.x[usize::from(record.rs1)];
     let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let form = FloatForm::unpack(record.extra);
-    let Some((bits, raised)) = execute(form, a, b, integer, frm, flags) else {
-        return rounding_is_reserved(core, record, now);
-    };
+    let (bits, raised) = execute(form, a, b, integer, frm, flags)?;
     core.csr.raise(raised);
     if form.writes_float() {
         core.f[usize::from(record.rd & 31)] = bits;
     } else {
         core.x[usize::from(record.rd)] = bits;
     }
-    if TIMED {
-        now = core.pipeline.float(now, form, record.rd & 31);
+    if !TIMED {
+        return Some(now);
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    Some(core.pipeline.float(now, form, record.rd & 31))
 }
 
 #[cold]

@@ -17,11 +17,29 @@ pub fn custom<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let (record, next, now) = begin!(core, memory, records, now, below);
+    match command::<TIMED>(core, memory, record, now, below) {
+        Some(now) => (next.step)(core, memory, &records[1..], now, below),
+        None => core.leave(now, How::Trap),
+    }
+}
+
+/// Gives a command to the accelerator; returns when it has been taken, nothing
+/// if it raised an exception. Apart from the step, which goes on by a jump
+/// only if nothing of its own lies in memory.
+#[inline(never)]
+fn command<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    record: &Record,
+    now: u64,
+    below: &mut Below<'_>,
+) -> Option<u64> {
     let pc = core.pc_of(record);
     if !core.csr.accelerator_on() {
         let why = "the accelerator is switched off in mstatus.XS";
-        return core.raise(Trap::illegal(pc, 0, why), record, now);
+        core.raise(Trap::illegal(pc, 0, why), record, now);
+        return None;
     }
     let flags = record.extra >> 2;
     let value_if = |flag: u16, register: u8| match flags & flag {
@@ -44,20 +62,21 @@ pub fn custom<const TIMED: bool>(
                 handled: None,
                 fault: Box::new(fault),
             };
-            return core.raise(trap, record, now);
+            core.raise(trap, record, now);
+            return None;
         }
     };
     core.x[usize::from(record.rd)] = reply.value;
-    if TIMED {
-        let issued = now.max(reply.accepted.saturating_sub(WRITE_BACK));
-        core.pipeline.statistics.accelerator_wait_cycles += issued - now;
-        now = issued;
-        core.pipeline.custom(now);
-        if command.wants_reply {
-            core.pipeline.produce_integer(record.rd, reply.value_ready);
-        }
+    if !TIMED {
+        return Some(now);
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    let issued = now.max(reply.accepted.saturating_sub(WRITE_BACK));
+    core.pipeline.statistics.accelerator_wait_cycles += issued - now;
+    core.pipeline.custom(issued);
+    if command.wants_reply {
+        core.pipeline.produce_integer(record.rd, reply.value_ready);
+    }
+    Some(issued)
 }
 
 pub fn fence<const TIMED: bool>(
