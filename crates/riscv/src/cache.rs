@@ -35,22 +35,25 @@ pub(crate) struct Cache {
     lines: Vec<u64>,
     /// The way of the last hit in each set, tried first.
     recent: Vec<u8>,
-    random: u64,
-    seed: u64,
+    random: u16,
+    seed: u16,
 }
 
 impl Cache {
-    pub fn new(config: &CacheConfig, seed: u64) -> Self {
+    /// Makes an empty cache whose random sequence starts with `seed`, or 1 if that
+    /// is 0.
+    pub fn new(config: &CacheConfig, seed: u16) -> Self {
         let sets = config.sets.max(1).next_power_of_two();
         let ways = config.ways.clamp(1, 64);
+        let seed = seed.max(1);
         Self {
             set_mask: sets as u64 - 1,
             ways,
             way_bits: ways.next_power_of_two().trailing_zeros(),
             lines: vec![EMPTY; sets * ways.next_power_of_two()],
             recent: vec![0; sets],
-            random: seed | 1,
-            seed: seed | 1,
+            random: seed,
+            seed,
         }
     }
 
@@ -109,13 +112,13 @@ impl Cache {
         let line = address >> 6;
         let set = (line & self.set_mask) as usize;
         let first = set << self.way_bits;
-        let random = self.next_random() as usize;
+        let random = self.next_random();
         let ways = &mut self.lines[first..first + self.ways];
+        // The hardware does not prefer ways that are empty.
         let way = ways
             .iter()
-            .position(|entry| entry >> 2 == line)
-            .or_else(|| ways.iter().position(|entry| *entry == EMPTY))
-            .unwrap_or(random % ways.len());
+            .position(|entry| *entry >> 2 == line)
+            .unwrap_or(usize::from(random) % self.ways);
         let victim = ways[way];
         ways[way] = line << 2 | WRITABLE | if write { DIRTY } else { 0 };
         self.recent[set] = way as u8;
@@ -136,11 +139,18 @@ impl Cache {
         }
     }
 
-    fn next_random(&mut self) -> u64 {
-        // Xorshift: any full-period sequence serves; the hardware's is unknown.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random >> 32
+    /// Returns a random number and goes on to the next one.
+    fn next_random(&mut self) -> u16 {
+        let random = self.random;
+        self.random = shifted(random);
+        random
     }
+}
+
+/// Returns what follows `state` in the linear feedback shift register of
+/// Rocket's `RandomReplacement`, which shifts once per refill; from reset on
+/// it starts with 1.
+pub(crate) fn shifted(state: u16) -> u16 {
+    let bit = (state >> 15 ^ state >> 13 ^ state >> 12 ^ state >> 10) & 1;
+    state << 1 | bit
 }

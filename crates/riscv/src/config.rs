@@ -63,8 +63,9 @@ pub struct CoreConfig {
     pub l1i: CacheConfig,
     /// The data cache.
     pub l1d: CacheConfig,
-    /// Seed of the caches' random replacement.
-    pub replacement_seed: u64,
+    /// State of the shift registers of the caches' random replacement after
+    /// reset (RTL: 1); 0 counts as 1.
+    pub replacement_seed: u16,
 }
 
 /// Geometry of one L1 cache with lines of 64 bytes.

@@ -9,7 +9,7 @@ mod data;
 mod fetch;
 
 use crate::arithmetic::multiply_iterations;
-use crate::cache::Cache;
+use crate::cache::{Cache, shifted};
 use crate::config::CoreConfig;
 use crate::float::{FloatForm, FloatOperation};
 use crate::predictor::Predictor;
@@ -97,8 +97,8 @@ impl Pipeline {
             read_lines: [u64::MAX; DATA_LINES],
             written_lines: [u64::MAX; DATA_LINES],
             doubtful: None,
-            instruction_cache: Cache::new(&config.l1i, config.replacement_seed),
-            data_cache: Cache::new(&config.l1d, config.replacement_seed.wrapping_add(1)),
+            instruction_cache: Cache::new(&config.l1i, shifted(config.replacement_seed)),
+            data_cache: Cache::new(&config.l1d, config.replacement_seed),
             predictor: Predictor::new(config),
             probes: Vec::new(),
             statistics: CoreStatistics::default(),

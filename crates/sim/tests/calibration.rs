@@ -66,12 +66,12 @@ fn kernels_and_small_cases_stay_close_to_hardware() {
     let report = measure("cycles.tsv", 0);
     let worst = worst(&report);
     assert_eq!((report.kernels.cases, report.micro.cases), (51, 328));
-    assert!(report.kernels.median_abs_error < 0.003, "{worst}");
-    assert!(report.kernels.max_abs_error < 0.03, "{worst}");
-    assert!(report.kernels.pair_order > 0.998, "{worst}");
-    assert!(report.micro.median_abs_error < 0.01, "{worst}");
-    assert!(report.micro.max_abs_error < 0.21, "{worst}");
-    assert!(report.micro.pair_order > 0.99, "{worst}");
+    assert!(report.kernels.median_abs_error < 0.001, "{worst}");
+    assert!(report.kernels.max_abs_error < 0.012, "{worst}");
+    assert!(report.kernels.pair_order > 0.9995, "{worst}");
+    assert!(report.micro.median_abs_error < 0.006, "{worst}");
+    assert!(report.micro.max_abs_error < 0.19, "{worst}");
+    assert!(report.micro.pair_order > 0.998, "{worst}");
     let wrong = |row: &autocomp_sim::CalibrationRow| row.checked == Some(false);
     assert!(
         !report.kernels.rows.iter().any(wrong),
@@ -84,11 +84,11 @@ fn slower_memory_stays_close_to_hardware() {
     let report = measure("cycles-mem40.tsv", 40);
     let worst = worst(&report);
     assert_eq!((report.kernels.cases, report.micro.cases), (14, 222));
-    assert!(report.kernels.median_abs_error < 0.003, "{worst}");
-    assert!(report.kernels.max_abs_error < 0.03, "{worst}");
-    assert!(report.kernels.pair_order > 0.998, "{worst}");
-    assert!(report.micro.median_abs_error < 0.01, "{worst}");
-    assert!(report.micro.max_abs_error < 0.21, "{worst}");
+    assert!(report.kernels.median_abs_error < 0.001, "{worst}");
+    assert!(report.kernels.max_abs_error < 0.008, "{worst}");
+    assert!(report.kernels.pair_order > 0.9995, "{worst}");
+    assert!(report.micro.median_abs_error < 0.008, "{worst}");
+    assert!(report.micro.max_abs_error < 0.19, "{worst}");
 }
 
 #[test]

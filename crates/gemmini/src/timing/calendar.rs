@@ -140,20 +140,6 @@ impl Calendar {
         }
         at.max(start)
     }
-
-    /// Returns the first cycle from `start` on at which `len` cycles in a row
-    /// are free.
-    #[inline]
-    pub(super) fn first_gap(&self, start: u64, len: u64) -> u64 {
-        let mut at = start;
-        loop {
-            at = self.first_free(at);
-            if at >= self.end || !self.any(at, len) {
-                return at;
-            }
-            at += 1;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -182,8 +168,6 @@ mod tests {
                 let free = (at..).find(|c| !set.contains(c)).unwrap();
                 prop_assert_eq!(calendar.first_free(at), free);
                 prop_assert_eq!(calendar.any(at, 5), (at..at + 5).any(|c| set.contains(&c)));
-                let gap = (at..).find(|c| (*c..*c + 4).all(|d| !set.contains(&d))).unwrap();
-                prop_assert_eq!(calendar.first_gap(at, 4), gap);
             }
         }
     }

@@ -174,8 +174,9 @@ pub struct MemoryConfig {
     pub l2_mshrs: u32,
     /// Cycles from a request at the port to its first beat, L2 hit (RTL).
     pub hit_latency: u32,
-    /// The same on an L2 miss with a clean victim and no extra latency (fitted
-    /// to cold loads).
+    /// The same on an L2 miss that throws nothing out, with no extra latency,
+    /// if the beats did not have to wait for the rest of the line (fitted to cold
+    /// loads).
     pub miss_latency: u32,
     /// Added if the victim is dirty and has to leave first (fitted).
     pub dirty_victim: u32,
@@ -198,12 +199,11 @@ pub struct MemoryConfig {
     /// Cycles from a request to its first beat if the L1 has to give up a
     /// clean line that it holds alone (fitted).
     pub probe_clean_latency: u32,
-    /// Cycles between such lines (fitted).
+    /// Cycles between such lines (RTL: Rocket's data cache takes a probe, looks
+    /// it up for two cycles and notes the line's new state).
     pub probe_clean_occupancy: u32,
     /// Cycles from a core's L1 miss to the line being usable, L2 hit (fitted).
     pub core_hit_latency: u32,
-    /// The same on an L2 miss with a clean victim and no extra latency.
-    pub core_miss_latency: u32,
     /// Cycles from a core's write to a line that it holds shared to owning it.
     pub core_upgrade_latency: u32,
 }

@@ -25,7 +25,6 @@ use crate::config::GemminiConfig;
 use crate::configured::Configured;
 use crate::loop_conv::ConvLoop;
 use crate::loop_ws::MatmulLoop;
-use autocomp_riscv::LineAccess;
 use std::collections::VecDeque;
 
 /// Units in the order in which they are served within a cycle.
@@ -52,6 +51,8 @@ pub struct Engine {
     pub(super) execute: ExecuteUnit,
     pub(super) memory: MemorySystem,
     pub(super) port: Port,
+    /// When the line that the core waits for has come, once that is known.
+    pub(super) core_answer: Option<u64>,
     pub(super) matmul: MatmulUnit,
     pub(super) conv: ConvUnit,
     pub(super) configured: Configured,
@@ -130,6 +131,7 @@ impl Engine {
             execute: ExecuteUnit::new(),
             memory: MemorySystem::new(&timing.memory),
             port: Port::new(),
+            core_answer: None,
             matmul: MatmulUnit::new(
                 [entries[0], entries[1], entries[2]],
                 config.dma_max_bytes / (config.dim * element),
@@ -234,19 +236,6 @@ impl Engine {
         if let Some(recording) = &mut self.recording {
             recording.name_fence(pc);
         }
-    }
-
-    /// The core accesses a line below its L1 caches at `cycle`; returns the
-    /// cycle at which the line is usable there.
-    pub fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
-        self.run_until(cycle);
-        let read_before = self.memory.counts.lines_read;
-        let usable = self.memory.core_access(address, access, cycle);
-        if let Some(recording) = &mut self.recording {
-            let outer = self.memory.counts.lines_read != read_before;
-            recording.miss(cycle, usable, outer, access);
-        }
-        usable
     }
 
     /// Moves the probes for the L1 data cache into `probes`: lines to give up

@@ -219,7 +219,8 @@ impl EventCounts {
         let (known, packets) = (&engine.load.releases, engine.load.packets as usize);
         reads.join(known, packets.saturating_sub(known.len()), at);
         let mut writes = Latency::default();
-        writes.join(&engine.store.acks, engine.writes_waiting(), at);
+        let unknown = engine.store.unanswered + engine.writes_waiting();
+        writes.join(&engine.store.acks, unknown, at);
         Self {
             began: at,
             at_controller,

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// Load slots of the reservation station.
 const JOBS: usize = 16;
 /// Cycles that the load path works ahead of the other units at most.
-const AHEAD: u64 = 12;
+const AHEAD: u64 = 7;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lead {
@@ -52,7 +52,7 @@ pub(super) struct Tracker {
 }
 
 /// What a read packet is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
     pub(super) slot: Slot,
     pub(super) tracker: usize,

@@ -1,12 +1,16 @@
 //! The L2, coherence with the core's L1, and the memory behind the L2.
 //!
-//! A request is answered with the cycle of its first beat (reads) or of its
-//! acknowledgement (writes), seen at the accelerator's port. Requests must come
-//! in an order that is close to that of their cycles; small inversions only
-//! change which of two requests is served first.
+//! Requests are sent with the cycle at which they are at their sender's port;
+//! [`MemorySystem::advance`] works through the cycles in which something
+//! happens in the L2 and returns what it answers. Replies tell the cycles of the
+//! first and the last beat at the accelerator's port.
+//!
+//! *Source*: SiFive's inclusive cache, `MSHR`, `Directory`, `SourceD`, `SourceC`,
+//! `SinkD`, `BankedStore`.
 
 use super::calendar::Calendar;
 use super::config::MemoryConfig;
+use super::trackers::{Client, Kind, Request, Step, Trackers, Victim};
 use autocomp_riscv::LineAccess;
 
 const LINE_SHIFT: u32 = 6;
@@ -23,14 +27,20 @@ const TAG_SHIFT: u32 = 8;
 /// Banks of the L2's data array, each one beat wide.
 const BANKS: usize = 4;
 const BANK_BYTES: u64 = 16;
+/// Beats of a line.
+const BEATS: u64 = (1 << LINE_SHIFT) / BANK_BYTES;
 /// Stages of the L2's data pipeline between reading and writing the array.
 const WRITE_BEHIND_READ: u64 = 3;
-/// Cycles from a request being handed to the L2's data pipeline, which frees
-/// its tracker, to its first beat at the port.
-const DISPATCH: u64 = 3;
-/// Cycles from the end of a fill to the first beat of a request that waited for
-/// it at the tracker.
-const RELOAD: u64 = 2;
+/// Cycles from the array's read to the beat at the port.
+const READ_TO_PORT: u64 = 3;
+/// Cycles from a request entering the L2 to its beat at the port, if it hits
+/// and nothing is in its way: lookup, then as above.
+const THROUGH_L2: u64 = 2 + READ_TO_PORT;
+/// Cycles from an answer at the core to the core's acknowledgement in the L2.
+const GRANT_ACK: u64 = 3;
+/// Cycles from telling the bus that a clean line is gone, or will be written as a
+/// whole, to the bus's answer.
+const BUS_ANSWER: u64 = 4;
 
 /// Traffic behind the L2 and at the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,13 +59,17 @@ pub struct MemoryCounts {
     pub core_requests: u64,
 }
 
-/// Answer to a read.
+/// Answer to a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ReadReply {
-    /// Cycle of the first beat at the port.
+pub(super) struct Reply {
+    pub(super) client: Client,
+    /// Cycle at which the request was sent.
+    pub(super) sent: u64,
+    /// Cycles of the first beat, or of the acknowledgement, and of the last
+    /// beat at the port.
     pub(super) first: u64,
-    /// Cycles from beat to beat.
-    pub(super) spacing: u64,
+    pub(super) last: u64,
+    pub(super) beats: u64,
     /// Whether the line was in the L2.
     pub(super) hit: bool,
 }
@@ -65,23 +79,22 @@ pub(super) struct MemorySystem {
     lines: Vec<u64>,
     set_mask: u64,
     ways: usize,
+    /// Shift register that chooses victims.
     random: u16,
-    /// When each tracker is free again, and for which line it works; the one
-    /// that is free first comes first.
-    trackers: Vec<(u64, u64)>,
-    last_fill: u64,
+    trackers: Trackers,
     /// When the data path from outer memory and the one to it are free again;
     /// the second stays unused if there is one path for both.
     outer_read_free: u64,
     outer_write_free: u64,
     probe_free: u64,
-    /// Beats of the response channel to the accelerator.
-    responses: Calendar,
-    /// Cycles in which a bank of the data array takes a written beat.
-    bank_writes: [Calendar; BANKS],
+    /// Cycles in which a bank of the data array is in use by something that
+    /// reads of the data pipeline have to wait for.
+    bank_busy: [Calendar; BANKS],
     probes: Vec<(u64, bool)>,
     config: MemoryConfig,
     outer_occupancy: u64,
+    /// Cycles from a request leaving the L2 to the first bytes of its line.
+    outer_fill: u64,
     pub(super) counts: MemoryCounts,
 }
 
@@ -95,16 +108,16 @@ impl MemorySystem {
             lines: vec![0; sets * ways],
             set_mask: sets as u64 - 1,
             ways,
-            random: 0xace1,
-            trackers: vec![(0, u64::MAX); config.l2_mshrs.max(1) as usize],
-            last_fill: 0,
+            random: 1,
+            trackers: Trackers::new(config.l2_mshrs as usize, sets as u64 - 1),
             outer_read_free: 0,
             outer_write_free: 0,
             probe_free: 0,
-            responses: Calendar::new(),
-            bank_writes: std::array::from_fn(|_| Calendar::new()),
+            bank_busy: std::array::from_fn(|_| Calendar::new()),
             probes: Vec::new(),
             outer_occupancy: u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)),
+            outer_fill: u64::from(config.miss_latency.saturating_sub(config.hit_latency + 2))
+                + u64::from(config.outer_latency),
             config: config.clone(),
             counts: MemoryCounts::default(),
         }
@@ -123,309 +136,346 @@ impl MemorySystem {
             .map(|way| start + way)
     }
 
-    /// Chooses a victim, gives the slot to `line` and returns the slot and
-    /// whether the victim has to be written back.
-    fn replace(&mut self, line: u64) -> (usize, bool) {
-        // 16-bit linear feedback shift register, as in the L2's directory,
-        // which does not prefer ways that are empty.
-        let bit = (self.random ^ (self.random >> 2) ^ (self.random >> 3) ^ (self.random >> 5)) & 1;
-        self.random = (self.random >> 1) | (bit << 15);
-        let slot = (line & self.set_mask) as usize * self.ways + self.random as usize % self.ways;
-        let victim = self.lines[slot];
-        let mut write_back = false;
-        if victim & VALID != 0 {
-            write_back = victim & (DIRTY | CORE_DIRTY) != 0;
-            if victim & CORE != 0 {
-                self.probes.push((victim >> TAG_SHIFT << LINE_SHIFT, true));
-                self.counts.probes += 1;
-            }
-            if write_back {
-                self.counts.lines_written += 1;
-            }
-        }
+    /// Chooses a victim and gives its slot to `line`.
+    fn replace(&mut self, line: u64) -> (usize, Option<Victim>) {
+        // The directory does not prefer ways that are empty.
+        let random = usize::from(self.random & 0x3ff) * self.ways / 0x400;
+        let slot = (line & self.set_mask) as usize * self.ways + random;
+        let entry = self.lines[slot];
         self.lines[slot] = line << TAG_SHIFT | VALID;
-        (slot, write_back)
+        let victim = (entry & VALID != 0).then_some(Victim {
+            line: entry >> TAG_SHIFT,
+            dirty: entry & (DIRTY | CORE_DIRTY) != 0,
+            core: entry & CORE != 0,
+            core_dirty: entry & CORE_DIRTY != 0,
+        });
+        (slot, victim)
     }
 
-    /// Returns the cycle from which the L2 takes another request.
+    /// Returns whether a request sent now is sure to be taken at once.
     #[inline]
-    pub(super) fn ready_from(&self) -> u64 {
-        self.trackers[0].0
+    pub(super) fn has_room(&self) -> bool {
+        self.trackers.has_room()
     }
 
-    /// Gives the tracker that is free first to `line` until cycle `until`.
+    /// Returns how many beats of requests are on their way to the L2.
     #[inline]
-    fn track(&mut self, until: u64, line: u64) {
-        let count = self.trackers.len();
-        let mut place = 0;
-        while place + 1 < count && self.trackers[place + 1].0 <= until {
-            self.trackers[place] = self.trackers[place + 1];
-            place += 1;
+    pub(super) fn queued(&self) -> u64 {
+        self.trackers.queued()
+    }
+
+    /// The accelerator sends a request for `beats` beats from `address` on,
+    /// which is at its port in cycle `at`.
+    #[inline]
+    pub(super) fn send(&mut self, address: u64, beats: u64, at: u64, kind: Kind, client: Client) {
+        let within = address & ((1 << LINE_SHIFT) - 1) & !(beats * BANK_BYTES - 1);
+        let request = Request {
+            line: address >> LINE_SHIFT,
+            beat: (within / BANK_BYTES) as u8,
+            beats: beats.min(BEATS) as u8,
+            kind,
+            client,
+            sent: at,
+        };
+        let delay = u64::from(self.config.hit_latency).saturating_sub(THROUGH_L2);
+        self.trackers.send(at + delay, request);
+    }
+
+    /// Returns the next cycle in which something happens in the L2.
+    #[inline]
+    pub(super) fn next_event(&self) -> u64 {
+        self.trackers.next_event()
+    }
+
+    /// Works through cycle `now`; returns what has been answered.
+    pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
+        let mut reply = None;
+        let mut freed = None;
+        if let Some((idx, step)) = self.trackers.turn(now) {
+            match step {
+                Step::Answer => {
+                    let tracker = self.trackers.tracker(idx);
+                    let (request, hit, changes) = (tracker.request, tracker.hit, tracker.changes);
+                    let (first, last) = self.answer(&request, now);
+                    reply = Some(Reply {
+                        client: request.client,
+                        sent: request.sent,
+                        first,
+                        last,
+                        beats: request.beats.into(),
+                        hit,
+                    });
+                    let settled = self.trackers.settled(idx);
+                    if let Kind::Acquire { .. } = request.kind {
+                        let known = settled.max(first + GRANT_ACK);
+                        self.trackers.go_on(idx, Step::Finish, known);
+                    } else if now < settled {
+                        self.trackers.go_on(idx, Step::Finish, settled);
+                    } else {
+                        if changes {
+                            self.trackers.note_state(now);
+                        }
+                        freed = Some(idx);
+                    }
+                }
+                Step::Finish => {
+                    self.trackers.note_state(now);
+                    freed = Some(idx);
+                }
+                _ => self.prepare(idx, step, now),
+            }
         }
-        self.trackers[place] = (until, line);
+        for (idx, ready) in self.trackers.take(now, freed).into_iter().flatten() {
+            if ready > now + 1 {
+                // The directory is asked, whose 16-bit linear feedback shift
+                // register shifts each time.
+                let random = self.random;
+                let bit = (random ^ random >> 2 ^ random >> 3 ^ random >> 5) & 1;
+                self.random = random >> 1 | bit << 15;
+            }
+            self.plan(idx, ready);
+        }
+        self.trackers.end(now);
+        reply
     }
 
-    /// Keeps a tracker busy until a request that starts its beats in cycle
-    /// `first` has been handed to the data pipeline.
-    #[inline]
-    fn occupy(&mut self, first: u64) {
-        self.track(first.saturating_sub(DISPATCH), u64::MAX);
+    /// Does a step that comes before the answer.
+    fn prepare(&mut self, idx: usize, step: Step, now: u64) {
+        let tracker = self.trackers.tracker(idx);
+        let (request, slot, victim) = (tracker.request, tracker.slot, tracker.victim);
+        match (step, victim) {
+            (Step::Recall, Some(victim)) => {
+                let back = self.ask_core(victim.line, victim.core_dirty, true, now);
+                self.trackers.go_on(idx, Step::Release, back);
+            }
+            (Step::Release, Some(victim)) => {
+                self.trackers.note_state(now);
+                let gone = self.send_away(&victim, now);
+                self.trackers.settle(idx, gone);
+                self.trackers.go_on(idx, Step::Acquire, now + 1);
+            }
+            (Step::Probe, _) => self.probe(idx, &request, slot, now),
+            _ => self.fetch(idx, &request, victim, now),
+        }
     }
 
-    /// Writes a dirty line to outer memory from cycle `start` on; returns the
-    /// cycle of its acknowledgement, until which the tracker is busy.
-    fn write_back(&mut self, start: u64) -> u64 {
+    /// Looks up the line of a request that has got a tracker, and decides what
+    /// has to be done from cycle `ready` on.
+    fn plan(&mut self, idx: usize, ready: u64) {
+        let request = self.trackers.tracker(idx).request;
+        let found = self.find(request.line);
+        let from_core = matches!(request.client, Client::Core | Client::Nobody);
+        let mut victim = None;
+        let (slot, step, changes) = if let Some(slot) = found {
+            if !from_core {
+                self.counts.hits += 1;
+            }
+            let entry = self.lines[slot];
+            match request.kind {
+                Kind::Get if entry & (OWNED | CORE_DIRTY) != 0 => (slot, Step::Probe, true),
+                Kind::Get => (slot, Step::Answer, false),
+                Kind::Put { .. } => {
+                    self.lines[slot] |= DIRTY;
+                    let step = if entry & CORE != 0 {
+                        Step::Probe
+                    } else {
+                        Step::Answer
+                    };
+                    (slot, step, step == Step::Probe || entry & DIRTY == 0)
+                }
+                Kind::Acquire { write } => {
+                    let held = if write { OWNED | CORE_DIRTY } else { OWNED };
+                    self.lines[slot] = (entry & !SHARED) | held;
+                    (slot, Step::Answer, true)
+                }
+                Kind::Release => {
+                    self.lines[slot] = (entry & !CORE) | DIRTY;
+                    (slot, Step::Answer, true)
+                }
+            }
+        } else if request.kind == Kind::Release {
+            // The line was taken from the core on the way.
+            (0, Step::Answer, false)
+        } else {
+            if !from_core {
+                self.counts.misses += 1;
+            }
+            let slot;
+            (slot, victim) = self.replace(request.line);
+            self.lines[slot] |= match request.kind {
+                Kind::Put { .. } => DIRTY,
+                Kind::Acquire { write: true } => OWNED | CORE_DIRTY,
+                Kind::Acquire { write: false } => OWNED,
+                Kind::Get | Kind::Release => 0,
+            };
+            let step = match victim {
+                Some(victim) if victim.core => Step::Recall,
+                Some(_) => Step::Release,
+                None => Step::Acquire,
+            };
+            (slot, step, true)
+        };
+        let tracker = self.trackers.tracker(idx);
+        tracker.slot = slot;
+        tracker.victim = victim;
+        tracker.changes = changes;
+        tracker.hit = found.is_some();
+        self.trackers.begin(idx, step, ready, changes);
+    }
+
+    /// Asks the core for a line, which it has written if `dirty`; returns the
+    /// cycle at which its answer begins.
+    fn ask_core(&mut self, line: u64, dirty: bool, invalidate: bool, now: u64) -> u64 {
+        self.counts.probes += 1;
+        self.probes.push((line << LINE_SHIFT, invalidate));
+        let config = &self.config;
+        let (latency, occupancy) = if dirty {
+            (config.probe_dirty_latency, config.probe_dirty_occupancy)
+        } else {
+            (config.probe_clean_latency, config.probe_clean_occupancy)
+        };
+        let start = now.max(self.probe_free);
+        self.probe_free = start + u64::from(occupancy);
+        // A read of what the core has written waits for its first beat.
+        let wait = config.hit_latency + u32::from(dirty);
+        start + u64::from(latency.saturating_sub(wait))
+    }
+
+    fn probe(&mut self, idx: usize, request: &Request, slot: usize, now: u64) {
+        let entry = self.lines[slot];
+        let dirty = entry & CORE_DIRTY != 0;
+        let invalidate = request.kind != Kind::Get;
+        let back = self.ask_core(request.line, dirty, invalidate, now);
+        let kept = if invalidate { 0 } else { SHARED };
+        self.lines[slot] = (entry & !CORE) | if dirty { DIRTY } else { 0 } | kept;
+        let rest = if dirty { BEATS - 1 } else { 0 };
+        if dirty {
+            for beat in 0..BEATS {
+                self.bank_busy[beat as usize % BANKS].mark(back + beat);
+            }
+        }
+        self.trackers.settle(idx, back + rest);
+        // Only a request for the line's start is answered while the rest is
+        // still coming.
+        let ready = if request.beat == 0 { back } else { back + rest };
+        self.trackers.go_on(idx, Step::Answer, ready);
+    }
+
+    /// Sends a victim away in cycle `now`; returns the cycle from which its
+    /// tracker need not wait for it any more.
+    fn send_away(&mut self, victim: &Victim, now: u64) -> u64 {
+        if !victim.dirty {
+            self.trackers.free.eviction = now + 1;
+            return now + BUS_ANSWER;
+        }
+        self.counts.lines_written += 1;
+        self.mark_outer(now);
         let path = if self.config.outer_duplex {
             &mut self.outer_write_free
         } else {
             &mut self.outer_read_free
         };
-        *path = (*path).max(start) + self.outer_occupancy;
-        *path + u64::from(self.config.outer_write_latency)
+        *path = (*path).max(now) + self.outer_occupancy;
+        self.trackers.free.eviction = (now + self.outer_occupancy).max(*path - 2);
+        *path + u64::from(self.config.outer_write_latency) + 1
     }
 
-    /// Waits for a tracker, reads the line from outer memory and returns the
-    /// slot and the cycle of the first data.
-    fn fill(&mut self, line: u64, cycle: u64, latency: u64) -> (usize, u64) {
-        let start = cycle.max(self.ready_from());
-        let (slot, write_back) = self.replace(line);
+    /// A line comes from or goes to outer memory from cycle `from` on.
+    fn mark_outer(&mut self, from: u64) {
+        let each = self.outer_occupancy / BEATS;
+        for beat in 0..BEATS {
+            self.bank_busy[beat as usize % BANKS].mark_range(from + beat * each, each);
+        }
+    }
+
+    /// Asks for a line behind the L2 in cycle `now`.
+    fn fetch(&mut self, idx: usize, request: &Request, victim: Option<Victim>, now: u64) {
+        if let Kind::Put { whole: true, .. } = request.kind {
+            let granted = now + BUS_ANSWER;
+            self.trackers.settle(idx, granted);
+            self.trackers.go_on(idx, Step::Answer, granted);
+            return;
+        }
         self.counts.lines_read += 1;
-        let outer = u64::from(self.config.outer_latency);
-        let mut at = start;
-        let mut written = 0;
-        if write_back {
+        let mut at = now;
+        if victim.is_some_and(|victim| victim.dirty) {
             at += u64::from(self.config.dirty_victim);
-            written = self.write_back(start);
         }
-        let served = self.outer_read_free.max(at + 3);
+        let served = self.outer_read_free.max(at);
         self.outer_read_free = served + self.outer_occupancy;
-        let first = (at + latency).max(served + self.outer_occupancy) + outer;
-        self.track((first + self.outer_occupancy).max(written), line);
-        self.last_fill = self.last_fill.max(first + self.outer_occupancy);
-        (slot, first)
+        let first = served + self.outer_fill;
+        self.mark_outer(first);
+        let filled = first + self.outer_occupancy;
+        self.trackers.settle(idx, filled);
+        // Only a request for the line's start is answered while the rest is
+        // still coming.
+        let ready = if request.beat == 0 { first + 1 } else { filled };
+        self.trackers.go_on(idx, Step::Answer, ready);
     }
 
-    /// Returns how much longer a request waits that does not begin at the start of
-    /// the line it has fetched: only one that does is answered while the rest of
-    /// the line is still coming.
-    fn wait_for_rest(&self, address: u64, beats: u64) -> u64 {
-        let within = address & ((1 << LINE_SHIFT) - 1) & !(beats * BANK_BYTES - 1);
-        if within == 0 {
-            0
-        } else {
-            self.outer_occupancy - 1
-        }
-    }
-
-    /// If a line is still being filled in cycle `cycle`, queues a request at its
-    /// tracker; returns the cycle at which the tracker turns to it.
-    fn queue_behind_fill(&mut self, line: u64, cycle: u64) -> Option<u64> {
-        if cycle >= self.last_fill {
-            return None;
-        }
-        let place = self
-            .trackers
-            .iter()
-            .position(|(free, of)| *of == line && *free > cycle)?;
-        let (start, _) = self.trackers[place];
-        // The list is kept in order of the cycles.
-        let mut place = place;
-        while place + 1 < self.trackers.len() && self.trackers[place + 1].0 <= start + 1 {
-            self.trackers[place] = self.trackers[place + 1];
-            place += 1;
-        }
-        self.trackers[place] = (start + 1, line);
-        self.last_fill = self.last_fill.max(start + 1);
-        Some(start)
-    }
-
-    /// Returns the cycle from which a line that is still being filled can be
-    /// used, or `cycle`.
-    #[inline]
-    fn after_fill(&self, line: u64, cycle: u64) -> u64 {
-        if cycle >= self.last_fill {
-            return cycle;
-        }
-        self.trackers
-            .iter()
-            .filter(|(free, of)| *of == line && *free > cycle)
-            .map(|(free, _)| *free)
-            .max()
-            .unwrap_or(cycle)
-    }
-
-    /// Makes the core give up (`invalidate`) or share a line; returns the
-    /// cycle at which the L2 can answer.
-    fn probe(&mut self, slot: usize, cycle: u64, invalidate: bool) -> u64 {
-        let entry = self.lines[slot];
-        let hit = cycle + u64::from(self.config.hit_latency);
-        if entry & CORE == 0 || (!invalidate && entry & (OWNED | CORE_DIRTY) == 0) {
-            return hit;
-        }
-        self.counts.probes += 1;
-        self.probes
-            .push((entry >> TAG_SHIFT << LINE_SHIFT, invalidate));
-        let (latency, occupancy) = if entry & CORE_DIRTY != 0 {
-            (
-                self.config.probe_dirty_latency,
-                self.config.probe_dirty_occupancy,
-            )
-        } else {
-            (
-                self.config.probe_clean_latency,
-                self.config.probe_clean_occupancy,
-            )
+    /// Hands a request to the data pipeline in cycle `now`; returns the cycles
+    /// of its first and last beat at the port.
+    fn answer(&mut self, request: &Request, now: u64) -> (u64, u64) {
+        let (reads, writes) = match request.kind {
+            Kind::Get | Kind::Acquire { .. } => (true, false),
+            Kind::Put { partial, .. } => (partial, true),
+            Kind::Release => (false, true),
         };
-        let start = cycle.max(self.probe_free);
-        self.probe_free = start + u64::from(occupancy);
-        let dirty = if entry & CORE_DIRTY != 0 { DIRTY } else { 0 };
-        let core = if invalidate { 0 } else { SHARED };
-        self.lines[slot] = (entry & !CORE) | dirty | core;
-        start + u64::from(latency)
-    }
-
-    /// Reserves turns of the data pipeline for a read whose beats may not fall
-    /// together with writes to the same banks of the data array.
-    fn read_slots(&mut self, address: u64, ready: u64, beats: u64) -> u64 {
-        let start = self.responses.first_gap(ready, beats);
-        let offset = (address / BANK_BYTES) & !(beats - 1);
-        let mut at = start;
-        for beat in 0..beats {
-            let bank = (offset + beat) as usize % BANKS;
-            // A read that has to wait holds up what is behind it.
-            while self.bank_writes[bank].is_marked(at) {
-                at += 1;
+        let (mut first, mut at) = (now, now);
+        for beat in 0..request.beats {
+            let bank = usize::from(request.beat + beat) % BANKS;
+            if reads {
+                at = self.bank_busy[bank].first_free(at);
+            }
+            if writes {
+                self.bank_busy[bank].mark(at + WRITE_BEHIND_READ);
+            }
+            if beat == 0 {
+                first = at;
             }
             at += 1;
         }
-        self.responses.mark_range(start, at - start);
-        at - beats
-    }
-
-    /// The accelerator reads `beats` beats of the line at `address`.
-    pub(super) fn read(&mut self, address: u64, beats: u64, cycle: u64) -> ReadReply {
-        let line = address >> LINE_SHIFT;
-        if let Some(slot) = self.find(line) {
-            self.counts.hits += 1;
-            if let Some(start) = self.queue_behind_fill(line, cycle) {
-                let first = self.read_slots(address, start + RELOAD, beats);
-                return ReadReply {
-                    first,
-                    spacing: 1,
-                    hit: true,
-                };
-            }
-            let ready = if self.lines[slot] & (OWNED | CORE_DIRTY) == 0 {
-                cycle + u64::from(self.config.hit_latency)
-            } else {
-                self.probe(slot, cycle, false)
-            };
-            let first = self.read_slots(address, ready, beats);
-            self.occupy(first);
-            return ReadReply {
-                first,
-                spacing: 1,
-                hit: true,
-            };
-        }
-        self.counts.misses += 1;
-        let (_, ready) = self.fill(line, cycle, u64::from(self.config.miss_latency));
-        let ready = ready + self.wait_for_rest(address, beats);
-        let first = self.responses.first_gap(ready, beats);
-        self.responses.mark_range(first, beats);
-        ReadReply {
-            first,
-            spacing: 1,
-            hit: false,
-        }
-    }
-
-    /// The accelerator writes `beats` beats to the line at `address` from
-    /// cycle `first` on; `whole` says that every byte of the line is written.
-    /// Returns the cycle of the acknowledgement.
-    pub(super) fn write(&mut self, address: u64, whole: bool, beats: u64, first: u64) -> u64 {
-        let line = address >> LINE_SHIFT;
-        let mut hit = true;
-        let ready = if let Some(slot) = self.find(line) {
-            self.counts.hits += 1;
-            let queued = self.queue_behind_fill(line, first);
-            let cycle = queued.unwrap_or(first);
-            let ready = self.probe(slot, cycle, true);
-            self.lines[slot] |= DIRTY;
-            if queued.is_some() {
-                hit = false;
-                cycle + RELOAD
-            } else {
-                ready
-            }
-        } else {
-            self.counts.misses += 1;
-            if whole {
-                let (slot, write_back) = self.replace(line);
-                self.lines[slot] |= DIRTY;
-                if write_back {
-                    hit = false;
-                    let start = first.max(self.ready_from());
-                    let written = self.write_back(start);
-                    self.track(written, u64::MAX);
-                }
-                first + u64::from(self.config.hit_latency)
-            } else {
-                hit = false;
-                let (slot, ready) = self.fill(line, first, u64::from(self.config.miss_latency));
-                self.lines[slot] |= DIRTY;
-                ready + self.wait_for_rest(address, beats)
-            }
-        };
-        // Each beat takes a turn of the L2's data pipeline; the first one
-        // carries the acknowledgement.
-        let ack = self.responses.first_gap(ready, beats);
-        self.responses.mark_range(ack, beats);
-        for beat in 0..beats {
-            let bank = (address / BANK_BYTES + beat) as usize % BANKS;
-            self.bank_writes[bank].mark(ack + beat + WRITE_BEHIND_READ);
-        }
-        if hit {
-            self.occupy(ack);
-        }
-        ack
+        self.trackers.free.pipeline = at;
+        (first + READ_TO_PORT, at - 1 + READ_TO_PORT)
     }
 
     /// The core's L1 caches access the line at `address`; returns the cycle at
-    /// which the line is usable there.
-    pub(super) fn core_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
+    /// which the line is usable there, or `None` if that is up to the L2, which
+    /// answers.
+    pub(super) fn core_access(
+        &mut self,
+        address: u64,
+        access: LineAccess,
+        cycle: u64,
+    ) -> Option<u64> {
         self.counts.core_requests += 1;
         let line = address >> LINE_SHIFT;
-        let held = match access {
-            LineAccess::Fetch => 0,
-            LineAccess::Read => OWNED,
-            LineAccess::Write => OWNED | CORE_DIRTY,
-            LineAccess::WriteBack => {
-                if let Some(slot) = self.find(line) {
-                    self.lines[slot] = (self.lines[slot] & !CORE) | DIRTY;
+        let (kind, client) = match access {
+            LineAccess::Fetch => (Kind::Get, Client::Core),
+            LineAccess::Read => (Kind::Acquire { write: false }, Client::Core),
+            LineAccess::Write => {
+                if let Some(slot) = self.find(line)
+                    && self.lines[slot] & (OWNED | CORE_DIRTY) != 0
+                {
+                    // The line was exclusive: no one has to be asked.
+                    self.lines[slot] |= OWNED | CORE_DIRTY;
+                    return Some(cycle);
                 }
-                return cycle;
+                (Kind::Acquire { write: true }, Client::Core)
             }
+            LineAccess::WriteBack => (Kind::Release, Client::Nobody),
         };
-        if let Some(slot) = self.find(line) {
-            let entry = self.lines[slot];
-            self.lines[slot] = entry | held;
-            if access == LineAccess::Write && entry & (OWNED | CORE_DIRTY) != 0 {
-                // The line was exclusive: no one has to be asked.
-                return cycle;
-            }
-            let start = self.after_fill(line, cycle);
-            let latency = if entry & SHARED != 0 && access == LineAccess::Write {
-                self.lines[slot] &= !SHARED;
-                self.config.core_upgrade_latency
-            } else {
-                self.config.core_hit_latency
-            };
-            return start + u64::from(latency);
-        }
-        let (slot, ready) = self.fill(line, cycle, u64::from(self.config.core_miss_latency));
-        self.lines[slot] |= held;
-        ready
+        let request = Request {
+            line,
+            beat: 0,
+            beats: BEATS as u8,
+            kind,
+            client,
+            sent: cycle,
+        };
+        let delay = u64::from(self.config.core_hit_latency).saturating_sub(THROUGH_L2 + BEATS - 1);
+        self.trackers.send(cycle + delay, request);
+        (access == LineAccess::WriteBack).then_some(cycle)
     }
 }
 
@@ -433,6 +483,26 @@ impl MemorySystem {
 mod tests {
     use super::{MemoryConfig, MemorySystem};
     use crate::instances::rtl;
+    use crate::timing::trackers::{Client, Kind};
+
+    const WHOLE: Kind = Kind::Put {
+        partial: false,
+        whole: true,
+    };
+
+    /// Sends requests for whole lines, each in the cycle given, and returns
+    /// the cycles of their answers' first beats in the order of the answers.
+    fn answers(memory: &mut MemorySystem, requests: &[(u64, u64)], kind: Kind) -> Vec<u64> {
+        for (line, at) in requests {
+            memory.send(line * 64, 4, *at, kind, Client::Writer);
+        }
+        let mut answers = Vec::new();
+        while memory.next_event() != u64::MAX {
+            let now = memory.next_event();
+            answers.extend(memory.advance(now).map(|reply| reply.first));
+        }
+        answers
+    }
 
     /// An L2 of 16 lines, each of which has one place, all dirty.
     fn dirty(config: MemoryConfig) -> MemorySystem {
@@ -442,22 +512,18 @@ mod tests {
             l2_mshrs: 4,
             ..config
         });
-        for line in 0..16 {
-            memory.write(line * 64, true, 4, line * 1000);
-        }
+        let lines: Vec<_> = (0..16).map(|line| (line, line * 1000)).collect();
+        answers(&mut memory, &lines, WHOLE);
         memory
     }
 
-    /// Cycle at which the last of `count` whole lines that push out dirty ones
-    /// is acknowledged, each sent as soon as it is taken.
-    fn stores(config: MemoryConfig, count: u64) -> u64 {
+    /// Cycle at which the last of sixteen requests for new lines is answered.
+    fn last(config: MemoryConfig, kind: Kind) -> u64 {
         let mut memory = dirty(config);
-        let mut at = 100_000;
-        for line in 16..16 + count {
-            at = (at + 4).max(memory.ready_from());
-            memory.write(line * 64, true, 4, at);
-        }
-        at - 100_000
+        let lines: Vec<_> = (16..32).map(|line| (line, 100_000 + line * 4)).collect();
+        let answers = answers(&mut memory, &lines, kind);
+        assert_eq!(answers.len(), 16);
+        answers[15] - 100_064
     }
 
     #[test]
@@ -467,26 +533,50 @@ mod tests {
             ..rtl().memory
         };
         // Sixteen lines, of which four can be under way.
-        let (fast, slow) = (stores(slow(0), 16), stores(slow(200), 16));
-        assert!(fast < 16 * 10, "{fast}");
+        let (fast, slow) = (last(slow(0), WHOLE), last(slow(200), WHOLE));
+        assert!(fast < 16 * 12, "{fast}");
         assert!((3 * 200..4 * 230).contains(&slow), "{slow}");
     }
 
     #[test]
     fn writes_behind_the_l2_only_delay_reads_that_share_their_path() {
         let reads = |outer_duplex| {
-            let mut memory = dirty(MemoryConfig {
+            let config = MemoryConfig {
                 outer_duplex,
                 ..rtl().memory
-            });
-            let mut last = 0;
-            for line in 16..32 {
-                let at = memory.ready_from().max(100_000);
-                last = memory.read(line * 64, 4, at).first;
-            }
-            last - 100_000
+            };
+            last(config, Kind::Get)
         };
         let (shared, apart) = (reads(false), reads(true));
         assert!(shared >= apart + 60, "{shared} {apart}");
+    }
+
+    #[test]
+    fn a_request_may_be_overtaken_by_later_ones_in_trackers_that_have_a_turn_before() {
+        let mut memory = MemorySystem::new(&rtl().memory);
+        let lines: Vec<_> = (0..8).map(|line| (line, line * 1000)).collect();
+        answers(&mut memory, &lines, WHOLE);
+        // Eight lines that hit, one request per cycle, each of four beats: the
+        // fourth request gets the tracker that the first one has left, whose
+        // next turn comes only after those of the trackers above it.
+        for line in 0..8 {
+            memory.send(line * 64, 4, 20_000 + line, Kind::Get, Client::Nobody);
+        }
+        let mut order = Vec::new();
+        while memory.next_event() != u64::MAX {
+            let now = memory.next_event();
+            order.extend(memory.advance(now).map(|reply| reply.sent - 20_000));
+        }
+        assert_eq!(order, [0, 1, 2, 4, 5, 6, 3, 7]);
+    }
+
+    #[test]
+    fn requests_for_one_line_are_answered_in_order_by_one_tracker() {
+        let mut memory = MemorySystem::new(&rtl().memory);
+        let lines: Vec<_> = (0..6).map(|idx| (7, idx)).collect();
+        let answers = answers(&mut memory, &lines, Kind::Get);
+        assert_eq!(answers.len(), 6);
+        assert!(answers.is_sorted(), "{answers:?}");
+        assert_eq!((memory.counts.misses, memory.counts.hits), (1, 5));
     }
 }

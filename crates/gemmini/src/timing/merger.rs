@@ -34,32 +34,22 @@ pub(super) struct Merging {
 }
 
 impl Engine {
-    /// Notes a packet whose first beat comes to the port in cycle `first`;
-    /// `in_order` says that no packet requested later can overtake it.
-    pub(super) fn note_arrival(
-        &mut self,
-        packet: Packet,
-        first: u64,
-        spacing: u64,
-        in_order: bool,
-    ) {
+    /// Notes a packet whose first beat comes to the port in cycle `first`, later
+    /// than those of all packets noted before.
+    pub(super) fn note_arrival(&mut self, packet: Packet, first: u64, spacing: u64) {
         let arrival = Arrival {
             first: first + self.k.port_to_merger,
             spacing,
             packet,
         };
-        if in_order && self.load.arrivals.is_empty() && self.load.merging.is_none() {
+        if self.load.arrivals.is_empty() && self.load.merging.is_none() {
             self.begin_merge(&arrival);
             let at = self.step_merge(self.now);
             self.wake[LOAD] = self.wake[LOAD].min(at);
             return;
         }
-        let place = self
-            .load
-            .arrivals
-            .partition_point(|other| other.first <= arrival.first);
-        self.load.arrivals.insert(place, arrival);
-        // No packet requested later can overtake one that comes this soon.
+        self.load.arrivals.push_back(arrival);
+        // What is written then is not known earlier.
         let at = arrival.first.saturating_sub(self.k.lookahead);
         self.wake[LOAD] = self.wake[LOAD].min(at);
     }

@@ -28,6 +28,7 @@ mod ring;
 mod station;
 mod stats;
 mod store;
+mod trackers;
 
 pub use config::{
     ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, MemoryConfig, StationConfig,

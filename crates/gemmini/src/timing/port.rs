@@ -1,11 +1,22 @@
 //! The accelerator's memory port: reader and writer take turns.
 //!
-//! The L2 takes a request as long as it has a tracker for it. As long as no
-//! one has to wait, requests go straight through.
+//! As long as no one has to wait, requests go straight through.
+//!
+//! *Source*: Gemmini, `StreamReaderCore`, `Scratchpad`; Rocket Chip, `TLXbar`.
 
 use super::engine::{Engine, PORT};
 use super::load::Packet;
+use super::trackers::{Client, Kind};
+use autocomp_riscv::LineAccess;
 use std::collections::VecDeque;
+
+/// Beats that fit between the turns of reader and writer and the L2 (RTL: the
+/// scratchpad's buffer, the tile's, and the L2's).
+const BUFFERED: u64 = 5;
+/// Requests that fit between the reader and its turn (RTL: the reader's buffer).
+const READS: usize = 2;
+/// Places for packets whose beats are on their way: more than there can be.
+const PACKETS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Read {
@@ -18,32 +29,132 @@ struct Read {
 #[derive(Clone, Copy, Debug)]
 struct Write {
     address: u64,
-    whole: bool,
+    kind: Kind,
     beats: u64,
     at: u64,
 }
 
+/// The last stages of the reader. What the buffer behind them does not take
+/// goes round: it is tried again two cycles later, and what comes in between
+/// may overtake it.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    /// The request that is tried in cycle `cycle`, and the one behind it.
+    tried: Option<Read>,
+    behind: Option<Read>,
+    cycle: u64,
+}
+
+impl Lane {
+    fn is_empty(&self) -> bool {
+        self.tried.is_none() && self.behind.is_none()
+    }
+
+    /// Lets a cycle pass in which what was tried has been taken (or there was
+    /// nothing to try), or not.
+    fn pass(&mut self, taken: bool, reads: &mut VecDeque<Read>) {
+        self.cycle += 1;
+        let again = self.tried.take().filter(|_| !taken);
+        self.tried = self.behind.take();
+        self.behind = again.or_else(|| {
+            reads
+                .front()
+                .is_some_and(|read| read.at <= self.cycle + 1)
+                .then(|| reads.pop_front())
+                .flatten()
+        });
+    }
+
+    /// Lets cycles pass until `now`, in which nothing was taken.
+    fn pass_until(&mut self, now: u64, reads: &mut VecDeque<Read>) {
+        while !self.is_empty()
+            && self.cycle < now
+            && (self.tried.is_none() || self.behind.is_none())
+        {
+            self.pass(false, reads);
+        }
+        if self.is_empty() {
+            self.cycle = now;
+            if reads.front().is_some_and(|read| read.at <= now) {
+                self.tried = reads.pop_front();
+            }
+            if reads.front().is_some_and(|read| read.at <= now + 1) {
+                self.behind = reads.pop_front();
+            }
+            return;
+        }
+        if (now - self.cycle) % 2 == 1 {
+            std::mem::swap(&mut self.tried, &mut self.behind);
+        }
+        self.cycle = now;
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Port {
+    /// Read requests that are not in the lane yet.
     reads: VecDeque<Read>,
+    lane: Lane,
+    /// Read requests that wait for a turn, and when the last one had it.
+    buffer: VecDeque<Read>,
+    last_read: u64,
     writes: VecDeque<Write>,
     free: u64,
     /// The writer had the last turn.
     wrote: bool,
+    /// Packets whose beats are on their way, and which places are in use.
+    packets: [Packet; PACKETS],
+    outstanding: u64,
 }
 
 impl Port {
     pub(super) fn new() -> Self {
         Self {
             reads: VecDeque::with_capacity(32),
+            lane: Lane::default(),
+            buffer: VecDeque::with_capacity(READS),
+            last_read: 0,
             writes: VecDeque::with_capacity(32),
             free: 0,
             wrote: false,
+            packets: [Packet::default(); PACKETS],
+            outstanding: 0,
         }
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.reads.is_empty() && self.writes.is_empty()
+        self.reads.is_empty()
+            && self.lane.is_empty()
+            && self.buffer.is_empty()
+            && self.writes.is_empty()
+    }
+
+    /// Lets the buffer take what the reader tries in cycle `now`; returns when
+    /// to look again.
+    fn take_read(&mut self, now: u64) -> u64 {
+        if self.reads.is_empty() && self.lane.is_empty() {
+            return u64::MAX;
+        }
+        if self.lane.cycle > now {
+            return self.lane.cycle;
+        }
+        self.lane.pass_until(now, &mut self.reads);
+        // A place that is left in one cycle is seen to be free in the next.
+        let used = self.buffer.len() + usize::from(self.last_read + 1 == now);
+        let room = used < READS;
+        if room && let Some(read) = self.lane.tried {
+            self.buffer.push_back(read);
+            self.lane.pass(true, &mut self.reads);
+        }
+        if self.lane.is_empty() {
+            return self.reads.front().map_or(u64::MAX, |read| read.at);
+        }
+        if self.buffer.len() < READS {
+            now + 1
+        } else {
+            // Only a turn makes room.
+            u64::MAX
+        }
     }
 }
 
@@ -57,13 +168,13 @@ impl Engine {
             at,
             packet,
         };
-        let turn = at.max(self.port.free).max(self.memory.ready_from());
-        // With an idle writer no one else can want the turn.
-        if self.port.is_idle() && (turn == at || self.store.is_idle()) {
-            if self.counts.is_some() {
-                self.note_read_wait(at, turn);
-            }
+        // With an idle writer no one else can want the turn, and what the reader
+        // can have outstanding alone fits into the buffers and the L2.
+        let direct = self.store.is_idle() && (self.store.is_answered() || self.memory.has_room());
+        if direct && self.port.is_idle() {
+            let turn = at.max(self.port.free);
             self.grant_read(read, turn);
+            self.wake[PORT] = self.wake[PORT].min(turn + 1);
         } else {
             self.port.reads.push_back(read);
             self.wake[PORT] = self.wake[PORT].min(at);
@@ -71,10 +182,10 @@ impl Engine {
     }
 
     /// The writer has a packet whose first beat is at the port in cycle `at`.
-    pub(super) fn request_write(&mut self, address: u64, whole: bool, beats: u64, at: u64) {
+    pub(super) fn request_write(&mut self, address: u64, kind: Kind, beats: u64, at: u64) {
         self.port.writes.push_back(Write {
             address,
-            whole,
+            kind,
             beats,
             at,
         });
@@ -88,47 +199,110 @@ impl Engine {
 
     #[inline]
     fn grant_read(&mut self, read: Read, at: u64) {
+        if self.counts.is_some() {
+            self.note_read_wait(read.at, at);
+        }
         self.port.free = at + 1;
         self.port.wrote = false;
-        let reply = self.memory.read(read.address, read.beats, at);
-        if let Some(recording) = &mut self.recording {
-            recording.arrive(at, reply.first, read.beats, reply.hit);
-        }
-        self.note_arrival(read.packet, reply.first, reply.spacing, reply.hit);
+        self.port.last_read = at;
+        let place = self.port.outstanding.trailing_ones() as usize % PACKETS;
+        self.port.packets[place] = read.packet;
+        self.port.outstanding |= 1 << place;
+        let client = Client::Reader(place as u8);
+        self.memory
+            .send(read.address, read.beats, at, Kind::Get, client);
     }
 
-    /// Lets requests through that are due in cycle `now`.
-    pub(super) fn step_port(&mut self, now: u64) {
-        self.wake[PORT] = loop {
-            let read = self.port.reads.front().map(|read| read.at);
-            let write = self.port.writes.front().map(|write| write.at);
-            let Some(first) = [read, write].into_iter().flatten().min() else {
-                break u64::MAX;
-            };
-            let at = first.max(self.port.free).max(self.memory.ready_from());
-            if at > now {
-                break at;
+    /// Lets requests through that are due in cycle `now`; returns when to look
+    /// again.
+    fn step_requests(&mut self, now: u64) -> u64 {
+        if self.port.is_idle() {
+            return u64::MAX;
+        }
+        let again = self.port.take_read(now);
+        let write = self.port.writes.front().map_or(u64::MAX, |write| write.at);
+        let first = if self.port.buffer.is_empty() {
+            write
+        } else {
+            now
+        };
+        if first == u64::MAX {
+            return again;
+        }
+        let at = first.max(self.port.free);
+        if at > now {
+            return again.min(at);
+        }
+        if self.memory.queued() >= BUFFERED {
+            // The L2 makes room when something happens in it.
+            return again.min(self.memory.next_event().max(now + 1));
+        }
+        if write <= now && (self.port.buffer.is_empty() || !self.port.wrote) {
+            let write = self.port.writes.pop_front().expect("just seen");
+            if let Some(counts) = &mut self.counts {
+                counts.write_at_port(write.at, now, write.beats);
             }
-            let due = |request: Option<u64>| request.is_some_and(|request| request <= at);
-            let to_write = due(write) && (!due(read) || !self.port.wrote);
-            if to_write {
-                let write = self.port.writes.pop_front().expect("just seen");
-                if let Some(counts) = &mut self.counts {
-                    counts.write_at_port(write.at, at, write.beats);
+            self.port.free = now + write.beats;
+            self.port.wrote = true;
+            self.memory
+                .send(write.address, write.beats, now, write.kind, Client::Writer);
+            self.note_write(now, write.beats);
+        } else {
+            let read = self.port.buffer.pop_front().expect("just seen");
+            self.grant_read(read, now);
+        }
+        if self.port.is_idle() {
+            u64::MAX
+        } else {
+            now + 1
+        }
+    }
+
+    /// Lets requests through and the L2 work in cycle `now`.
+    pub(super) fn step_port(&mut self, now: u64) {
+        if self.memory.next_event() <= now
+            && let Some(reply) = self.memory.advance(now)
+        {
+            match reply.client {
+                Client::Reader(place) => {
+                    let place = usize::from(place) % PACKETS;
+                    let packet = self.port.packets[place];
+                    self.port.outstanding &= !(1 << place);
+                    if let Some(recording) = &mut self.recording {
+                        recording.arrive(reply.sent, reply.first, reply.beats, reply.hit);
+                    }
+                    let spacing = (reply.last - reply.first).div_ceil(reply.beats.max(2) - 1);
+                    self.note_arrival(packet, reply.first, spacing.max(1));
                 }
-                self.port.free = at + write.beats;
-                self.port.wrote = true;
-                let ack = self
-                    .memory
-                    .write(write.address, write.whole, write.beats, at);
-                self.note_write(at, write.beats, ack);
-            } else {
-                let read = self.port.reads.pop_front().expect("just seen");
-                if self.counts.is_some() {
-                    self.note_read_wait(read.at, at);
-                }
-                self.grant_read(read, at);
+                Client::Writer => self.note_acknowledgement(reply.first),
+                Client::Core => self.core_answer = Some(reply.last),
+                Client::Nobody => {}
+            }
+        }
+        let next = self.step_requests(now);
+        self.wake[PORT] = next.min(self.memory.next_event());
+    }
+
+    /// The core accesses a line below its L1 caches at `cycle`; returns the
+    /// cycle at which the line is usable there.
+    pub fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
+        self.run_until(cycle);
+        let read_before = self.memory.counts.lines_read;
+        let at = cycle.max(self.now);
+        let usable = match self.memory.core_access(address, access, at) {
+            Some(usable) => usable.min(cycle),
+            None => {
+                self.wake[PORT] = self.wake[PORT].min(self.memory.next_event());
+                self.core_answer = None;
+                while self.core_answer.is_none() && self.step_once() {}
+                self.core_answer.take().unwrap_or(at)
             }
         };
+        self.wake[PORT] = self.wake[PORT].min(self.memory.next_event());
+        if let Some(recording) = &mut self.recording {
+            let outer = self.memory.counts.lines_read != read_before;
+            recording.miss(cycle, usable, outer, access);
+        }
+        usable
     }
 }

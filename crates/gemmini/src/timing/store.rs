@@ -8,6 +8,7 @@
 use super::engine::{Engine, STORE};
 use super::job::{StoreJob, Work};
 use super::station::Slot;
+use super::trackers::Kind;
 use std::collections::VecDeque;
 
 const HISTORY: usize = 32;
@@ -65,6 +66,8 @@ pub(super) struct StoreUnit {
     sending_from: u64,
     /// Cycle from which the writer takes the next block.
     writer_ready: u64,
+    /// Packets sent whose acknowledgement is not known yet.
+    pub(super) unanswered: usize,
     pub(super) acks: VecDeque<u64>,
     last_ack: u64,
     beats_sent: u64,
@@ -107,6 +110,7 @@ impl StoreUnit {
             sending: None,
             sending_from: 0,
             writer_ready: 0,
+            unanswered: 0,
             acks: VecDeque::with_capacity(32),
             last_ack: 0,
             beats_sent: 0,
@@ -151,6 +155,12 @@ impl StoreUnit {
         self.last_ack.max(self.writer_ready)
     }
 
+    /// Returns whether the acknowledgements of all packets are known.
+    #[inline]
+    pub(super) fn is_answered(&self) -> bool {
+        self.unanswered == 0
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.queue.is_empty()
             && self.active.is_none()
@@ -160,22 +170,27 @@ impl StoreUnit {
 }
 
 impl Engine {
-    /// Notes that a packet goes through the port from cycle `port` on and is
-    /// acknowledged there in cycle `ack`.
-    pub(super) fn note_write(&mut self, port: u64, beats: u64, ack: u64) {
+    /// Notes that a packet goes through the port from cycle `port` on.
+    pub(super) fn note_write(&mut self, port: u64, beats: u64) {
         for beat in 0..beats {
             let idx = self.store.beats_granted as usize % GRANTS;
             self.store.grants[idx] = port + beat;
             self.store.beats_granted += 1;
         }
+        self.store.unanswered += 1;
+        self.wake[STORE] = self.wake[STORE].min(port.saturating_sub(self.k.write_to_port));
+    }
+
+    /// Notes that a packet is acknowledged at the port in cycle `ack`.
+    pub(super) fn note_acknowledgement(&mut self, ack: u64) {
         let ack = ack + self.k.port_to_writer;
-        let place = self.store.acks.partition_point(|other| *other <= ack);
-        self.store.acks.insert(place, ack);
+        self.store.unanswered -= 1;
         if let Some(counts) = &mut self.counts {
             counts.writes.end(ack);
         }
+        self.store.acks.push_back(ack);
         self.store.last_ack = self.store.last_ack.max(ack);
-        self.wake[STORE] = self.wake[STORE].min(port.saturating_sub(self.k.write_to_port));
+        self.wake[STORE] = self.wake[STORE].min(ack + 1);
     }
 
     fn store_job(&self, slot: Slot) -> StoreJob {
@@ -264,7 +279,9 @@ impl Engine {
                 while self.store.acks.front().is_some_and(|ack| *ack <= now) {
                     self.store.acks.pop_front();
                 }
-                if self.store.acks.len() + self.writes_waiting() >= self.k.write_packets {
+                if self.store.acks.len() + self.store.unanswered + self.writes_waiting()
+                    >= self.k.write_packets
+                {
                     return self
                         .store
                         .acks
@@ -272,7 +289,7 @@ impl Engine {
                         .map_or(u64::MAX, |ack| (*ack).max(now) + 1);
                 }
                 let beat = self.k.beat_bytes;
-                let (size, bytes, whole) =
+                let (size, bytes, kind) =
                     best_put(sending.address, sending.left, beat, self.k.max_bytes);
                 let beats = u64::from(size / beat);
                 self.stats.write_beats += beats;
@@ -287,7 +304,7 @@ impl Engine {
                     now + beats - 1,
                     last_beat.checked_sub(self.k.write_to_port.max(1)),
                 ));
-                self.request_write(sending.address, whole, beats, now + self.k.write_to_port);
+                self.request_write(sending.address, kind, beats, now + self.k.write_to_port);
                 sending.address = sending.address.wrapping_add(u64::from(bytes));
                 sending.left -= bytes;
                 self.store.sending = Some(sending);
@@ -467,17 +484,22 @@ impl Engine {
 }
 
 /// Returns size and useful bytes of the packet that covers most of the next
-/// bytes, of equals the smallest, and whether it covers a whole line.
-fn best_put(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, bool) {
-    let mut best = (beat, 0, false);
+/// bytes, of equals the smallest, and what it does to its line.
+fn best_put(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, Kind) {
+    let mut best = (beat, 0);
     let mut size = beat;
     while size <= max {
         let shift = (address & u64::from(size - 1)) as u32;
         let bytes = (size - shift).min(left);
         if bytes > best.1 {
-            best = (size, bytes, bytes == 64);
+            best = (size, bytes);
         }
         size *= 2;
     }
-    best
+    let (size, bytes) = best;
+    let kind = Kind::Put {
+        partial: bytes < size,
+        whole: bytes == 64,
+    };
+    (size, bytes, kind)
 }
