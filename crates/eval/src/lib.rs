@@ -20,6 +20,7 @@ mod file_store;
 mod gemmini;
 mod inputs;
 pub mod profile;
+mod stock;
 mod thread_count;
 pub mod timeline;
 pub mod toolchain;

@@ -300,6 +300,44 @@ fn threads_share_an_evaluator() {
     }
 }
 
+#[test]
+fn what_a_kernel_leaves_behind_changes_nothing_of_the_next() {
+    let settings = EvaluatorSettings {
+        use_cache: false,
+        threads: 2,
+        ..SETTINGS
+    };
+    let cache = support::cache_folder();
+    let kernel = baseline();
+    let alone = evaluator(&cache, settings.clone())
+        .evaluate(&kernel)
+        .expect("works");
+    assert_eq!(alone.outcome, Outcome::Ok);
+    assert!(alone.feedback.is_some());
+    let ending = |text: &str| {
+        let (body, _) = kernel.rsplit_once('}').expect("a kernel");
+        format!("static int calls;\n{body}\n{text}\n}}\n")
+    };
+    let shared = evaluator(&cache, settings);
+    let others = [
+        // Crashes in the call that is recorded.
+        ending("if (calls++) *(volatile int *)0 = 1;"),
+        // Sends other commands than the kernel.
+        ending("for (int i = 0; i < 50; i++) gemmini_fence();"),
+        // Is given up while it is timed.
+        ending("C[0][0]++;"),
+        baseline().replacen("k < 4", "k < 3", 2),
+    ];
+    let mut outcomes = Vec::new();
+    for other in others {
+        outcomes.push(shared.evaluate(&other).expect("works").outcome);
+        let after = shared.evaluate(&kernel).expect("works");
+        assert_eq!(without_tiers(&after), without_tiers(&alone), "{other}");
+    }
+    let expected = [Outcome::Crashed, Outcome::Ok, Outcome::Wrong];
+    assert_eq!(outcomes[..3], expected);
+}
+
 /// Changes one place of a kernel at random: a number, an operator, a line.
 fn mutated(kernel: &str, seed: &mut Seed) -> String {
     let mut lines: Vec<String> = kernel.lines().map(str::to_owned).collect();

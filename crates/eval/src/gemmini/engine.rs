@@ -2,7 +2,8 @@
 
 use crate::evaluator::EvalError;
 use crate::profile::Removal;
-use autocomp_gemmini::timing::Ideal;
+use crate::stock::Stock;
+use autocomp_gemmini::timing::{Ideal, Recording};
 use autocomp_gemmini::{Gemmini, GemminiConfig};
 use autocomp_riscv::Mode;
 use autocomp_sim::{Machine, MachineConfig};
@@ -23,6 +24,8 @@ pub(super) struct Engine {
     pub(super) name: String,
     /// The description as text, part of every key.
     pub(super) text: String,
+    /// Recordings of earlier calls, whose memory is used again.
+    pub(super) recordings: Stock<Recording>,
 }
 
 impl Engine {
@@ -51,6 +54,7 @@ impl Engine {
                 &ENGINE_HASH[..8]
             ),
             text: text.to_owned(),
+            recordings: Stock::default(),
         };
         engine.accelerator.validate().map_err(|error| {
             environment(format!("machine {name} of target {}: {error}", target.name))

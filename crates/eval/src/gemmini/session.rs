@@ -7,6 +7,7 @@ use crate::inputs::{Case, poison, poison_output};
 use crate::profile::Removal;
 use autocomp_core::Seed;
 use autocomp_gemmini::Gemmini;
+use autocomp_gemmini::timing::Recording;
 use autocomp_riscv::{Limits, Memory, Mode};
 use autocomp_sim::{CallReport, Machine, ObservedBlock, Program, Progress, Stop};
 use autocomp_targets::{Buffer, Problem};
@@ -36,6 +37,7 @@ pub(super) struct Watch<'w> {
 
 /// A loaded program with its buffers.
 pub(super) struct Session<'a> {
+    engine: &'a Engine,
     machine: Machine<Gemmini>,
     program: &'a Program,
     problem: &'a Problem,
@@ -50,20 +52,20 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads `program` into a new machine; `seed` decides where buffers lie.
     pub(super) fn new(
-        engine: &Engine,
+        engine: &'a Engine,
         program: &'a Program,
         problem: &'a Problem,
         kind: SessionKind,
         seed: Seed,
     ) -> Result<Self, EvalError> {
         let make = |memory_bytes| engine.machine(kind.mode, memory_bytes);
-        Self::on(make, program, problem, kind, seed)
+        Self::on(engine, make, program, problem, kind, seed)
     }
 
     /// The same on a machine that lacks one of its costs.
     pub(super) fn without(
         cost: Removal,
-        engine: &Engine,
+        engine: &'a Engine,
         program: &'a Program,
         problem: &'a Problem,
         seed: Seed,
@@ -73,10 +75,11 @@ impl<'a> Session<'a> {
             note_writes: false,
         };
         let make = |memory_bytes| engine.machine_without(cost, memory_bytes);
-        Self::on(make, program, problem, kind, seed)
+        Self::on(engine, make, program, problem, kind, seed)
     }
 
     fn on(
+        engine: &'a Engine,
         make: impl FnOnce(usize) -> Result<Machine<Gemmini>, EvalError>,
         program: &'a Program,
         problem: &'a Problem,
@@ -95,6 +98,7 @@ impl<'a> Session<'a> {
             .symbol(&problem.entry)
             .ok_or_else(|| lacks("of the entry function"))?;
         Ok(Self {
+            engine,
             machine,
             program,
             problem,
@@ -222,6 +226,27 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Records what the accelerator does from now on, up to `limit` commands,
+    /// if cycles are modelled.
+    pub(super) fn record(&mut self, limit: usize) {
+        let Some(timing) = self.machine.accelerator().timing_mut() else {
+            return;
+        };
+        timing.record(match self.engine.recordings.take() {
+            Some(mut recording) => {
+                recording.restart(limit);
+                recording
+            }
+            None => Recording::new(limit),
+        });
+    }
+
+    /// Ends recording; returns what was recorded.
+    pub(super) fn take_recording(&mut self) -> Option<Recording> {
+        let timing = self.machine.accelerator().timing_mut();
+        timing.and_then(|timing| timing.take_recording())
+    }
+
     /// Returns the core's cycle.
     pub(super) fn cycle(&mut self) -> u64 {
         self.machine.hart().cycle()
@@ -245,5 +270,14 @@ impl<'a> Session<'a> {
     /// Returns the buffers.
     pub(super) fn buffers(&self) -> &'a [Buffer] {
         &self.problem.buffers
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        // It is still there if the call did not come to an end.
+        if let Some(recording) = self.take_recording() {
+            self.engine.recordings.give(recording);
+        }
     }
 }

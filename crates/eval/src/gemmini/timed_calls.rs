@@ -84,8 +84,8 @@ impl Trial<'_> {
             session.place(case, seed);
             session.reset_statistics();
             let is_ranked = reports.len() == ranked_idx;
-            if let Some(engine) = session.accelerator().timing_mut().filter(|_| is_ranked) {
-                engine.record(limit);
+            if is_ranked {
+                session.record(limit);
             }
             let start = session.cycle();
             let mut tally = (is_ranked && experiments).then(CoreTally::default);
@@ -110,8 +110,7 @@ impl Trial<'_> {
                     if !is_ranked {
                         continue;
                     }
-                    let engine = session.accelerator().timing_mut();
-                    if let Some(recording) = engine.and_then(|engine| engine.take_recording()) {
+                    if let Some(recording) = session.take_recording() {
                         let recorded = Recorded {
                             recording,
                             start,
@@ -125,6 +124,10 @@ impl Trial<'_> {
                             self.kernel,
                             with_timeline,
                         ));
+                        // Long ones are made once.
+                        if !with_timeline {
+                            evaluator.engine.recordings.give(recorded.recording);
+                        }
                     }
                     let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
                     let found = feedback(&mut session, &report, ideal, problem, self.kernel);

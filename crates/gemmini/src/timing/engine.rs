@@ -197,9 +197,9 @@ impl Engine {
         self.ideal = ideal;
     }
 
-    /// Begins to record what happens when, up to `limit` commands.
-    pub fn record(&mut self, limit: usize) {
-        self.recording = Some(Box::new(Recording::new(limit)));
+    /// Begins to record what happens when in `recording`.
+    pub fn record(&mut self, recording: Recording) {
+        self.recording = Some(Box::new(recording));
     }
 
     /// Ends recording; returns what was recorded, if anything was to be.

@@ -179,6 +179,34 @@ impl Recording {
         }
     }
 
+    /// Empties the recording for at most `limit` commands; its memory stays.
+    pub fn restart(&mut self, limit: usize) {
+        // Whoever adds a field has to say here what becomes of it.
+        let Self {
+            commands,
+            operations,
+            full,
+            fences,
+            misses,
+            arriving,
+            outer,
+            dropped,
+            limit: old_limit,
+            slots,
+            blocked_from,
+        } = self;
+        commands.clear();
+        operations.clear();
+        full.clear();
+        fences.clear();
+        misses.clear();
+        arriving.clear();
+        outer.clear();
+        slots.clear();
+        slots.resize(SLOTS, None);
+        (*dropped, *old_limit, *blocked_from) = (0, limit, None);
+    }
+
     /// The command in turn finds no free entry from cycle `at` on.
     pub(super) fn block(&mut self, at: u64) {
         self.blocked_from.get_or_insert(at);

@@ -1,0 +1,33 @@
+//! Things that are dear to make, kept to be used again.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Most things of one kind that are kept: as many as threads use at once.
+const MOST: usize = 16;
+
+/// Things of one kind that nobody uses at the moment.
+#[derive(Debug)]
+pub(crate) struct Stock<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Stock<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Stock<T> {
+    /// Returns one that was used last, if there is any.
+    pub(crate) fn take(&self) -> Option<T> {
+        // A panic cannot leave the list in a state between two others.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.pop()
+    }
+
+    /// Keeps one for later.
+    pub(crate) fn give(&self, thing: T) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MOST {
+            kept.push(thing);
+        }
+    }
+}
