@@ -5,11 +5,11 @@
 //! followed through the commands it waited for. The parts add up to the whole
 //! by construction: segments lie end to end.
 
+use super::ordered::Ordered;
 use crate::cause::Cause;
 use autocomp_gemmini::timing::{
     Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit,
 };
-use std::collections::HashMap;
 
 /// Commands that are followed back at most to explain one gap.
 const MAX_DEPTH: u32 = 6;
@@ -27,8 +27,9 @@ pub(super) struct Segment {
 }
 
 /// Returns segments that cover `start..end` without a hole or an overlap.
-pub(super) fn attribute(recording: &Recording, start: u64, end: u64) -> Vec<Segment> {
-    let mut sweep = Sweep::new(recording, start);
+pub(super) fn attribute(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<Segment> {
+    let recording = ordered.recording;
+    let mut sweep = Sweep::new(ordered, start);
     for operation in &recording.operations {
         if operation.end <= sweep.at && 0 < operation.rows {
             continue;
@@ -44,18 +45,14 @@ pub(super) fn attribute(recording: &Recording, start: u64, end: u64) -> Vec<Segm
 }
 
 struct Sweep<'r> {
+    ordered: &'r Ordered<'r>,
     recording: &'r Recording,
-    /// Index of the move that completed in a cycle.
-    completed: HashMap<u64, usize>,
+    /// Cycle and index of completed moves, in this order.
+    completed: Vec<(u64, u32)>,
     /// Moves into the scratchpad in order, and the first of them that was not
     /// complete when last looked at.
-    scratchpad_loads: Vec<usize>,
+    scratchpad_loads: Vec<u32>,
     next_load: usize,
-    misses: Vec<RecordedSpan>,
-    /// Bytes of moves in come through the port.
-    arriving: Vec<RecordedSpan>,
-    /// Reads wait behind the L2.
-    outer: Vec<RecordedSpan>,
     at: u64,
     /// Instruction that waits in the gap looked at.
     waiting: Option<u64>,
@@ -63,36 +60,45 @@ struct Sweep<'r> {
 }
 
 impl<'r> Sweep<'r> {
-    fn new(recording: &'r Recording, start: u64) -> Self {
-        let mut completed = HashMap::new();
-        let mut scratchpad_loads = Vec::new();
-        for (idx, command) in recording.commands.iter().enumerate() {
-            // Waits for the array are not followed further back.
-            if command.unit != Unit::Execute {
-                completed.insert(command.completed, idx);
-            }
-            if let (
-                Unit::Load,
+    fn new(ordered: &'r Ordered<'r>, start: u64) -> Self {
+        let commands = &ordered.recording.commands;
+        let to_scratchpad = |idx: &usize| {
+            let action = commands[*idx].action;
+            matches!(
+                action,
                 Action::Move {
-                    accumulator: false, ..
-                },
-            ) = (command.unit, command.action)
-            {
-                scratchpad_loads.push(idx);
-            }
-        }
+                    accumulator: false,
+                    ..
+                }
+            )
+        };
+        let loads = ordered.moves(Unit::Load).filter(to_scratchpad);
+        let scratchpad_loads = loads.map(|idx| idx as u32).collect();
+        // Waits for the array are not followed further back.
+        let moves = ordered
+            .moves(Unit::Load)
+            .chain(ordered.moves(Unit::Store))
+            .map(|idx| (commands[idx].completed, idx as u32));
+        let mut completed: Vec<(u64, u32)> = moves.collect();
+        completed.sort_unstable();
         Self {
-            recording,
+            ordered,
+            recording: ordered.recording,
             completed,
             scratchpad_loads,
             next_load: 0,
-            misses: joined(recording.misses.iter().map(|it| (it.start, it.end))),
-            arriving: joined(recording.arriving.iter().map(|it| (it.start, it.end))),
-            outer: joined(recording.outer.iter().map(|it| (it.start, it.end))),
             at: start,
             waiting: None,
             segments: Vec::new(),
         }
+    }
+
+    /// Returns the index of the move that completed in a cycle, the youngest
+    /// of several.
+    fn completed_in(&self, cycle: u64) -> Option<usize> {
+        let after = self.completed.partition_point(|(other, _)| *other <= cycle);
+        let (other, idx) = *self.completed.get(after.checked_sub(1)?)?;
+        (other == cycle).then_some(idx as usize)
     }
 
     /// Charges the cycles up to `end`, if any are left before it.
@@ -158,10 +164,12 @@ impl<'r> Sweep<'r> {
         let commands = &self.recording.commands;
         let loads = &self.scratchpad_loads;
         // Moves in complete in order, operations too.
-        while self.next_load < loads.len() && commands[loads[self.next_load]].completed <= start {
+        while self.next_load < loads.len()
+            && commands[loads[self.next_load] as usize].completed <= start
+        {
             self.next_load += 1;
         }
-        let command = &commands[*loads.get(self.next_load)?];
+        let command = &commands[*loads.get(self.next_load)? as usize];
         (command.issued < end).then_some(command.pc)
     }
 
@@ -173,9 +181,8 @@ impl<'r> Sweep<'r> {
         }
         self.waiting = Some(operation.pc);
         let partner = operation.partner.filter(|_| !operation.computes);
-        let waited: Vec<usize> = operation.command.into_iter().chain(partner).collect();
-        for idx in &waited {
-            let command = &self.recording.commands[*idx];
+        for idx in operation.command.into_iter().chain(partner) {
+            let command = &self.recording.commands[idx];
             self.admission(command, end);
             self.dependency(command, end, 0);
             self.until(
@@ -184,7 +191,8 @@ impl<'r> Sweep<'r> {
                 Some(command.pc),
             );
         }
-        let rest = match (operation.rows, waited.is_empty()) {
+        let is_unknown = operation.command.or(partner).is_none();
+        let rest = match (operation.rows, is_unknown) {
             (0, _) => Cause::ConfigDrain,
             (_, true) if 0 < self.recording.dropped => Cause::Unrecorded,
             (_, true) => Cause::Latency,
@@ -233,7 +241,7 @@ impl<'r> Sweep<'r> {
         while self.at < end {
             let at = self.at;
             let fence = covering(&self.recording.fences, at);
-            let miss = covering(&self.misses, at);
+            let miss = covering(&self.ordered.misses, at);
             let (cause, until, pc) = match (fence, miss) {
                 (Cover::Within(span), _) => {
                     let fence = Some(span.pc).filter(|pc| *pc != 0);
@@ -263,9 +271,7 @@ impl<'r> Sweep<'r> {
             return;
         };
         let other = self
-            .completed
-            .get(&command.ready.saturating_sub(1))
-            .copied()
+            .completed_in(command.ready.saturating_sub(1))
             .filter(|idx| {
                 let other = &self.recording.commands[*idx];
                 other.unit == unit && other.pc == pc
@@ -307,13 +313,12 @@ impl<'r> Sweep<'r> {
         // Moves in come in order. While bytes come in, its own or those before,
         // the port is what limits; else it is the way to memory and back.
         let at = self.at;
-        let arriving = overlap(&self.arriving, at, end);
-        let outer = overlap(&self.outer, at, end);
-        let both = overlap_of_both(&self.arriving, &self.outer, at, end);
-        let rest = end.saturating_sub(at) - (arriving + outer - both);
+        let arriving = overlap(&self.ordered.arriving, at, end);
+        let outer = overlap(&self.ordered.only_outer, at, end);
+        let rest = end.saturating_sub(at) - (arriving + outer);
         for (cycles, cause) in [
             (rest, Cause::LoadLatency),
-            (outer - both, Cause::LoadMemory),
+            (outer, Cause::LoadMemory),
             (arriving, Cause::LoadBandwidth),
         ] {
             self.until(self.at + cycles, cause, pc);
@@ -324,8 +329,11 @@ impl<'r> Sweep<'r> {
     fn tail(&mut self, end: u64) {
         self.waiting = None;
         let commands = &self.recording.commands;
-        let last = (0..commands.len()).max_by_key(|idx| commands[*idx].completed);
-        let Some(last) = last.filter(|idx| self.at <= commands[*idx].completed) else {
+        let Some(last) = self
+            .ordered
+            .last
+            .filter(|idx| self.at <= commands[*idx].completed)
+        else {
             self.spent_by_core(end, Cause::CoreIssue, None);
             return;
         };
@@ -373,14 +381,33 @@ pub(super) fn overlap(spans: &[RecordedSpan], start: u64, end: u64) -> u64 {
         .sum()
 }
 
-/// Returns the cycles of `start..end` that spans of both kinds cover.
-pub(super) fn overlap_of_both(a: &[RecordedSpan], b: &[RecordedSpan], start: u64, end: u64) -> u64 {
-    let first = a.partition_point(|span| span.end <= start);
-    a[first..]
-        .iter()
-        .take_while(|span| span.start < end)
-        .map(|span| overlap(b, span.start.max(start), span.end.min(end)))
-        .sum()
+/// Looks for overlaps with disjoint spans in order, ever further on.
+pub(super) struct Overlap<'s>(&'s [RecordedSpan]);
+
+impl<'s> Overlap<'s> {
+    pub(super) fn new(spans: &'s [RecordedSpan]) -> Self {
+        Self(spans)
+    }
+
+    /// Returns the cycles of `start..end` that the spans cover. `start` must not
+    /// be less than before.
+    pub(super) fn within(&mut self, start: u64, end: u64) -> u64 {
+        while let Some((first, rest)) = self.0.split_first()
+            && first.end <= start
+        {
+            self.0 = rest;
+        }
+        let spans = self.0.iter().take_while(|span| span.start < end);
+        spans
+            .map(|span| span.end.min(end) - span.start.max(start))
+            .sum()
+    }
+}
+
+/// Returns whether one of disjoint spans in order covers a cycle.
+#[cfg(test)]
+pub(super) fn covers(spans: &[RecordedSpan], at: u64) -> bool {
+    matches!(covering(spans, at), Cover::Within(_))
 }
 
 /// Returns disjoint spans in order that cover the same cycles.
@@ -401,9 +428,30 @@ pub(super) fn joined(spans: impl Iterator<Item = (u64, u64)>) -> Vec<RecordedSpa
 }
 
 /// Returns the cycles of `start..end` in which at least one of `spans` lies.
-pub(super) fn covered(spans: impl Iterator<Item = (u64, u64)>, start: u64, end: u64) -> u64 {
-    joined(spans.map(|(from, until)| (from.max(start), until.min(end))))
-        .iter()
-        .map(|span| span.end - span.start)
-        .sum()
+pub(super) fn covered(
+    spans: impl Iterator<Item = (u64, u64)> + Clone,
+    start: u64,
+    end: u64,
+) -> u64 {
+    let clipped = spans.map(|(from, until)| (from.max(start), until.min(end)));
+    covered_in_order(clipped.clone()).unwrap_or_else(|| {
+        joined(clipped)
+            .iter()
+            .map(|span| span.end - span.start)
+            .sum()
+    })
+}
+
+/// The same for spans whose starts are in order; nothing if they are not.
+fn covered_in_order(spans: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
+    let (mut sum, mut last_start, mut covered_until) = (0, 0, 0);
+    for (start, end) in spans.filter(|(start, end)| start < end) {
+        if start < last_start {
+            return None;
+        }
+        sum += end.saturating_sub(start.max(covered_until));
+        last_start = start;
+        covered_until = end.max(covered_until);
+    }
+    Some(sum)
 }

@@ -3,9 +3,10 @@
 //! A section stays full until its oldest command completes, because all its
 //! commands issue in order. So what the oldest one was doing is the reason.
 
-use super::attribution::{joined, overlap, overlap_of_both};
-use autocomp_gemmini::timing::{RecordedCommand, Recording, Unit};
-use std::collections::HashMap;
+use super::attribution::Overlap;
+use super::ordered::Ordered;
+use super::pc_map::PcMap;
+use autocomp_gemmini::timing::Unit;
 
 /// Reasons for one full section.
 #[derive(Debug, Default)]
@@ -21,23 +22,18 @@ pub(super) struct Reasons {
     /// Of these, cycles in which the oldest command waited for another unit.
     pub(super) waiting: u64,
     /// Cycles by instruction that found no entry.
-    pub(super) blocked: HashMap<u64, u64>,
+    pub(super) blocked: PcMap<u64, u64>,
     /// Cycles by instruction that the oldest command waited for.
-    pub(super) waited_for: HashMap<u64, u64>,
+    pub(super) waited_for: PcMap<u64, u64>,
 }
 
 /// Returns the reasons for full entries of `unit` in `start..end`.
-pub(super) fn reasons(recording: &Recording, unit: Unit, start: u64, end: u64) -> Reasons {
-    let commands: Vec<&RecordedCommand> = recording
-        .commands
-        .iter()
-        .filter(|command| command.unit == unit)
-        .collect();
-    let arriving = joined(recording.arriving.iter().map(|it| (it.start, it.end)));
-    let outer = joined(recording.outer.iter().map(|it| (it.start, it.end)));
+pub(super) fn reasons(ordered: &Ordered<'_>, unit: Unit, start: u64, end: u64) -> Reasons {
+    let mut commands = ordered.of(unit).peekable();
+    let mut arriving = Overlap::new(&ordered.arriving);
+    let mut outer = Overlap::new(&ordered.only_outer);
     let mut reasons = Reasons::default();
-    let mut oldest = 0;
-    for (full, span) in &recording.full {
+    for (full, span) in &ordered.recording.full {
         let (mut at, until) = (span.start.max(start), span.end.min(end));
         if *full != unit || until <= at {
             continue;
@@ -45,10 +41,8 @@ pub(super) fn reasons(recording: &Recording, unit: Unit, start: u64, end: u64) -
         reasons.cycles += until - at;
         *reasons.blocked.entry(span.pc).or_default() += until - at;
         while at < until {
-            while commands.get(oldest).is_some_and(|it| it.completed <= at) {
-                oldest += 1;
-            }
-            let Some(command) = commands.get(oldest) else {
+            while commands.next_if(|it| it.completed <= at).is_some() {}
+            let Some(command) = commands.peek() else {
                 break;
             };
             if at < command.issued {
@@ -61,9 +55,8 @@ pub(super) fn reasons(recording: &Recording, unit: Unit, start: u64, end: u64) -
             } else {
                 let step = command.completed.min(until);
                 reasons.working += step - at;
-                reasons.arriving += overlap(&arriving, at, step);
-                reasons.outer +=
-                    overlap(&outer, at, step) - overlap_of_both(&arriving, &outer, at, step);
+                reasons.arriving += arriving.within(at, step);
+                reasons.outer += outer.within(at, step);
                 at = step;
             }
         }

@@ -12,6 +12,8 @@ mod full_station;
 mod layout;
 mod local_rows;
 mod oracle;
+mod ordered;
+mod pc_map;
 mod profiling;
 mod session;
 mod tier_clock;

@@ -7,6 +7,8 @@ use super::evaluator::GemminiEvaluator;
 use super::findings::Kernel;
 use super::full_station;
 use super::local_rows::{Occupancy, occupancy};
+use super::ordered::Ordered;
+use super::pc_map::PcMap;
 use super::session::Session;
 use crate::profile::{
     BufferTraffic, Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows,
@@ -73,15 +75,15 @@ fn line_text(kernel: Kernel<'_>, line: u32) -> String {
 /// Returns what the memory system did, and the beats in and out at the port.
 fn memory_traffic(
     session: &mut Session<'_>,
-    recording: &Recording,
+    ordered: &Ordered<'_>,
     start: u64,
     end: u64,
 ) -> (MemoryTraffic, [u64; 2]) {
     let spans =
         |spans: &[RecordedSpan]| covered(spans.iter().map(|it| (it.start, it.end)), start, end);
     let mut traffic = MemoryTraffic {
-        arriving_cycles: spans(&recording.arriving),
-        outer_wait_cycles: spans(&recording.outer),
+        arriving_cycles: spans(&ordered.arriving),
+        outer_wait_cycles: spans(&ordered.outer),
         tlb_note: Cause::Tlb.absent_because().unwrap_or_default(),
         ..MemoryTraffic::default()
     };
@@ -100,14 +102,14 @@ fn memory_traffic(
 }
 
 /// Returns why sections of the reservation station were full.
-fn station(recording: &Recording, start: u64, end: u64, lines: &mut Lines<'_>) -> Vec<FullStation> {
+fn station(ordered: &Ordered<'_>, start: u64, end: u64, lines: &mut Lines<'_>) -> Vec<FullStation> {
     let mut found = Vec::new();
     for (name, unit) in UNITS {
-        let reasons = full_station::reasons(recording, unit, start, end);
+        let reasons = full_station::reasons(ordered, unit, start, end);
         if reasons.cycles == 0 {
             continue;
         }
-        let mut most = |by_pc: &HashMap<u64, u64>| {
+        let mut most = |by_pc: &PcMap<u64, u64>| {
             let mut by_line: BTreeMap<u32, u64> = BTreeMap::new();
             for (pc, cycles) in by_pc {
                 if let Some(line) = lines.of(*pc) {
@@ -147,7 +149,8 @@ pub(super) fn profile(
         tally,
     } = recorded;
     let (start, end) = (*start, start + report.cycles);
-    let mut segments = attribute(recording, start, end);
+    let ordered = Ordered::new(recording);
+    let mut segments = attribute(&ordered, start, end);
     if let Some(tally) = tally {
         let queues = u64::from(evaluator.engine.config.timing.frontend.queues);
         segments = tally.locate(segments, queues, session.memory());
@@ -157,14 +160,14 @@ pub(super) fn profile(
         program: session.program(),
         known: HashMap::new(),
     };
-    let buffers = buffer_traffic(session, recording, evaluator, &mut lines);
+    let buffers = buffer_traffic(session, &ordered, evaluator, &mut lines);
     let bytes_moved = buffers.iter().map(|it| it.bytes_in + it.bytes_out).sum();
     let core_lines = tally.as_ref().map_or_else(Vec::new, |tally| {
         let kernel = lines.kernel;
         let text = |line| line_text(kernel, line);
         tally.lines(session.memory(), |pc| lines.of(pc), text)
     });
-    let (memory, port) = memory_traffic(session, recording, start, end);
+    let (memory, port) = memory_traffic(session, &ordered, start, end);
     let functional = session.accelerator().functional();
     let config = functional.config();
     let (spad_used, acc_used) = functional.rows_touched();
@@ -209,8 +212,8 @@ pub(super) fn profile(
         lines: line_cycles,
         waits,
         what_if: Vec::new(),
-        units: units(recording, start, end, report, others),
-        station: station(recording, start, end, &mut lines),
+        units: units(&ordered, start, end, report, others),
+        station: station(&ordered, start, end, &mut lines),
         memory,
         core: CoreCycles {
             instructions: report.instructions,
@@ -260,14 +263,14 @@ pub(super) fn profile(
 }
 
 fn by_cause(segments: &[Segment], cycles: u64) -> Vec<CauseCycles> {
-    let mut sums: BTreeMap<Cause, u64> = BTreeMap::new();
+    let mut sums = [0; Cause::ALL.len()];
     for segment in segments {
-        *sums.entry(segment.cause).or_default() += segment.end - segment.start;
+        sums[segment.cause as usize] += segment.end - segment.start;
     }
     let mut causes: Vec<CauseCycles> = Cause::ALL
         .into_iter()
         .map(|cause| {
-            let sum = sums.get(&cause).copied().unwrap_or(0);
+            let sum = sums[cause as usize];
             CauseCycles {
                 cause,
                 cycles: sum,
@@ -281,19 +284,25 @@ fn by_cause(segments: &[Segment], cycles: u64) -> Vec<CauseCycles> {
 }
 
 fn by_line(segments: &[Segment], lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec<LineWait>) {
+    // There are many segments, and few instructions.
+    let mut by_pc: [PcMap<_, u64>; Cause::ALL.len()] = std::array::from_fn(|_| PcMap::default());
+    for segment in segments {
+        let sums = &mut by_pc[segment.cause as usize];
+        *sums.entry((segment.pc, segment.waiting)).or_default() += segment.end - segment.start;
+    }
+    let of_cause = |cause: Cause| {
+        let sums = std::mem::take(&mut by_pc[cause as usize]);
+        sums.into_iter()
+            .map(move |((pc, waiting), cycles)| (pc, waiting, cause, cycles))
+    };
     let mut sums: BTreeMap<Option<u32>, BTreeMap<Cause, u64>> = BTreeMap::new();
     let mut waits: BTreeMap<(u32, u32, Cause), u64> = BTreeMap::new();
-    for segment in segments {
-        let cycles = segment.end - segment.start;
-        let line = segment.pc.and_then(|pc| lines.of(pc));
-        *sums
-            .entry(line)
-            .or_default()
-            .entry(segment.cause)
-            .or_default() += cycles;
-        let waiting = segment.waiting.and_then(|pc| lines.of(pc));
+    for (pc, waiting, cause, cycles) in Cause::ALL.into_iter().flat_map(of_cause) {
+        let line = pc.and_then(|pc| lines.of(pc));
+        *sums.entry(line).or_default().entry(cause).or_default() += cycles;
+        let waiting = waiting.and_then(|pc| lines.of(pc));
         if let (Some(waiting), Some(line)) = (waiting, line) {
-            *waits.entry((waiting, line, segment.cause)).or_default() += cycles;
+            *waits.entry((waiting, line, cause)).or_default() += cycles;
         }
     }
     let mut by_line: Vec<LineCycles> = sums
@@ -321,7 +330,7 @@ fn by_line(segments: &[Segment], lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec
 }
 
 fn units(
-    recording: &Recording,
+    ordered: &Ordered<'_>,
     start: u64,
     end: u64,
     report: &CallReport,
@@ -329,23 +338,14 @@ fn units(
 ) -> Vec<UnitCycles> {
     let cycles = (end - start).max(1) as f64;
     let mut units = Vec::new();
-    let of = |unit: Unit| recording.commands.iter().filter(move |it| it.unit == unit);
     for (name, unit) in UNITS {
-        let busy_cycles = match unit {
-            Unit::Execute => {
-                let spans = recording.operations.iter();
-                covered(spans.map(|it| (it.start, it.end)), start, end)
-            }
-            _ => covered(of(unit).map(|it| (it.issued, it.completed)), start, end),
-        };
-        let held: u64 = of(unit)
-            .map(|it| it.completed.saturating_sub(it.allocated))
-            .sum();
+        let busy_cycles = ordered.busy(unit, start, end);
+        let (held, commands) = ordered.held(unit);
         units.push(UnitCycles {
             unit: name,
             busy_cycles,
             occupancy: busy_cycles as f64 / cycles,
-            commands: of(unit).count() as u64,
+            commands,
             mean_entries: Some(held as f64 / cycles),
         });
     }
@@ -381,24 +381,29 @@ fn buffer_at(session: &Session<'_>, address: u64) -> Option<usize> {
 
 fn buffer_traffic(
     session: &Session<'_>,
-    recording: &Recording,
+    ordered: &Ordered<'_>,
     evaluator: &GemminiEvaluator,
     lines: &mut Lines<'_>,
 ) -> Vec<BufferTraffic> {
     let buffers = session.buffers();
-    let mut sums = vec![(0, 0, BTreeMap::<u32, u64>::new()); buffers.len() + 1];
-    for command in &recording.commands {
-        let Action::Move { address, bytes, .. } = command.action else {
-            continue;
-        };
-        let place = buffer_at(session, address).unwrap_or(buffers.len());
-        let sum = &mut sums[place];
-        match command.unit {
-            Unit::Store => sum.1 += bytes,
-            _ => sum.0 += bytes,
+    let mut by_pc: PcMap<(usize, u64), [u64; 2]> = PcMap::default();
+    for unit in [Unit::Load, Unit::Store] {
+        for command in ordered.of(unit) {
+            let Action::Move { address, bytes, .. } = command.action else {
+                continue;
+            };
+            let place = buffer_at(session, address).unwrap_or(buffers.len());
+            let sums = by_pc.entry((place, command.pc)).or_default();
+            sums[usize::from(unit == Unit::Store)] += bytes;
         }
-        if let Some(line) = lines.of(command.pc) {
-            *sum.2.entry(line).or_default() += bytes;
+    }
+    let mut sums = vec![(0, 0, BTreeMap::<u32, u64>::new()); buffers.len() + 1];
+    for ((place, pc), [bytes_in, bytes_out]) in by_pc {
+        let sum = &mut sums[place];
+        sum.0 += bytes_in;
+        sum.1 += bytes_out;
+        if let Some(line) = lines.of(pc) {
+            *sum.2.entry(line).or_default() += bytes_in + bytes_out;
         }
     }
     let names = buffers

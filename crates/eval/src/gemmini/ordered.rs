@@ -1,0 +1,185 @@
+//! A recording with its parts in order, made once for all that look into it.
+
+use super::attribution::{covered, joined};
+use autocomp_gemmini::timing::{RecordedCommand, RecordedSpan, Recording, Unit};
+use std::borrow::Cow;
+
+/// A recording, and where things are in it.
+pub(super) struct Ordered<'r> {
+    pub(super) recording: &'r Recording,
+    /// Indices of moves in and of moves out, in order of allocation, and of
+    /// changes of their settings.
+    moves: [Vec<u32>; 2],
+    /// Cycles in which entries of each unit were taken, and commands.
+    held: [(u64, u64); 3],
+    /// Index of the command that completed last.
+    pub(super) last: Option<usize>,
+    /// Requests of the core's caches, disjoint.
+    pub(super) misses: Cow<'r, [RecordedSpan]>,
+    /// Bytes of moves in come through the port; disjoint.
+    pub(super) arriving: Cow<'r, [RecordedSpan]>,
+    /// Reads wait behind the L2; disjoint.
+    pub(super) outer: Cow<'r, [RecordedSpan]>,
+    /// They do, and no bytes come through the port; disjoint.
+    pub(super) only_outer: Vec<RecordedSpan>,
+}
+
+impl<'r> Ordered<'r> {
+    /// Goes through `recording` once.
+    pub(super) fn new(recording: &'r Recording) -> Self {
+        let mut moves = [Vec::new(), Vec::new()];
+        let mut held = [(0, 0); 3];
+        let mut last: Option<(u64, usize)> = None;
+        for (idx, command) in recording.commands.iter().enumerate() {
+            let (cycles, count) = &mut held[place(command.unit)];
+            *cycles += command.completed.saturating_sub(command.allocated);
+            *count += 1;
+            if command.unit != Unit::Execute {
+                moves[place(command.unit)].push(idx as u32);
+            }
+            if last.is_none_or(|(cycle, _)| cycle <= command.completed) {
+                last = Some((command.completed, idx));
+            }
+        }
+        let misses = recording.misses.iter();
+        let (arriving, outer) = (disjoint(&recording.arriving), disjoint(&recording.outer));
+        Self {
+            recording,
+            moves,
+            held,
+            last: last.map(|(_, idx)| idx),
+            misses: Cow::Owned(joined(misses.map(|it| (it.start, it.end)))),
+            only_outer: without(&outer, &arriving),
+            arriving,
+            outer,
+        }
+    }
+
+    /// Returns the commands of a unit in order of allocation.
+    pub(super) fn of(&self, unit: Unit) -> Box<dyn Iterator<Item = &'r RecordedCommand> + '_> {
+        let commands = &self.recording.commands;
+        match unit {
+            Unit::Execute => Box::new(commands.iter().filter(|it| it.unit == Unit::Execute)),
+            _ => Box::new(self.moves(unit).map(|idx| &commands[idx])),
+        }
+    }
+
+    /// Returns the indices of the commands of the load or the store unit.
+    pub(super) fn moves(&self, unit: Unit) -> impl Iterator<Item = usize> + Clone + '_ {
+        let moves: &[u32] = match unit {
+            Unit::Execute => &[],
+            _ => &self.moves[place(unit)],
+        };
+        moves.iter().map(|idx| *idx as usize)
+    }
+
+    /// Returns the cycles for which commands of a unit held their entries,
+    /// added up, and the number of commands.
+    pub(super) fn held(&self, unit: Unit) -> (u64, u64) {
+        self.held[place(unit)]
+    }
+
+    /// Returns the cycles of `start..end` in which a unit is busy.
+    pub(super) fn busy(&self, unit: Unit, start: u64, end: u64) -> u64 {
+        match unit {
+            Unit::Execute => {
+                let operations = self.recording.operations.iter();
+                covered(operations.map(|it| (it.start, it.end)), start, end)
+            }
+            _ => {
+                let commands = &self.recording.commands;
+                let moves = self.moves(unit).map(|idx| &commands[idx]);
+                covered(moves.map(|it| (it.issued, it.completed)), start, end)
+            }
+        }
+    }
+}
+
+fn place(unit: Unit) -> usize {
+    match unit {
+        Unit::Load => 0,
+        Unit::Store => 1,
+        Unit::Execute => 2,
+    }
+}
+
+/// Returns disjoint spans in order that cover the same cycles.
+fn disjoint(spans: &[RecordedSpan]) -> Cow<'_, [RecordedSpan]> {
+    let is_disjoint = spans.windows(2).all(|two| two[0].end < two[1].start)
+        && spans.iter().all(|span| span.start < span.end);
+    if is_disjoint {
+        Cow::Borrowed(spans)
+    } else {
+        Cow::Owned(joined(spans.iter().map(|it| (it.start, it.end))))
+    }
+}
+
+/// Returns what is left of disjoint spans in order where `others` are taken
+/// away, which are so too.
+fn without(spans: &[RecordedSpan], others: &[RecordedSpan]) -> Vec<RecordedSpan> {
+    let mut left = Vec::new();
+    let mut others = others.iter().peekable();
+    for span in spans {
+        let mut at = span.start;
+        while others.next_if(|other| other.end <= at).is_some() {}
+        while at < span.end {
+            let until = others.peek().map_or(u64::MAX, |other| other.start);
+            let end = until.min(span.end);
+            if at < end {
+                let (start, pc) = (at, span.pc);
+                left.push(RecordedSpan { start, end, pc });
+            }
+            at = match others.peek() {
+                Some(other) if other.start < span.end => other.end,
+                _ => span.end,
+            };
+            if at < span.end {
+                others.next();
+            }
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without;
+    use crate::gemmini::attribution::{Overlap, covered, covers, joined, overlap};
+    use autocomp_gemmini::timing::RecordedSpan;
+    use proptest::prelude::*;
+
+    fn cycles(spans: &[RecordedSpan]) -> Vec<u64> {
+        (0..200).filter(|cycle| covers(spans, *cycle)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn spans_are_taken_away_and_added_up_cycle_by_cycle(
+            one in proptest::collection::vec((0_u64..150, 0_u64..30), 0..12),
+            other in proptest::collection::vec((0_u64..150, 0_u64..30), 0..12),
+            windows in proptest::collection::vec((0_u64..20, 0_u64..20), 0..12),
+        ) {
+            let spans = |some: &[(u64, u64)]| -> Vec<(u64, u64)> {
+                some.iter().map(|(start, len)| (*start, start + len)).collect()
+            };
+            let (raw, one) = (spans(&one), joined(spans(&one).into_iter()));
+            let other = joined(spans(&other).into_iter());
+            let left = without(&one, &other);
+            let expected: Vec<u64> = cycles(&one).into_iter().filter(|at| !cycles(&other).contains(at)).collect();
+            prop_assert_eq!(cycles(&left), expected);
+            prop_assert!(left.windows(2).all(|two| two[0].end <= two[1].start));
+            let mut sorted = raw.clone();
+            sorted.sort_unstable();
+            for raw in [raw, sorted] {
+                let sum = cycles(&one).iter().filter(|at| (20..90).contains(*at)).count();
+                prop_assert_eq!(covered(raw.into_iter(), 20, 90), sum as u64);
+            }
+            let (mut at, mut forward) = (0, Overlap::new(&one));
+            for (gap, len) in windows {
+                at += gap;
+                prop_assert_eq!(forward.within(at, at + len), overlap(&one, at, at + len));
+                at += len / 2;
+            }
+        }
+    }
+}
