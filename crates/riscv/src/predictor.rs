@@ -161,6 +161,7 @@ impl Predictor {
     }
 
     /// Predicts and then learns from one executed branch.
+    #[inline(always)]
     pub fn resolve_branch(&mut self, executed: Executed) -> Prediction {
         let Executed {
             last_half,

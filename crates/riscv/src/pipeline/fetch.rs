@@ -99,6 +99,7 @@ impl Pipeline {
     }
 
     /// Accounts for a branch that issued at `now` and goes on at `next`.
+    #[inline(always)]
     pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
         self.free_port = now + WRITE_BACK;
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
