@@ -8,6 +8,35 @@ use crate::loop_isa::{ConvRun, MatmulRun};
 use crate::loop_ws::MatmulLoop;
 use autocomp_riscv::{Fault, Memory};
 
+/// State that the loop units keep from one loop to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LoopUnit<P> {
+    /// Parameters of the two slots.
+    pub parameters: [P; 2],
+    /// Slot that is configured and run next.
+    pub slot: usize,
+    /// Accumulator half of the next output.
+    c_half: u32,
+    /// Accumulator half of the next bias.
+    d_half: u32,
+}
+
+impl<P: Copy> LoopUnit<P> {
+    /// Starts the loop that has been configured: returns its parameters, its
+    /// slot, and the accumulator halves of output and bias. The next one has
+    /// the other slot, and the other half of what this one `uses`: output,
+    /// bias.
+    fn start(&mut self, uses: impl FnOnce(&P) -> [bool; 2]) -> (P, [u32; 3]) {
+        let parameters = self.parameters[self.slot];
+        let place = [self.slot as u32, self.c_half, self.d_half];
+        let [output, bias] = uses(&parameters);
+        self.slot ^= 1;
+        self.c_half ^= u32::from(output);
+        self.d_half ^= u32::from(bias);
+        (parameters, place)
+    }
+}
+
 impl Functional {
     pub(super) fn loop_ws(
         &mut self,
@@ -15,25 +44,13 @@ impl Functional {
         run: MatmulRun,
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
-        if let Some(earlier) = self.pending {
-            return Err(self.lone_preload(site, earlier));
-        }
-        let unit = &mut self.matmul_unit;
-        let parameters = unit.parameters[unit.slot];
-        let plan = MatmulLoop::place(
-            &self.config,
-            run,
-            parameters,
-            unit.slot as u32,
-            unit.c_half,
-            unit.d_half,
-        );
-        unit.slot ^= 1;
-        unit.c_half ^= u32::from(parameters.dram[3] != 0);
-        unit.d_half ^= u32::from(parameters.dram[2] != 0);
-        if let Err((rule, message)) = plan.check(&self.config) {
-            return Err(site.illegal(rule, message));
-        }
+        self.refuse_lone_preload(site)?;
+        let (parameters, [slot, c_half, d_half]) = self
+            .matmul_unit
+            .start(|parameters| [parameters.dram[3] != 0, parameters.dram[2] != 0]);
+        let plan = MatmulLoop::place(&self.config, run, parameters, slot, c_half, d_half);
+        plan.check(&self.config)
+            .map_err(|(rule, message)| site.illegal(rule, message))?;
         if matches!(run.activation, 2 | 4) && !self.config.features.normalizations {
             return Err(site.illegal(
                 "activation",
@@ -63,30 +80,25 @@ impl Functional {
         run: ConvRun,
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
-        if let Some(earlier) = self.pending {
-            return Err(self.lone_preload(site, earlier));
-        }
-        let unit = &mut self.conv_unit;
-        let parameters = unit.parameters[unit.slot];
-        let plan = ConvLoop::place(
-            &self.config,
-            run,
-            parameters,
-            unit.slot as u32,
-            unit.c_half,
-            unit.d_half,
-        );
-        unit.slot ^= 1;
-        unit.c_half ^= u32::from(parameters.output != 0);
-        unit.d_half ^= u32::from(parameters.bias != 0);
-        if let Err((rule, message)) = plan.check(&self.config) {
-            return Err(site.illegal(rule, message));
-        }
+        self.refuse_lone_preload(site)?;
+        let (parameters, [slot, c_half, d_half]) = self
+            .conv_unit
+            .start(|parameters| [parameters.output != 0, parameters.bias != 0]);
+        let plan = ConvLoop::place(&self.config, run, parameters, slot, c_half, d_half);
+        plan.check(&self.config)
+            .map_err(|(rule, message)| site.illegal(rule, message))?;
         self.conv = Some(plan);
         let config = self.config.clone();
         plan.expand(&config, &mut |instruction| {
             self.apply_expanded(&instruction, site, memory)
         })
+    }
+
+    fn refuse_lone_preload(&self, site: Site) -> Result<(), Box<Fault>> {
+        match self.pending {
+            Some(earlier) => Err(self.lone_preload(site, earlier)),
+            None => Ok(()),
+        }
     }
 
     fn apply_expanded(
