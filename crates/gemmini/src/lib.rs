@@ -88,7 +88,7 @@ impl Gemmini {
 /// A command that is about to be executed.
 struct Execution<'a> {
     gemmini: &'a mut Gemmini,
-    command: RoccCommand,
+    command: &'a RoccCommand,
     memory: &'a mut Memory,
 }
 
@@ -98,7 +98,7 @@ impl Receiver for Execution<'_> {
     #[inline(always)]
     fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
         let Gemmini { functional, timing } = self.gemmini;
-        let command = &self.command;
+        let command = self.command;
         if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
             functional.set_event_totals(engine.events(command.cycle));
         }
@@ -125,7 +125,9 @@ impl Coprocessor for Gemmini {
         let decoder = self.functional.decoder();
         let execution = Execution {
             gemmini: self,
-            command,
+            // By reference: a copy would read as a whole what was written in
+            // parts, which makes a processor wait.
+            command: &command,
             memory,
         };
         decoder.decode_then(funct, rs1, rs2, execution)

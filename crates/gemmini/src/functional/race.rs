@@ -60,13 +60,23 @@ impl DramRows {
     }
 }
 
+/// What is outstanding on 64 bytes.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    /// Bytes that loads read.
+    read: u64,
+    /// Bytes that stores write.
+    written: u64,
+    /// Instruction and number of the last load.
+    reader: (u64, u32),
+    /// Instruction of the last store.
+    writer: u64,
+}
+
 struct Page {
     epoch: u32,
     number: u32,
-    read: [u64; LINES],
-    written: [u64; LINES],
-    reader: [(u64, u32); LINES],
-    writer: [u64; LINES],
+    lines: [Line; LINES],
 }
 
 /// Outstanding DMA, byte by byte.
@@ -121,13 +131,13 @@ impl Outstanding {
         pc: u64,
         load: u32,
     ) -> Result<(), Conflict> {
-        self.for_lines(memory, address, len, |page, line, mask| {
-            let conflict = page.written[line] & mask;
+        self.for_lines(memory, address, len, |line, mask| {
+            let conflict = line.written & mask;
             if conflict != 0 {
-                return Err((conflict, page.writer[line], true));
+                return Err((conflict, line.writer, true));
             }
-            page.read[line] |= mask;
-            page.reader[line] = (pc, load);
+            line.read |= mask;
+            line.reader = (pc, load);
             Ok(())
         })
     }
@@ -143,13 +153,13 @@ impl Outstanding {
         pc: u64,
         after_load: u32,
     ) -> Result<(), Conflict> {
-        self.for_lines(memory, address, len, |page, line, mask| {
-            let conflict = page.read[line] & mask;
-            if conflict != 0 && page.reader[line].1 > after_load {
-                return Err((conflict, page.reader[line].0, false));
+        self.for_lines(memory, address, len, |line, mask| {
+            let conflict = line.read & mask;
+            if conflict != 0 && line.reader.1 > after_load {
+                return Err((conflict, line.reader.0, false));
             }
-            page.written[line] |= mask;
-            page.writer[line] = pc;
+            line.written |= mask;
+            line.writer = pc;
             Ok(())
         })
     }
@@ -159,12 +169,12 @@ impl Outstanding {
     /// each. Returns whether no store of them is outstanding; otherwise some may
     /// not have been noted.
     pub fn load_rows(&mut self, memory: &mut Memory, rows: DramRows, pc: u64, load: u32) -> bool {
-        self.for_lines_of_rows(memory, rows, |page, line, mask| {
-            if page.written[line] & mask != 0 {
+        self.for_lines_of_rows(memory, rows, |line, mask| {
+            if line.written & mask != 0 {
                 return false;
             }
-            page.read[line] |= mask;
-            page.reader[line] = (pc, load);
+            line.read |= mask;
+            line.reader = (pc, load);
             true
         })
     }
@@ -180,12 +190,12 @@ impl Outstanding {
         pc: u64,
         after_load: u32,
     ) -> bool {
-        self.for_lines_of_rows(memory, rows, |page, line, mask| {
-            if page.read[line] & mask != 0 && page.reader[line].1 > after_load {
+        self.for_lines_of_rows(memory, rows, |line, mask| {
+            if line.read & mask != 0 && line.reader.1 > after_load {
                 return false;
             }
-            page.written[line] |= mask;
-            page.writer[line] = pc;
+            line.written |= mask;
+            line.writer = pc;
             true
         })
     }
@@ -195,7 +205,7 @@ impl Outstanding {
         &mut self,
         memory: &mut Memory,
         rows: DramRows,
-        mut visit: impl FnMut(&mut Page, usize, u64) -> bool,
+        mut visit: impl FnMut(&mut Line, u64) -> bool,
     ) -> bool {
         let start = rows.address - memory.base();
         let (mut number, mut slot) = (u64::MAX, 0);
@@ -210,7 +220,7 @@ impl Outstanding {
                 let (first, line) = (offset & 63, (offset >> 6 & 63) as usize);
                 let count = (64 - first).min(end - offset);
                 let mask = (u64::MAX >> (64 - count)) << first;
-                if !visit(&mut self.pages[slot], line, mask) {
+                if !visit(&mut self.pages[slot].lines[line], mask) {
                     return false;
                 }
                 offset += count;
@@ -234,18 +244,19 @@ impl Outstanding {
             else {
                 continue;
             };
-            let (line, bit) = ((offset >> 6 & 63) as usize, 1u64 << (offset & 63));
-            if page.written[line] & bit != 0 {
+            let line = &page.lines[(offset >> 6 & 63) as usize];
+            let bit = 1u64 << (offset & 63);
+            if line.written & bit != 0 {
                 return Some(Conflict {
                     address: byte,
-                    other_pc: page.writer[line],
+                    other_pc: line.writer,
                     other_writes: true,
                 });
             }
-            if store && page.read[line] & bit != 0 {
+            if store && line.read & bit != 0 {
                 return Some(Conflict {
                     address: byte,
-                    other_pc: page.reader[line].0,
+                    other_pc: line.reader.0,
                     other_writes: false,
                 });
             }
@@ -259,7 +270,7 @@ impl Outstanding {
         memory: &mut Memory,
         address: u64,
         len: usize,
-        mut visit: impl FnMut(&mut Page, usize, u64) -> Result<(), (u64, u64, bool)>,
+        mut visit: impl FnMut(&mut Line, u64) -> Result<(), (u64, u64, bool)>,
     ) -> Result<(), Conflict> {
         let mut offset = address - memory.base();
         let end = offset + len as u64;
@@ -271,7 +282,8 @@ impl Outstanding {
                 let (first, line) = (offset & 63, (offset >> 6 & 63) as usize);
                 let count = (64 - first).min(page_end - offset);
                 let mask = (u64::MAX >> (64 - count)) << first;
-                if let Err((conflict, other_pc, other_writes)) = visit(page, line, mask) {
+                if let Err((conflict, other_pc, other_writes)) = visit(&mut page.lines[line], mask)
+                {
                     let byte = u64::from(conflict.trailing_zeros());
                     let address = memory.base() + (offset & !63) + byte;
                     return Err(Conflict {
@@ -308,17 +320,13 @@ impl Outstanding {
             self.pages.push(Page {
                 epoch: 0,
                 number,
-                read: [0; LINES],
-                written: [0; LINES],
-                reader: [(0, 0); LINES],
-                writer: [0; LINES],
+                lines: [Line::default(); LINES],
             });
         }
         let slot = self.slots[number as usize];
         let page = &mut self.pages[slot as usize];
         page.epoch = self.epoch;
-        page.read.fill(0);
-        page.written.fill(0);
+        page.lines.fill(Line::default());
         self.used.push(slot);
         let start = memory.base() + (u64::from(number) << PAGE_SHIFT);
         memory.watch(start..start + (1 << PAGE_SHIFT));
