@@ -102,11 +102,11 @@ impl Receiver for Execution<'_> {
         if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
             functional.set_event_totals(engine.events(command.cycle));
         }
-        let value = functional.execute_decoded(command, &instruction, self.memory)?;
-        Ok(match (timing, &instruction) {
+        let value = functional.execute_decoded(command, instruction, self.memory)?;
+        Ok(match (timing, instruction) {
             (Some(engine), Ok(instruction)) => RoccReply {
                 value,
-                ..engine.push(command, instruction, &functional.context())
+                ..engine.push(command, &instruction, &functional.context())
             },
             _ => RoccReply {
                 value,

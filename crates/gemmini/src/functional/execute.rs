@@ -19,7 +19,7 @@ impl Receiver for Execution<'_> {
     #[inline(always)]
     fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
         self.functional
-            .execute_decoded(self.command, &instruction, self.memory)
+            .execute_decoded(self.command, instruction, self.memory)
     }
 }
 
@@ -48,11 +48,15 @@ impl Functional {
     }
 
     /// Executes one command, given as it came and decoded.
+    ///
+    /// The decoded command goes by value all the way: what a reference leads to
+    /// has to be in memory, where operands are written in parts and read as a
+    /// whole, which makes a processor wait.
     #[inline(always)]
     pub(crate) fn execute_decoded(
         &mut self,
         command: &RoccCommand,
-        instruction: &Result<Instruction, UnknownFunction>,
+        instruction: Result<Instruction, UnknownFunction>,
         memory: &mut Memory,
     ) -> Result<u64, Fault> {
         self.statistics.command(command.funct, command.pc);
@@ -70,7 +74,7 @@ impl Functional {
                 self.apply(instruction, site, memory)
             }
             Ok(instruction) => self.unusual(command, instruction, memory),
-            Err(unknown) => Err(unknown_function(command, *unknown)),
+            Err(unknown) => Err(unknown_function(command, unknown)),
         };
         match done {
             Ok(()) => Ok(self.value),
@@ -83,7 +87,7 @@ impl Functional {
     fn unusual(
         &mut self,
         command: &RoccCommand,
-        instruction: &Instruction,
+        instruction: Instruction,
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
         let site = Site {
@@ -114,11 +118,11 @@ impl Functional {
     #[inline(always)]
     pub(super) fn apply(
         &mut self,
-        instruction: &Instruction,
+        instruction: Instruction,
         site: Site,
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
-        match *instruction {
+        match instruction {
             Instruction::Mvin {
                 channel,
                 dram,
@@ -141,11 +145,11 @@ impl Functional {
     #[inline(never)]
     fn apply_rest(
         &mut self,
-        instruction: &Instruction,
+        instruction: Instruction,
         site: Site,
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
-        match *instruction {
+        match instruction {
             Instruction::Mvin { .. }
             | Instruction::Mvout { .. }
             | Instruction::Preload { .. }

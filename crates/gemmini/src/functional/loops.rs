@@ -70,7 +70,7 @@ impl Functional {
         self.matmul = Some(plan);
         let config = self.config.clone();
         plan.expand(&config, &mut |instruction| {
-            self.apply_expanded(&instruction, site, memory)
+            self.apply_expanded(instruction, site, memory)
         })
     }
 
@@ -90,7 +90,7 @@ impl Functional {
         self.conv = Some(plan);
         let config = self.config.clone();
         plan.expand(&config, &mut |instruction| {
-            self.apply_expanded(&instruction, site, memory)
+            self.apply_expanded(instruction, site, memory)
         })
     }
 
@@ -103,7 +103,7 @@ impl Functional {
 
     fn apply_expanded(
         &mut self,
-        instruction: &Instruction,
+        instruction: Instruction,
         site: Site,
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
