@@ -24,6 +24,9 @@ const FAR_OFF: f64 = 5.0;
 /// Busy share from which on a way to memory is named as the limit.
 const SATURATED: f64 = 0.8;
 
+/// Times the least bytes up to which as few are moved as possible.
+const NEARLY: f64 = 1.05;
+
 impl Profile {
     /// Returns the losses that are worth naming, those with most to gain first.
     pub(crate) fn losses(&self) -> Vec<&CauseCycles> {
@@ -162,7 +165,18 @@ impl Profile {
 
     /// Says what would be gained at most without the cause of a loss.
     fn bound(&self, loss: &CauseCycles) -> String {
-        match self.experiment(loss.cause) {
+        let experiment = self.experiment(loss.cause);
+        let gain = experiment.map_or(loss.cycles, |it| it.gain);
+        let (room, way) = self.room();
+        match experiment {
+            // The experiment takes away what has to be moved in any case.
+            Some(it) if room < gain => format!(
+                " With {} it would take {} cycles; but while {way} has that much to move, \
+                 at most {:.0} % are to be gained.",
+                it.without.machine(),
+                grouped(it.cycles),
+                100.0 * room as f64 / self.cycles.max(1) as f64,
+            ),
             Some(it) => format!(
                 " With {} it would take {} cycles, so at most {:.0} % are to be gained there.",
                 it.without.machine(),
@@ -172,7 +186,7 @@ impl Profile {
             None => {
                 // Neither the array nor the port get faster by that.
                 let least = self.ideal_cycles.max(self.roofline.memory_cycles);
-                let gain = loss.cycles.min(self.cycles.saturating_sub(least));
+                let gain = gain.min(self.cycles.saturating_sub(least)).min(room);
                 format!(
                     " Without these it would take about {} cycles.",
                     grouped(self.cycles - gain)
@@ -282,27 +296,49 @@ impl Profile {
         }
         text.push('.');
         if let Some((name, busy)) = self.saturated() {
+            let percent = |cycles: u64| 100.0 * cycles as f64 / self.cycles.max(1) as f64;
             let _ = write!(
                 text,
-                " {name} is busy in {:.0} % of the cycles",
-                100.0 * busy
+                " In {:.0} % of the cycles {name} is busy",
+                percent(busy)
             );
-            *text += if self.bytes_moved as f64 <= 1.05 * least as f64 {
-                ", with the least bytes possible: little is left to gain."
+            let _ = if self.moves_least() {
+                let room = percent(self.room().0);
+                write!(
+                    text,
+                    ", with the least bytes possible: at most {room:.0} % are left to gain."
+                )
             } else {
-                ": only moving fewer bytes helps."
+                write!(text, ": only moving fewer bytes helps.")
             };
         }
     }
 
-    /// Returns the way to memory that is busy nearly all the time, and the share.
-    fn saturated(&self) -> Option<(&'static str, f64)> {
+    /// Returns whether about as few bytes are moved as possible.
+    fn moves_least(&self) -> bool {
+        self.bytes_moved as f64 <= NEARLY * self.bytes_minimum.max(1) as f64
+    }
+
+    /// Returns the cycles that are left to gain, and the way to memory that is
+    /// the reason if it is busy in nearly all the others and cannot be less so.
+    fn room(&self) -> (u64, &'static str) {
+        let saturated = self.saturated().filter(|_| self.moves_least());
+        saturated.map_or((self.cycles, ""), |(name, busy)| {
+            (self.cycles.saturating_sub(busy), name)
+        })
+    }
+
+    /// Returns the way to memory that is busy nearly all the time, and its busy
+    /// cycles.
+    fn saturated(&self) -> Option<(&'static str, u64)> {
         let ways = [
-            ("port-in", "The port to memory"),
-            ("outer-memory", "The memory behind the L2"),
+            ("port-in", "the port to memory"),
+            ("outer-memory", "the memory behind the L2"),
         ];
-        let busy = ways.map(|(unit, name)| (name, self.busy(unit)));
-        busy.into_iter().find(|(_, busy)| SATURATED <= *busy)
+        ways.into_iter().find_map(|(unit, name)| {
+            let unit = self.units.iter().find(|it| it.unit == unit)?;
+            (SATURATED <= unit.occupancy).then_some((name, unit.busy_cycles))
+        })
     }
 
     fn busy(&self, name: &str) -> f64 {
@@ -351,4 +387,58 @@ fn grouped(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::profile::{Cause, CauseCycles, Profile, Removal, UnitCycles, WhatIf};
+
+    /// A kernel whose moves in would take hardly any time on another machine.
+    fn paragraph(busy_cycles: u64, bytes_moved: u64) -> String {
+        let mut profile = Profile {
+            cycles: 1000,
+            causes: vec![CauseCycles {
+                cause: Cause::LoadMemory,
+                cycles: 600,
+                share: 0.6,
+                absent_because: None,
+            }],
+            what_if: vec![WhatIf {
+                without: Removal::Loads,
+                cycles: 450,
+                gain: 550,
+            }],
+            units: vec![UnitCycles {
+                unit: "outer-memory",
+                busy_cycles,
+                occupancy: busy_cycles as f64 / 1000.0,
+                commands: 1,
+                mean_entries: None,
+            }],
+            bytes_moved,
+            bytes_minimum: 10_000,
+            ..Profile::default()
+        };
+        profile.describe();
+        profile.bottleneck
+    }
+
+    #[test]
+    fn what_an_experiment_gains_is_not_promised_where_memory_is_the_limit() {
+        let limited = paragraph(830, 10_000);
+        assert!(
+            limited.contains("it would take 450 cycles; but while the memory behind the L2 has that much to move, at most 17 % are to be gained.")
+                && limited.contains("at most 17 % are left to gain.")
+                && !limited.contains("55 %"),
+            "{limited}"
+        );
+        for (busy, bytes) in [(700, 10_000), (830, 20_000)] {
+            let other = paragraph(busy, bytes);
+            assert!(
+                other.contains("so at most 55 % are to be gained there."),
+                "{other}"
+            );
+            assert!(!other.contains("left to gain"), "{other}");
+        }
+    }
 }

@@ -207,7 +207,7 @@ pub struct MemoryTraffic {
 }
 
 /// Where the kernel stands under the roofline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RooflinePosition {
     /// Useful multiply-accumulate steps per byte moved.
     pub macs_per_byte: f64,
@@ -241,7 +241,7 @@ pub struct CoreLine {
 }
 
 /// What the core does.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CoreCycles {
     /// Instructions retired.
     pub instructions: u64,
@@ -267,7 +267,7 @@ pub struct CoreCycles {
 }
 
 /// Where the cycles of one call go.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// Cycles of the ranked call.
     pub cycles: u64,

@@ -196,6 +196,20 @@ fn check_trace(trace: &serde_json::Value) {
     assert!(!ends.is_empty());
 }
 
+/// What one experiment promises is not more than what is left to gain at all.
+fn check_gains(paragraph: &str) {
+    let gains: Vec<u64> = paragraph
+        .split("at most ")
+        .skip(1)
+        .filter_map(|rest| rest.split(' ').next()?.parse().ok())
+        .collect();
+    let most = gains.iter().max();
+    if paragraph.contains(" are left to gain.") {
+        assert_eq!(gains.last(), most, "{paragraph}");
+    }
+    assert!(gains.iter().all(|gain| *gain <= 100), "{paragraph}");
+}
+
 #[test]
 fn every_profile_adds_up() {
     let kernels: [(&str, &[&str]); 4] = [
@@ -215,6 +229,7 @@ fn every_profile_adds_up() {
             check(&profile, &timeline);
             let words = profile.bottleneck.split_whitespace().count();
             assert!(words < 300, "{words} words: {}", profile.bottleneck);
+            check_gains(&profile.bottleneck);
         }
     }
 }
