@@ -2,7 +2,9 @@
 
 use super::Functional;
 use super::arithmetic::{canonical, clamp_i8, relu_f32, to_i8};
-use super::instruction_set::{Host, InstructionSet};
+use super::instruction_set::Host;
+#[cfg(target_arch = "x86_64")]
+use super::instruction_set::InstructionSet;
 use crate::address::Tile;
 use crate::config::Elements;
 use crate::isa::Activation;
@@ -200,7 +202,8 @@ impl Functional {
 
 #[cfg(test)]
 mod tests {
-    use super::{Host, InstructionSet, Narrowing, clamp_i8, to_i8};
+    use super::{Host, Narrowing, clamp_i8, to_i8};
+    use crate::functional::InstructionSet;
     use proptest::prelude::*;
 
     proptest! {
