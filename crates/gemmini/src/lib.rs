@@ -10,6 +10,7 @@ extern crate self as autocomp_gemmini;
 mod address;
 mod config;
 mod configured;
+mod decode;
 mod events;
 mod functional;
 #[cfg(test)]
@@ -25,12 +26,13 @@ pub mod timing;
 pub use address::{LocalAddress, NormCommand, Tile};
 pub use config::{ConfigError, Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
 pub use configured::{Configured, NormState, StoreState};
+pub use decode::decode;
 pub use functional::{
     Checks, ExecContext, Functional, InstructionSet, Severity, Statistics, Warning,
 };
 pub use isa::{
     Activation, ConfigEx, ConfigLd, ConfigNorm, ConfigSt, CounterAccess, Dataflow, Instruction,
-    PoolFields, UnknownFunction, decode,
+    PoolFields, UnknownFunction,
 };
 pub use loop_conv::{ConvLoop, Image};
 pub use loop_isa::{
@@ -39,7 +41,7 @@ pub use loop_isa::{
 pub use loop_ws::MatmulLoop;
 
 use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
-use isa::Receiver;
+use decode::Receiver;
 use timing::{Engine, TimingConfig};
 
 /// Gemmini on a core's RoCC port, with or without a sense of time.

@@ -3,7 +3,8 @@
 
 use super::Functional;
 use super::faults::{Actor, Site};
-use crate::isa::{Decoder, Instruction, Receiver, UnknownFunction};
+use crate::decode::{Decoder, Receiver};
+use crate::isa::{Instruction, UnknownFunction};
 use autocomp_riscv::{Fault, Memory, RoccCommand};
 
 /// A command that is about to be executed.

@@ -33,8 +33,8 @@ pub use statistics::Statistics;
 
 use crate::config::{Elements, GemminiConfig};
 use crate::configured::Configured;
+use crate::decode::Decoder;
 use crate::events::{EventTotals, External};
-use crate::isa::Decoder;
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvParameters, MatmulParameters};
 use crate::loop_ws::MatmulLoop;
