@@ -8,8 +8,8 @@ const WORDS: usize = 16;
 /// empty and is cleared by the first mark of newer ones.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
-    words: [u64; WORDS],
-    epochs: [u64; WORDS],
+    /// Which 64 cycles a word stands for, and the word.
+    words: [(u64, u64); WORDS],
     /// One past the latest cycle ever marked.
     end: u64,
 }
@@ -17,30 +17,25 @@ pub(super) struct Calendar {
 impl Calendar {
     pub(super) fn new() -> Self {
         Self {
-            words: [0; WORDS],
-            epochs: [u64::MAX; WORDS],
+            words: [(u64::MAX, 0); WORDS],
             end: 0,
         }
     }
 
     #[inline]
     fn word(&self, epoch: u64) -> u64 {
-        let idx = (epoch as usize) % WORDS;
-        if self.epochs[idx] == epoch {
-            self.words[idx]
-        } else {
-            0
-        }
+        let (of, word) = self.words[(epoch as usize) % WORDS];
+        if of == epoch { word } else { 0 }
     }
 
     #[inline]
     fn word_mut(&mut self, epoch: u64) -> &mut u64 {
-        let idx = (epoch as usize) % WORDS;
-        if self.epochs[idx] != epoch {
-            self.epochs[idx] = epoch;
-            self.words[idx] = 0;
+        let (of, word) = &mut self.words[(epoch as usize) % WORDS];
+        if *of != epoch {
+            *of = epoch;
+            *word = 0;
         }
-        &mut self.words[idx]
+        word
     }
 
     #[inline]
@@ -52,6 +47,9 @@ impl Calendar {
     /// Marks `len` cycles (at most 512) from `start` on.
     #[inline]
     pub(super) fn mark_range(&mut self, start: u64, len: u64) {
+        if (1..=64).contains(&len) {
+            return self.mark_window(start, u64::MAX >> (64 - len));
+        }
         let mut at = start;
         let end = start + len;
         while at < end {
@@ -106,6 +104,9 @@ impl Calendar {
     pub(super) fn any(&self, start: u64, len: u64) -> bool {
         if self.end <= start {
             return false;
+        }
+        if (1..=64).contains(&len) {
+            return self.window(start) & (u64::MAX >> (64 - len)) != 0;
         }
         let mut at = start;
         let end = (start + len).min(self.end);

@@ -3,7 +3,7 @@
 //! The commands of each generator are known when a loop starts; what is
 //! stepped cycle by cycle is when each can leave.
 
-use super::matmul_loop::Emitted;
+use super::frontend::Emitted;
 use crate::config::GemminiConfig;
 use crate::isa::Instruction;
 use crate::loop_conv::ConvLoop;
@@ -69,8 +69,9 @@ impl ConvUnit {
         }
     }
 
+    #[inline]
     pub(super) fn is_active(&self) -> bool {
-        self.slots.iter().any(Option::is_some)
+        self.slots[0].is_some() || self.slots[1].is_some()
     }
 
     pub(super) fn has_room(&self) -> bool {

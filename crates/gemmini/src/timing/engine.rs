@@ -5,12 +5,13 @@
 //! so that what one does is seen by the others as through registers.
 
 use super::calendar::Calendar;
+use super::completions::Completions;
 use super::config::TimingConfig;
 use super::constants::Constants;
 use super::conv_loop::ConvUnit;
 use super::events::EventCounts;
 use super::execute::ExecuteUnit;
-use super::frontend::{Head, Pending};
+use super::frontend::{Head, Pending, UNROLLED};
 use super::ideal::Ideal;
 use super::job::{Class, Sizes};
 use super::load::LoadUnit;
@@ -18,7 +19,8 @@ use super::matmul_loop::MatmulUnit;
 use super::memory::{MemoryCounts, MemorySystem};
 use super::port::Port;
 use super::recording::Recording;
-use super::station::{Slot, Station, class_of};
+use super::ring::Ring;
+use super::station::Station;
 use super::stats::TimingStats;
 use super::store::StoreUnit;
 use crate::config::GemminiConfig;
@@ -66,21 +68,27 @@ pub struct Engine {
     pub(super) left: [u64; 32],
     pub(super) left_count: usize,
     pub(super) pushed: usize,
-    /// Commands from the loop units, with the cycle from which they are seen.
-    pub(super) unrolled: VecDeque<(Pending, u64)>,
+    /// Commands from the loop units.
+    pub(super) unrolled: Ring<Pending, UNROLLED>,
     pub(super) unrolled_room_from: u64,
     /// Commands from the convolution loop on their way to `unrolled`.
-    pub(super) conv_out: VecDeque<(Pending, u64)>,
+    pub(super) conv_out: Ring<Pending, UNROLLED>,
     /// The head, resolved, while it waits for room.
     pub(super) head: Head,
     pub(super) last_allocation: u64,
     pub(super) last_loop_stage: u64,
     pub(super) loops_idle_from: u64,
     pub(super) loops_poked: u64,
+    /// The command at the front of `core` is for a loop unit that knows of it.
+    pub(super) loop_command_waits: bool,
+    /// Latest cycle in which a unit was to be looked at to no effect.
+    pub(super) passed_over: u64,
+    /// Latest cycle in which no one looked whether a command can issue.
+    pub(super) issue_passed_over: u64,
     pub(super) blocked: Option<Class>,
     pub(super) blocked_from: u64,
     pub(super) room_from: [u64; 3],
-    pub(super) completions: [VecDeque<(u64, Slot)>; 3],
+    pub(super) completions: [Completions; 3],
     pub(super) busy_until: u64,
     pub(super) spad_writes: Vec<Calendar>,
     pub(super) spad_ex_writes: Vec<Calendar>,
@@ -150,19 +158,22 @@ impl Engine {
             left: [0; 32],
             left_count: 0,
             pushed: 0,
-            unrolled: VecDeque::with_capacity(4),
+            unrolled: Ring::new(Pending::none()),
             unrolled_room_from: 0,
-            conv_out: VecDeque::with_capacity(8),
+            conv_out: Ring::new(Pending::none()),
             head: Head::none(),
             sizes: Sizes::new(config),
             last_allocation: 0,
             last_loop_stage: 0,
             loops_idle_from: 0,
             loops_poked: 0,
+            loop_command_waits: false,
+            passed_over: 0,
+            issue_passed_over: 0,
             blocked: None,
             blocked_from: 0,
             room_from: [0; 3],
-            completions: std::array::from_fn(|_| VecDeque::with_capacity(32)),
+            completions: std::array::from_fn(|_| Completions::new()),
             busy_until: 0,
             spad_writes: banks(k.spad_banks),
             spad_ex_writes: banks(k.spad_banks),
@@ -253,6 +264,7 @@ impl Engine {
     /// Finishes all work; returns the cycle at which the accelerator is idle.
     pub fn drain(&mut self) -> u64 {
         while self.step_once() {}
+        self.now = self.now.max(self.passed_over);
         self.busy_until
             .max(self.load.last_release())
             .max(self.store.quiet_from() + 1)
@@ -321,157 +333,9 @@ impl Engine {
     #[inline]
     pub(super) fn bank(&self, accumulator: bool, row: u32) -> usize {
         if accumulator {
-            (row >> self.k.acc_bank_shift) as usize % self.k.acc_banks
+            (row >> self.k.acc_bank_shift) as usize & (self.k.acc_banks - 1)
         } else {
-            (row >> self.k.spad_bank_shift) as usize % self.k.spad_banks
+            (row >> self.k.spad_bank_shift) as usize & (self.k.spad_banks - 1)
         }
-    }
-
-    /// Returns whether the command in a slot is a configuration that only
-    /// passes through its controller's queue.
-    pub(super) fn config_in_queue(&self, slot: Slot) -> bool {
-        slot == Slot::MAX
-    }
-
-    pub(super) fn note_store_room(&mut self, at: u64) {
-        self.room_from[Class::Store as usize] = at + 1;
-        self.wake[ISSUE] = self.wake[ISSUE].min(at + 1);
-    }
-
-    pub(super) fn note_execute_room(&mut self, at: u64) {
-        self.room_from[Class::Execute as usize] = at + 1;
-        self.wake[ISSUE] = self.wake[ISSUE].min(at + 1);
-    }
-
-    /// A command completes in cycle `at` unless another one is in the way.
-    pub(super) fn schedule_completion(&mut self, slot: Slot, at: u64) {
-        let queue = &mut self.completions[class_of(slot) as usize];
-        if queue.back().is_none_or(|(other, _)| *other <= at) {
-            queue.push_back((at, slot));
-        } else {
-            let place = queue.partition_point(|(other, _)| *other <= at);
-            queue.insert(place, (at, slot));
-        }
-        self.wake[COMPLETE] = self.wake[COMPLETE].min(at);
-    }
-
-    fn step_issue(&mut self, now: u64) {
-        let mut wake = u64::MAX;
-        for class in [Class::Load, Class::Store, Class::Execute] {
-            let Some(at) = self.station.next_issue(class) else {
-                continue;
-            };
-            let full = match class {
-                Class::Load => false,
-                Class::Store => self.store.queued() >= self.k.store_queue,
-                Class::Execute => {
-                    // What moved on before this cycle may not have been noted.
-                    if self.execute.queued() >= self.k.unroller_queue {
-                        let next = self.step_unroller(now.saturating_sub(1));
-                        wake = wake.min(next.max(now).saturating_add(1));
-                    }
-                    self.execute.queued() >= self.k.unroller_queue
-                }
-            };
-            if full {
-                continue;
-            }
-            let at = at.max(self.room_from[class as usize]);
-            if at > now {
-                wake = wake.min(at);
-                continue;
-            }
-            let slot = self.station.issue(class, now);
-            if self.counts.is_some() {
-                self.note_issue(slot, now);
-            }
-            let entry = self.station.entry(slot);
-            let (is_config, origin, work) = (entry.is_config, entry.origin, &entry.work);
-            if let Some(recording) = &mut self.recording {
-                recording.issue(slot, entry, now);
-            }
-            self.stats.issued[class as usize] += 1;
-            let visible = now + 1;
-            match class {
-                Class::Load if self.ideal.loads && !is_config => {
-                    self.schedule_completion(slot, visible);
-                }
-                Class::Store if self.ideal.stores && !is_config => {
-                    self.schedule_completion(slot, visible);
-                }
-                Class::Load => {
-                    self.load
-                        .push(if is_config { Slot::MAX } else { slot }, work, visible);
-                    self.wake[LOAD] = self.wake[LOAD].min(visible);
-                }
-                Class::Store => {
-                    self.store
-                        .push(if is_config { Slot::MAX } else { slot }, visible);
-                    self.wake[STORE] = self.wake[STORE].min(visible);
-                }
-                Class::Execute => {
-                    self.execute.push(slot, visible);
-                    if !self.execute.is_busy {
-                        self.wake[ARRAY] = self.wake[ARRAY].min(visible);
-                    }
-                }
-            }
-            if is_config && class != Class::Execute {
-                self.busy_until = self.busy_until.max(now + 1);
-                self.loop_command_done(origin, class);
-                // A slot is free and dependencies are gone from the next cycle on.
-                self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
-                wake = now + 1;
-            }
-            if let Some(next) = self.station.next_issue(class) {
-                wake = wake.min(next.max(now + 1));
-            }
-        }
-        self.wake[ISSUE] = wake;
-    }
-
-    fn step_complete(&mut self, now: u64) {
-        // Execute commands come before loads, loads before stores.
-        for class in [Class::Execute, Class::Load, Class::Store] {
-            let queue = &mut self.completions[class as usize];
-            if queue.front().is_some_and(|(at, _)| *at <= now) {
-                let (_, slot) = queue.pop_front().expect("just seen");
-                let entry = self.station.entry(slot);
-                let (pc, issued, origin) = (entry.pc, entry.issued, entry.origin);
-                let charged = self.stats.pc(pc);
-                charged.commands += 1;
-                charged.in_flight += now - issued;
-                if let Some(recording) = &mut self.recording {
-                    recording.complete(slot, now);
-                }
-                self.station.complete(slot, now);
-                if self.counts.is_some() {
-                    self.note_completion(class, now);
-                }
-                match class {
-                    Class::Load => {
-                        self.load.complete(slot, now);
-                        self.wake[LOAD] = self.wake[LOAD].min(now + 1);
-                    }
-                    Class::Store => {
-                        self.store.complete(slot, now);
-                        self.wake[STORE] = self.wake[STORE].min(now + 1);
-                    }
-                    Class::Execute => {}
-                }
-                self.busy_until = self.busy_until.max(now + 1);
-                self.loop_command_done(origin, class);
-                self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
-                self.wake[ISSUE] = self.wake[ISSUE].min(now + 1);
-                break;
-            }
-        }
-        let next = self
-            .completions
-            .iter()
-            .filter_map(|queue| queue.front())
-            .map(|(at, _)| *at)
-            .min();
-        self.wake[COMPLETE] = next.map_or(u64::MAX, |at| at.max(now + 1));
     }
 }

@@ -1,11 +1,11 @@
 //! Unroller and execute controller: what the array does next.
 
-use super::engine::{ARRAY, Engine};
+use super::engine::{ARRAY, COMPLETE, Engine};
 use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand, Work};
 use super::operation::Operation;
 use super::recording::RecordedOperation;
 use super::ring::Ring;
-use super::station::{Slot, Station};
+use super::station::{Slot, Station, class_of};
 use super::stats::IdleReason;
 use std::collections::VecDeque;
 
@@ -190,16 +190,33 @@ impl Engine {
 
     /// Moves commands into the controller's queue, splitting transposed
     /// preloads; returns when to look again.
+    #[inline]
     pub(super) fn step_unroller(&mut self, now: u64) -> u64 {
+        match self.next_move() {
+            Some((_, at)) if at <= now => self.move_commands(now),
+            Some((_, at)) => at,
+            None => u64::MAX,
+        }
+    }
+
+    /// Returns the command that is to move into the controller's queue next
+    /// and from which cycle on it can, if there is one and there is room.
+    #[inline]
+    fn next_move(&self) -> Option<(Slot, u64)> {
+        let unit = &self.execute;
+        if unit.commands.len() >= self.k.execute_queue {
+            return None;
+        }
+        let &(slot, visible) = unit.unroller.front()?;
+        Some((slot, visible.max(unit.last_move + 1).max(unit.room_from)))
+    }
+
+    fn move_commands(&mut self, now: u64) -> u64 {
         loop {
-            let unit = &mut self.execute;
-            if unit.commands.len() >= self.k.execute_queue {
-                return u64::MAX;
-            }
-            let Some(&(slot, visible)) = unit.unroller.front() else {
+            let Some((slot, mut at)) = self.next_move() else {
                 return u64::MAX;
             };
-            let mut at = visible.max(unit.last_move + 1).max(unit.room_from);
+            let unit = &mut self.execute;
             // Splitting a preload needs its multiplication in sight.
             let next = unit.unroller.get(1).copied();
             if unit.unroll_transposed && is_preload(&self.station, slot) {
@@ -216,42 +233,42 @@ impl Engine {
                 unit.unroller.drop_front(1);
                 continue;
             };
-            let mut command = Command {
+            let mut pop = true;
+            let command = Command {
                 job: *job,
                 slot: Some(slot),
                 pc: entry.pc,
                 visible: at + 1,
             };
-            let mut pop = true;
-            match job.kind {
-                ExecuteKind::Config => {
-                    unit.unroll_transposed = job.mode.weight_stationary && job.mode.b_transpose;
-                }
-                ExecuteKind::Preload if unit.unroll_transposed => {
-                    let flip = next.is_some_and(|(next, _)| {
-                        matches!(
-                            self.station.entry(next).work,
-                            Work::Execute(ExecuteJob {
-                                kind: ExecuteKind::Flip,
-                                ..
-                            })
-                        )
-                    });
-                    if flip {
-                        if unit.unroll_step == 0 {
-                            unit.unrolling_from = at + 1;
-                        }
-                        pop = unit.split(&mut command);
-                        if let Some(counts) = &mut self.counts
-                            && pop
-                        {
-                            counts.unroller_active.add(unit.unrolling_from, at + 1);
-                        }
+            if job.kind == ExecuteKind::Preload && unit.unroll_transposed {
+                let flip = next.is_some_and(|(next, _)| {
+                    matches!(
+                        self.station.entry(next).work,
+                        Work::Execute(ExecuteJob {
+                            kind: ExecuteKind::Flip,
+                            ..
+                        })
+                    )
+                });
+                let mut command = command;
+                if flip {
+                    if unit.unroll_step == 0 {
+                        unit.unrolling_from = at + 1;
+                    }
+                    pop = unit.split(&mut command);
+                    if let Some(counts) = &mut self.counts
+                        && pop
+                    {
+                        counts.unroller_active.add(unit.unrolling_from, at + 1);
                     }
                 }
-                _ => {}
+                unit.commands.push_back(command);
+            } else {
+                if job.kind == ExecuteKind::Config {
+                    unit.unroll_transposed = job.mode.weight_stationary && job.mode.b_transpose;
+                }
+                unit.commands.push_back(command);
             }
-            unit.commands.push_back(command);
             unit.last_move = at;
             if pop {
                 unit.unroller.drop_front(1);
@@ -376,6 +393,7 @@ impl Engine {
         unit.commands.drop_front(1);
         unit.free = now + 1;
         unit.last_row = unit.last_row.max(now);
+        self.note_array_room();
         if let Some(slot) = head.slot {
             self.schedule_completion(slot, now);
         }
@@ -401,15 +419,15 @@ impl Engine {
 
     /// Notes that the results that leave with operation `id` are out at `done`.
     pub(super) fn results_leave(&mut self, id: u64, done: u64) {
-        for idx in 0..self.execute.tags.len() {
-            let tag = &mut self.execute.tags[idx];
+        for tag in &mut self.execute.tags {
             if tag.id > id {
                 break;
             }
             if tag.done == u64::MAX {
                 tag.done = done;
                 if let Some(slot) = tag.slot {
-                    self.schedule_completion(slot, done);
+                    self.completions[class_of(slot) as usize].insert(slot, done);
+                    self.wake[COMPLETE] = self.wake[COMPLETE].min(done);
                 }
             }
         }

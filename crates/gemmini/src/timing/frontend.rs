@@ -1,23 +1,57 @@
 //! From the core to the reservation station: the command queues, the loop
 //! units between them, and the command that waits for room.
 
-use super::engine::{ALLOCATE, Engine, ISSUE, LOOPS};
+use super::engine::{ALLOCATE, Engine, LOOPS};
 use super::job::{Class, Job, resolve};
 use super::station::Origin;
 use crate::ExecContext;
 use crate::isa::Instruction;
 use autocomp_riscv::{RoccCommand, RoccReply};
 
-/// Entries of the queue between the loop units and the station.
-const UNROLLED: usize = 2;
+/// Entries of the queue between the loop units and the station, and of that
+/// between the two loop units.
+pub(super) const UNROLLED: usize = 2;
 
 /// A command between the core and the reservation station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub(super) instruction: Instruction,
     pub(super) pc: u64,
-    pub(super) accepted: u64,
+    /// Cycle in which it was taken from the core, or from which on it is seen
+    /// behind the loop unit that made it.
+    pub(super) since: u64,
     pub(super) origin: Origin,
+}
+
+impl Pending {
+    /// Returns what fills places of queues without a command.
+    pub(super) fn none() -> Self {
+        Self {
+            instruction: Instruction::Flush { skip: false },
+            pc: 0,
+            since: 0,
+            origin: Origin::Core,
+        }
+    }
+}
+
+/// A command that a loop unit sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Emitted {
+    pub(super) instruction: Instruction,
+    pub(super) pc: u64,
+}
+
+impl Emitted {
+    #[inline]
+    fn pending(self, origin: Origin, since: u64) -> Pending {
+        Pending {
+            instruction: self.instruction,
+            pc: self.pc,
+            since,
+            origin,
+        }
+    }
 }
 
 /// A command that waits for room in the reservation station.
@@ -86,7 +120,7 @@ impl Engine {
         self.core.push_back(Pending {
             instruction: *instruction,
             pc: command.pc,
-            accepted,
+            since: accepted,
             origin: Origin::Core,
         });
         let at = accepted + self.k.queues;
@@ -98,23 +132,47 @@ impl Engine {
     }
 
     pub(super) fn loop_command_done(&mut self, origin: Origin, class: Class) {
-        let unit = match origin {
+        match origin {
             Origin::Core => return,
-            Origin::Matmul => &mut self.matmul.outstanding,
-            Origin::Conv => &mut self.conv.outstanding,
-        };
-        unit[class as usize] = unit[class as usize].saturating_sub(1);
-        self.poke_loops(self.now + 1);
+            Origin::Matmul => self.matmul.command_done(class as usize),
+            Origin::Conv => {
+                let outstanding = &mut self.conv.outstanding[class as usize];
+                *outstanding = outstanding.saturating_sub(1);
+            }
+        }
+        // That a command is complete makes no room in the queue.
+        let nothing = self.matmul.waits() && self.only_matmul_looks();
+        self.poke_loops(self.now + 1, nothing);
     }
 
-    /// The loop units have to look again in cycle `at`.
-    fn poke_loops(&mut self, at: u64) {
+    /// The loop units have to look again in cycle `at`, unless they would do
+    /// `nothing` then.
+    #[inline]
+    fn poke_loops(&mut self, at: u64, nothing: bool) {
+        if nothing {
+            self.passed_over = at;
+            return;
+        }
         self.loops_poked = at;
         self.wake[LOOPS] = self.wake[LOOPS].min(at);
     }
 
+    /// Returns whether the matrix loop unit is the only one for which a look at
+    /// the loop units could matter.
+    #[inline]
+    fn only_matmul_looks(&self) -> bool {
+        self.matmul.is_active()
+            && !self.conv.is_active()
+            && self.conv_out.len() == 0
+            && (self.loop_command_waits
+                || self
+                    .core
+                    .front()
+                    .is_none_or(|next| !next.instruction.is_for_loops()))
+    }
+
     fn loops_active(&self) -> bool {
-        self.matmul.is_active() || self.conv.is_active() || !self.conv_out.is_empty()
+        self.matmul.is_active() || self.conv.is_active() || self.conv_out.len() > 0
     }
 
     pub(super) fn step_allocate(&mut self, now: u64) {
@@ -128,7 +186,8 @@ impl Engine {
                 head.waits = false;
                 let origin = head.origin;
                 let blocked = self.blocked.take();
-                self.station
+                let can_issue = self
+                    .station
                     .allocate(slot, &head.job, head.pc, origin, now, blocked);
                 if let Some(recording) = &mut self.recording {
                     recording.allocate(slot, &head.job, origin, head.pc, head.arrived, now);
@@ -143,8 +202,10 @@ impl Engine {
                 if origin == Origin::Core {
                     self.leave(now);
                 }
-                self.wake[ISSUE] = self.wake[ISSUE].min(now + 1);
-                if !self.core.is_empty() || !self.unrolled.is_empty() {
+                self.passed_over = now + 1;
+                self.look_at_issue(can_issue, now + 1);
+                // What the core has sent waits until the loops are done.
+                if self.unrolled.len() > 0 || !(self.core.is_empty() || self.loops_active()) {
                     self.wake[ALLOCATE] = now + 1;
                 }
                 return;
@@ -172,8 +233,8 @@ impl Engine {
     fn take_head(&mut self, now: u64) -> bool {
         loop {
             let earliest = self.last_allocation + 1;
-            if let Some((pending, visible)) = self.unrolled.front() {
-                let (visible, at) = (*visible, (*visible).max(earliest));
+            if let Some(pending) = self.unrolled.front() {
+                let (visible, at) = (pending.since, pending.since.max(earliest));
                 if at > now {
                     self.wake[ALLOCATE] = at;
                     return false;
@@ -192,8 +253,9 @@ impl Engine {
                 if self.unrolled.len() >= UNROLLED {
                     self.unrolled_room_from = now + 1;
                 }
-                self.unrolled.pop_front();
-                self.poke_loops(now + 1);
+                self.unrolled.drop_front(1);
+                let nothing = self.matmul.waits_for_commands() && self.only_matmul_looks();
+                self.poke_loops(now + 1, nothing);
                 if allocates {
                     return true;
                 }
@@ -205,7 +267,7 @@ impl Engine {
             if pending.instruction.is_for_loops() || self.loops_active() {
                 return false;
             }
-            let arrived = pending.accepted + self.k.queues;
+            let arrived = pending.since + self.k.queues;
             let at = arrived.max(earliest).max(self.loops_idle_from);
             if at > now {
                 self.wake[ALLOCATE] = at;
@@ -255,86 +317,40 @@ impl Engine {
         let mut changed = false;
         // Commands of the convolution loop pass the queue of the matrix loop.
         if !self.matmul.is_active() {
-            if let Some((pending, visible)) = self.conv_out.front().copied() {
-                if visible > now {
-                    wake = wake.min(visible);
+            if let Some(pending) = self.conv_out.front().copied() {
+                if pending.since > now {
+                    wake = wake.min(pending.since);
                 } else if room {
-                    self.conv_out.pop_front();
-                    self.unrolled.push_back((pending, now + 1));
-                    self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+                    self.conv_out.drop_front(1);
+                    self.unroll(Pending {
+                        since: now + 1,
+                        ..pending
+                    });
                     changed = true;
                 }
             }
         } else {
-            let (emitted, moved) = self.matmul.step(room);
-            changed |= moved;
+            let (emitted, mut moved) = self.matmul.step(room);
             if let Some(emitted) = emitted {
-                let pending = Pending {
-                    instruction: emitted.instruction,
-                    pc: emitted.pc,
-                    accepted: now,
-                    origin: Origin::Matmul,
-                };
-                self.unrolled.push_back((pending, now + 1));
-                self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+                self.unroll(emitted.pending(Origin::Matmul, now + 1));
+                if self.unrolled.len() == UNROLLED && self.matmul.waits_for_room() {
+                    // The next look would find the queue full.
+                    self.passed_over = now + 1;
+                    moved = false;
+                }
             }
+            changed |= moved;
         }
         if self.conv.is_active() {
-            let room = self.conv_out.len() < 2;
+            let room = self.conv_out.len() < UNROLLED;
             let (emitted, moved) = self.conv.step(room);
             changed |= moved;
             if let Some(emitted) = emitted {
-                let pending = Pending {
-                    instruction: emitted.instruction,
-                    pc: emitted.pc,
-                    accepted: now,
-                    origin: Origin::Conv,
-                };
-                self.conv_out.push_back((pending, now + 1));
+                self.conv_out
+                    .push_back(emitted.pending(Origin::Conv, now + 1));
             }
         }
-        // Commands of the loops wait at the unit they are for.
-        while let Some(pending) = self.core.front().copied() {
-            let stage = match pending.instruction {
-                Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => self.k.queues - 1,
-                Instruction::LoopConv(_) | Instruction::LoopConvConfig(_) => self.k.queues - 2,
-                _ => break,
-            };
-            // They must not overtake what is before them in the queues.
-            let at = (pending.accepted + stage).max(self.last_loop_stage + 1);
-            if at > now {
-                wake = wake.min(at);
-                break;
-            }
-            let taken = match pending.instruction {
-                Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => {
-                    self.matmul.has_room() && !self.conv.is_active() && self.conv_out.is_empty()
-                }
-                _ => self.conv.has_room() && !self.matmul.is_active(),
-            };
-            if !taken {
-                break;
-            }
-            self.core.pop_front();
-            self.last_loop_stage = now;
-            self.leave(now);
-            // A command for the station may have waited behind this one.
-            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
-            changed = true;
-            match pending.instruction {
-                Instruction::LoopWs(_) => {
-                    if let Some(plan) = self.matmul_plans.pop_front() {
-                        self.matmul.start(plan, pending.pc);
-                    }
-                }
-                Instruction::LoopConv(_) => {
-                    if let Some(plan) = self.conv_plans.pop_front() {
-                        self.conv.start(&plan, &self.config, pending.pc);
-                    }
-                }
-                _ => {}
-            }
-        }
+        changed |= self.take_loop_commands(now, &mut wake);
         if changed {
             wake = now + 1;
         }
@@ -350,5 +366,64 @@ impl Engine {
             wake = wake.min(self.loops_poked);
         }
         self.wake[LOOPS] = wake;
+    }
+
+    /// Puts a command into the queue before the reservation station.
+    #[inline]
+    fn unroll(&mut self, pending: Pending) {
+        self.unrolled.push_back(pending);
+        self.wake[ALLOCATE] = self.wake[ALLOCATE].min(pending.since);
+    }
+
+    /// Takes the commands of the loops from the core's queue, each as soon as
+    /// the unit it is for has room; returns whether there was one.
+    fn take_loop_commands(&mut self, now: u64, wake: &mut u64) -> bool {
+        let mut changed = false;
+        self.loop_command_waits = false;
+        while let Some(pending) = self.core.front() {
+            let (for_matmul, stage) = match pending.instruction {
+                Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => (true, self.k.queues - 1),
+                Instruction::LoopConv(_) | Instruction::LoopConvConfig(_) => {
+                    (false, self.k.queues - 2)
+                }
+                _ => break,
+            };
+            // They must not overtake what is before them in the queues.
+            let at = (pending.since + stage).max(self.last_loop_stage + 1);
+            if at > now {
+                *wake = (*wake).min(at);
+                self.loop_command_waits = true;
+                break;
+            }
+            let taken = if for_matmul {
+                self.matmul.has_room() && !self.conv.is_active() && self.conv_out.len() == 0
+            } else {
+                self.conv.has_room() && !self.matmul.is_active()
+            };
+            if !taken {
+                self.loop_command_waits = true;
+                break;
+            }
+            changed = true;
+            match pending.instruction {
+                Instruction::LoopWs(_) => {
+                    if let Some(plan) = self.matmul_plans.pop_front() {
+                        self.matmul.start(plan, pending.pc);
+                    }
+                }
+                Instruction::LoopConv(_) => {
+                    if let Some(plan) = self.conv_plans.pop_front() {
+                        self.conv.start(&plan, &self.config, pending.pc);
+                    }
+                }
+                _ => {}
+            }
+            self.core.pop_front();
+            self.last_loop_stage = now;
+            self.leave(now);
+            // A command for the station may have waited behind this one.
+            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+        }
+        changed
     }
 }

@@ -97,6 +97,16 @@ impl RowRange {
         }
     }
 
+    /// Grows to cover another range, and what lies between, too.
+    #[inline]
+    pub(super) fn cover(&mut self, other: &Self) {
+        // An empty range lies within those that it overlaps.
+        if other.start <= other.end {
+            self.start = self.start.min(other.start);
+            self.end = self.end.max(other.end).max(other.start.saturating_add(1));
+        }
+    }
+
     #[inline]
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         ((other.start <= self.start) & (self.start < other.end))
@@ -126,6 +136,8 @@ pub(super) struct LoadJob {
     pub(super) wide: bool,
     pub(super) zero: bool,
     pub(super) scaled: bool,
+    /// Rows go to the scratchpad once each and as they are.
+    pub(super) is_plain: bool,
 }
 
 /// A move out.
@@ -393,6 +405,7 @@ fn load(job: &mut Job, channel: u8, dram: u64, tile: Tile, state: &Configured, s
     job.a_is_dest = true;
     job.a = RowRange::new(start, (blocks - 1) * block_stride + rows, sizes);
     job.b = RowRange::default();
+    let scaled = !wide && channel.scale.to_bits() != 1.0f32.to_bits();
     job.work = Work::Load(LoadJob {
         dram,
         stride: channel.stride,
@@ -407,7 +420,8 @@ fn load(job: &mut Job, channel: u8, dram: u64, tile: Tile, state: &Configured, s
         accumulate: tile.address.accumulates(),
         wide,
         zero,
-        scaled: !wide && channel.scale.to_bits() != 1.0f32.to_bits(),
+        scaled,
+        is_plain: !accumulator && !scaled && repeats == 0 && pixel_repeats == 1,
     });
 }
 

@@ -6,6 +6,7 @@
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
 use super::merger::{Arrival, Merging};
+use super::ring::Ring;
 use super::station::Slot;
 use std::collections::VecDeque;
 
@@ -23,7 +24,7 @@ pub(super) struct Lead {
     next: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowRequest {
     slot: Slot,
     tracker: usize,
@@ -83,7 +84,7 @@ pub(super) struct LoadUnit {
     /// Cycles in which the first row was tried and requested.
     lead_start: u64,
     lead_first: u64,
-    pub(super) rows: VecDeque<RowRequest>,
+    pub(super) rows: Ring<RowRequest, 8>,
     /// Cycles at which the reader took the last rows.
     pub(super) accepted: [u64; 8],
     pub(super) accepted_count: usize,
@@ -113,7 +114,7 @@ impl LoadUnit {
             lead_ready: 0,
             lead_start: 0,
             lead_first: 0,
-            rows: VecDeque::with_capacity(8),
+            rows: Ring::new(RowRequest::default()),
             accepted: [0; 8],
             accepted_count: 0,
             current: None,
@@ -191,8 +192,8 @@ impl Engine {
     }
 
     #[inline]
-    pub(super) fn load_job(&self, slot: Slot) -> LoadJob {
-        self.load.jobs[slot as usize % JOBS]
+    pub(super) fn load_job(&self, slot: Slot) -> &LoadJob {
+        &self.load.jobs[slot as usize % JOBS]
     }
 
     /// Returns up to which cycle the load path may work ahead: with an idle
@@ -215,10 +216,10 @@ impl Engine {
     fn step_lead(&mut self, now: u64) -> u64 {
         loop {
             if let Some(mut lead) = self.load.lead {
-                let job = self.load_job(lead.slot);
+                let job_rows = self.load_job(lead.slot).rows;
                 let depth = self.k.row_queue;
                 let mut at = lead.next;
-                while lead.row < job.rows && self.load.rows.len() < depth {
+                while lead.row < job_rows && self.load.rows.len() < depth {
                     // The slot of the row `depth` before this one is free in
                     // the cycle in which the reader takes that row.
                     let count = self.load.accepted_count + self.load.rows.len();
@@ -238,17 +239,17 @@ impl Engine {
                     lead.next = at + 1;
                     at += 1;
                 }
-                if lead.row < job.rows {
+                if lead.row < job_rows {
                     self.load.lead = Some(lead);
                     return u64::MAX;
                 }
                 self.load.lead = None;
                 // A command of one row costs an extra cycle.
-                self.load.lead_ready = lead.next + u64::from(job.rows == 1);
+                self.load.lead_ready = lead.next + u64::from(job_rows == 1);
                 let ready = self.load.lead_ready;
                 if let Some(counts) = &mut self.counts {
                     let (start, first) = (self.load.lead_start, self.load.lead_first);
-                    counts.loaded(start, first, ready, job.rows);
+                    counts.loaded(start, first, ready, job_rows);
                 }
             }
             if self.load.zero.is_some() {
@@ -275,13 +276,14 @@ impl Engine {
             }
             self.load.queue.pop_front();
             let job = self.load_job(slot);
+            let (bytes_left, zero) = (job.row_bytes * job.rows, job.zero);
             self.load.trackers[tracker] = Tracker {
                 busy: true,
                 slot,
-                bytes_left: job.row_bytes * job.rows,
+                bytes_left,
                 last_write: 0,
             };
-            if job.zero {
+            if zero {
                 let next = (at + self.k.zero_to_write).max(now);
                 self.load.zero = Some(ZeroFill {
                     slot,
@@ -316,15 +318,16 @@ impl Engine {
     fn step_reader(&mut self, now: u64) -> (bool, u64) {
         loop {
             let Some(mut row) = self.load.current else {
-                let Some(request) = self.load.rows.pop_front() else {
+                let Some(request) = self.load.rows.front().copied() else {
                     return (false, u64::MAX);
                 };
+                self.load.rows.drop_front(1);
                 let taken = (request.at + 1).max(self.load.reader_free);
                 let count = self.load.accepted_count;
                 self.load.accepted[count % 8] = taken;
                 self.load.accepted_count += 1;
                 let job = self.load_job(request.slot);
-                self.load.current = Some(CurrentRow {
+                let current = CurrentRow {
                     slot: request.slot,
                     tracker: request.tracker,
                     row: request.row,
@@ -334,7 +337,8 @@ impl Engine {
                     done: 0,
                     left: job.row_bytes,
                     next: taken + self.k.row_to_packet - 1,
-                });
+                };
+                self.load.current = Some(current);
                 return (true, now);
             };
             let horizon = self.load_horizon(now);
@@ -364,7 +368,7 @@ impl Engine {
             }
             let (size, bytes, shift) =
                 best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
-            let beats = u64::from(size / self.k.beat_bytes);
+            let beats = u64::from(size >> self.k.beat_bytes.trailing_zeros());
             self.stats.read_beats += beats;
             self.stats.read_packets += 1;
             self.load.bytes += u64::from(bytes);
@@ -400,7 +404,7 @@ impl Engine {
         let Some(mut zero) = self.load.zero else {
             return u64::MAX;
         };
-        let job = self.load_job(zero.slot);
+        let job = *self.load_job(zero.slot);
         let blocks = job.row_bytes.div_ceil(job.block_bytes);
         while zero.next <= now {
             let row = job.row + zero.row + zero.block * job.block_stride;

@@ -43,7 +43,7 @@ impl Engine {
             packet,
         };
         if self.load.arrivals.is_empty() && self.load.merging.is_none() {
-            self.begin_merge(&arrival);
+            self.load.merging = Some(self.begin_merge(&arrival));
             let at = self.step_merge(self.now);
             self.wake[LOAD] = self.wake[LOAD].min(at);
             return;
@@ -57,33 +57,34 @@ impl Engine {
     /// Puts the beats of packets together and schedules the writes of their
     /// rows as far as it is known what else writes; returns when to look again.
     pub(super) fn step_merge(&mut self, now: u64) -> u64 {
+        let mut merging = self.load.merging.take();
         loop {
-            if let Some(mut merging) = self.load.merging {
-                let wake = self.merge_rows(&mut merging, now);
+            if let Some(packet) = &mut merging {
+                let wake = self.merge_rows(packet, now);
                 if wake != 0 {
-                    self.load.merging = Some(merging);
+                    self.load.merging = merging;
                     return wake;
                 }
-                self.load.merging = None;
-                self.finish_packet(&merging);
+                self.finish_packet(packet);
             }
-            let Some(arrival) = self.load.arrivals.front().copied() else {
+            let Some(arrival) = self.load.arrivals.front() else {
                 return u64::MAX;
             };
             if arrival.first > now + self.k.lookahead {
                 return arrival.first - self.k.lookahead;
             }
+            let arrival = *arrival;
             self.load.arrivals.pop_front();
-            self.begin_merge(&arrival);
+            merging = Some(self.begin_merge(&arrival));
         }
     }
 
-    fn begin_merge(&mut self, arrival: &Arrival) {
+    fn begin_merge(&self, arrival: &Arrival) -> Merging {
         let packet = arrival.packet;
-        let beats = u64::from(packet.size / self.k.beat_bytes);
+        let beats = u64::from(packet.size >> self.k.beat_bytes.trailing_zeros());
         let start = arrival.first.max(self.load.merger_free);
         let block_bytes = self.load_job(packet.slot).block_bytes;
-        self.load.merging = Some(Merging {
+        Merging {
             packet,
             start,
             last_in: (start + beats - 1).max(arrival.first + (beats - 1) * arrival.spacing),
@@ -95,14 +96,14 @@ impl Engine {
             out: start,
             write_at: None,
             writes: 0,
-        });
+        }
     }
 
     /// Lets the rows of a packet leave the merger; returns when to go on, or 0
     /// if all have left and are written.
     fn merge_rows(&mut self, merging: &mut Merging, now: u64) -> u64 {
         let packet = merging.packet;
-        let job = self.load_job(packet.slot);
+        let job = *self.load_job(packet.slot);
         let beat_shift = self.k.beat_bytes.trailing_zeros();
         let block_bytes = u64::from(job.block_bytes);
         let (bytes, shift) = (u64::from(packet.bytes), u64::from(packet.shift));
@@ -112,6 +113,10 @@ impl Engine {
         } else {
             self.k.merger_to_write
         } + if job.scaled { self.k.scale_latency } else { 0 };
+        if job.is_plain && job.block_bytes == self.k.beat_bytes && self.merge_at_once(merging, now)
+        {
+            return 0;
+        }
         while merging.sent < bytes {
             let rest = block_bytes - merging.offset;
             let last = merging.sent + rest >= bytes;
@@ -146,6 +151,75 @@ impl Engine {
         0
     }
 
+    /// Lets all rows of a packet leave the merger, one per cycle, if nothing is
+    /// in the way of any of them: a row is a beat and written as it is to the
+    /// scratchpad. Returns whether it did.
+    fn merge_at_once(&mut self, merging: &mut Merging, now: u64) -> bool {
+        let Packet {
+            bytes, shift, slot, ..
+        } = merging.packet;
+        if merging.sent != 0
+            || merging.write_at.is_some()
+            || merging.offset != 0
+            || merging.spacing != 1
+        {
+            return false;
+        }
+        let beat_shift = self.k.beat_bytes.trailing_zeros();
+        let rows = u64::from((bytes + self.k.beat_bytes - 1) >> beat_shift);
+        // From here on as for a row by itself; those after the first follow it
+        // at a distance of one beat and one cycle.
+        let end = self.k.beat_bytes.min(bytes) + shift - 1;
+        let idx = u64::from((end >> beat_shift).min((merging.packet.size >> beat_shift) - 1));
+        let entered = merging.start.max(merging.first) + idx;
+        let out = (merging.out + 1).max(entered + 1);
+        let at = out + self.k.merger_to_write;
+        let known = now + self.k.read_latency + self.k.mesh_latency;
+        // With the writer free the stages before it are, too.
+        if at < self.load.write_free || at <= now + self.k.read_latency || known < at + rows {
+            return false;
+        }
+        let job = self.load_job(slot);
+        let (stride, first) = (
+            job.block_stride,
+            job.row + merging.packet.row + merging.block * job.block_stride,
+        );
+        let bank = |row: u64| self.bank(false, first + row as u32 * stride);
+        let (first_bank, last_bank) = (bank(0), bank(rows - 1));
+        let one_bank = first_bank == last_bank && u64::from(stride) * rows <= self.k.spad_bank_rows;
+        if self.spad_ex_writes[first_bank].is_marked(at) {
+            return false;
+        }
+        self.advance_execute(now);
+        if one_bank {
+            if self.spad_ex_writes[first_bank].any(at, rows) {
+                return false;
+            }
+            self.spad_writes[first_bank].mark_range(at, rows);
+        } else {
+            let banks = |row: u64| self.bank(false, first + row as u32 * stride);
+            if (0..rows).any(|row| self.spad_ex_writes[banks(row)].is_marked(at + row)) {
+                return false;
+            }
+            for row in 0..rows {
+                let bank = self.bank(false, first + row as u32 * stride);
+                self.spad_writes[bank].mark(at + row);
+            }
+        }
+        let last = at + rows - 1;
+        self.load_last.mark(last);
+        for row in at..=last {
+            let count = self.load.written_count;
+            self.load.written[count % 8] = row;
+            self.load.written_count += 1;
+        }
+        self.load.write_free = last + 1;
+        merging.out = out + rows - 1;
+        let tracker = &mut self.load.trackers[merging.packet.tracker];
+        tracker.last_write = tracker.last_write.max(last);
+        true
+    }
+
     fn finish_packet(&mut self, merging: &Merging) {
         let (out, last_in) = (merging.out, merging.last_in);
         self.load.merger_free = if out > last_in {
@@ -170,6 +244,7 @@ impl Engine {
 
     /// Schedules the writes of one block of a row from cycle `at` on; returns
     /// when to go on, or 0 if all are scheduled.
+    #[inline]
     fn write_row(
         &mut self,
         job: &LoadJob,
@@ -201,7 +276,7 @@ impl Engine {
                 return free - (self.k.mesh_latency >> 1);
             }
             at = free;
-            if free > now + self.k.read_latency {
+            if free > now + self.k.read_latency && self.is_behind(now) {
                 self.advance_execute(now);
                 at = self.results(job.accumulator, bank).first_free(free);
                 if at >= known {

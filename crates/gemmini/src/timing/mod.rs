@@ -8,6 +8,7 @@
 //! measured on RTL.
 
 mod calendar;
+mod completions;
 mod config;
 mod constants;
 mod conv_loop;
@@ -16,8 +17,11 @@ mod events;
 mod execute;
 mod frontend;
 mod ideal;
+mod idle;
+mod issue;
 mod job;
 mod load;
+mod matmul_commands;
 mod matmul_loop;
 mod memory;
 mod merger;
@@ -28,6 +32,7 @@ mod ring;
 mod station;
 mod stats;
 mod store;
+mod stream;
 mod trackers;
 
 pub use config::{

@@ -10,20 +10,7 @@ use super::execute::Tag;
 use super::job::{ExecuteKind, Operand};
 use super::recording::RecordedOperation;
 use super::station::Slot;
-use super::stats::IdleReason;
-
-/// One of the three streams of rows of an operation.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stream {
-    /// Rows come from a bank (otherwise they are zeros).
-    reads: bool,
-    accumulator: bool,
-    bank: usize,
-    /// Rows that need the bank: from `from` up to `to`.
-    from: u32,
-    to: u32,
-    fired: u32,
-}
+use super::stream::{Stream, awaited, pace, same_bank, shared_before};
 
 /// An operation of the array.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,9 +52,9 @@ impl Operation {
     /// Returns whether no stream is a row ahead.
     #[inline]
     fn is_in_step(&self) -> bool {
-        self.streams
-            .iter()
-            .all(|stream| stream.fired == self.complete)
+        let [a, b, d] = &self.streams;
+        let row = self.complete;
+        (a.fired == row) & (b.fired == row) & (d.fired == row)
     }
 
     /// Returns how long a row that is read in cycle `at` waits at the entrance of
@@ -97,31 +84,7 @@ impl Operation {
     }
 }
 
-impl Stream {
-    /// Returns whether it uses a bank of the scratchpad.
-    #[inline]
-    fn uses_spad(&self) -> bool {
-        self.reads && !self.accumulator
-    }
-}
-
 impl Engine {
-    fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
-        let reads = !operand.garbage && !self.ideal.banks;
-        Stream {
-            reads,
-            accumulator: operand.accumulator,
-            bank: if reads {
-                self.bank(operand.accumulator, operand.row)
-            } else {
-                0
-            },
-            from,
-            to,
-            fired: 0,
-        }
-    }
-
     /// Starts a multiplication (index of its command), a preload, or both.
     pub(super) fn start_operation(
         &mut self,
@@ -249,58 +212,19 @@ impl Engine {
         }
     }
 
-    /// Charges the cycles before an operation to what held it back.
-    fn charge_idle(&mut self, slot: Option<Slot>, visible: u64, now: u64, idle: u64) {
-        let from = now - idle;
-        let Some(slot) = slot else {
-            self.stats.idle(IdleReason::Latency, idle, None);
-            return;
-        };
-        let entry = self.station.entry(slot);
-        let (pc_of, waited_for, blocked) = (entry.pc, entry.waited_for, entry.blocked);
-        let mut at = from;
-        let mut take = |until: u64| {
-            let cycles = until.min(now).saturating_sub(at);
-            at = at.max(until.min(now));
-            cycles
-        };
-        let before_allocation = take(entry.allocated);
-        let waiting = take(entry.ready);
-        let moving = take(visible);
-        let rest = take(now);
-        let (reason, pc) = match blocked {
-            Some(class) => (
-                match class as usize {
-                    0 => IdleReason::LoadEntries,
-                    1 => IdleReason::StoreEntries,
-                    _ => IdleReason::ExecuteEntries,
-                },
-                Some(pc_of),
-            ),
-            None => (IdleReason::Core, Some(pc_of)),
-        };
-        self.stats.idle(reason, before_allocation, pc);
-        match waited_for {
-            Some((class, pc)) => {
-                let reason = match class as usize {
-                    0 => IdleReason::Load,
-                    1 => IdleReason::Store,
-                    _ => IdleReason::Dependency,
-                };
-                self.stats.idle(reason, waiting, Some(pc));
-            }
-            None => self.stats.idle(IdleReason::Latency, waiting, None),
-        }
-        self.stats.idle(IdleReason::Latency, moving, None);
-        self.stats.idle(IdleReason::Dependency, rest, Some(pc_of));
-    }
-
     /// Brings the operation under way up to, but not including, `limit`.
     #[inline]
     pub(super) fn advance_execute(&mut self, limit: u64) {
-        if self.execute.is_busy && self.execute.operation.at < limit {
+        if self.is_behind(limit) {
             self.advance_operation(limit);
         }
+    }
+
+    /// Returns whether an operation is under way that has not been followed up
+    /// to `limit`.
+    #[inline]
+    pub(super) fn is_behind(&self, limit: u64) -> bool {
+        self.execute.is_busy && self.execute.operation.at < limit
     }
 
     fn advance_operation(&mut self, limit: u64) {
@@ -328,7 +252,7 @@ impl Engine {
     /// Takes all rows up to `limit` at once if no bank is in the way.
     fn advance_in_bulk(&mut self, limit: u64) -> bool {
         let operation = &self.execute.operation;
-        let (streams, complete, at) = (operation.streams, operation.complete, operation.at);
+        let (complete, at) = (operation.complete, operation.at);
         if !operation.is_in_step() {
             return false;
         }
@@ -350,26 +274,26 @@ impl Engine {
             return false;
         }
         let cycles = u64::from(rows * pace);
-        for stream in &streams {
+        let streams = &operation.streams;
+        for stream in streams {
             if stream.uses_spad() && self.spad_writes[stream.bank].any(at, cycles) {
                 return false;
             }
         }
         for (place, stream) in streams.iter().enumerate() {
-            if stream.uses_spad() {
-                let first = stream.from.max(complete);
-                let last = stream.to.min(complete + rows);
-                if first < last {
-                    if pace == 1 {
-                        let from = at + u64::from(first - complete);
-                        self.spad_reads[stream.bank].mark_range(from, u64::from(last - first));
-                    } else {
-                        let phase = shared_before(&streams, place);
-                        for row in first..last {
-                            let at = at + u64::from((row - complete) * pace + phase);
-                            self.spad_reads[stream.bank].mark(at);
-                        }
-                    }
+            let first = stream.from.max(complete);
+            let last = stream.to.min(complete + rows);
+            if first >= last || !stream.uses_spad() {
+                continue;
+            }
+            let reads = &mut self.spad_reads[stream.bank];
+            if pace == 1 {
+                let from = at + u64::from(first - complete);
+                reads.mark_range(from, u64::from(last - first));
+            } else {
+                let phase = shared_before(streams, place);
+                for row in first..last {
+                    reads.mark(at + u64::from((row - complete) * pace + phase));
                 }
             }
         }
@@ -533,6 +457,8 @@ impl Engine {
             unit.room_from = end;
         }
         unit.commands.drop_front(operation.pops);
+        self.note_array_room();
+        let unit = &mut self.execute;
         // Rows enter the array in order, and wait in the stages before it as
         // long as it is full; the next operation's follow them.
         let entered =
@@ -557,35 +483,4 @@ impl Engine {
         self.execute.pending_until = until;
         self.results_leave(operation.id, entered + self.k.mesh_latency);
     }
-}
-
-fn same_bank(a: &Stream, b: &Stream) -> bool {
-    a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
-}
-
-/// Returns which streams need their bank from the first row on, as bits: three
-/// for the scratchpad, three for the accumulator.
-fn awaited(streams: &[Stream; 3]) -> usize {
-    let needs = |place: &usize| {
-        let stream = &streams[*place];
-        stream.reads && stream.from == 0 && 0 < stream.to
-    };
-    let bit = |place: usize| 1 << (place + if streams[place].accumulator { 3 } else { 0 });
-    (0..3).filter(needs).map(bit).sum()
-}
-
-/// Streams of higher priority in the same bank.
-fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
-    streams[..place]
-        .iter()
-        .filter(|other| same_bank(&streams[place], other))
-        .count() as u32
-}
-
-/// Cycles per row if no one else uses the banks.
-fn pace(streams: &[Stream; 3]) -> u32 {
-    1 + (0..3)
-        .map(|place| shared_before(streams, place))
-        .max()
-        .unwrap_or(0)
 }

@@ -42,6 +42,24 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         self.len += 1;
     }
 
+    /// Adds a value before those at the end that have to come `after` it.
+    /// Callers see to it that there is room.
+    #[inline]
+    pub(super) fn insert_before(&mut self, value: T, after: impl Fn(&T) -> bool) {
+        debug_assert!(self.len < N);
+        let mut place = self.first + self.len;
+        while place > self.first {
+            let other = self.values[(place - 1) % N];
+            if !after(&other) {
+                break;
+            }
+            self.values[place % N] = other;
+            place -= 1;
+        }
+        self.values[place % N] = value;
+        self.len += 1;
+    }
+
     /// Drops the oldest `count` values.
     #[inline]
     pub(super) fn drop_front(&mut self, count: usize) {
@@ -64,8 +82,17 @@ mod tests {
             let mut queue = VecDeque::new();
             for (number, (push, count)) in steps.into_iter().enumerate() {
                 if push && queue.len() < 4 {
-                    ring.push_back(number);
-                    queue.push_back(number);
+                    if count == 2 {
+                        let place = queue.partition_point(|other| other % 3 <= number % 3);
+                        let sorted = queue.iter().is_sorted_by_key(|other| other % 3);
+                        if sorted {
+                            ring.insert_before(number, |other| other % 3 > number % 3);
+                            queue.insert(place, number);
+                        }
+                    } else {
+                        ring.push_back(number);
+                        queue.push_back(number);
+                    }
                 } else {
                     ring.drop_front(count);
                     queue.drain(..count.min(queue.len()));

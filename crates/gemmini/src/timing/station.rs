@@ -41,6 +41,8 @@ pub(super) struct Station {
     entries: [Entry; SLOTS],
     /// Rows of the first and the second operand.
     ranges: [(RowRange, RowRange); SLOTS],
+    /// What covers at least the first operands of all loads and of all stores.
+    hulls: [RowRange; 2],
     /// Commands whose first operand is a destination.
     writes: u64,
     /// Commands that each one waits for. That commands of a section issue in
@@ -129,6 +131,7 @@ impl Station {
         Self {
             entries: [empty; SLOTS],
             ranges: [(RowRange::default(), RowRange::default()); SLOTS],
+            hulls: [RowRange::default(); 2],
             writes: 0,
             deps: [0; SLOTS],
             dependents: [0; SLOTS],
@@ -202,7 +205,8 @@ impl Station {
         best
     }
 
-    /// Puts a command into a free slot.
+    /// Puts a command into a free slot; returns whether it can issue from the
+    /// next cycle on, as far as commands are concerned.
     pub(super) fn allocate(
         &mut self,
         slot: Slot,
@@ -211,7 +215,7 @@ impl Station {
         origin: Origin,
         cycle: u64,
         blocked: Option<Class>,
-    ) {
+    ) -> bool {
         let deps = self.dependencies(job);
         let bit = 1u64 << slot;
         for other in bits(deps) {
@@ -221,6 +225,9 @@ impl Station {
         self.deps[slot_idx] = deps;
         self.dependents[slot_idx] = 0;
         self.ranges[slot_idx] = (job.a, job.b);
+        if let Some(hull) = self.hulls.get_mut(job.class as usize) {
+            hull.cover(&job.a);
+        }
         self.writes = self.writes & !bit | u64::from(job.a_is_dest) << slot;
         self.valid |= bit;
         let order = &mut self.order[job.class as usize];
@@ -237,12 +244,13 @@ impl Station {
             work: job.work,
         };
         order.push(slot);
+        order.len == 1 && deps == 0
     }
 
     /// Returns the commands of the other sections, and of its own if they are
     /// waited for until they complete, that a new command has to wait for.
     #[inline]
-    fn dependencies(&self, job: &Job) -> u64 {
+    fn dependencies(&mut self, job: &Job) -> u64 {
         let same = section(job.class);
         let mut deps = 0;
         if job.class == Class::Store && self.ordered_stores {
@@ -273,14 +281,32 @@ impl Station {
                     | among(executes & self.writes, &|other| a.overlaps(&other.0))
             }
             Class::Execute => {
-                let on_loads = among(loads, &|other| a.overlaps(&other.0) | b.overlaps(&other.0));
+                let on_loads = self.moves_over(Class::Load, a, b);
                 if job.a_is_dest {
-                    on_loads | among(stores, &|other| a.overlaps(&other.0))
+                    on_loads | self.moves_over(Class::Store, a, &RowRange::default())
                 } else {
                     on_loads
                 }
             }
         }
+    }
+
+    /// Returns the loads or stores that touch either of two ranges.
+    #[inline]
+    fn moves_over(&mut self, class: Class, a: &RowRange, b: &RowRange) -> u64 {
+        let hull = &self.hulls[class as usize];
+        if !(hull.overlaps(a) | hull.overlaps(b)) {
+            return 0;
+        }
+        let (mut found, mut hull) = (0, RowRange::default());
+        for slot in bits(self.valid & section(class)) {
+            let other = &self.ranges[slot].0;
+            hull.cover(other);
+            found |= u64::from(a.overlaps(other) | b.overlaps(other)) << slot;
+        }
+        // Commands that are complete are in it no longer.
+        self.hulls[class as usize] = hull;
+        found
     }
 
     /// Returns the cycle at which the oldest unissued command of a class can
@@ -319,19 +345,19 @@ impl Station {
         slot
     }
 
-    /// Completes a command.
+    /// Completes a command; returns whether another one waited for it.
     #[inline]
-    pub(super) fn complete(&mut self, slot: Slot, cycle: u64) {
-        self.release(slot, cycle);
+    pub(super) fn complete(&mut self, slot: Slot, cycle: u64) -> bool {
+        self.release(slot, cycle)
     }
 
     #[inline]
-    fn release(&mut self, slot: Slot, cycle: u64) {
+    fn release(&mut self, slot: Slot, cycle: u64) -> bool {
         self.valid &= !(1 << slot);
         self.free_from[slot as usize] = cycle + 1;
         let waiting = std::mem::take(&mut self.dependents[slot as usize]);
         if waiting == 0 {
-            return;
+            return false;
         }
         let class = class_of(slot);
         let pc = self.entries[slot as usize].pc;
@@ -343,5 +369,6 @@ impl Station {
                 entry.waited_for = Some((class, pc));
             }
         }
+        true
     }
 }

@@ -1,0 +1,73 @@
+//! The rows of an operand on their way to the array.
+
+use super::engine::Engine;
+use super::job::Operand;
+
+/// One of the three streams of rows of an operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stream {
+    /// Rows come from a bank (otherwise they are zeros).
+    pub(super) reads: bool,
+    pub(super) accumulator: bool,
+    pub(super) bank: usize,
+    /// Rows that need the bank: from `from` up to `to`.
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) fired: u32,
+}
+
+impl Stream {
+    /// Returns whether it uses a bank of the scratchpad.
+    #[inline]
+    pub(super) fn uses_spad(&self) -> bool {
+        self.reads && !self.accumulator
+    }
+}
+
+impl Engine {
+    /// Returns the stream of an operand whose rows need their bank from `from` up
+    /// to `to`.
+    pub(super) fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
+        let reads = !operand.garbage && !self.ideal.banks;
+        Stream {
+            reads,
+            accumulator: operand.accumulator,
+            bank: if reads {
+                self.bank(operand.accumulator, operand.row)
+            } else {
+                0
+            },
+            from,
+            to,
+            fired: 0,
+        }
+    }
+}
+
+pub(super) fn same_bank(a: &Stream, b: &Stream) -> bool {
+    a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
+}
+
+/// Returns which streams need their bank from the first row on, as bits: three
+/// for the scratchpad, three for the accumulator.
+pub(super) fn awaited(streams: &[Stream; 3]) -> usize {
+    let needs = |place: &usize| {
+        let stream = &streams[*place];
+        stream.reads && stream.from == 0 && 0 < stream.to
+    };
+    let bit = |place: usize| 1 << (place + if streams[place].accumulator { 3 } else { 0 });
+    (0..3).filter(needs).map(bit).sum()
+}
+
+/// Streams of higher priority in the same bank.
+pub(super) fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
+    streams[..place]
+        .iter()
+        .filter(|other| same_bank(&streams[place], other))
+        .count() as u32
+}
+
+/// Cycles per row if no one else uses the banks.
+pub(super) fn pace(streams: &[Stream; 3]) -> u32 {
+    1 + shared_before(streams, 1).max(shared_before(streams, 2))
+}
