@@ -130,9 +130,10 @@ impl MemorySystem {
     #[inline]
     fn find(&self, line: u64) -> Option<usize> {
         let start = (line & self.set_mask) as usize * self.ways;
+        let wanted = line << TAG_SHIFT | VALID;
         self.lines[start..start + self.ways]
             .iter()
-            .position(|entry| entry & VALID != 0 && entry >> TAG_SHIFT == line)
+            .position(|entry| (entry ^ wanted) & (!0 << TAG_SHIFT | VALID) == 0)
             .map(|way| start + way)
     }
 

@@ -104,17 +104,31 @@ pub(super) struct Free {
     directory: u64,
 }
 
+/// What a step needs, in a form in which the cycle of every step is worked out
+/// by the same operations: which step it is cannot be foreseen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    /// Cycle from which the tracker itself is ready.
+    ready: u64,
+    /// All bits set if the step needs the data pipeline, none if not.
+    pipeline: u64,
+    /// The same of the way on which victims are sent away.
+    eviction: u64,
+    /// Cycle from which on the step needs the directory.
+    directory_from: u64,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Trackers {
     trackers: Vec<Tracker>,
     /// The trackers that are in use, one bit each.
     used: u32,
-    /// By tracker, its set, its next step, the cycle from which it can do it, and
-    /// from which nothing is waited for any more but the answer: `u64::MAX`
-    /// if the answer is not the end, or changes nothing.
+    /// By tracker, its set, its next step, what that needs, and the cycle from
+    /// which nothing is waited for any more but the answer: `u64::MAX` if the
+    /// answer is not the end, or changes nothing.
     sets: [u64; MOST],
     steps: [Step; MOST],
-    ready: [u64; MOST],
+    needs: [Needs; MOST],
     settled: [u64; MOST],
     set_mask: u64,
     /// The tracker that is first to have a turn.
@@ -161,7 +175,7 @@ impl Trackers {
             used: 0,
             sets: [0; MOST],
             steps: [Step::Finish; MOST],
-            ready: [0; MOST],
+            needs: [Needs::default(); MOST],
             settled: [0; MOST],
             set_mask,
             first: 0,
@@ -238,20 +252,15 @@ impl Trackers {
     /// Returns from which cycle a tracker can have a turn.
     #[inline]
     fn earliest(&self, idx: usize) -> u64 {
-        let ready = self.ready[idx];
-        let free = &self.free;
-        match self.steps[idx] {
-            Step::Answer => {
-                let at = ready.max(free.pipeline);
-                if at >= self.settled[idx] {
-                    at.max(free.directory)
-                } else {
-                    at
-                }
-            }
-            Step::Recall | Step::Acquire | Step::Probe => ready,
-            Step::Release => ready.max(free.eviction).max(free.directory),
-            Step::Finish => ready.max(free.directory),
+        let (needs, free) = (&self.needs[idx], &self.free);
+        let at = needs
+            .ready
+            .max(free.pipeline & needs.pipeline)
+            .max(free.eviction & needs.eviction);
+        if at >= needs.directory_from {
+            at.max(free.directory)
+        } else {
+            at
         }
     }
 
@@ -282,22 +291,36 @@ impl Trackers {
     /// The tracker goes on with `step` in cycle `ready` at the earliest.
     #[inline]
     pub(super) fn go_on(&mut self, idx: usize, step: Step, ready: u64) {
+        let answers = step == Step::Answer;
+        let all_if = |is_needed: bool| u64::from(is_needed).wrapping_neg();
         self.steps[idx] = step;
-        self.ready[idx] = ready;
+        self.needs[idx] = Needs {
+            ready,
+            pipeline: all_if(answers),
+            eviction: all_if(step == Step::Release),
+            directory_from: match step {
+                Step::Answer => self.settled[idx],
+                Step::Release | Step::Finish => 0,
+                Step::Recall | Step::Acquire | Step::Probe => u64::MAX,
+            },
+        };
     }
 
     /// Nothing but the answer is waited for from cycle `from` on.
     #[inline]
     pub(super) fn settle(&mut self, idx: usize, from: u64) {
         self.settled[idx] = self.settled[idx].max(from);
+        if self.steps[idx] == Step::Answer {
+            self.needs[idx].directory_from = self.settled[idx];
+        }
     }
 
     /// Begins a transaction whose answer ends it if nothing else is waited for,
     /// and with the line's state noted if that `changes`.
     #[inline]
     pub(super) fn begin(&mut self, idx: usize, step: Step, ready: u64, changes: bool) {
-        self.go_on(idx, step, ready);
         self.settled[idx] = if changes { 0 } else { u64::MAX };
+        self.go_on(idx, step, ready);
         self.next_turn = self.next_turn.min(self.earliest(idx));
     }
 
