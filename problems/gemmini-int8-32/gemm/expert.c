@@ -21,7 +21,7 @@
 // {{ expert.peak }} % of peak. The limit is the memory behind the L2, which four times the array's
 // speed outruns: this instance has one load command in flight, so that each waits for
 // its first line; and a line of C that is written throws out one that was, which keeps
-// one of ten trackers of the L2 for 163 cycles.
+// one of ten trackers of the L2 for about 163 cycles.
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});

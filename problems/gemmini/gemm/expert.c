@@ -40,7 +40,7 @@
 // core is never late. {{ expert.peak }} % of peak.
 {% if expert.limit == "stores" %}
 // The limit is the memory behind the L2: a line of C that is written throws out one that
-// was, which keeps one of ten trackers of the L2 for 163 cycles. {{ M * N // 64 }} lines cost
+// was, which keeps one of ten trackers of the L2 for about 163 cycles. {{ M * N // 64 }} lines cost
 // {{ M * N // 64 * 163 // 10 }} cycles in this way, the products {{ M * N * K // 256 }}.
 {% elif expert.limit == "loads" %}
 // The limit is the memory behind the L2: at 8 bytes per cycle A, B and C take

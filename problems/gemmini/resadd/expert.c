@@ -5,7 +5,7 @@
 // ahead of each of B's, so that reads and writes are always under way together.
 {% if 1048576 < 3 * M * N %}
 // The limit is the memory behind the L2: a line of C that is thrown out keeps one of ten
-// trackers of the L2 for 163 cycles, a line of A or B that throws out a clean one for
+// trackers of the L2 for about 163 cycles, a line of A or B that throws out a clean one for
 // about 65. That makes {{ M * N // 64 * 250 // 10 }} cycles.
 {% else %}
 // The limit is the memory behind the L2. Without what the L2 still holds of A, B and C
