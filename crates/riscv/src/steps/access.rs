@@ -1,12 +1,71 @@
-//! Loads, stores and atomics of integers.
+//! Loads, stores and atomics.
 
 use super::begin;
+use super::float::unit_is_off;
 use crate::access::{atomic as execute_atomic, slow_load, slow_store};
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
+/// A file of registers that loads write and stores read.
+trait Registers {
+    /// Returns whether the file can be used.
+    fn are_on(core: &Core) -> bool;
+    fn get(core: &Core, number: u8) -> u64;
+    fn set(core: &mut Core, number: u8, value: u64);
+    /// Whoever reads the register has to wait until cycle `ready`.
+    fn produce(core: &mut Core, number: u8, ready: u64);
+}
+
+struct Integers;
+
+impl Registers for Integers {
+    #[inline(always)]
+    fn are_on(_: &Core) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn get(core: &Core, number: u8) -> u64 {
+        core.x[usize::from(number)]
+    }
+
+    #[inline(always)]
+    fn set(core: &mut Core, number: u8, value: u64) {
+        core.x[usize::from(number)] = value;
+    }
+
+    #[inline(always)]
+    fn produce(core: &mut Core, number: u8, ready: u64) {
+        core.pipeline.produce_integer(number, ready);
+    }
+}
+
+struct Floats;
+
+impl Registers for Floats {
+    #[inline(always)]
+    fn are_on(core: &Core) -> bool {
+        core.csr.float_on()
+    }
+
+    #[inline(always)]
+    fn get(core: &Core, number: u8) -> u64 {
+        core.f[usize::from(number & 31)]
+    }
+
+    #[inline(always)]
+    fn set(core: &mut Core, number: u8, value: u64) {
+        core.f[usize::from(number & 31)] = value;
+    }
+
+    #[inline(always)]
+    fn produce(core: &mut Core, number: u8, ready: u64) {
+        core.pipeline.produce(32 + u32::from(number & 31), ready);
+    }
+}
+
 macro_rules! loads {
-    ($($name:ident, $slow:ident: $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
+    ($($name:ident, $slow:ident: $file:ty, $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
         pub fn $name<const TIMED: bool, const PENDING: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -19,13 +78,13 @@ macro_rules! loads {
             let Some(bytes) = memory.load_open::<$bytes>(address) else {
                 return $slow::<TIMED>(core, memory, records, now, below);
             };
-            if TIMED && !core.pipeline.load_hits(now, address) {
+            if TIMED && !core.pipeline.load_hits(now, address) || !<$file>::are_on(core) {
                 return $slow::<TIMED>(core, memory, records, now, below);
             }
             let $value = <$type>::from_le_bytes(bytes);
-            core.x[usize::from(record.rd)] = $extended;
+            <$file>::set(core, record.rd, $extended);
             if PENDING {
-                core.pipeline.produce_integer(record.rd, now + u64::from(record.extra));
+                <$file>::produce(core, record.rd, now + u64::from(record.extra));
             }
             (next.step)(core, memory, &records[1..], now, below)
         }
@@ -43,17 +102,20 @@ macro_rules! loads {
             let [record, next, ..] = records else {
                 return super::lost(core, now);
             };
+            if !<$file>::are_on(core) {
+                return unit_is_off(core, record, now);
+            }
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
             let bytes = match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
                 Ok(bytes) => bytes,
                 Err(trap) => return core.raise(trap, record, now),
             };
             let $value = <$type>::from_le_bytes(bytes);
-            core.x[usize::from(record.rd)] = $extended;
+            <$file>::set(core, record.rd, $extended);
             let mut now = now;
             if TIMED {
                 now = core.pipeline.read(now, address, below.coprocessor);
-                core.pipeline.produce_integer(record.rd, now + u64::from(record.extra));
+                <$file>::produce(core, record.rd, now + u64::from(record.extra));
             }
             (next.step)(core, memory, &records[1..], now, below)
         }
@@ -61,17 +123,19 @@ macro_rules! loads {
 }
 
 loads! {
-    lb, slow_lb: 1, |value: i8| value as i64 as u64;
-    lh, slow_lh: 2, |value: i16| value as i64 as u64;
-    lw, slow_lw: 4, |value: i32| value as i64 as u64;
-    ld, slow_ld: 8, |value: u64| value;
-    lbu, slow_lbu: 1, |value: u8| value.into();
-    lhu, slow_lhu: 2, |value: u16| value.into();
-    lwu, slow_lwu: 4, |value: u32| value.into();
+    lb, slow_lb: Integers, 1, |value: i8| value as i64 as u64;
+    lh, slow_lh: Integers, 2, |value: i16| value as i64 as u64;
+    lw, slow_lw: Integers, 4, |value: i32| value as i64 as u64;
+    ld, slow_ld: Integers, 8, |value: u64| value;
+    lbu, slow_lbu: Integers, 1, |value: u8| value.into();
+    lhu, slow_lhu: Integers, 2, |value: u16| value.into();
+    lwu, slow_lwu: Integers, 4, |value: u32| value.into();
+    flw, slow_flw: Floats, 4, |value: u32| u64::from(value) | !0 << 32;
+    fld, slow_fld: Floats, 8, |value: u64| value;
 }
 
 macro_rules! stores {
-    ($($name:ident, $slow:ident: $type:ty;)*) => {$(
+    ($($name:ident, $slow:ident: $file:ty, $type:ty;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -81,8 +145,9 @@ macro_rules! stores {
         ) -> How {
             let (record, next, now) = begin!(core, memory, records, now, below);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let value = core.x[usize::from(record.rs2)] as $type;
+            let value = <$file>::get(core, record.rs2) as $type;
             if TIMED && !core.pipeline.store_hits(address)
+                || !<$file>::are_on(core)
                 || !memory.store_open(address, value.to_le_bytes())
             {
                 return $slow::<TIMED>(core, memory, records, now, below);
@@ -106,22 +171,27 @@ macro_rules! stores {
             let [record, ..] = records else {
                 return super::lost(core, now);
             };
+            if !<$file>::are_on(core) {
+                return unit_is_off(core, record, now);
+            }
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let value = core.x[usize::from(record.rs2)] as $type;
+            let value = <$file>::get(core, record.rs2) as $type;
             store_checked::<TIMED, _>(core, memory, records, now, below, address, value.to_le_bytes())
         }
     )*};
 }
 
 stores! {
-    sb, slow_sb: u8;
-    sh, slow_sh: u16;
-    sw, slow_sw: u32;
-    sd, slow_sd: u64;
+    sb, slow_sb: Integers, u8;
+    sh, slow_sh: Integers, u16;
+    sw, slow_sw: Integers, u32;
+    sd, slow_sd: Integers, u64;
+    fsw, slow_fsw: Floats, u32;
+    fsd, slow_fsd: Floats, u64;
 }
 
 /// Stores with every check and goes on.
-pub(super) fn store_checked<const TIMED: bool, const N: usize>(
+fn store_checked<const TIMED: bool, const N: usize>(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],

@@ -1,8 +1,6 @@
-//! Floating-point instructions.
+//! Floating-point operations.
 
-use super::access::store_checked;
 use super::begin;
-use crate::access::slow_load;
 use crate::float::{FloatForm, FusedForm, execute, execute_fused, execute_fused_fast};
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
@@ -19,123 +17,9 @@ macro_rules! demand_unit {
 
 #[cold]
 #[inline(never)]
-fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
+pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
     let why = "the floating-point unit is switched off in mstatus.FS";
     core.raise(Trap::illegal(core.pc_of(record), 0, why), record, now)
-}
-
-macro_rules! loads {
-    ($($name:ident, $slow:ident: $bytes:literal, |$value:ident: $type:ty| $boxed:expr;)*) => {$(
-        pub fn $name<const TIMED: bool, const PENDING: bool>(
-            core: &mut Core,
-            memory: &mut Memory,
-            records: &[Record],
-            now: u64,
-            below: &mut Below<'_>,
-        ) -> How {
-            let (record, next, now) = begin!(core, memory, records, now, below);
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let Some(bytes) = memory.load_open::<$bytes>(address) else {
-                return $slow::<TIMED>(core, memory, records, now, below);
-            };
-            if TIMED && !core.pipeline.load_hits(now, address) || !core.csr.float_on() {
-                return $slow::<TIMED>(core, memory, records, now, below);
-            }
-            let $value = <$type>::from_le_bytes(bytes);
-            core.f[usize::from(record.rd & 31)] = $boxed;
-            if PENDING {
-                let ready = now + u64::from(record.extra);
-                core.pipeline.produce(32 + u32::from(record.rd & 31), ready);
-            }
-            (next.step)(core, memory, &records[1..], now, below)
-        }
-
-        /// The same with every check, for a load that issues at `now`.
-        #[cold]
-        #[inline(never)]
-        fn $slow<const TIMED: bool>(
-            core: &mut Core,
-            memory: &mut Memory,
-            records: &[Record],
-            now: u64,
-            below: &mut Below<'_>,
-        ) -> How {
-            let [record, next, ..] = records else {
-                return super::lost(core, now);
-            };
-            demand_unit!(core, record, now);
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let pc = core.pc_of(record);
-            let bytes = match slow_load::<$bytes>(memory, below.coprocessor, address, pc) {
-                Ok(bytes) => bytes,
-                Err(trap) => return core.raise(trap, record, now),
-            };
-            let $value = <$type>::from_le_bytes(bytes);
-            core.f[usize::from(record.rd & 31)] = $boxed;
-            let mut now = now;
-            if TIMED {
-                now = core.pipeline.read(now, address, below.coprocessor);
-                let ready = now + u64::from(record.extra);
-                core.pipeline.produce(32 + u32::from(record.rd & 31), ready);
-            }
-            (next.step)(core, memory, &records[1..], now, below)
-        }
-    )*};
-}
-
-loads! {
-    flw, slow_flw: 4, |value: u32| u64::from(value) | !0 << 32;
-    fld, slow_fld: 8, |value: u64| value;
-}
-
-macro_rules! stores {
-    ($($name:ident, $slow:ident: $type:ty;)*) => {$(
-        pub fn $name<const TIMED: bool>(
-            core: &mut Core,
-            memory: &mut Memory,
-            records: &[Record],
-            now: u64,
-            below: &mut Below<'_>,
-        ) -> How {
-            let (record, next, now) = begin!(core, memory, records, now, below);
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let value = core.f[usize::from(record.rs2 & 31)] as $type;
-            if TIMED && !core.pipeline.store_hits(address)
-                || !core.csr.float_on()
-                || !memory.store_open(address, value.to_le_bytes())
-            {
-                return $slow::<TIMED>(core, memory, records, now, below);
-            }
-            if TIMED {
-                core.pipeline.stored(now, address);
-            }
-            (next.step)(core, memory, &records[1..], now, below)
-        }
-
-        /// The same with every check, for a store that issues at `now`.
-        #[cold]
-        #[inline(never)]
-        fn $slow<const TIMED: bool>(
-            core: &mut Core,
-            memory: &mut Memory,
-            records: &[Record],
-            now: u64,
-            below: &mut Below<'_>,
-        ) -> How {
-            let [record, ..] = records else {
-                return super::lost(core, now);
-            };
-            demand_unit!(core, record, now);
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let bytes = (core.f[usize::from(record.rs2 & 31)] as $type).to_le_bytes();
-            store_checked::<TIMED, _>(core, memory, records, now, below, address, bytes)
-        }
-    )*};
-}
-
-stores! {
-    fsw, slow_fsw: u32;
-    fsd, slow_fsd: u64;
 }
 
 pub fn fused<const TIMED: bool>(
