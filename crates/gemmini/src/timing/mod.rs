@@ -29,6 +29,7 @@ mod operation;
 mod port;
 mod recording;
 mod ring;
+mod spans;
 mod station;
 mod stats;
 mod store;
