@@ -7,34 +7,22 @@
 #![allow(missing_docs, reason = "made by the benchmark's macros")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 
+mod compiler;
+
 use autocomp_core::{Evaluation, Outcome, Seed};
-use autocomp_eval::toolchain::{ToolchainSearch, find_toolchain};
 use autocomp_eval::{Evaluator, EvaluatorSettings, GemminiEvaluator};
-use autocomp_targets::{Catalog, Problem};
+use autocomp_targets::Problem;
+use compiler::{cache_folder, problem, toolchain};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::time::Duration;
 
-const PROBLEM: &str = "gemmini/gemm-512x512x512";
 const KERNELS: [&str; 4] = ["baseline", "library", "expert", "fsm"];
 const TIERS: [&str; 3] = ["check", "test", "time"];
 
 fn evaluator() -> (Problem, GemminiEvaluator) {
-    let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR").map_or_else(
-        || std::env::temp_dir().join("autocomp-benchmark"),
-        PathBuf::from,
-    );
-    let catalog = Catalog::built_in().unwrap();
-    let problem = catalog.problem(PROBLEM).unwrap();
-    let target = catalog.target(&problem.target).unwrap();
-    let search = ToolchainSearch {
-        configured: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: cache_folder.clone(),
-        install: true,
-    };
-    let toolchain = find_toolchain(&search, &mut |_| ()).unwrap();
+    let (problem, target) = problem();
+    let (toolchain, cache_folder) = (toolchain(), cache_folder());
     let settings = EvaluatorSettings {
         use_cache: false,
         seed: Seed(1),
