@@ -1,13 +1,13 @@
 //! Unroller and execute controller: what the array does next.
 
-use super::engine::{ARRAY, COMPLETE, Engine};
+use super::engine::{ARRAY, Engine};
 use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand, Work};
 use super::operation::Operation;
 use super::recording::RecordedOperation;
 use super::ring::Ring;
-use super::station::{Slot, Station, class_of};
+use super::station::{Slot, Station};
 use super::stats::IdleReason;
-use std::collections::VecDeque;
+use super::tags::Tags;
 
 /// Most commands in the controller's queue.
 pub(super) const COMMANDS: usize = 16;
@@ -22,20 +22,6 @@ pub(super) struct Command {
     pub(super) slot: Option<Slot>,
     pub(super) pc: u64,
     pub(super) visible: u64,
-}
-
-/// An operation in the array whose result has a place to go.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag {
-    /// Operation with whose rows the result leaves; never less than that of
-    /// the tag before.
-    pub(super) id: u64,
-    pub(super) dest: Operand,
-    pub(super) stride: u32,
-    pub(super) slot: Option<Slot>,
-    pub(super) entered: u64,
-    /// Cycle of the last result row; unknown as long as it is the maximum.
-    pub(super) done: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -58,7 +44,7 @@ pub(super) struct ExecuteUnit {
     /// Cycle until which completions of the last operation are pending.
     pub(super) pending_until: u64,
     pub(super) next_id: u64,
-    pub(super) tags: VecDeque<Tag>,
+    pub(super) tags: Tags,
     pub(super) last_row: u64,
     /// Idle cycles before this one are not charged.
     pub(super) counted_from: u64,
@@ -80,7 +66,7 @@ impl ExecuteUnit {
             free: 0,
             pending_until: 0,
             next_id: 1,
-            tags: VecDeque::with_capacity(16),
+            tags: Tags::new(),
             last_row: 0,
             counted_from: 0,
         }
@@ -105,33 +91,12 @@ impl ExecuteUnit {
         self.is_busy.then(|| self.operation.lacks_since())
     }
 
-    fn results_pending(&self, now: u64) -> bool {
-        self.tags
-            .iter()
-            .any(|tag| tag.slot.is_some() && tag.entered < now && now <= tag.done)
-    }
-
     /// Returns the cycle from which no operation in the array writes to an
     /// operand of a preload or of the multiplication after it.
     #[inline]
     fn hazard(&self, preload: &Command, next: &Command, now: u64) -> Option<u64> {
-        let keys = [
-            preload.job.first.key(),
-            next.job.first.key(),
-            next.job.second.key(),
-        ];
-        let mut until = None;
-        for tag in &self.tags {
-            let key = tag.dest.key();
-            if (keys[0] == key || keys[1] == key || keys[2] == key)
-                && !tag.dest.garbage
-                && tag.entered < now
-                && now <= tag.done
-            {
-                until = until.max(Some(tag.done.saturating_add(1)));
-            }
-        }
-        until
+        let operands = [&preload.job.first, &next.job.first, &next.job.second];
+        self.tags.hazard(operands, now)
     }
 }
 
@@ -287,9 +252,7 @@ impl Engine {
             if self.execute.free > now {
                 return self.execute.free;
             }
-            while self.execute.tags.front().is_some_and(|tag| tag.done < now) {
-                self.execute.tags.pop_front();
-            }
+            self.execute.tags.forget(now);
             let unit = &self.execute;
             let visible = |idx: usize| {
                 unit.commands
@@ -301,7 +264,7 @@ impl Engine {
             if let Some(head) = visible(0) {
                 match head.job.kind {
                     ExecuteKind::Config => {
-                        if !unit.results_pending(now) {
+                        if !unit.tags.are_pending(now) {
                             if unit.pending_until >= now {
                                 return unit.pending_until + 1;
                             }
@@ -327,7 +290,7 @@ impl Engine {
                                     if let Some(counts) = &mut self.counts {
                                         counts.preload_hazard.add(now, until);
                                     }
-                                    if stationary || !unit.results_pending(now) {
+                                    if stationary || !unit.tags.are_pending(now) {
                                         return until;
                                     }
                                     wake = until;
@@ -357,7 +320,7 @@ impl Engine {
                 wake = head.visible;
             }
             // Output-stationary results only leave with a following operation.
-            if !stationary && unit.results_pending(now) {
+            if !stationary && unit.tags.are_pending(now) {
                 self.flush_array(now);
                 continue;
             }
@@ -419,16 +382,9 @@ impl Engine {
 
     /// Notes that the results that leave with operation `id` are out at `done`.
     pub(super) fn results_leave(&mut self, id: u64, done: u64) {
-        for tag in &mut self.execute.tags {
-            if tag.id > id {
-                break;
-            }
-            if tag.done == u64::MAX {
-                tag.done = done;
-                if let Some(slot) = tag.slot {
-                    self.completions[class_of(slot) as usize].insert(slot, done);
-                    self.wake[COMPLETE] = self.wake[COMPLETE].min(done);
-                }
+        while let Some(slot) = self.execute.tags.leave(id, done) {
+            if let Some(slot) = slot {
+                self.schedule_completion(slot, done);
             }
         }
     }

@@ -165,44 +165,64 @@ pub(super) struct StoreJob {
 }
 
 /// One operand of an execute command.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Operand {
-    pub(super) row: u32,
-    pub(super) rows: u16,
-    pub(super) cols: u16,
-    pub(super) garbage: bool,
-    pub(super) accumulator: bool,
-    pub(super) accumulate: bool,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand(Tile);
+
+impl Default for Operand {
+    fn default() -> Self {
+        Self::none()
+    }
 }
 
 impl Operand {
     #[inline]
-    fn new(tile: Tile) -> Self {
-        Self {
-            row: tile.address.row(),
-            rows: tile.rows,
-            cols: tile.cols,
-            garbage: tile.address.is_garbage(),
-            accumulator: tile.address.is_accumulator(),
-            accumulate: tile.address.accumulates(),
-        }
+    pub(super) fn none() -> Self {
+        Self(Tile {
+            address: LocalAddress::none(),
+            cols: 0,
+            rows: 0,
+        })
     }
 
     #[inline]
-    pub(super) fn none() -> Self {
-        Self {
-            garbage: true,
-            ..Self::default()
-        }
+    pub(super) fn is_none(&self) -> bool {
+        self.0.address.is_garbage()
+    }
+
+    #[inline]
+    pub(super) fn row(&self) -> u32 {
+        self.0.address.row()
+    }
+
+    #[inline]
+    pub(super) fn rows(&self) -> u32 {
+        self.0.rows.into()
+    }
+
+    #[inline]
+    pub(super) fn cols(&self) -> u32 {
+        self.0.cols.into()
+    }
+
+    /// Returns whether it lies in the accumulator.
+    #[inline]
+    pub(super) fn in_accumulator(&self) -> bool {
+        self.0.address.is_accumulator()
+    }
+
+    /// Returns whether what is written is added to what is there.
+    #[inline]
+    pub(super) fn accumulates(&self) -> bool {
+        self.0.address.accumulates()
     }
 
     /// Returns its first row as one number over both memories.
     #[inline]
     pub(super) fn key(&self) -> u32 {
-        if self.garbage {
+        if self.is_none() {
             u32::MAX
         } else {
-            self.row | u32::from(self.accumulator) << 31
+            self.row() | u32::from(self.in_accumulator()) << 31
         }
     }
 }
@@ -335,8 +355,8 @@ pub(super) fn resolve(
             job.b = RowRange::new(stationary.address, u32::from(stationary.rows), sizes);
             job.work = Work::Execute(ExecuteJob {
                 kind: ExecuteKind::Preload,
-                first: Operand::new(stationary),
-                second: Operand::new(dest),
+                first: Operand(stationary),
+                second: Operand(dest),
                 mode: mode(state),
             });
         }
@@ -356,8 +376,8 @@ pub(super) fn resolve(
                 } else {
                     ExecuteKind::Stay
                 },
-                first: Operand::new(a),
-                second: Operand::new(bd),
+                first: Operand(a),
+                second: Operand(bd),
                 mode: mode(state),
             });
         }

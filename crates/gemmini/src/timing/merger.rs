@@ -190,7 +190,7 @@ impl Engine {
         if self.spad_ex_writes[first_bank].is_marked(at) {
             return false;
         }
-        self.advance_execute(now);
+        self.follow_results(false, now);
         if one_bank {
             if self.spad_ex_writes[first_bank].any(at, rows) {
                 return false;
@@ -276,8 +276,7 @@ impl Engine {
                 return free - (self.k.mesh_latency >> 1);
             }
             at = free;
-            if free > now + self.k.read_latency && self.is_behind(now) {
-                self.advance_execute(now);
+            if free > now + self.k.read_latency && self.follow_results(job.accumulator, now) {
                 at = self.results(job.accumulator, bank).first_free(free);
                 if at >= known {
                     return at - (self.k.mesh_latency >> 1);

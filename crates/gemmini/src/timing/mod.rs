@@ -29,11 +29,13 @@ mod operation;
 mod port;
 mod recording;
 mod ring;
+mod rows;
 mod spans;
 mod station;
 mod stats;
 mod store;
 mod stream;
+mod tags;
 mod trackers;
 
 pub use config::{

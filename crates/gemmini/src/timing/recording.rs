@@ -263,7 +263,7 @@ impl Recording {
         };
         let adds = match job.work {
             Work::Load(load) => load.accumulate,
-            Work::Execute(execute) => execute.second.accumulate,
+            Work::Execute(execute) => execute.second.accumulates(),
             Work::Store(_) | Work::Config => false,
         };
         self.slots[slot as usize] = Some(self.commands.len());

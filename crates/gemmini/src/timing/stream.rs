@@ -9,7 +9,7 @@ pub(super) struct Stream {
     /// Rows come from a bank (otherwise they are zeros).
     pub(super) reads: bool,
     pub(super) accumulator: bool,
-    pub(super) bank: usize,
+    pub(super) bank: u32,
     /// Rows that need the bank: from `from` up to `to`.
     pub(super) from: u32,
     pub(super) to: u32,
@@ -22,18 +22,25 @@ impl Stream {
     pub(super) fn uses_spad(&self) -> bool {
         self.reads && !self.accumulator
     }
+
+    /// Returns whether a row of it comes from the scratchpad.
+    #[inline]
+    pub(super) fn needs_spad(&self) -> bool {
+        self.uses_spad() & (self.from < self.to)
+    }
 }
 
 impl Engine {
     /// Returns the stream of an operand whose rows need their bank from `from` up
     /// to `to`.
+    #[inline]
     pub(super) fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
-        let reads = !operand.garbage && !self.ideal.banks;
+        let reads = !operand.is_none() && !self.ideal.banks;
         Stream {
             reads,
-            accumulator: operand.accumulator,
+            accumulator: operand.in_accumulator(),
             bank: if reads {
-                self.bank(operand.accumulator, operand.row)
+                self.bank(operand.in_accumulator(), operand.row()) as u32
             } else {
                 0
             },
@@ -44,6 +51,7 @@ impl Engine {
     }
 }
 
+#[inline]
 pub(super) fn same_bank(a: &Stream, b: &Stream) -> bool {
     a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
 }
@@ -60,6 +68,7 @@ pub(super) fn awaited(streams: &[Stream; 3]) -> usize {
 }
 
 /// Streams of higher priority in the same bank.
+#[inline]
 pub(super) fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
     streams[..place]
         .iter()
@@ -68,6 +77,11 @@ pub(super) fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
 }
 
 /// Cycles per row if no one else uses the banks.
+#[inline]
 pub(super) fn pace(streams: &[Stream; 3]) -> u32 {
+    let [a, b, d] = streams.map(|stream| stream.reads);
+    if u8::from(a) + u8::from(b) + u8::from(d) < 2 {
+        return 1;
+    }
     1 + shared_before(streams, 1).max(shared_before(streams, 2))
 }
