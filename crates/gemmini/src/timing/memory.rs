@@ -440,6 +440,11 @@ impl MemorySystem {
         (first + READ_TO_PORT, at - 1 + READ_TO_PORT)
     }
 
+    /// Returns when a request that the core sends in cycle `sent` is at the L2.
+    pub(super) fn arrival_from_core(&self, sent: u64) -> u64 {
+        sent + u64::from(self.config.core_hit_latency).saturating_sub(THROUGH_L2 + BEATS - 1)
+    }
+
     /// The core's L1 caches access the line at `address`; returns the cycle at
     /// which the line is usable there, or `None` if that is up to the L2, which
     /// answers.
@@ -474,8 +479,7 @@ impl MemorySystem {
             client,
             sent: cycle,
         };
-        let delay = u64::from(self.config.core_hit_latency).saturating_sub(THROUGH_L2 + BEATS - 1);
-        self.trackers.send(cycle + delay, request);
+        self.trackers.send(self.arrival_from_core(cycle), request);
         (access == LineAccess::WriteBack).then_some(cycle)
     }
 }

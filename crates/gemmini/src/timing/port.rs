@@ -288,7 +288,15 @@ impl Engine {
     pub fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
         self.run_until(cycle);
         let read_before = self.memory.counts.lines_read;
-        let at = cycle.max(self.now);
+        // The engine may be ahead of the core, which fetches instructions before a
+        // command behind which they lie is sent: by how much depends on which
+        // units had something to do. What is worked through cannot be changed, but
+        // a request that is at the L2 only after that is not late.
+        let at = if self.memory.arrival_from_core(cycle) > self.now {
+            cycle
+        } else {
+            self.now
+        };
         let usable = match self.memory.core_access(address, access, at) {
             Some(usable) => usable.min(cycle),
             None => {
