@@ -10,20 +10,12 @@
 
 use super::calendar::Calendar;
 use super::config::MemoryConfig;
-use super::trackers::{Client, Kind, Request, Step, Trackers, Victim};
+use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED, SHARED};
+use super::request::{Client, Kind, Request};
+use super::trackers::{Step, Trackers, Transaction, Victim};
 use autocomp_riscv::LineAccess;
 
 const LINE_SHIFT: u32 = 6;
-const VALID: u64 = 1;
-const DIRTY: u64 = 2;
-/// The core holds the line for reading.
-const SHARED: u64 = 4;
-/// The core holds the line alone.
-const OWNED: u64 = 8;
-/// The core has written the line.
-const CORE_DIRTY: u64 = 16;
-const CORE: u64 = SHARED | OWNED | CORE_DIRTY;
-const TAG_SHIFT: u32 = 8;
 /// Banks of the L2's data array, each one beat wide.
 const BANKS: usize = 4;
 const BANK_BYTES: u64 = 16;
@@ -76,11 +68,7 @@ pub(super) struct Reply {
 
 #[derive(Clone, Debug)]
 pub(super) struct MemorySystem {
-    lines: Vec<u64>,
-    set_mask: u64,
-    ways: usize,
-    /// Shift register that chooses victims.
-    random: u16,
+    directory: Directory,
     trackers: Trackers,
     /// When the data path from outer memory and the one to it are free again;
     /// the second stays unused if there is one path for both.
@@ -90,6 +78,8 @@ pub(super) struct MemorySystem {
     /// Cycles in which a bank of the data array is in use by something that
     /// reads of the data pipeline have to wait for.
     bank_busy: [Calendar; BANKS],
+    /// Cycle from which none of them is as far as is known.
+    banks_busy_until: u64,
     probes: Vec<(u64, bool)>,
     config: MemoryConfig,
     outer_occupancy: u64,
@@ -100,20 +90,16 @@ pub(super) struct MemorySystem {
 
 impl MemorySystem {
     pub(super) fn new(config: &MemoryConfig) -> Self {
-        let ways = config.l2_ways.max(1) as usize;
-        let sets = (((config.l2_kib as usize * 1024) >> LINE_SHIFT) / ways)
-            .max(1)
-            .next_power_of_two();
+        let lines = (config.l2_kib as usize * 1024) >> LINE_SHIFT;
+        let directory = Directory::new(lines, config.l2_ways as usize);
         Self {
-            lines: vec![0; sets * ways],
-            set_mask: sets as u64 - 1,
-            ways,
-            random: 1,
-            trackers: Trackers::new(config.l2_mshrs as usize, sets as u64 - 1),
+            trackers: Trackers::new(config.l2_mshrs as usize, directory.sets()),
+            directory,
             outer_read_free: 0,
             outer_write_free: 0,
             probe_free: 0,
             bank_busy: std::array::from_fn(|_| Calendar::new()),
+            banks_busy_until: 0,
             probes: Vec::new(),
             outer_occupancy: u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)),
             outer_fill: u64::from(config.miss_latency.saturating_sub(config.hit_latency + 2))
@@ -125,32 +111,6 @@ impl MemorySystem {
 
     pub(super) fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
         probes.append(&mut self.probes);
-    }
-
-    #[inline]
-    fn find(&self, line: u64) -> Option<usize> {
-        let start = (line & self.set_mask) as usize * self.ways;
-        let wanted = line << TAG_SHIFT | VALID;
-        self.lines[start..start + self.ways]
-            .iter()
-            .position(|entry| (entry ^ wanted) & (!0 << TAG_SHIFT | VALID) == 0)
-            .map(|way| start + way)
-    }
-
-    /// Chooses a victim and gives its slot to `line`.
-    fn replace(&mut self, line: u64) -> (usize, Option<Victim>) {
-        // The directory does not prefer ways that are empty.
-        let random = usize::from(self.random & 0x3ff) * self.ways / 0x400;
-        let slot = (line & self.set_mask) as usize * self.ways + random;
-        let entry = self.lines[slot];
-        self.lines[slot] = line << TAG_SHIFT | VALID;
-        let victim = (entry & VALID != 0).then_some(Victim {
-            line: entry >> TAG_SHIFT,
-            dirty: entry & (DIRTY | CORE_DIRTY) != 0,
-            core: entry & CORE != 0,
-            core_dirty: entry & CORE_DIRTY != 0,
-        });
-        (slot, victim)
     }
 
     /// Returns whether a request sent now is sure to be taken at once.
@@ -190,49 +150,21 @@ impl MemorySystem {
 
     /// Works through cycle `now`; returns what has been answered.
     pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
-        let mut reply = None;
-        let mut freed = None;
-        if let Some((idx, step)) = self.trackers.turn(now) {
-            match step {
-                Step::Answer => {
-                    let tracker = self.trackers.tracker(idx);
-                    let (request, hit, changes) = (tracker.request, tracker.hit, tracker.changes);
-                    let (first, last) = self.answer(&request, now);
-                    reply = Some(Reply {
-                        client: request.client,
-                        sent: request.sent,
-                        first,
-                        last,
-                        beats: request.beats.into(),
-                        hit,
-                    });
-                    let settled = self.trackers.settled(idx);
-                    if let Kind::Acquire { .. } = request.kind {
-                        let known = settled.max(first + GRANT_ACK);
-                        self.trackers.go_on(idx, Step::Finish, known);
-                    } else if now < settled {
-                        self.trackers.go_on(idx, Step::Finish, settled);
-                    } else {
-                        if changes {
-                            self.trackers.note_state(now);
-                        }
-                        freed = Some(idx);
-                    }
-                }
-                Step::Finish => {
-                    self.trackers.note_state(now);
-                    freed = Some(idx);
-                }
-                _ => self.prepare(idx, step, now),
+        let (mut reply, mut freed) = (None, None);
+        if let Some(idx) = self.trackers.turn(now) {
+            if self.trackers.is_hit(idx) {
+                let request = self.trackers.request(idx);
+                reply = Some(self.answer(&request, true, now));
+                freed = Some(idx);
+            } else {
+                let ended;
+                (reply, ended) = self.go_on(idx, now);
+                freed = ended.then_some(idx);
             }
         }
         for (idx, ready) in self.trackers.take(now, freed).into_iter().flatten() {
             if ready > now + 1 {
-                // The directory is asked, whose 16-bit linear feedback shift
-                // register shifts each time.
-                let random = self.random;
-                let bit = (random ^ random >> 2 ^ random >> 3 ^ random >> 5) & 1;
-                self.random = random >> 1 | bit << 15;
+                self.directory.note_lookup();
             }
             self.plan(idx, ready);
         }
@@ -240,11 +172,17 @@ impl MemorySystem {
         reply
     }
 
-    /// Does a step that comes before the answer.
-    fn prepare(&mut self, idx: usize, step: Step, now: u64) {
-        let tracker = self.trackers.tracker(idx);
-        let (request, slot, victim) = (tracker.request, tracker.slot, tracker.victim);
+    /// Does the next step of a transaction that is not a read that hits; returns
+    /// what has been answered and whether the transaction has ended.
+    fn go_on(&mut self, idx: usize, now: u64) -> (Option<Reply>, bool) {
+        let request = self.trackers.request(idx);
+        let (Transaction { slot, victim, .. }, step) = self.trackers.transaction(idx);
         match (step, victim) {
+            (Step::Answer, _) => return self.answer_and_settle(idx, &request, now),
+            (Step::Finish, _) => {
+                self.trackers.note_state(now);
+                return (None, true);
+            }
             (Step::Recall, Some(victim)) => {
                 let back = self.ask_core(victim.line, victim.core_dirty, true, now);
                 self.trackers.go_on(idx, Step::Release, back);
@@ -258,25 +196,53 @@ impl MemorySystem {
             (Step::Probe, _) => self.probe(idx, &request, slot, now),
             _ => self.fetch(idx, &request, victim, now),
         }
+        (None, false)
+    }
+
+    /// Answers a request whose transaction may have to wait for more; returns
+    /// the answer and whether the transaction has ended.
+    fn answer_and_settle(
+        &mut self,
+        idx: usize,
+        request: &Request,
+        now: u64,
+    ) -> (Option<Reply>, bool) {
+        let (Transaction { changes, hit, .. }, _) = self.trackers.transaction(idx);
+        let reply = self.answer(request, hit, now);
+        let settled = self.trackers.settled(idx);
+        let ended = if let Kind::Acquire { .. } = request.kind {
+            let known = settled.max(reply.first + GRANT_ACK);
+            self.trackers.go_on(idx, Step::Finish, known);
+            false
+        } else if now < settled {
+            self.trackers.go_on(idx, Step::Finish, settled);
+            false
+        } else {
+            if changes {
+                self.trackers.note_state(now);
+            }
+            true
+        };
+        (Some(reply), ended)
     }
 
     /// Looks up the line of a request that has got a tracker, and decides what
     /// has to be done from cycle `ready` on.
     fn plan(&mut self, idx: usize, ready: u64) {
-        let request = self.trackers.tracker(idx).request;
-        let found = self.find(request.line);
-        let from_core = matches!(request.client, Client::Core | Client::Nobody);
+        let request = self.trackers.request(idx);
+        let found = self.directory.find(request.line);
         let mut victim = None;
         let (slot, step, changes) = if let Some(slot) = found {
-            if !from_core {
+            if !request.is_from_core() {
                 self.counts.hits += 1;
             }
-            let entry = self.lines[slot];
+            let entry = self.directory.entry(slot);
             match request.kind {
                 Kind::Get if entry & (OWNED | CORE_DIRTY) != 0 => (slot, Step::Probe, true),
+                Kind::Get if request.is_read() => return self.trackers.begin_hit(idx, ready),
                 Kind::Get => (slot, Step::Answer, false),
                 Kind::Put { .. } => {
-                    self.lines[slot] |= DIRTY;
+                    self.directory.change(slot, 0, DIRTY);
                     let step = if entry & CORE != 0 {
                         Step::Probe
                     } else {
@@ -286,11 +252,11 @@ impl MemorySystem {
                 }
                 Kind::Acquire { write } => {
                     let held = if write { OWNED | CORE_DIRTY } else { OWNED };
-                    self.lines[slot] = (entry & !SHARED) | held;
+                    self.directory.change(slot, SHARED, held);
                     (slot, Step::Answer, true)
                 }
                 Kind::Release => {
-                    self.lines[slot] = (entry & !CORE) | DIRTY;
+                    self.directory.change(slot, CORE, DIRTY);
                     (slot, Step::Answer, true)
                 }
             }
@@ -298,17 +264,18 @@ impl MemorySystem {
             // The line was taken from the core on the way.
             (0, Step::Answer, false)
         } else {
-            if !from_core {
+            if !request.is_from_core() {
                 self.counts.misses += 1;
             }
             let slot;
-            (slot, victim) = self.replace(request.line);
-            self.lines[slot] |= match request.kind {
+            (slot, victim) = self.directory.replace(request.line);
+            let state = match request.kind {
                 Kind::Put { .. } => DIRTY,
                 Kind::Acquire { write: true } => OWNED | CORE_DIRTY,
                 Kind::Acquire { write: false } => OWNED,
                 Kind::Get | Kind::Release => 0,
             };
+            self.directory.change(slot, 0, state);
             let step = match victim {
                 Some(victim) if victim.core => Step::Recall,
                 Some(_) => Step::Release,
@@ -316,12 +283,13 @@ impl MemorySystem {
             };
             (slot, step, true)
         };
-        let tracker = self.trackers.tracker(idx);
-        tracker.slot = slot;
-        tracker.victim = victim;
-        tracker.changes = changes;
-        tracker.hit = found.is_some();
-        self.trackers.begin(idx, step, ready, changes);
+        let transaction = Transaction {
+            slot,
+            victim,
+            changes,
+            hit: found.is_some(),
+        };
+        self.trackers.begin(idx, transaction, step, ready);
     }
 
     /// Asks the core for a line, which it has written if `dirty`; returns the
@@ -343,16 +311,16 @@ impl MemorySystem {
     }
 
     fn probe(&mut self, idx: usize, request: &Request, slot: usize, now: u64) {
-        let entry = self.lines[slot];
-        let dirty = entry & CORE_DIRTY != 0;
+        let dirty = self.directory.entry(slot) & CORE_DIRTY != 0;
         let invalidate = request.kind != Kind::Get;
         let back = self.ask_core(request.line, dirty, invalidate, now);
         let kept = if invalidate { 0 } else { SHARED };
-        self.lines[slot] = (entry & !CORE) | if dirty { DIRTY } else { 0 } | kept;
+        let written = if dirty { DIRTY } else { 0 };
+        self.directory.change(slot, CORE, written | kept);
         let rest = if dirty { BEATS - 1 } else { 0 };
         if dirty {
             for beat in 0..BEATS {
-                self.bank_busy[beat as usize % BANKS].mark(back + beat);
+                self.mark_bank(beat as usize % BANKS, back + beat, 1);
             }
         }
         self.trackers.settle(idx, back + rest);
@@ -385,7 +353,7 @@ impl MemorySystem {
     fn mark_outer(&mut self, from: u64) {
         let each = self.outer_occupancy / BEATS;
         for beat in 0..BEATS {
-            self.bank_busy[beat as usize % BANKS].mark_range(from + beat * each, each);
+            self.mark_bank(beat as usize % BANKS, from + beat * each, each);
         }
     }
 
@@ -414,14 +382,33 @@ impl MemorySystem {
         self.trackers.go_on(idx, Step::Answer, ready);
     }
 
-    /// Hands a request to the data pipeline in cycle `now`; returns the cycles
-    /// of its first and last beat at the port.
-    fn answer(&mut self, request: &Request, now: u64) -> (u64, u64) {
+    /// Hands a request to the data pipeline in cycle `now`; returns the answer.
+    #[inline]
+    fn answer(&mut self, request: &Request, hit: bool, now: u64) -> Reply {
         let (reads, writes) = match request.kind {
             Kind::Get | Kind::Acquire { .. } => (true, false),
             Kind::Put { partial, .. } => (partial, true),
             Kind::Release => (false, true),
         };
+        let beats = u64::from(request.beats);
+        let (mut first, mut end) = (now, now + beats);
+        if writes || now < self.banks_busy_until {
+            (first, end) = self.pass_banks(request, reads, writes, now);
+        }
+        self.trackers.free.pipeline = end;
+        Reply {
+            client: request.client,
+            sent: request.sent,
+            first: first + READ_TO_PORT,
+            last: end - 1 + READ_TO_PORT,
+            beats,
+            hit,
+        }
+    }
+
+    /// Sends the beats of a request past the banks in cycle `now`, one after the
+    /// other; returns the cycle of the first one and that after the last.
+    fn pass_banks(&mut self, request: &Request, reads: bool, writes: bool, now: u64) -> (u64, u64) {
         let (mut first, mut at) = (now, now);
         for beat in 0..request.beats {
             let bank = usize::from(request.beat + beat) % BANKS;
@@ -429,15 +416,20 @@ impl MemorySystem {
                 at = self.bank_busy[bank].first_free(at);
             }
             if writes {
-                self.bank_busy[bank].mark(at + WRITE_BEHIND_READ);
+                self.mark_bank(bank, at + WRITE_BEHIND_READ, 1);
             }
             if beat == 0 {
                 first = at;
             }
             at += 1;
         }
-        self.trackers.free.pipeline = at;
-        (first + READ_TO_PORT, at - 1 + READ_TO_PORT)
+        (first, at)
+    }
+
+    /// A bank is in use for `cycles` cycles from cycle `from` on.
+    fn mark_bank(&mut self, bank: usize, from: u64, cycles: u64) {
+        self.bank_busy[bank].mark_range(from, cycles);
+        self.banks_busy_until = self.banks_busy_until.max(from + cycles);
     }
 
     /// Returns when a request that the core sends in cycle `sent` is at the L2.
@@ -460,11 +452,11 @@ impl MemorySystem {
             LineAccess::Fetch => (Kind::Get, Client::Core),
             LineAccess::Read => (Kind::Acquire { write: false }, Client::Core),
             LineAccess::Write => {
-                if let Some(slot) = self.find(line)
-                    && self.lines[slot] & (OWNED | CORE_DIRTY) != 0
+                if let Some(slot) = self.directory.find(line)
+                    && self.directory.entry(slot) & (OWNED | CORE_DIRTY) != 0
                 {
                     // The line was exclusive: no one has to be asked.
-                    self.lines[slot] |= OWNED | CORE_DIRTY;
+                    self.directory.change(slot, 0, OWNED | CORE_DIRTY);
                     return Some(cycle);
                 }
                 (Kind::Acquire { write: true }, Client::Core)
@@ -488,7 +480,7 @@ impl MemorySystem {
 mod tests {
     use super::{MemoryConfig, MemorySystem};
     use crate::instances::rtl;
-    use crate::timing::trackers::{Client, Kind};
+    use crate::timing::request::{Client, Kind};
 
     const WHOLE: Kind = Kind::Put {
         partial: false,

@@ -6,7 +6,7 @@
 
 use super::engine::{Engine, PORT};
 use super::load::Packet;
-use super::trackers::{Client, Kind};
+use super::request::{Client, Kind};
 use autocomp_riscv::LineAccess;
 use std::collections::VecDeque;
 

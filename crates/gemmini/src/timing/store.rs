@@ -7,8 +7,8 @@
 
 use super::engine::{Engine, STORE};
 use super::job::{StoreJob, Work};
+use super::request::Kind;
 use super::station::Slot;
-use super::trackers::Kind;
 use std::collections::VecDeque;
 
 const HISTORY: usize = 32;

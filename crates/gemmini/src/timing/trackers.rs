@@ -6,6 +6,8 @@
 //!
 //! *Source*: SiFive's inclusive cache, `Scheduler` and `MSHR`.
 
+use super::request::{Kind, Request};
+use super::ring::Ring;
 use std::collections::VecDeque;
 
 /// Trackers that requests can use at most.
@@ -14,44 +16,8 @@ const MOST: usize = 32;
 const SPARE: usize = 2;
 /// Cycles from the lookup of a line to the first step.
 const LOOKUP: u64 = 2;
-
-/// What a request wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A copy of some beats, without a right to keep them.
-    Get,
-    /// Writing some beats: `partial` if bytes in between are not written, so
-    /// that they have to be read first; `whole` if the line is covered.
-    Put { partial: bool, whole: bool },
-    /// The line, to keep it in the core's data cache.
-    Acquire { write: bool },
-    /// A dirty line that the core's data cache gives back.
-    Release,
-}
-
-/// Whom to answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Client {
-    /// The accelerator's reader, which knows the packet by this number.
-    Reader(u8),
-    Writer,
-    Core,
-    Nobody,
-}
-
-/// A request to the L2.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    /// Address divided by the size of a line.
-    pub(super) line: u64,
-    /// First beat within the line, and how many.
-    pub(super) beat: u8,
-    pub(super) beats: u8,
-    pub(super) kind: Kind,
-    pub(super) client: Client,
-    /// Cycle at which it left its sender.
-    pub(super) sent: u64,
-}
+/// In place of a tracker, if there is none.
+const NONE: u8 = u8::MAX;
 
 /// What a transaction has to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +36,9 @@ pub(super) enum Step {
     Finish,
 }
 
-/// A transaction.
-#[derive(Clone, Debug)]
-pub(super) struct Tracker {
-    pub(super) request: Request,
+/// What is known of a transaction that is not a read that hits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transaction {
     /// Place of the line, and before the line comes, of its victim.
     pub(super) slot: usize,
     /// The victim, if there is one.
@@ -81,7 +46,6 @@ pub(super) struct Tracker {
     /// The line's state changes.
     pub(super) changes: bool,
     pub(super) hit: bool,
-    waiting: VecDeque<Request>,
 }
 
 /// A line that has to go.
@@ -118,19 +82,36 @@ struct Needs {
     directory_from: u64,
 }
 
+/// A set of trackers, one bit each.
+type Set = u32;
+
 #[derive(Clone, Debug)]
 pub(super) struct Trackers {
-    trackers: Vec<Tracker>,
-    /// The trackers that are in use, one bit each.
-    used: u32,
-    /// By tracker, its set, its next step, what that needs, and the cycle from
-    /// which nothing is waited for any more but the answer: `u64::MAX` if the
-    /// answer is not the end, or changes nothing.
-    sets: [u64; MOST],
+    /// Trackers that requests can use.
+    count: usize,
+    used: Set,
+    /// By tracker, its request, and the requests that wait for it.
+    requests: [Request; MOST],
+    queues: Vec<VecDeque<Request>>,
+    /// The tracker that works on a set, by set.
+    of_set: Vec<u8>,
+    set_mask: u64,
+    /// Trackers with reads that hit and need nothing but the data pipeline, once
+    /// they are ready, and those that will be and when, the next one first.
+    hits: Set,
+    coming_hits: Ring<(u64, u8), MOST>,
+    /// All other trackers in use, and a cycle before which none of them can have
+    /// a turn.
+    others: Set,
+    next_other: u64,
+    /// By tracker, if it is one of the others: what is known of its transaction,
+    /// its next step, what that needs, and the cycle from which nothing is waited
+    /// for any more but the answer: `u64::MAX` if the answer is not the end, or
+    /// changes nothing.
+    transactions: [Transaction; MOST],
     steps: [Step; MOST],
     needs: [Needs; MOST],
     settled: [u64; MOST],
-    set_mask: u64,
     /// The tracker that is first to have a turn.
     first: u32,
     /// Requests that wait at trackers, and how many can.
@@ -152,32 +133,29 @@ enum Place {
 }
 
 impl Trackers {
-    pub(super) fn new(count: usize, set_mask: u64) -> Self {
+    pub(super) fn new(count: usize, sets: usize) -> Self {
         let count = count.clamp(1, MOST - SPARE) + SPARE;
-        let nothing = Request {
-            line: 0,
-            beat: 0,
-            beats: 1,
-            kind: Kind::Get,
-            client: Client::Nobody,
-            sent: 0,
-        };
-        let tracker = Tracker {
-            request: nothing,
+        let transaction = Transaction {
             slot: 0,
             victim: None,
             changes: false,
             hit: true,
-            waiting: VecDeque::new(),
         };
         Self {
-            trackers: vec![tracker; count],
+            count,
             used: 0,
-            sets: [0; MOST],
+            requests: [Request::NONE; MOST],
+            queues: vec![VecDeque::new(); count],
+            of_set: vec![NONE; sets],
+            set_mask: sets as u64 - 1,
+            hits: 0,
+            coming_hits: Ring::new((0, 0)),
+            others: 0,
+            next_other: u64::MAX,
+            transactions: [transaction; MOST],
             steps: [Step::Finish; MOST],
             needs: [Needs::default(); MOST],
             settled: [0; MOST],
-            set_mask,
             first: 0,
             waiting: 0,
             // The cache is made for memories of four cycles per tracker.
@@ -192,29 +170,22 @@ impl Trackers {
     /// Returns whether the L2 is sure to take another request at once.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.used.count_ones() as usize + self.incoming.len() < self.trackers.len() - SPARE
+        self.used.count_ones() as usize + self.incoming.len() < self.count - SPARE
     }
 
     /// Returns how many beats of requests have been sent and not been taken.
     #[inline]
     pub(super) fn queued(&self) -> u64 {
-        let beats = |request: &Request| match request.kind {
-            Kind::Put { .. } => request.beats,
-            _ => 1,
-        };
-        self.incoming
-            .iter()
-            .map(|(_, request)| u64::from(beats(request)))
-            .sum()
+        let beats = |(_, request): &(u64, Request)| request.beats_sent();
+        self.incoming.iter().map(beats).sum()
     }
 
     /// Takes a request that arrives in cycle `at`.
     #[inline]
     pub(super) fn send(&mut self, at: u64, request: Request) {
-        let from_core = matches!(request.client, Client::Core | Client::Nobody);
         // Of two that come at once, that of the core goes first: the accelerator
         // is more likely to have had the last turn.
-        let ahead = at + u64::from(!from_core);
+        let ahead = at + u64::from(!request.is_from_core());
         if self.incoming.back().is_none_or(|(other, _)| *other < ahead) {
             self.incoming.push_back((at, request));
         } else {
@@ -223,9 +194,23 @@ impl Trackers {
         }
     }
 
+    /// Returns the request that a tracker works on.
     #[inline]
-    pub(super) fn tracker(&mut self, idx: usize) -> &mut Tracker {
-        &mut self.trackers[idx]
+    pub(super) fn request(&self, idx: usize) -> Request {
+        self.requests[idx % MOST]
+    }
+
+    /// Returns whether a tracker in use has a read that hits and needs nothing
+    /// but the data pipeline.
+    #[inline]
+    pub(super) fn is_hit(&self, idx: usize) -> bool {
+        self.others >> idx & 1 == 0
+    }
+
+    /// The transaction of a tracker and its next step. Reads that hit have none.
+    #[inline]
+    pub(super) fn transaction(&self, idx: usize) -> (Transaction, Step) {
+        (self.transactions[idx % MOST], self.steps[idx % MOST])
     }
 
     /// Returns the next cycle in which something can happen.
@@ -237,22 +222,39 @@ impl Trackers {
         }
     }
 
-    /// Works out when the next tracker can have a turn, after one had it in
-    /// cycle `now`.
+    /// Works out when the next tracker can have a turn, after cycle `now`.
+    #[inline]
     fn look_ahead(&mut self, now: u64) {
-        let mut next = u64::MAX;
-        let mut used = self.used;
-        while used != 0 {
-            next = next.min(self.earliest(used.trailing_zeros() as usize % MOST));
-            used &= used - 1;
+        if self.next_other <= now {
+            self.able_others(now);
         }
-        self.next_turn = next.max(now + 1);
+        let hit = match self.coming_hits.front() {
+            _ if self.hits != 0 => self.free.pipeline,
+            Some((ready, _)) => self.free.pipeline.max(*ready),
+            None => u64::MAX,
+        };
+        self.next_turn = hit.min(self.next_other).max(now + 1);
     }
 
-    /// Returns from which cycle a tracker can have a turn.
+    /// Returns which of the trackers that are not hits can have a turn in cycle
+    /// `now`, and notes from which cycle the first one can.
+    fn able_others(&mut self, now: u64) -> Set {
+        let (mut left, mut able, mut next) = (self.others, 0, u64::MAX);
+        while left != 0 {
+            let idx = left.trailing_zeros();
+            let earliest = self.earliest(idx as usize);
+            able |= Set::from(earliest <= now) << idx;
+            next = next.min(earliest);
+            left &= left - 1;
+        }
+        self.next_other = next;
+        able
+    }
+
+    /// Returns from which cycle a tracker that is not a hit can have a turn.
     #[inline]
     fn earliest(&self, idx: usize) -> u64 {
-        let (needs, free) = (&self.needs[idx], &self.free);
+        let (needs, free) = (&self.needs[idx % MOST], &self.free);
         let at = needs
             .ready
             .max(free.pipeline & needs.pipeline)
@@ -264,28 +266,37 @@ impl Trackers {
         }
     }
 
-    /// Returns the tracker that has the turn in cycle `now`, and its step.
+    /// Returns the tracker that has the turn in cycle `now`.
     #[inline]
-    pub(super) fn turn(&mut self, now: u64) -> Option<(usize, Step)> {
+    pub(super) fn turn(&mut self, now: u64) -> Option<usize> {
         if now < self.next_turn {
             return None;
         }
-        let (mut used, mut able) = (self.used, 0u32);
-        while used != 0 {
-            let idx = used.trailing_zeros();
-            able |= u32::from(self.earliest(idx as usize % MOST) <= now) << idx;
-            used &= used - 1;
+        while let Some((ready, idx)) = self.coming_hits.front()
+            && *ready <= now
+        {
+            self.hits |= 1 << idx;
+            self.coming_hits.drop_front(1);
+        }
+        let mut able = if self.free.pipeline <= now {
+            self.hits
+        } else {
+            0
+        };
+        if self.next_other <= now {
+            able |= self.able_others(now);
         }
         if able == 0 {
             self.look_ahead(now);
             return None;
         }
-        let above = able & u32::MAX.checked_shl(self.first).unwrap_or(0);
+        let above = able & Set::MAX.checked_shl(self.first).unwrap_or(0);
         let idx = if above == 0 { able } else { above }.trailing_zeros();
         self.first = idx + 1;
+        self.hits &= !(1 << idx);
         // Until it is known what the turn changes.
         self.next_turn = 0;
-        Some((idx as usize, self.steps[idx as usize % MOST]))
+        Some(idx as usize)
     }
 
     /// The tracker goes on with `step` in cycle `ready` at the earliest.
@@ -304,22 +315,31 @@ impl Trackers {
                 Step::Recall | Step::Acquire | Step::Probe => u64::MAX,
             },
         };
+        self.next_other = self.next_other.min(self.earliest(idx));
     }
 
     /// Nothing but the answer is waited for from cycle `from` on.
     #[inline]
     pub(super) fn settle(&mut self, idx: usize, from: u64) {
         self.settled[idx] = self.settled[idx].max(from);
-        if self.steps[idx] == Step::Answer {
-            self.needs[idx].directory_from = self.settled[idx];
-        }
+    }
+
+    /// Begins the transaction of a read that hits and needs nothing but the data
+    /// pipeline from cycle `ready` on, than which none before was ready later: no
+    /// cycle begins one that is ready later than those of the next.
+    #[inline]
+    pub(super) fn begin_hit(&mut self, idx: usize, ready: u64) {
+        self.coming_hits.push_back((ready, idx as u8));
+        self.next_turn = self.next_turn.min(ready.max(self.free.pipeline));
     }
 
     /// Begins a transaction whose answer ends it if nothing else is waited for,
-    /// and with the line's state noted if that `changes`.
+    /// and with the line's state noted if that changes.
     #[inline]
-    pub(super) fn begin(&mut self, idx: usize, step: Step, ready: u64, changes: bool) {
-        self.settled[idx] = if changes { 0 } else { u64::MAX };
+    pub(super) fn begin(&mut self, idx: usize, transaction: Transaction, step: Step, ready: u64) {
+        self.others |= 1 << idx;
+        self.settled[idx] = if transaction.changes { 0 } else { u64::MAX };
+        self.transactions[idx] = transaction;
         self.go_on(idx, step, ready);
         self.next_turn = self.next_turn.min(self.earliest(idx));
     }
@@ -335,7 +355,7 @@ impl Trackers {
     /// Returns from when nothing but the answer is waited for.
     #[inline]
     pub(super) fn settled(&self, idx: usize) -> u64 {
-        if self.trackers[idx].changes {
+        if self.transactions[idx].changes {
             self.settled[idx]
         } else {
             0
@@ -351,18 +371,21 @@ impl Trackers {
     /// Takes a request in cycle `now`, in which tracker `freed` has ended its
     /// transaction; returns the tracker whose transaction begins and the cycle
     /// of its first step. There may be two.
+    #[inline]
     pub(super) fn take(&mut self, now: u64, freed: Option<usize>) -> [Option<(usize, u64)>; 2] {
         let mut begun = [None, None];
         let mut looked_up = false;
         let mut left = freed;
-        if let Some(idx) = freed
-            && self.waiting > 0
-            && let Some(request) = self.trackers[idx].waiting.pop_front()
-        {
-            self.waiting -= 1;
-            left = None;
-            looked_up = request.line != self.trackers[idx].request.line;
-            begun[0] = Some((idx, self.reload(idx, request, now)));
+        if let Some(idx) = freed {
+            self.others &= !(1 << idx);
+            if self.waiting > 0
+                && let Some(request) = self.queues[idx].pop_front()
+            {
+                self.waiting -= 1;
+                left = None;
+                looked_up = request.line != self.requests[idx].line;
+                begun[0] = Some((idx, self.reload(idx, request, now)));
+            }
         }
         if let Some((at, request)) = self.incoming.front()
             && *at <= now
@@ -372,20 +395,20 @@ impl Trackers {
             match self.place(&request) {
                 Some(Place::Waiting(idx)) if left == Some(idx) => {
                     left = None;
-                    looked_up |= request.line != self.trackers[idx].request.line;
+                    looked_up |= request.line != self.requests[idx].line;
                     begun[0] = Some((idx, self.reload(idx, request, now)));
                     self.taken(now, &request);
                 }
                 Some(Place::Waiting(idx)) if self.waiting < self.room => {
-                    self.trackers[idx].waiting.push_back(request);
+                    self.queues[idx].push_back(request);
                     self.waiting += 1;
                     self.taken(now, &request);
                 }
                 Some(Place::Tracker(idx)) if !looked_up => {
                     looked_up = true;
                     self.used |= 1 << idx;
-                    self.sets[idx] = request.line & self.set_mask;
-                    self.trackers[idx].request = request;
+                    self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
+                    self.requests[idx] = request;
                     begun[1] = Some((idx, now + LOOKUP));
                     self.taken(now, &request);
                 }
@@ -396,6 +419,7 @@ impl Trackers {
         }
         if let Some(idx) = left {
             self.used &= !(1 << idx);
+            self.of_set[(self.requests[idx].line & self.set_mask) as usize] = NONE;
         }
         if freed.is_some() && self.input_from == u64::MAX {
             self.input_from = now + 1;
@@ -407,19 +431,17 @@ impl Trackers {
         begun
     }
 
+    #[inline]
     fn taken(&mut self, now: u64, request: &Request) {
         self.incoming.pop_front();
-        self.input_from = match request.kind {
-            Kind::Put { .. } => now + u64::from(request.beats),
-            _ => now + 1,
-        };
+        self.input_from = now + request.beats_sent();
     }
 
     /// Gives a tracker that has ended its transaction the next one of its set;
     /// returns the cycle of the first step.
     fn reload(&mut self, idx: usize, request: Request, now: u64) -> u64 {
-        let same = request.line == self.trackers[idx].request.line;
-        self.trackers[idx].request = request;
+        let same = request.line == self.requests[idx].line;
+        self.requests[idx] = request;
         // What is known of the same line need not be looked up.
         if same { now + 1 } else { now + LOOKUP }
     }
@@ -428,18 +450,13 @@ impl Trackers {
     /// used.
     #[inline]
     fn place(&self, request: &Request) -> Option<Place> {
-        let set = request.line & self.set_mask;
-        let mut used = self.used;
-        while used != 0 {
-            let idx = used.trailing_zeros() as usize % MOST;
-            if self.sets[idx] == set {
-                return Some(Place::Waiting(idx));
-            }
-            used &= used - 1;
+        let tracker = self.of_set[(request.line & self.set_mask) as usize];
+        if tracker != NONE {
+            return Some(Place::Waiting(tracker.into()));
         }
         let usable = match request.kind {
-            Kind::Release => self.trackers.len(),
-            _ => self.trackers.len() - SPARE,
+            Kind::Release => self.count,
+            _ => self.count - SPARE,
         };
         let free = self.used.trailing_ones() as usize;
         (free < usable).then_some(Place::Tracker(free))
