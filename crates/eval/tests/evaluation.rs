@@ -314,10 +314,7 @@ fn what_a_kernel_leaves_behind_changes_nothing_of_the_next() {
         .expect("works");
     assert_eq!(alone.outcome, Outcome::Ok);
     assert!(alone.feedback.is_some());
-    let ending = |text: &str| {
-        let (body, _) = kernel.rsplit_once('}').expect("a kernel");
-        format!("static int calls;\n{body}\n{text}\n}}\n")
-    };
+    let ending = |text: &str| ending("static int calls;", text);
     let shared = evaluator(&cache, settings);
     let others = [
         // Crashes in the call that is recorded.
@@ -336,6 +333,111 @@ fn what_a_kernel_leaves_behind_changes_nothing_of_the_next() {
     }
     let expected = [Outcome::Crashed, Outcome::Ok, Outcome::Wrong];
     assert_eq!(outcomes[..3], expected);
+}
+
+/// Returns the baseline with declarations before it and statements at its end.
+fn ending(declarations: &str, statements: &str) -> String {
+    let kernel = baseline();
+    let (body, _) = kernel.rsplit_once('}').expect("a kernel");
+    format!("{declarations}\n{body}\n{statements}\n}}\n")
+}
+
+#[test]
+fn kernels_that_look_at_results_or_clocks_are_timed_as_if_nobody_helped() {
+    // As many instructions whatever `n` is, but another line of the caches.
+    let look = "static char table[64][64];\nstatic void look(int n) { ((volatile char *)table[n & 63])[0] = 1; }";
+    // Nothing but C differs in the end, not even what is left in registers.
+    let zero = "static int zero(int n) { return n; }\nstatic int (*volatile last)(int) = zero;";
+    let code = "static uint32_t code[2] = {0x00150513, 0x00008067};";
+    let kernels = [
+        ("does neither", baseline()),
+        (
+            "looks where results say",
+            ending(
+                look,
+                "fence();\nfor (int i = 0; i < 64; i++) look(C[i][i] & 7);",
+            ),
+        ),
+        (
+            "the same by way of memory of its own",
+            ending(
+                &format!("{look}\nstatic int8_t kept[16][16] __attribute__((aligned(64)));"),
+                "config_st(16);\nmvout(kept, 0x80000000, 16, 16);\nfence();\nfor (int i = 0; i < 16; i++) look(kept[i][i] & 7);",
+            ),
+        ),
+        (
+            "looks where the clock says",
+            ending(look, "fence();\nlook(read_cycles());"),
+        ),
+        (
+            "looks where a counter says",
+            ending(
+                look,
+                "fence();\ncounter_configure(0, 45);\nmvin(A, 0, 16, 16);\nfence();\nlook(counter_read(0) & 63);",
+            ),
+        ),
+        (
+            "is right unless it is timed",
+            ending(
+                zero,
+                "fence();\nint8_t other, *volatile to[2] = {&other, &C[0][0]};\n\
+                 uint64_t begin = read_cycles(), x = begin;\nfor (int i = 0; i < 100; i++) x /= (x & 3) + 1;\n\
+                 *to[(1500 + (x >> 63) - (read_cycles() - begin)) >> 63] = 99;\nlast(0);",
+            ),
+        ),
+        (
+            "is right unless a counter counts cycles",
+            ending(
+                zero,
+                "fence();\nint8_t other, *volatile to[2] = {&other, &C[0][0]};\n\
+                 counter_configure(0, 1);\nmvin(A, 0, 16, 16);\nfence();\n*to[(0 - counter_read(0)) >> 31] = 99;\nlast(0);",
+            ),
+        ),
+        (
+            "changes code in its data",
+            ending(
+                &format!("{look}\n{code}"),
+                "int (*volatile f)(int) = (int (*)(int))code;\nlook(f(3));\n((volatile uint32_t *)code)[0] ^= 7 << 20;\nlook(f(3) & 31);",
+            ),
+        ),
+        (
+            "has what it loads written over",
+            ending(
+                look,
+                "fence();\nmvout(C, 0x80000000, 16, 16);\nlook(C[0][0] & 7);",
+            ),
+        ),
+        (
+            "crashes the second time",
+            ending("static int calls;", "if (calls++) *(volatile int *)0 = 1;"),
+        ),
+    ];
+    let cache = support::cache_folder();
+    let with = |threads| EvaluatorSettings {
+        use_cache: false,
+        threads,
+        ..SETTINGS
+    };
+    let evaluate = |evaluator: &GemminiEvaluator, kernel: &str| {
+        without_tiers(&evaluator.evaluate(kernel).expect("works"))
+    };
+    let alone = evaluator(&cache, with(1));
+    let mut outcomes = Vec::new();
+    for (name, kernel) in &kernels {
+        let expected = evaluate(&alone, kernel);
+        // Whether the kernel before looked at results makes no difference.
+        for before in [&kernels[0].1, &kernels[1].1] {
+            let helped = evaluator(&cache, with(2));
+            evaluate(&helped, before);
+            assert_eq!(evaluate(&helped, kernel), expected, "{name}");
+        }
+        outcomes.push(expected.outcome);
+    }
+    use Outcome::{Crashed, Illegal, Ok, Wrong};
+    assert_eq!(
+        outcomes,
+        [Ok, Ok, Ok, Ok, Ok, Wrong, Wrong, Ok, Illegal, Crashed]
+    );
 }
 
 /// Changes one place of a kernel at random: a number, an operator, a line.

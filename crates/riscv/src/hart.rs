@@ -133,6 +133,14 @@ impl Hart {
         self.core.pipeline.statistics
     }
 
+    /// Returns whether a program has ever read a control register that counts
+    /// cycles, time or instructions. Without, registers are the same in
+    /// both modes.
+    #[must_use]
+    pub fn has_read_counters(&self) -> bool {
+        self.core.counters_read
+    }
+
     /// Lets the hart wait until `cycle`; earlier ones are ignored.
     pub fn advance_to(&mut self, cycle: u64) {
         self.core.pipeline.now = self.core.pipeline.now.max(cycle);

@@ -4,8 +4,10 @@
 //! one comparison; pages with a restriction on that kind of access take the
 //! slow path, which knows the regions byte by byte.
 
+mod origin;
 mod region;
 
+use origin::Origins;
 pub use region::{Region, RegionAccess};
 
 use crate::fault::{AccessKind, Fault, FaultKind};
@@ -22,6 +24,10 @@ const WATCHED: u8 = 4;
 const CODE: u8 = 8;
 /// CPU stores stop the core after the instruction.
 const HOOKED: u8 = 16;
+/// A device wrote here, and loads of the CPU are to be noticed.
+const FROM_DEVICE: u8 = 32;
+/// Attributes for which a CPU load has to take the slow path.
+const LOAD_CLOSED: u8 = READ_RESTRICTED | WATCHED | FROM_DEVICE;
 
 /// Simulated physical memory.
 #[derive(Clone, Debug)]
@@ -34,6 +40,7 @@ pub struct Memory {
     code_changed: bool,
     hook_touched: bool,
     hooked_store: Range<u64>,
+    origins: Origins,
 }
 
 impl Memory {
@@ -56,6 +63,7 @@ impl Memory {
             code_changed: false,
             hook_touched: false,
             hooked_store: 0..0,
+            origins: Origins::default(),
         }
     }
 
@@ -147,6 +155,7 @@ impl Memory {
 
     /// Marks bytes from which instructions were translated.
     pub(crate) fn mark_code(&mut self, address: u64, len: usize) {
+        self.note_code(address, len);
         let start = (address - self.base) as usize;
         for page in &mut self.pages[start >> PAGE_SHIFT..=(start + len - 1) >> PAGE_SHIFT] {
             *page |= CODE;
@@ -170,7 +179,7 @@ impl Memory {
     pub(crate) fn load_open<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
         let offset = address.wrapping_sub(self.base) as usize;
         let attributes = *self.pages.get(offset >> PAGE_SHIFT)?;
-        if attributes & (READ_RESTRICTED | WATCHED) != 0 || offset & (N - 1) != 0 {
+        if attributes & LOAD_CLOSED != 0 || offset & (N - 1) != 0 {
             return None;
         }
         // An aligned piece lies in one page, and every page has its bytes.
@@ -276,7 +285,8 @@ impl Memory {
                 .fold(0, |all, page| all | page)
         };
         let slow = match kind {
-            AccessKind::Fetch | AccessKind::Load | AccessKind::DmaRead => READ_RESTRICTED,
+            AccessKind::Fetch | AccessKind::DmaRead => READ_RESTRICTED,
+            AccessKind::Load => READ_RESTRICTED | FROM_DEVICE,
             AccessKind::Store | AccessKind::DmaWrite => WRITE_RESTRICTED | CODE | HOOKED,
         };
         if attributes & slow != 0 {
@@ -392,6 +402,9 @@ impl Memory {
     ) -> Result<(), Fault> {
         if attributes & (READ_RESTRICTED | WRITE_RESTRICTED) != 0 {
             self.check_regions(address, len, kind, pc)?;
+        }
+        if kind == AccessKind::Load && attributes & FROM_DEVICE != 0 {
+            self.note_load_from_device();
         }
         if matches!(kind, AccessKind::Store | AccessKind::DmaWrite) {
             self.code_changed |= attributes & CODE != 0;

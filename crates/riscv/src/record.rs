@@ -177,6 +177,8 @@ pub(crate) struct Core {
     pub instructions: u64,
     pub reservation: Option<u64>,
     pub stop_on_scratch: bool,
+    /// A control register that counts has been read.
+    pub counters_read: bool,
     /// What [`How::Trap`] is about.
     pub trap: Option<Trap>,
     /// What [`How::Stop`] is about.
@@ -199,6 +201,7 @@ impl Core {
             instructions: 0,
             reservation: None,
             stop_on_scratch: false,
+            counters_read: false,
             trap: None,
             exit: None,
         }

@@ -1,6 +1,7 @@
 //! In which order a kernel is tested and timed. The verdict is that of testing
 //! first and timing then, in whatever order they end.
 
+use super::apart::{Apart, Promise};
 use super::tier_clock::TierClock;
 use super::trial::{Trial, Verdict};
 use crate::evaluator::EvalError;
@@ -19,7 +20,7 @@ impl Trial<'_> {
         timed: &[Cow<'_, Case>],
         clock: &mut TierClock,
     ) -> Result<Verdict, EvalError> {
-        if let Some(failed) = clock.measure("test", || self.test(tested))? {
+        if let Some(failed) = clock.measure("test", || self.test(tested, None))? {
             return Ok(failed);
         }
         let verdict = clock.measure("time", || self.time(timed, &AtomicBool::new(false)))?;
@@ -27,30 +28,54 @@ impl Trial<'_> {
     }
 
     /// Does both at once, on a thread each; what timing has found is dropped if
-    /// the kernel does not pass the tests.
+    /// the kernel does not pass the tests. The thread that tests works the
+    /// results of the timed calls out too, unless `mixed`, if the kernel allows
+    /// that. `mixed` says whether the kernel before did not; afterwards, whether
+    /// this one does not.
     pub(super) fn test_while_timing(
         &self,
         tested: &[Cow<'_, Case>],
         timed: &[Cow<'_, Case>],
         clock: &mut TierClock,
+        mixed: &AtomicBool,
     ) -> Result<Verdict, EvalError> {
-        let abandoned = AtomicBool::new(false);
+        let (abandoned, apart) = (AtomicBool::new(false), Apart::default());
+        let try_apart = !mixed.load(Ordering::Relaxed);
         thread::scope(|scope| {
-            let timing = scope.spawn(|| {
+            let testing = scope.spawn(|| {
+                let _promise = Promise(&apart);
+                // Whether testing fails, is impossible, or panics.
+                let abandon = Abandon(&abandoned);
                 let mut clock = TierClock::default();
-                let verdict = clock.measure("time", || self.time(timed, &abandoned));
-                (verdict, clock)
+                let tested = clock.measure("test", || self.test(tested, Some(&apart)));
+                if let Some(failed) = tested.transpose() {
+                    return (Some(failed), clock);
+                }
+                std::mem::forget(abandon);
+                mixed.store(apart.is_lost(), Ordering::Relaxed);
+                let worked_out = match try_apart {
+                    true => self.work_out(timed, &apart),
+                    false => Ok(()),
+                };
+                (worked_out.err().map(Err), clock)
             });
-            // Whether testing fails, is impossible, or panics.
-            let abandon = Abandon(&abandoned);
-            let tested = clock.measure("test", || self.test(tested));
-            if let Some(failed) = tested.transpose() {
-                drop(abandon);
-                // What has come of it, a panic even, is of no interest.
-                let _ = timing.join();
+            let mut timing = TierClock::default();
+            let verdict = timing.measure("time", || {
+                let verdict = match try_apart {
+                    true => self.time_apart(timed, &apart)?,
+                    false => None,
+                };
+                match verdict {
+                    None => self.time(timed, &abandoned),
+                    verdict => Ok(verdict),
+                }
+            });
+            let (failed, tested) = testing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            clock.append(tested);
+            if let Some(failed) = failed {
+                // What has come of timing, an error even, is of no interest.
                 return failed;
             }
-            let (verdict, timing) = timing.join().unwrap_or_else(|panic| resume_unwind(panic));
             clock.append(timing);
             wanted(verdict?)
         })

@@ -90,6 +90,9 @@ pub struct GemminiEvaluator {
     computing: Mutex<()>,
     pub(super) settings: EvaluatorSettings,
     threads: ThreadCount,
+    /// Whether the core of the last kernel looked at what the accelerator
+    /// had computed: a hint where to begin with the next.
+    mixed: AtomicBool,
     pub(super) ideal: Cycles,
     pub(super) roofline: Roofline,
     base_key: ContentHash,
@@ -143,6 +146,7 @@ impl GemminiEvaluator {
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
+            mixed: AtomicBool::new(false),
             problem: problem.clone(),
             base_key: hasher.finish(),
             engine,
@@ -209,8 +213,8 @@ impl GemminiEvaluator {
             seed,
         };
         let timed = &cases[cases.len().saturating_sub(2)..];
-        match trial.time_recorded(timed, true, &AtomicBool::new(false))? {
-            Some((_, Some((profile, Some(timeline))))) => Ok(Profiled::Right {
+        match trial.profiled(timed)? {
+            Some((profile, Some(timeline))) => Ok(Profiled::Right {
                 profile: Box::new(profile),
                 timeline,
             }),
@@ -324,7 +328,7 @@ impl GemminiEvaluator {
         // The last two cases are tested by the timed calls.
         let (tested, timed) = cases.split_at(cases.len().saturating_sub(2));
         let verdict = match self.threads.take_spare() {
-            Some(_second) => trial.test_while_timing(tested, timed, &mut clock)?,
+            Some(_second) => trial.test_while_timing(tested, timed, &mut clock, &self.mixed)?,
             None => trial.test_then_time(tested, timed, &mut clock)?,
         };
         Ok(clock.finish(key, verdict))

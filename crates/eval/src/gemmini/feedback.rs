@@ -1,5 +1,6 @@
 //! What the counters of a timed call say about the kernel.
 
+use super::apart::CallCounts;
 use super::findings::Kernel;
 use super::session::Session;
 use crate::profile::{LineCycles, Profile};
@@ -16,11 +17,12 @@ const MAX_LINES: usize = 8;
 /// Share of all cycles from which on a reason for idling is named.
 const WORTH_NAMING: f64 = 0.05;
 
-/// Returns feedback for the call that `report` is about, from the counters
-/// that `session` holds since before that call.
+/// Returns feedback for the call that `report` and `counts` are about, from the
+/// counters of the timing engine that `session` holds since before that call.
 pub(super) fn feedback(
     session: &mut Session<'_>,
     report: &CallReport,
+    counts: &CallCounts,
     ideal: Cycles,
     problem: &Problem,
     kernel: Kernel<'_>,
@@ -29,8 +31,8 @@ pub(super) fn feedback(
     let accelerator = session.accelerator();
     let config = accelerator.functional().config();
     let (spad_rows, acc_rows) = (config.spad_rows(), config.acc_rows());
-    let (spad_used, acc_used) = accelerator.functional().rows_touched();
-    let done = accelerator.functional().statistics();
+    let (spad_used, acc_used) = counts.rows_touched;
+    let done = &counts.statistics;
     let moved = done.dma_read_bytes + done.dma_written_bytes;
     let mut counters = BTreeMap::new();
     let mut count = |name: &str, value: f64| {

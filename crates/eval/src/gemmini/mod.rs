@@ -1,6 +1,7 @@
 //! The evaluator for Gemmini targets: kernels run on the simulator.
 
 mod activities;
+mod apart;
 mod attribution;
 mod core_lines;
 mod course;

@@ -1,6 +1,7 @@
 //! Makes a profile and a timeline of a recorded call.
 
 use super::activities::timeline;
+use super::apart::CallCounts;
 use super::attribution::{Segment, attribute, covered};
 use super::core_lines::CoreTally;
 use super::evaluator::GemminiEvaluator;
@@ -138,6 +139,7 @@ fn station(ordered: &Ordered<'_>, start: u64, end: u64, lines: &mut Lines<'_>) -
 pub(super) fn profile(
     session: &mut Session<'_>,
     recorded: &Recorded,
+    counts: &CallCounts,
     evaluator: &GemminiEvaluator,
     kernel: Kernel<'_>,
     with_timeline: bool,
@@ -168,9 +170,8 @@ pub(super) fn profile(
         tally.lines(session.memory(), |pc| lines.of(pc), text)
     });
     let (memory, port) = memory_traffic(session, &ordered, start, end);
-    let functional = session.accelerator().functional();
-    let config = functional.config();
-    let (spad_used, acc_used) = functional.rows_touched();
+    let config = session.accelerator().functional().config();
+    let (spad_used, acc_used) = counts.rows_touched;
     let cycles = report.cycles;
     let problem = &evaluator.problem;
     let (line_cycles, waits) = by_line(&segments, &mut lines);

@@ -24,6 +24,19 @@ pub(super) struct SessionKind {
     pub(super) mode: Mode,
     /// Whether the first write to each input is remembered, which is slower.
     pub(super) note_writes: bool,
+    /// Whether the accelerator moves and computes values.
+    pub(super) values: bool,
+}
+
+impl SessionKind {
+    /// Returns what most sessions are for: results, and cycles if `mode` says so.
+    pub(super) fn plain(mode: Mode) -> Self {
+        Self {
+            mode,
+            note_writes: false,
+            values: true,
+        }
+    }
 }
 
 /// What happens beside a call.
@@ -46,7 +59,7 @@ pub(super) struct Session<'a> {
     input_regions: Vec<Option<usize>>,
     /// What each output held before the last call.
     poisons: Vec<Vec<u8>>,
-    mode: Mode,
+    kind: SessionKind,
 }
 
 impl<'a> Session<'a> {
@@ -62,17 +75,19 @@ impl<'a> Session<'a> {
         Self::on(engine, make, program, problem, kind, seed)
     }
 
-    /// The same on a machine that lacks one of its costs.
+    /// The same on a machine that lacks one of its costs, for cycles only unless
+    /// `values` says that they matter.
     pub(super) fn without(
         cost: Removal,
+        values: bool,
         engine: &'a Engine,
         program: &'a Program,
         problem: &'a Problem,
         seed: Seed,
     ) -> Result<Self, EvalError> {
         let kind = SessionKind {
-            mode: Mode::Timed,
-            note_writes: false,
+            values,
+            ..SessionKind::plain(Mode::Timed)
         };
         let make = |memory_bytes| engine.machine_without(cost, memory_bytes);
         Self::on(engine, make, program, problem, kind, seed)
@@ -90,6 +105,9 @@ impl<'a> Session<'a> {
             |symbol| EvalError::Fault(format!("the linked program lacks the symbol {symbol}"));
         let layout = Layout::new(program, &problem.buffers, seed).map_err(lacks)?;
         let mut machine = make(layout.memory_bytes)?;
+        if !kind.values {
+            machine.accelerator().functional_mut().leave_out_values();
+        }
         machine.load(program).map_err(|error| {
             EvalError::Fault(format!("the linked program cannot be loaded: {error}"))
         })?;
@@ -106,7 +124,7 @@ impl<'a> Session<'a> {
             entry,
             input_regions,
             poisons: Vec::new(),
-            mode: kind.mode,
+            kind,
         })
     }
 
@@ -143,7 +161,26 @@ impl<'a> Session<'a> {
 
     /// Returns whether cycles are modelled.
     pub(super) fn mode(&self) -> Mode {
-        self.mode
+        self.kind.mode
+    }
+
+    /// Returns whether buffers hold results after a call.
+    pub(super) fn has_values(&self) -> bool {
+        self.kind.values
+    }
+
+    /// Notes from now on whether the core looks at what only this session has.
+    pub(super) fn note_origins(&mut self) {
+        self.machine.memory().note_origins();
+    }
+
+    /// Returns whether the core has done since what it does in every session
+    /// with the same inputs, with or without a sense of time and values.
+    pub(super) fn core_stands_alone(&mut self) -> bool {
+        let statistics = self.accelerator().functional().statistics();
+        statistics.counter_accesses() == 0
+            && !self.machine.hart().has_read_counters()
+            && self.machine.memory().core_stands_alone()
     }
 
     /// Calls the kernel.

@@ -1,5 +1,6 @@
 //! The timed calls of a kernel: cold, then warm, in one machine.
 
+use super::apart::{Apart, CALLS};
 use super::core_lines::CoreTally;
 use super::feedback::feedback;
 use super::findings;
@@ -27,6 +28,17 @@ const PROFILED_COMMANDS: usize = 4_000_000;
 /// Profile of a call, and its timeline if that was wanted.
 pub(super) type ProfiledCall = (Profile, Option<Timeline>);
 
+/// How calls are timed.
+#[derive(Clone, Copy)]
+struct How<'h> {
+    /// Whether a timeline is wanted.
+    with_timeline: bool,
+    /// Set when nobody wants to know any more.
+    abandoned: &'h AtomicBool,
+    /// Who works out the results; if nobody, the timed calls do it.
+    apart: Option<&'h Apart>,
+}
+
 impl Trial<'_> {
     /// Calls the kernel cold and then warm, in one machine and with different
     /// inputs, and compares both. Returns nothing if `abandoned` was set.
@@ -35,18 +47,56 @@ impl Trial<'_> {
         cases: &[Cow<'_, Case>],
         abandoned: &AtomicBool,
     ) -> Result<Option<Verdict>, EvalError> {
-        let timed = self.time_recorded(cases, false, abandoned)?;
+        let how = How {
+            with_timeline: false,
+            abandoned,
+            apart: None,
+        };
+        let timed = self.time_as(cases, how)?;
         Ok(timed.map(|(verdict, _)| verdict))
     }
 
-    /// The same; returns the profile of the ranked call too, if the kernel is
-    /// right, and its timeline, if that is wanted.
-    pub(super) fn time_recorded(
+    /// The same without values, of which another thread is to take care; see
+    /// [`apart`](super::apart). Returns nothing if that does not do for this
+    /// kernel.
+    pub(super) fn time_apart(
         &self,
         cases: &[Cow<'_, Case>],
-        with_timeline: bool,
-        abandoned: &AtomicBool,
+        apart: &Apart,
+    ) -> Result<Option<Verdict>, EvalError> {
+        let how = How {
+            with_timeline: false,
+            abandoned: apart.lost(),
+            apart: Some(apart),
+        };
+        let timed = self.time_as(cases, how)?;
+        Ok(timed.map(|(verdict, _)| verdict))
+    }
+
+    /// Returns the profile of the ranked call with its timeline, if the kernel
+    /// is right.
+    pub(super) fn profiled(
+        &self,
+        cases: &[Cow<'_, Case>],
+    ) -> Result<Option<ProfiledCall>, EvalError> {
+        let how = How {
+            with_timeline: true,
+            abandoned: &AtomicBool::new(false),
+            apart: None,
+        };
+        Ok(self.time_as(cases, how)?.and_then(|(_, profiled)| profiled))
+    }
+
+    fn time_as(
+        &self,
+        cases: &[Cow<'_, Case>],
+        how: How<'_>,
     ) -> Result<Option<(Verdict, Option<ProfiledCall>)>, EvalError> {
+        let How {
+            with_timeline,
+            abandoned,
+            apart,
+        } = how;
         let evaluator = self.evaluator;
         let Some((cold_case, rest)) = cases.split_first() else {
             return Err(EvalError::Fault("the problem has no input set".into()));
@@ -62,11 +112,11 @@ impl Trial<'_> {
         // The same places for every kernel: addresses decide about conflicts
         // in caches, and kernels are compared with each other.
         let kind = SessionKind {
-            mode: Mode::Timed,
-            note_writes: false,
+            values: apart.is_none(),
+            ..SessionKind::plain(Mode::Timed)
         };
         let mut session = self.session(kind, evaluator.problem_seed())?;
-        let mut reports = Vec::new();
+        let (mut reports, mut counted) = (Vec::new(), Vec::new());
         let mut ranked_feedback = None;
         let mut profiled = None;
         let ranked_idx = match evaluator.problem.ranking {
@@ -79,8 +129,8 @@ impl Trial<'_> {
         } else {
             RECORDED_COMMANDS
         };
-        for (call, case) in [("cold", cold_case.as_ref()), ("warm", warm_case)] {
-            let seed = self.seed.derive(call);
+        for (name, case) in CALLS.into_iter().zip([cold_case.as_ref(), warm_case]) {
+            let seed = self.seed.derive(name);
             session.place(case, seed);
             session.reset_statistics();
             let is_ranked = reports.len() == ranked_idx;
@@ -107,9 +157,17 @@ impl Trial<'_> {
                 Called::Abandoned => return Ok(None),
                 Called::Right(report) => {
                     reports.push(report);
+                    counted.push(session.counts());
                     if !is_ranked {
                         continue;
                     }
+                    let counts = match apart {
+                        None => &counted[ranked_idx],
+                        Some(apart) => match apart.calls() {
+                            Some(calls) => &calls[ranked_idx].counts,
+                            None => return Ok(None),
+                        },
+                    };
                     if let Some(recording) = session.take_recording() {
                         let recorded = Recorded {
                             recording,
@@ -120,6 +178,7 @@ impl Trial<'_> {
                         profiled = Some(profile(
                             &mut session,
                             &recorded,
+                            counts,
                             evaluator,
                             self.kernel,
                             with_timeline,
@@ -130,15 +189,17 @@ impl Trial<'_> {
                         }
                     }
                     let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
-                    let found = feedback(&mut session, &report, ideal, problem, self.kernel);
+                    let found =
+                        feedback(&mut session, &report, counts, ideal, problem, self.kernel);
                     ranked_feedback = Some(found);
                 }
                 Called::Failed(mut verdict) => {
-                    if abandoned.load(Ordering::Relaxed) {
+                    // A limit has been reached: what to say depends on values.
+                    if apart.is_some() || abandoned.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
                     let first_call = reports.is_empty();
-                    if !first_call && self.run_alone(case)?.is_none() {
+                    if !first_call && self.run_alone(case, None)?.is_none() {
                         mark_state(&mut verdict);
                     }
                     for diagnostic in &mut verdict.diagnostics {
@@ -151,9 +212,27 @@ impl Trial<'_> {
         if abandoned.load(Ordering::Relaxed) {
             return Ok(None);
         }
+        let warnings = match apart {
+            None => findings::warnings(&mut session, self.kernel),
+            Some(apart) => {
+                let Some(calls) = apart.calls() else {
+                    return Ok(None);
+                };
+                let mut pairs = calls.iter().zip(reports.iter().zip(&counted));
+                if !pairs.all(|(call, (report, counts))| call.agrees(report, counts)) {
+                    return Ok(None);
+                }
+                calls[1].warnings.clone()
+            }
+        };
         if let Some((profile, _)) = &mut profiled {
             if experiments {
-                self.experiment(profile, [cold_case.as_ref(), warm_case], ranked_idx)?;
+                self.experiment(
+                    profile,
+                    [cold_case.as_ref(), warm_case],
+                    ranked_idx,
+                    apart.is_none(),
+                )?;
             }
             let found = ranked_feedback.as_mut();
             if let Some(found) = found.filter(|_| profile.unrecorded_commands == 0) {
@@ -185,7 +264,7 @@ impl Trial<'_> {
         };
         let verdict = Verdict {
             outcome: Outcome::Ok,
-            diagnostics: findings::warnings(&mut session, self.kernel),
+            diagnostics: warnings,
             measurement: Some(measurement),
             feedback: ranked_feedback,
         };

@@ -1,5 +1,6 @@
 //! One kernel's program under test: what a whole trial finds.
 
+use super::apart::Apart;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
 use super::session::{Session, SessionKind, Watch};
@@ -43,7 +44,7 @@ impl Verdict {
 
 /// How a call ended.
 pub(super) enum Called {
-    /// Its results are right.
+    /// Its results are right, or the session has none.
     Right(CallReport),
     /// Something is wrong with the kernel.
     Failed(Verdict),
@@ -72,10 +73,17 @@ impl<'a> Trial<'a> {
     }
 
     /// Runs `cases`, each in a machine of its own. Returns nothing if all are right.
-    pub(super) fn test(&self, cases: &[Cow<'_, Case>]) -> Result<Option<Verdict>, EvalError> {
+    ///
+    /// Gives `apart` up, if that is there, as soon as a kernel shows that it
+    /// cannot be timed without values.
+    pub(super) fn test(
+        &self,
+        cases: &[Cow<'_, Case>],
+        apart: Option<&Apart>,
+    ) -> Result<Option<Verdict>, EvalError> {
         let mut failed: Option<Verdict> = None;
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
-        for (case, verdict) in cases.iter().zip(self.run_in_turn(cases)?) {
+        for (case, verdict) in cases.iter().zip(self.run_in_turn(cases, apart)?) {
             match verdict {
                 None => right.push(case.name.as_str()),
                 Some(verdict) => {
@@ -109,10 +117,14 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the verdicts on the cases up to one that ends the test.
-    fn run_in_turn(&self, cases: &[Cow<'_, Case>]) -> Result<Vec<Option<Verdict>>, EvalError> {
+    fn run_in_turn(
+        &self,
+        cases: &[Cow<'_, Case>],
+        apart: Option<&Apart>,
+    ) -> Result<Vec<Option<Verdict>>, EvalError> {
         let mut verdicts = Vec::new();
         for case in cases {
-            let verdict = self.run_alone(case)?;
+            let verdict = self.run_alone(case, apart)?;
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
             verdicts.push(verdict);
             if stops {
@@ -123,15 +135,22 @@ impl<'a> Trial<'a> {
     }
 
     /// Runs one case in a machine of its own. Returns nothing if it is right.
-    pub(super) fn run_alone(&self, case: &Case) -> Result<Option<Verdict>, EvalError> {
-        let kind = SessionKind {
-            mode: Mode::Functional,
-            note_writes: false,
-        };
+    pub(super) fn run_alone(
+        &self,
+        case: &Case,
+        apart: Option<&Apart>,
+    ) -> Result<Option<Verdict>, EvalError> {
+        let kind = SessionKind::plain(Mode::Functional);
         let seed = self.seed.derive(&case.name);
         let mut session = self.session(kind, seed)?;
         session.place(case, seed);
+        if apart.is_some() {
+            session.note_origins();
+        }
         let called = self.call(&mut session, case, seed, Watch::default())?;
+        if let Some(apart) = apart.filter(|_| !session.core_stands_alone()) {
+            apart.give_up();
+        }
         let verdict = match called {
             Called::Failed(verdict) => Some(verdict),
             Called::Right(_) | Called::Abandoned => None,
@@ -161,10 +180,7 @@ impl<'a> Trial<'a> {
     /// Runs a case again with other content in memory that it must not depend
     /// on; returns whether the outputs differ from `outputs`.
     fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
-        let kind = SessionKind {
-            mode: Mode::Functional,
-            note_writes: false,
-        };
+        let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, seed)?;
         session.place(case, seed.derive("other poison"));
         // Where nothing was written the poison shows through, which is no result.
@@ -207,6 +223,9 @@ impl<'a> Trial<'a> {
                 return Ok(Called::Failed(Verdict::failed(outcome, vec![found])));
             }
         };
+        if !session.has_values() {
+            return Ok(Called::Right(report));
+        }
         let mut found = Vec::new();
         for (idx, buffer) in self.evaluator.problem.buffers.iter().enumerate() {
             match (&case.before[idx], &case.after[idx]) {
@@ -262,8 +281,8 @@ impl<'a> Trial<'a> {
     ) -> Result<Option<autocomp_core::SourceLocation>, EvalError> {
         debug_assert_eq!(self.evaluator.problem.buffers[idx].role, Role::Input);
         let kind = SessionKind {
-            mode: Mode::Functional,
             note_writes: true,
+            ..SessionKind::plain(Mode::Functional)
         };
         let mut session = self.session(kind, seed)?;
         session.place(case, seed);

@@ -13,12 +13,14 @@ use std::collections::BTreeSet;
 impl Trial<'_> {
     /// Takes away the costs that `profile` names, one at a time, and writes its
     /// paragraph anew. `cases` are those of the cold and the warm call, `ranked`
-    /// says which of them counts.
+    /// says which of them counts, `values` whether cycles may depend on what the
+    /// accelerator computes.
     pub(super) fn experiment(
         &self,
         profile: &mut Profile,
         cases: [&Case; 2],
         ranked: usize,
+        values: bool,
     ) -> Result<(), EvalError> {
         let mut removals = BTreeSet::new();
         for loss in profile.losses() {
@@ -29,7 +31,7 @@ impl Trial<'_> {
             }
         }
         for removal in removals {
-            if let Some(cycles) = self.cycles_without(removal, &cases[..=ranked])? {
+            if let Some(cycles) = self.cycles_without(removal, values, &cases[..=ranked])? {
                 profile.what_if.push(WhatIf {
                     without: removal,
                     cycles,
@@ -44,10 +46,16 @@ impl Trial<'_> {
 
     /// Returns the cycles of the last of `cases`; nothing if a call does not
     /// complete, which it did on the real machine.
-    fn cycles_without(&self, cost: Removal, cases: &[&Case]) -> Result<Option<u64>, EvalError> {
+    fn cycles_without(
+        &self,
+        cost: Removal,
+        values: bool,
+        cases: &[&Case],
+    ) -> Result<Option<u64>, EvalError> {
         let evaluator = self.evaluator;
         let mut session = Session::without(
             cost,
+            values,
             &evaluator.engine,
             self.program,
             &evaluator.problem,

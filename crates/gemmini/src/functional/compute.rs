@@ -95,6 +95,9 @@ impl Functional {
         };
         let bd_extent = Extent::of(bd, b_transpose, 1);
         self.check_operand(site, bd_name, bd, bd_extent)?;
+        if !self.with_values {
+            return Ok(());
+        }
         let a_extent = (!a.address.is_garbage()).then_some(a_extent);
         let bd_extent = (!bd.address.is_garbage()).then_some(bd_extent);
         if preloaded {

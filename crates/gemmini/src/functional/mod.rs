@@ -78,6 +78,8 @@ pub struct Functional {
     config: GemminiConfig,
     decoder: Decoder,
     checks: Checks,
+    /// Whether values are moved and computed.
+    with_values: bool,
     host: Host,
     may_wrap: bool,
     configured: Configured,
@@ -124,6 +126,7 @@ impl Functional {
         Self {
             decoder: Decoder::new(&config),
             checks: Checks::default(),
+            with_values: true,
             host,
             may_wrap,
             configured: Configured::default(),
@@ -171,6 +174,17 @@ impl Functional {
     /// Sets how severe the checks are that go beyond single commands.
     pub fn set_checks(&mut self, checks: Checks) {
         self.checks = checks;
+    }
+
+    /// From now on, commands are decoded, counted and checked each for itself,
+    /// and configuration and loops are followed, but nothing is moved or
+    /// computed, and nothing is known of what rows hold or DMA has under way.
+    /// The cycles of a timing engine do not depend on any of that. Counts of
+    /// bytes and multiplications stay zero.
+    ///
+    /// For timing a program whose results are worked out elsewhere.
+    pub fn leave_out_values(&mut self) {
+        self.with_values = false;
     }
 
     /// Uses code for these instructions of the host from now on, for

@@ -35,6 +35,20 @@ impl Functional {
             self.config.element_bytes()
         };
         let (rows, cols) = (u32::from(tile.rows), u32::from(tile.cols));
+        let bytes = cols as usize * width as usize;
+        let source = DramRows {
+            address: dram,
+            stride: setting.stride,
+            count: rows,
+            len: bytes,
+        };
+        if !self.with_values {
+            return if dram == 0 {
+                Ok(())
+            } else {
+                check_rows(site, memory, source, AccessKind::DmaRead)
+            };
+        }
         let dim = self.config.dim;
         let blocks = cols.div_ceil(dim);
         let stride = u32::from(setting.block_stride);
@@ -59,13 +73,6 @@ impl Functional {
             1
         } else {
             u32::from(setting.pixel_repeats)
-        };
-        let bytes = cols as usize * width as usize;
-        let source = DramRows {
-            address: dram,
-            stride: setting.stride,
-            count: rows,
-            len: bytes,
         };
         let target = Target {
             tile,
@@ -376,6 +383,30 @@ impl Functional {
             }
         }
     }
+}
+
+/// Checks only whether memory is there and open to an access to rows.
+pub(super) fn check_rows(
+    site: Site,
+    memory: &mut Memory,
+    rows: DramRows,
+    kind: AccessKind,
+) -> Result<(), Box<Fault>> {
+    if rows
+        .open_span(memory, kind == AccessKind::DmaWrite)
+        .is_some()
+    {
+        return Ok(());
+    }
+    for row in 0..rows.count {
+        let address = rows
+            .address
+            .wrapping_add(u64::from(row).wrapping_mul(rows.stride));
+        memory
+            .check(address, rows.len, kind, site.pc)
+            .map_err(|fault| dma_fault(site, fault, row, rows.count))?;
+    }
+    Ok(())
 }
 
 /// Adds what the command was doing to a fault of memory.

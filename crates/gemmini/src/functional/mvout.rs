@@ -3,7 +3,7 @@
 use super::Functional;
 use super::faults::{Site, columns};
 use super::local::column_mask;
-use super::mvin::dma_fault;
+use super::mvin::{check_rows, dma_fault};
 use super::outlet::Outlet;
 use super::race::DramRows;
 use crate::address::{NormCommand, Tile};
@@ -49,6 +49,15 @@ impl Functional {
             self.reset_statistics_of_norm();
         }
         let stride = u64::from(self.configured.store.stride);
+        if !self.with_values {
+            let target = DramRows {
+                address: dram,
+                stride,
+                count: rows,
+                len: usize::from(tile.cols) * self.width_of(outlet),
+            };
+            return check_rows(site, memory, target, AccessKind::DmaWrite);
+        }
         let mut buffer = std::mem::take(&mut self.row_buffer);
         let bytes = self.put_out_tile(outlet, tile, rows, &mut buffer);
         let target = DramRows {
@@ -92,6 +101,8 @@ impl Functional {
             let to = row * rows.stride as usize;
             span[to..to + rows.len].copy_from_slice(bytes);
         }
+        let span = span.len();
+        memory.note_device_write(rows.address, span);
         self.statistics.dma_written_bytes += bytes.len() as u64;
         true
     }
@@ -164,6 +175,15 @@ impl Functional {
         Ok(outlet)
     }
 
+    /// Returns the bytes of an element as it leaves.
+    fn width_of(&self, outlet: Outlet) -> usize {
+        let width = match outlet {
+            Outlet::Words => self.config.acc_element_bytes(),
+            Outlet::Bytes | Outlet::Scaled => self.config.element_bytes(),
+        };
+        width as usize
+    }
+
     /// Checks the rows that `rows` rows of all blocks are read from; returns
     /// the number of the last load they depend on.
     fn check_source(&mut self, site: Site, tile: Tile, rows: u32) -> Result<u32, Box<Fault>> {
@@ -203,6 +223,9 @@ impl Functional {
                 ),
             ));
         }
+        if !self.with_values {
+            return Ok(0);
+        }
         let first = first as u32;
         let memory = if to_acc {
             &self.local.acc
@@ -241,6 +264,9 @@ impl Functional {
         if let Err(fault) = memory.check(address, bytes.len(), AccessKind::DmaWrite, site.pc) {
             return Err(dma_fault(site, fault, row, rows));
         }
+        if !self.with_values {
+            return Ok(());
+        }
         if let Err(conflict) =
             self.outstanding
                 .store(memory, address, bytes.len(), site.pc, after_load)
@@ -251,6 +277,7 @@ impl Functional {
             .host_mut(address, bytes.len())
             .expect("the access has just been checked");
         to.copy_from_slice(bytes);
+        memory.note_device_write(address, bytes.len());
         self.statistics.dma_written_bytes += bytes.len() as u64;
         Ok(())
     }

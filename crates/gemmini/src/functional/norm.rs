@@ -127,6 +127,9 @@ impl Functional {
                 ),
             ));
         }
+        if !self.with_values {
+            return Ok(());
+        }
         let constants = self.exp_constants();
         let set = usize::from(self.configured.norm.stats_id & 1);
         for row in 0..rows {

@@ -46,6 +46,9 @@ pub struct Statistics {
     by_pc: HashMap<u64, u64, BuildHasherDefault<AddressHasher>>,
 }
 
+/// Function field of commands about counters.
+const COUNTER_FUNCTION: usize = 126;
+
 /// Places for instructions issued lately; a power of two.
 const RECENT: usize = 256;
 
@@ -83,6 +86,12 @@ impl Statistics {
         if count > 0 {
             *self.by_pc.entry(pc).or_insert(0) += count;
         }
+    }
+
+    /// Returns the number of commands that read or set counters.
+    #[must_use]
+    pub fn counter_accesses(&self) -> u64 {
+        self.commands[COUNTER_FUNCTION]
     }
 
     /// Returns the number of commands issued at each address, by address.

@@ -141,3 +141,42 @@ fn open_access_refuses_what_needs_a_check() {
     memory.watch(0x5000..u64::MAX);
     assert!(memory.store_open(0x2000, [0; 8]));
 }
+
+#[test]
+fn loads_from_pages_that_devices_wrote_and_code_that_may_change_are_noted() {
+    let base = 0x8000_0000;
+    let memory = || {
+        let mut memory = Memory::new(base, 0x4000);
+        memory.add_region(Region {
+            name: "code".into(),
+            range: base..base + 0x800,
+            access: RegionAccess::Read,
+        });
+        memory.note_origins();
+        memory.mark_code(base + 0x7fc, 4);
+        memory.note_device_write(base + 0x1ff8, 16);
+        memory
+    };
+    assert!(!Memory::new(base, 0x4000).core_stands_alone(), "not noted");
+    let untouched = |memory: &mut Memory| {
+        assert!(memory.load_open::<8>(base + 0x3000).is_some());
+        assert!(memory.store_open(base + 0x1000, [0; 8]));
+        memory
+            .read(base + 0x1000, 8, AccessKind::DmaRead, 0)
+            .is_ok()
+    };
+    let mut alone = memory();
+    assert!(untouched(&mut alone) && alone.core_stands_alone());
+    for address in [base + 0x1000, base + 0x2ff8] {
+        let mut mixed = memory();
+        assert_eq!(mixed.load_open::<8>(address), None, "not without a look");
+        assert!(mixed.read(address, 8, AccessKind::Load, 0).is_ok());
+        assert!(!mixed.core_stands_alone());
+        assert!(mixed.load_open::<8>(address).is_some(), "fast from now on");
+    }
+    for address in [base + 0x7fe, base + 0x3000] {
+        let mut mixed = memory();
+        mixed.mark_code(address, 4);
+        assert!(!mixed.core_stands_alone(), "{address:#x} may be written");
+    }
+}

@@ -120,6 +120,7 @@ pub fn csr<const TIMED: bool>(
         cycle: if TIMED { now } else { core.instructions },
         instret: core.instructions,
     };
+    core.counters_read |= number::COUNTERS.contains(&csr);
     let operand = if record.extra & 4 == 0 {
         core.x[usize::from(record.rs1)]
     } else {

@@ -3,7 +3,7 @@
 use crate::random::{Digest, Random};
 use crate::scalar::MACHINES;
 use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, InstructionSet, Severity};
-use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
+use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
 use autocomp_sim::MachineConfig;
 
 const BASE: u64 = 0x8000_0000;
@@ -31,6 +31,8 @@ pub fn run_commands(seed: u64) -> Digest {
     });
     let mut memory = Memory::new(BASE, MEMORY_BYTES);
     fill(&mut memory, &mut random);
+    // Without checks that know what rows hold it must do the same at the same time.
+    let mut bare = (severity == Severity::Warn).then(|| Bare::new(&config, &machine));
     let mut digest = Digest::new();
     let mut cycle = random.below(1000);
     let mut send = |funct: u8, rs1: u64, rs2: u64, wants_reply: bool, pc: u64| {
@@ -43,7 +45,11 @@ pub fn run_commands(seed: u64) -> Digest {
             pc,
             cycle,
         };
-        match gemmini.execute(command, &mut memory) {
+        let executed = gemmini.execute(command, &mut memory);
+        if let Some(bare) = &mut bare {
+            bare.execute(command, &executed);
+        }
+        match executed {
             Ok(reply) => {
                 assert!(reply.accepted >= cycle, "taken before it was there");
                 assert!(reply.accepted - cycle < 1 << 32, "never taken");
@@ -55,14 +61,17 @@ pub fn run_commands(seed: u64) -> Digest {
         if pc.is_multiple_of(28) {
             let access =
                 [LineAccess::Read, LineAccess::WriteBack, LineAccess::Write][pc as usize % 3];
-            let done = gemmini.line_access(
-                BASE + (rs1 ^ rs2) % MEMORY_BYTES as u64 / 64 * 64,
-                access,
-                cycle,
-            );
+            let line = BASE + (rs1 ^ rs2) % MEMORY_BYTES as u64 / 64 * 64;
+            let done = gemmini.line_access(line, access, cycle);
             assert!(done >= cycle);
             let mut probes = Vec::new();
             gemmini.take_probes(&mut probes);
+            if let Some(bare) = &mut bare {
+                let mut same = Vec::new();
+                assert_eq!(bare.gemmini.line_access(line, access, cycle), done);
+                bare.gemmini.take_probes(&mut same);
+                assert_eq!(same, probes);
+            }
             digest.add(done + probes.len() as u64);
         }
         if pc.is_multiple_of(200) {
@@ -71,6 +80,9 @@ pub fn run_commands(seed: u64) -> Digest {
                     idle >= cycle && idle - cycle < 1 << 32,
                     "a fence without end"
                 );
+                if let Some(bare) = &mut bare {
+                    bare.fence(pc, cycle, idle);
+                }
                 cycle = idle + 1;
             }
             digest.add(cycle);
@@ -93,11 +105,47 @@ pub fn run_commands(seed: u64) -> Digest {
             idle >= cycle && idle - cycle < 1 << 32,
             "a fence without end"
         );
+        if let Some(bare) = &mut bare {
+            bare.fence(pc, cycle, idle);
+        }
         digest.add(idle);
     }
     digest.bytes(memory.host(BASE, MEMORY_BYTES).expect("all of memory"));
     digest.add(gemmini.functional().warnings().len() as u64);
     digest
+}
+
+/// An accelerator without values beside one that has them.
+struct Bare {
+    gemmini: Gemmini,
+    memory: Memory,
+}
+
+impl Bare {
+    fn new(config: &GemminiConfig, machine: &MachineConfig) -> Self {
+        let gemmini = Gemmini::new(config.clone(), Some(&machine.timing));
+        let mut gemmini = gemmini.expect("the instance is valid");
+        gemmini.functional_mut().leave_out_values();
+        let memory = Memory::new(BASE, MEMORY_BYTES);
+        Self { gemmini, memory }
+    }
+
+    /// Executes what the other one has executed.
+    fn execute(&mut self, command: RoccCommand, other: &Result<RoccReply, Fault>) {
+        let executed = self.gemmini.execute(command, &mut self.memory);
+        match (&executed, other) {
+            (Ok(reply), Ok(other)) => assert_eq!(
+                (reply.accepted, reply.value_ready),
+                (other.accepted, other.value_ready)
+            ),
+            (Err(fault), Err(other)) => assert_eq!(fault, other),
+            _ => panic!("{executed:?} instead of {other:?}"),
+        }
+    }
+
+    fn fence(&mut self, pc: u64, cycle: u64, idle: u64) {
+        assert_eq!(self.gemmini.fence(pc, cycle, &mut self.memory), Ok(idle));
+    }
 }
 
 fn fill(memory: &mut Memory, random: &mut Random) {

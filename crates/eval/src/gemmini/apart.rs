@@ -1,0 +1,145 @@
+//! The results of a kernel's timed calls, worked out beside them.
+//!
+//! What the accelerator computes has no part in how long a call takes unless
+//! the core looks at it: cycles come from commands, their operands and the
+//! addresses of the core. So where a second thread is free, the timed calls
+//! leave values out, and the same calls, without a sense of time but with
+//! values, show what they result in.
+//!
+//! Both do the same, instruction by instruction, if the core reads nothing that
+//! could differ. That is observed, not assumed: it must load nothing from pages
+//! that the accelerator has written to, execute nothing but write-protected
+//! code, and read neither its counters nor the accelerator's. The calls with
+//! values never differ from those that were timed in anything else, so they see
+//! the first such access themselves. If there is one, or anything is wrong with
+//! the kernel, the calls are timed again with values, and only that counts.
+
+use super::findings;
+use super::session::{Session, SessionKind, Watch};
+use super::trial::{Called, Trial};
+use crate::evaluator::EvalError;
+use crate::inputs::Case;
+use autocomp_core::Diagnostic;
+use autocomp_gemmini::Statistics;
+use autocomp_riscv::Mode;
+use autocomp_sim::CallReport;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Names of the timed calls, which decide about what lies in memory before.
+pub(super) const CALLS: [&str; 2] = ["cold", "warm"];
+
+/// What the functional model counted during a call.
+pub(super) struct CallCounts {
+    pub(super) statistics: Statistics,
+    /// Scratchpad and accumulator rows that were written.
+    pub(super) rows_touched: (u64, u64),
+}
+
+/// A call without a sense of time whose results are right.
+pub(super) struct RightCall {
+    report: CallReport,
+    pub(super) counts: CallCounts,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+impl RightCall {
+    /// Returns whether a timed call did the same, as far as can be seen from
+    /// outside.
+    pub(super) fn agrees(&self, timed: &CallReport, counts: &CallCounts) -> bool {
+        let (one, other) = (&self.counts.statistics, &counts.statistics);
+        (self.report.instructions, self.report.value) == (timed.instructions, timed.value)
+            && (one.commands, one.expanded) == (other.commands, other.expanded)
+    }
+}
+
+/// Where the two threads meet.
+#[derive(Default)]
+pub(super) struct Apart {
+    lost: AtomicBool,
+    calls: OnceLock<Option<Vec<RightCall>>>,
+}
+
+impl Apart {
+    /// Set if timing without values leads to nothing.
+    pub(super) fn lost(&self) -> &AtomicBool {
+        &self.lost
+    }
+
+    /// Returns whether it does.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Says that it leads to nothing, unless results are there.
+    pub(super) fn give_up(&self) {
+        if self.calls.set(None).is_ok() {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits for the calls with values; nothing if there will be none.
+    pub(super) fn calls(&self) -> Option<&[RightCall]> {
+        self.calls.wait().as_deref()
+    }
+}
+
+/// Gives up when dropped without results, whatever the reason.
+pub(super) struct Promise<'a>(pub(super) &'a Apart);
+
+impl Drop for Promise<'_> {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
+}
+
+impl Trial<'_> {
+    /// Calls the kernel as [`time`](Self::time) does, without a sense of time,
+    /// and hands what comes of it to those who time it.
+    pub(super) fn work_out(&self, cases: &[Cow<'_, Case>], apart: &Apart) -> Result<(), EvalError> {
+        let _promise = Promise(apart);
+        let [cold, warm] = cases else {
+            return Ok(());
+        };
+        let kind = SessionKind::plain(Mode::Functional);
+        let mut session = self.session(kind, self.evaluator.problem_seed())?;
+        session.note_origins();
+        let mut calls = Vec::new();
+        for (name, case) in CALLS.into_iter().zip([cold, warm]) {
+            if apart.is_lost() {
+                return Ok(());
+            }
+            let seed = self.seed.derive(name);
+            session.place(case, seed);
+            session.reset_statistics();
+            let called = self.call(&mut session, case, seed, Watch::default())?;
+            let Called::Right(report) = called else {
+                return Ok(());
+            };
+            if !session.core_stands_alone() {
+                return Ok(());
+            }
+            calls.push(RightCall {
+                report,
+                counts: session.counts(),
+                warnings: findings::warnings(&mut session, self.kernel),
+            });
+        }
+        // Nobody else sets results, and giving up comes first only if nobody
+        // wants them.
+        let _ = apart.calls.set(Some(calls));
+        Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// Returns what was counted since the statistics were last reset.
+    pub(super) fn counts(&mut self) -> CallCounts {
+        let functional = self.accelerator().functional();
+        CallCounts {
+            statistics: functional.statistics().clone(),
+            rows_touched: functional.rows_touched(),
+        }
+    }
+}
