@@ -18,25 +18,22 @@ pub struct MatmulLoop {
     pub a_row: u32,
     /// First scratchpad row of B.
     pub b_row: u32,
-    /// First accumulator row of C.
+    /// First accumulator row of C and D.
     pub c_row: u32,
-    /// First accumulator row of D.
-    pub d_row: u32,
     /// Rows and columns of a tile.
     pub dim: u32,
 }
 
 impl MatmulLoop {
-    /// Places a loop: `slot` 0 or 1 alternates from loop to loop, `c_half` and
-    /// `d_half` (0 or 1) name the accumulator halves of C and D.
+    /// Places a loop: `slot` 0 or 1 alternates from loop to loop,
+    /// `acc_half` (0 or 1) names the half of the accumulator.
     #[must_use]
     pub fn place(
         config: &GemminiConfig,
         run: MatmulRun,
         parameters: MatmulParameters,
         slot: u32,
-        c_half: u32,
-        d_half: u32,
+        acc_half: u32,
     ) -> Self {
         let half = config.spad_rows() / 2;
         let [_, j, k] = parameters.bounds.map(u32::from);
@@ -47,8 +44,7 @@ impl MatmulLoop {
             a_row: half_of(run.a_spad_id, slot) * half,
             b_row: ((half_of(run.b_spad_id, slot) + 1) * half).saturating_sub(b_rows),
             // The sum of two operands takes the half of its slot.
-            c_row: if run.is_resadd { slot } else { c_half } * config.acc_rows() / 2,
-            d_row: d_half * config.acc_rows() / 2,
+            c_row: if run.is_resadd { slot } else { acc_half } * config.acc_rows() / 2,
             dim: config.dim,
         }
     }
@@ -77,16 +73,10 @@ impl MatmulLoop {
         self.b_row + tile * self.dim
     }
 
-    /// Returns the accumulator row of tile (i, j) of C.
+    /// Returns the accumulator row of tile (i, j) of C or D.
     #[must_use]
     pub fn c_tile(&self, i: u32, j: u32) -> u32 {
         self.c_row + (i * u32::from(self.parameters.bounds[1]) + j) * self.dim
-    }
-
-    /// Returns the accumulator row of tile (i, j) of D.
-    #[must_use]
-    pub fn d_tile(&self, i: u32, j: u32) -> u32 {
-        self.d_row + (i * u32::from(self.parameters.bounds[1]) + j) * self.dim
     }
 
     /// Returns the rows or columns of tile `at` along I (0), J (1) or K (2).
@@ -220,7 +210,7 @@ impl MatmulLoop {
                     channel: 2,
                     dram: self.dram_tile(2, i, j, d_width),
                     tile: tile(
-                        acc(self.d_tile(i, j), false),
+                        acc(self.c_tile(i, j), false),
                         self.span(1, j, blocks),
                         self.tile_size(0, i),
                     ),

@@ -533,7 +533,7 @@ fn check_loop(case: &LoopRun) -> Result<(), TestCaseError> {
         dram,
         strides: [512; 4],
     };
-    let plan = MatmulLoop::place(&config, case.run, parameters, 0, 0, 0);
+    let plan = MatmulLoop::place(&config, case.run, parameters, 0, 0);
     prop_assume!(plan.check(&config).is_ok());
     let mut bench = Bench::with_memory(config.clone(), 2 << 20);
     for channel in 0..3 {

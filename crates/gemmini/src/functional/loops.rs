@@ -15,24 +15,23 @@ pub(super) struct LoopUnit<P> {
     pub parameters: [P; 2],
     /// Slot that is configured and run next.
     pub slot: usize,
-    /// Accumulator half of the next output.
-    c_half: u32,
-    /// Accumulator half of the next bias.
-    d_half: u32,
+    /// Accumulator half of the next bias and output.
+    half: u32,
 }
 
 impl<P: Copy> LoopUnit<P> {
     /// Starts the loop that has been configured: returns its parameters, its
-    /// slot, and the accumulator halves of output and bias. The next one has
-    /// the other slot, and the other half of what this one `uses`: output,
-    /// bias.
-    fn start(&mut self, uses: impl FnOnce(&P) -> [bool; 2]) -> (P, [u32; 3]) {
+    /// slot, and its half of the accumulator. The next one has the other slot,
+    /// and the other half if this one `stores` its output.
+    ///
+    /// *Source*: RTL: `ld_d_addr_start`, `ex_c_addr_start` and `st_c_addr_start`
+    /// of `LoopMatmul` (`ld_bias_addr_start` and its like in `LoopConv`) all
+    /// move on with loops that have an output, with a bias or without.
+    fn start(&mut self, stores: impl FnOnce(&P) -> bool) -> (P, [u32; 2]) {
         let parameters = self.parameters[self.slot];
-        let place = [self.slot as u32, self.c_half, self.d_half];
-        let [output, bias] = uses(&parameters);
+        let place = [self.slot as u32, self.half];
         self.slot ^= 1;
-        self.c_half ^= u32::from(output);
-        self.d_half ^= u32::from(bias);
+        self.half ^= u32::from(stores(&parameters));
         (parameters, place)
     }
 }
@@ -45,10 +44,9 @@ impl Functional {
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
         self.refuse_lone_preload(site)?;
-        let (parameters, [slot, c_half, d_half]) = self
-            .matmul_unit
-            .start(|parameters| [parameters.dram[3] != 0, parameters.dram[2] != 0]);
-        let plan = MatmulLoop::place(&self.config, run, parameters, slot, c_half, d_half);
+        let (parameters, [slot, half]) =
+            self.matmul_unit.start(|parameters| parameters.dram[3] != 0);
+        let plan = MatmulLoop::place(&self.config, run, parameters, slot, half);
         plan.check(&self.config)
             .map_err(|(rule, message)| site.illegal(rule, message))?;
         if matches!(run.activation, 2 | 4) && !self.config.features.normalizations {
@@ -59,13 +57,6 @@ impl Functional {
                     run.activation
                 ),
             ));
-        }
-        if parameters.dram[2] != 0 && plan.d_row != plan.c_row {
-            self.warnings.add(site, "loop-ws-halves", || {
-                "D is loaded into one half of the accumulator, C is computed in the other; \
-                 give all loops a D or none"
-                    .into()
-            });
         }
         self.matmul = Some(plan);
         let config = self.config.clone();
@@ -81,10 +72,8 @@ impl Functional {
         memory: &mut Memory,
     ) -> Result<(), Box<Fault>> {
         self.refuse_lone_preload(site)?;
-        let (parameters, [slot, c_half, d_half]) = self
-            .conv_unit
-            .start(|parameters| [parameters.output != 0, parameters.bias != 0]);
-        let plan = ConvLoop::place(&self.config, run, parameters, slot, c_half, d_half);
+        let (parameters, [slot, half]) = self.conv_unit.start(|parameters| parameters.output != 0);
+        let plan = ConvLoop::place(&self.config, run, parameters, slot, half);
         plan.check(&self.config)
             .map_err(|(rule, message)| site.illegal(rule, message))?;
         self.conv = Some(plan);

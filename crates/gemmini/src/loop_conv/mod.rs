@@ -22,25 +22,22 @@ pub struct ConvLoop {
     pub a_row: u32,
     /// First scratchpad row of the weights.
     pub b_row: u32,
-    /// First accumulator row of the output.
+    /// First accumulator row of output and bias.
     pub c_row: u32,
-    /// First accumulator row of the bias.
-    pub d_row: u32,
     /// Rows and columns of a tile.
     pub dim: u32,
 }
 
 impl ConvLoop {
-    /// Places a loop: `slot` 0 or 1 alternates from loop to loop, `c_half` and
-    /// `d_half` (0 or 1) name the accumulator halves of output and bias.
+    /// Places a loop: `slot` 0 or 1 alternates from loop to loop,
+    /// `acc_half` (0 or 1) names the half of the accumulator.
     #[must_use]
     pub fn place(
         config: &GemminiConfig,
         run: ConvRun,
         parameters: ConvParameters,
         slot: u32,
-        c_half: u32,
-        d_half: u32,
+        acc_half: u32,
     ) -> Self {
         let half = config.spad_rows() / 2;
         let p = &parameters;
@@ -56,8 +53,7 @@ impl ConvLoop {
             a_row: half_of(run.a_spad_id, slot) * half,
             b_row: ((half_of(run.b_spad_id, slot) + 1) * half)
                 .saturating_sub(u32::try_from(b_rows).unwrap_or(u32::MAX)),
-            c_row: c_half * config.acc_rows() / 2,
-            d_row: d_half * config.acc_rows() / 2,
+            c_row: acc_half * config.acc_rows() / 2,
             dim: config.dim,
         }
     }

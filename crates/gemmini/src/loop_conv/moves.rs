@@ -53,7 +53,7 @@ impl ConvLoop {
         let block_stride = i64::from(p.batches) * i64::from(p.orows) * i64::from(p.ocols);
         emit(Self::config_ld(2, 0, block_stride, 1))?;
         let wide = i64::from(config.max_block_len_acc()) * i64::from(self.dim);
-        self.for_outputs(self.d_row, wide, |[_, _, _, och], tile| {
+        self.for_outputs(self.c_row, wide, |[_, _, _, och], tile| {
             let dram = if self.run.no_bias {
                 0
             } else {

@@ -131,7 +131,7 @@ impl MatmulUnit {
             plan.parameters.strides[2],
             bytes,
         );
-        let address = LocalAddress::accumulator(plan.d_tile(state.i, state.j), false, false);
+        let address = LocalAddress::accumulator(plan.c_tile(state.i, state.j), false, false);
         let emitted = Emitted {
             instruction: Instruction::Mvin {
                 channel: 2,
