@@ -81,10 +81,14 @@ pub struct Engine {
     pub(super) loops_poked: u64,
     /// The command at the front of `core` is for a loop unit that knows of it.
     pub(super) loop_command_waits: bool,
+    /// That command is for the matrix loop unit and not taken yet.
+    pub(super) loop_waits_for_room: bool,
     /// Latest cycle in which a unit was to be looked at to no effect.
     pub(super) passed_over: u64,
     /// Latest cycle in which no one looked whether a command can issue.
     pub(super) issue_passed_over: u64,
+    /// Latest cycle in which the look for a second command was left out.
+    pub(super) issue_left_out: u64,
     pub(super) blocked: Option<Class>,
     pub(super) blocked_from: u64,
     pub(super) room_from: [u64; 3],
@@ -168,8 +172,10 @@ impl Engine {
             loops_idle_from: 0,
             loops_poked: 0,
             loop_command_waits: false,
+            loop_waits_for_room: false,
             passed_over: 0,
             issue_passed_over: 0,
+            issue_left_out: 0,
             blocked: None,
             blocked_from: 0,
             room_from: [0; 3],
@@ -276,6 +282,10 @@ impl Engine {
         loop {
             let next = self.next_event();
             if next > limit {
+                // A look that was left out counts as one.
+                if self.issue_left_out <= limit {
+                    self.now = self.now.max(self.issue_left_out);
+                }
                 return;
             }
             self.step_at(next);

@@ -157,10 +157,21 @@ impl Engine {
     /// preloads; returns when to look again.
     #[inline]
     pub(super) fn step_unroller(&mut self, now: u64) -> u64 {
-        match self.next_move() {
-            Some((_, at)) if at <= now => self.move_commands(now),
-            Some((_, at)) => at,
-            None => u64::MAX,
+        loop {
+            let Some((slot, at)) = self.next_move() else {
+                return u64::MAX;
+            };
+            if at > now {
+                return at;
+            }
+            if self.execute.unroll_transposed && is_preload(&self.station, slot) {
+                let next = self.split_preload(slot, at, now);
+                if next > now {
+                    return next;
+                }
+            } else {
+                self.move_command(slot, at);
+            }
         }
     }
 
@@ -176,70 +187,77 @@ impl Engine {
         Some((slot, visible.max(unit.last_move + 1).max(unit.room_from)))
     }
 
-    fn move_commands(&mut self, now: u64) -> u64 {
-        loop {
-            let Some((slot, mut at)) = self.next_move() else {
-                return u64::MAX;
-            };
-            let unit = &mut self.execute;
-            // Splitting a preload needs its multiplication in sight.
-            let next = unit.unroller.get(1).copied();
-            if unit.unroll_transposed && is_preload(&self.station, slot) {
-                let Some((_, next_visible)) = next else {
-                    return u64::MAX;
-                };
-                at = at.max(next_visible);
+    /// Moves a command into the controller's queue in cycle `at`.
+    #[inline]
+    fn move_command(&mut self, slot: Slot, at: u64) {
+        let unit = &mut self.execute;
+        unit.unroller.drop_front(1);
+        let entry = self.station.entry(slot);
+        let Work::Execute(job) = &entry.work else {
+            return;
+        };
+        if job.kind == ExecuteKind::Config {
+            unit.unroll_transposed = job.mode.weight_stationary && job.mode.b_transpose;
+        }
+        unit.commands.push_back(Command {
+            job: *job,
+            slot: Some(slot),
+            pc: entry.pc,
+            visible: at + 1,
+        });
+        unit.last_move = at;
+        self.note_execute_room(at);
+    }
+
+    /// Splits a preload whose operand is transposed, in cycle `at` or later, as
+    /// far as it is due; returns the cycle in which it is, or `now`.
+    #[inline(never)]
+    fn split_preload(&mut self, slot: Slot, at: u64, now: u64) -> u64 {
+        let unit = &mut self.execute;
+        // This needs its multiplication in sight.
+        let Some(&(next, next_visible)) = unit.unroller.get(1) else {
+            return u64::MAX;
+        };
+        let at = at.max(next_visible);
+        if at > now {
+            return at;
+        }
+        let flips = matches!(
+            self.station.entry(next).work,
+            Work::Execute(ExecuteJob {
+                kind: ExecuteKind::Flip,
+                ..
+            })
+        );
+        let entry = self.station.entry(slot);
+        let Work::Execute(job) = &entry.work else {
+            return now;
+        };
+        let mut command = Command {
+            job: *job,
+            slot: Some(slot),
+            pc: entry.pc,
+            visible: at + 1,
+        };
+        let mut pop = true;
+        if flips {
+            if unit.unroll_step == 0 {
+                unit.unrolling_from = at + 1;
             }
-            if at > now {
-                return at;
-            }
-            let entry = self.station.entry(slot);
-            let Work::Execute(job) = &entry.work else {
-                unit.unroller.drop_front(1);
-                continue;
-            };
-            let mut pop = true;
-            let command = Command {
-                job: *job,
-                slot: Some(slot),
-                pc: entry.pc,
-                visible: at + 1,
-            };
-            if job.kind == ExecuteKind::Preload && unit.unroll_transposed {
-                let flip = next.is_some_and(|(next, _)| {
-                    matches!(
-                        self.station.entry(next).work,
-                        Work::Execute(ExecuteJob {
-                            kind: ExecuteKind::Flip,
-                            ..
-                        })
-                    )
-                });
-                let mut command = command;
-                if flip {
-                    if unit.unroll_step == 0 {
-                        unit.unrolling_from = at + 1;
-                    }
-                    pop = unit.split(&mut command);
-                    if let Some(counts) = &mut self.counts
-                        && pop
-                    {
-                        counts.unroller_active.add(unit.unrolling_from, at + 1);
-                    }
-                }
-                unit.commands.push_back(command);
-            } else {
-                if job.kind == ExecuteKind::Config {
-                    unit.unroll_transposed = job.mode.weight_stationary && job.mode.b_transpose;
-                }
-                unit.commands.push_back(command);
-            }
-            unit.last_move = at;
-            if pop {
-                unit.unroller.drop_front(1);
-                self.note_execute_room(at);
+            pop = unit.split(&mut command);
+            if let Some(counts) = &mut self.counts
+                && pop
+            {
+                counts.unroller_active.add(unit.unrolling_from, at + 1);
             }
         }
+        unit.commands.push_back(command);
+        unit.last_move = at;
+        if pop {
+            unit.unroller.drop_front(1);
+            self.note_execute_room(at);
+        }
+        now
     }
 
     /// Decides what the array does next, if it is free; returns when to look

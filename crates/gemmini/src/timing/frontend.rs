@@ -378,8 +378,13 @@ impl Engine {
     /// Takes the commands of the loops from the core's queue, each as soon as
     /// the unit it is for has room; returns whether there was one.
     fn take_loop_commands(&mut self, now: u64, wake: &mut u64) -> bool {
+        // Only the matrix loop unit makes room for itself, and only in a step.
+        if self.loop_waits_for_room && !self.matmul.has_room() {
+            return false;
+        }
         let mut changed = false;
         self.loop_command_waits = false;
+        self.loop_waits_for_room = false;
         while let Some(pending) = self.core.front() {
             let (for_matmul, stage) = match pending.instruction {
                 Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => (true, self.k.queues - 1),
@@ -402,6 +407,7 @@ impl Engine {
             };
             if !taken {
                 self.loop_command_waits = true;
+                self.loop_waits_for_room = for_matmul;
                 break;
             }
             changed = true;

@@ -35,12 +35,18 @@ impl Engine {
         self.execute.queued() >= self.k.unroller_queue
     }
 
+    /// Returns whether there is no room for execute commands before the array has
+    /// made some in its queue.
+    #[inline]
+    fn unroller_is_stuck(&self) -> bool {
+        self.unroller_is_full() && self.execute.commands.len() >= self.k.execute_queue
+    }
+
     /// Looks in cycle `at`, the next one, whether a command can issue, unless none
     /// has become ready and there is no room.
     #[inline]
     pub(super) fn look_at_issue(&mut self, is_ready: bool, at: u64) {
-        let may_move =
-            self.unroller_is_full() && self.execute.commands.len() < self.k.execute_queue;
+        let may_move = self.unroller_is_full() && !self.unroller_is_stuck();
         if is_ready || may_move {
             self.wake[ISSUE] = self.wake[ISSUE].min(at);
         } else {
@@ -58,77 +64,95 @@ impl Engine {
     }
 
     pub(super) fn step_issue(&mut self, now: u64) {
-        let mut wake = u64::MAX;
-        for class in [Class::Load, Class::Store, Class::Execute] {
-            let Some(at) = self.station.next_issue(class) else {
-                continue;
-            };
-            let full = match class {
-                Class::Load => false,
-                Class::Store => self.store.queued() >= self.k.store_queue,
-                Class::Execute => {
+        let load = self.issue_next(Class::Load, now);
+        let store = self.issue_next(Class::Store, now);
+        let execute = self.issue_next(Class::Execute, now);
+        self.wake[ISSUE] = load.min(store).min(execute);
+    }
+
+    /// Issues the oldest command of a section if it is due and there is room for
+    /// it; returns when to look again.
+    #[inline(always)]
+    fn issue_next(&mut self, class: Class, now: u64) -> u64 {
+        let Some(at) = self.station.next_issue(class) else {
+            return u64::MAX;
+        };
+        match class {
+            Class::Load => {}
+            Class::Store => {
+                if self.store.queued() >= self.k.store_queue {
+                    return u64::MAX;
+                }
+            }
+            Class::Execute => {
+                if self.unroller_is_full() {
+                    let next = self.step_unroller(now.saturating_sub(1));
                     if self.unroller_is_full() {
-                        let next = self.step_unroller(now.saturating_sub(1));
-                        wake = wake.min(next.max(now).saturating_add(1));
-                    }
-                    self.unroller_is_full()
-                }
-            };
-            if full {
-                continue;
-            }
-            let at = at.max(self.room_from[class as usize]);
-            if at > now {
-                wake = wake.min(at);
-                continue;
-            }
-            let slot = self.station.issue(class, now);
-            if self.counts.is_some() {
-                self.note_issue(slot, now);
-            }
-            let entry = self.station.entry(slot);
-            let (is_config, origin, work) = (entry.is_config, entry.origin, &entry.work);
-            if let Some(recording) = &mut self.recording {
-                recording.issue(slot, entry, now);
-            }
-            self.stats.issued[class as usize] += 1;
-            let visible = now + 1;
-            match class {
-                Class::Load if self.ideal.loads && !is_config => {
-                    self.schedule_completion(slot, visible);
-                }
-                Class::Store if self.ideal.stores && !is_config => {
-                    self.schedule_completion(slot, visible);
-                }
-                Class::Load => {
-                    self.load
-                        .push(if is_config { Slot::MAX } else { slot }, work, visible);
-                    self.wake[LOAD] = self.wake[LOAD].min(visible);
-                }
-                Class::Store => {
-                    self.store
-                        .push(if is_config { Slot::MAX } else { slot }, visible);
-                    self.wake[STORE] = self.wake[STORE].min(visible);
-                }
-                Class::Execute => {
-                    self.execute.push(slot, visible);
-                    if !self.execute.is_busy {
-                        self.wake[ARRAY] = self.wake[ARRAY].min(visible);
+                        return next.max(now).saturating_add(1);
                     }
                 }
-            }
-            if is_config && class != Class::Execute {
-                self.busy_until = self.busy_until.max(now + 1);
-                self.loop_command_done(origin, class);
-                // A slot is free and dependencies are gone from the next cycle on.
-                self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
-                wake = now + 1;
-            }
-            if let Some(next) = self.station.next_issue(class) {
-                wake = wake.min(next.max(now + 1));
             }
         }
-        self.wake[ISSUE] = wake;
+        let at = at.max(self.room_from[class as usize]);
+        if at > now {
+            return at;
+        }
+        let slot = self.station.issue(class, now);
+        if self.counts.is_some() {
+            self.note_issue(slot, now);
+        }
+        let entry = self.station.entry(slot);
+        let (is_config, origin, work) = (entry.is_config, entry.origin, &entry.work);
+        if let Some(recording) = &mut self.recording {
+            recording.issue(slot, entry, now);
+        }
+        self.stats.issued[class as usize] += 1;
+        let visible = now + 1;
+        match class {
+            Class::Load if self.ideal.loads && !is_config => {
+                self.schedule_completion(slot, visible);
+            }
+            Class::Store if self.ideal.stores && !is_config => {
+                self.schedule_completion(slot, visible);
+            }
+            Class::Load => {
+                self.load
+                    .push(if is_config { Slot::MAX } else { slot }, work, visible);
+                self.wake[LOAD] = self.wake[LOAD].min(visible);
+            }
+            Class::Store => {
+                self.store
+                    .push(if is_config { Slot::MAX } else { slot }, visible);
+                self.wake[STORE] = self.wake[STORE].min(visible);
+            }
+            Class::Execute => {
+                self.execute.push(slot, visible);
+                if !self.execute.is_busy {
+                    self.wake[ARRAY] = self.wake[ARRAY].min(visible);
+                }
+            }
+        }
+        let mut again = match self.station.next_issue(class) {
+            Some(next) => next.max(now + 1),
+            None => u64::MAX,
+        };
+        if class == Class::Execute {
+            if again == now + 1 && self.unroller_is_stuck() {
+                // The next look would find no room. Whoever makes some sees to it
+                // that there is a look after all.
+                self.issue_passed_over = now + 1;
+                self.issue_left_out = now + 1;
+                self.passed_over = now + 1;
+                again = u64::MAX;
+            }
+        } else if is_config {
+            self.busy_until = self.busy_until.max(now + 1);
+            self.loop_command_done(origin, class);
+            // A slot is free and dependencies are gone from the next cycle on.
+            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+            again = now + 1;
+        }
+        again
     }
 
     pub(super) fn step_complete(&mut self, now: u64) {

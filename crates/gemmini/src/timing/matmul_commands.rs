@@ -233,24 +233,23 @@ impl MatmulUnit {
     pub(super) fn store_is_due(&self) -> bool {
         let [_, b, _, ex, state] = &self.generators;
         let plan = &self.loop_of(ST).plan;
-        let [_, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
-        let blocks = self.store_blocks(plan).min(bound_j - state.j);
         let done = |generator: usize| {
             self.generators[generator].of != state.of || !self.is_busy(generator)
         };
+        let [_, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
+        let end = || state.j + self.store_blocks(plan).min(bound_j - state.j);
         if plan.run.is_resadd {
             // Stores follow the moves of the second operand, row by row.
             let (row, col) = (b.k, b.j);
-            (done(LD_A) && done(LD_B))
-                || row > state.i
-                || (row == state.i && col >= state.j + blocks)
+            (done(LD_A) && done(LD_B)) || row > state.i || (row == state.i && col >= end())
+        } else if done(EX) {
+            true
+        } else if ex.k + 1 != bound_k {
+            false
         } else {
             let passes = matches!(plan.run.activation, 2 | 4);
-            done(EX)
-                || (!passes
-                    && ex.k + 1 == bound_k
-                    && (ex.j >= state.j + blocks
-                        || (ex.j + 1 == state.j + blocks && ex.i > state.i)))
+            let end = end();
+            !passes && (ex.j >= end || (ex.j + 1 == end && ex.i > state.i))
         }
     }
 

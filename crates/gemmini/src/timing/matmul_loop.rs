@@ -76,6 +76,9 @@ pub(super) struct MatmulUnit {
     /// No generator can begin or end before one falls idle or a loop starts.
     settled: bool,
     waits: Waits,
+    /// The generator that sends next if nothing begins, ends or completes
+    /// before, as far as that is known.
+    upcoming: Option<usize>,
     /// Commands sent and not completed, by section.
     outstanding: [u32; 3],
     limits: [u32; 3],
@@ -100,6 +103,7 @@ impl MatmulUnit {
             busy: 0,
             settled: false,
             waits: Waits::No,
+            upcoming: None,
             outstanding: [0; 3],
             limits,
             block_len: block_len.max(1),
@@ -140,13 +144,18 @@ impl MatmulUnit {
         });
         self.settled = false;
         self.waits = Waits::No;
+        self.upcoming = None;
     }
 
     /// Notes that a command that the unit has sent is complete.
     #[inline]
     pub(super) fn command_done(&mut self, class: usize) {
-        if self.waits == Waits::ForCommands && self.full(class) {
-            self.waits = Waits::No;
+        if self.full(class) {
+            // One of a higher priority may send instead.
+            self.upcoming = None;
+            if self.waits == Waits::ForCommands {
+                self.waits = Waits::No;
+            }
         }
         self.outstanding[class] = self.outstanding[class].saturating_sub(1);
     }
@@ -185,25 +194,35 @@ impl MatmulUnit {
         // Beginnings and ends look at the state before this cycle.
         let (busy, was_settled) = (self.busy, self.settled);
         self.settled = true;
-        let next = if room { self.next_to_send() } else { None };
+        let next = if room {
+            self.upcoming.take().or_else(|| self.next_to_send())
+        } else {
+            None
+        };
         let emitted = next.map(|generator| self.emit(generator));
-        // What has no place in memory is there already, or stays.
-        let absent = busy & self.absent();
-        if absent != 0 {
-            self.busy &= !absent;
-            self.settled = false;
-        }
-        if !was_settled && self.begin_and_end(!busy & ALL) {
-            self.settled = false;
+        if !was_settled {
+            // What has no place in memory is there already, or stays.
+            let absent = busy & self.absent();
+            if absent != 0 {
+                self.busy &= !absent;
+                self.settled = false;
+            }
+            if self.begin_and_end(!busy & ALL) {
+                self.settled = false;
+            }
         }
         self.waits = if !self.settled {
             Waits::No
-        } else if emitted.is_none() && !room {
-            Waits::ForRoom
-        } else if emitted.is_none() || self.next_to_send().is_none() {
+        } else if emitted.is_some() {
+            self.upcoming = self.next_to_send();
+            match self.upcoming {
+                Some(_) => Waits::No,
+                None => Waits::ForCommands,
+            }
+        } else if room {
             Waits::ForCommands
         } else {
-            Waits::No
+            Waits::ForRoom
         };
         (emitted, self.waits == Waits::No)
     }
