@@ -39,6 +39,18 @@ pub(super) const STORE: usize = 5;
 pub(super) const PORT: usize = 6;
 pub(super) const COMPLETE: usize = 7;
 const UNITS: usize = 8;
+/// Latest cycle in which a unit can want to be looked at.
+const LAST_CYCLE: u64 = u64::MAX - 1;
+
+/// What time is to go on for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Until {
+    Limit,
+    /// So many commands from the core have left its queue.
+    Left(usize),
+    /// The line that the core waits for.
+    Answer,
+}
 
 /// State of the cycle model.
 #[derive(Clone, Debug)]
@@ -269,7 +281,7 @@ impl Engine {
 
     /// Finishes all work; returns the cycle at which the accelerator is idle.
     pub fn drain(&mut self) -> u64 {
-        while self.step_once() {}
+        self.run_until(LAST_CYCLE);
         self.now = self.now.max(self.passed_over);
         self.busy_until
             .max(self.load.last_release())
@@ -279,6 +291,25 @@ impl Engine {
     /// Works through all events up to and including `limit`.
     #[inline]
     pub(super) fn run_until(&mut self, limit: u64) {
+        self.run(limit, Until::Limit);
+    }
+
+    /// Works through the events up to what is waited for, if it comes.
+    #[inline]
+    pub(super) fn run_up_to(&mut self, until: Until) {
+        self.run(LAST_CYCLE, until);
+    }
+
+    #[inline]
+    fn next_event(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h] = self.wake;
+        (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
+    }
+
+    /// Works through the events up to and including `limit`, or up to the round
+    /// that brings what is waited for.
+    #[inline(never)]
+    fn run(&mut self, limit: u64, until: Until) {
         loop {
             let next = self.next_event();
             if next > limit {
@@ -289,27 +320,19 @@ impl Engine {
                 return;
             }
             self.step_at(next);
+            let is_there = match until {
+                Until::Limit => false,
+                Until::Left(count) => self.left_count >= count,
+                Until::Answer => self.core_answer.is_some(),
+            };
+            if is_there {
+                return;
+            }
         }
-    }
-
-    #[inline]
-    fn next_event(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h] = self.wake;
-        (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
-    }
-
-    /// Works through the events of the next cycle that has any; returns
-    /// whether there was one.
-    pub(super) fn step_once(&mut self) -> bool {
-        let next = self.next_event();
-        if next == u64::MAX {
-            return false;
-        }
-        self.step_at(next);
-        true
     }
 
     /// Works through the events that are due in cycle `next`.
+    #[inline(always)]
     fn step_at(&mut self, next: u64) {
         let now = next.max(self.now);
         self.now = now;

@@ -1,7 +1,7 @@
 //! From the core to the reservation station: the command queues, the loop
 //! units between them, and the command that waits for room.
 
-use super::engine::{ALLOCATE, Engine, LOOPS};
+use super::engine::{ALLOCATE, Engine, LOOPS, Until};
 use super::job::{Class, Job, resolve};
 use super::station::Origin;
 use crate::ExecContext;
@@ -89,7 +89,10 @@ impl Engine {
         let mut accepted = command.cycle;
         if self.pushed - self.left_count >= self.k.buffered {
             self.run_until(command.cycle);
-            while self.pushed - self.left_count >= self.k.buffered && self.step_once() {}
+            let enough = self.pushed - self.k.buffered + 1;
+            if self.left_count < enough {
+                self.run_up_to(Until::Left(enough));
+            }
         }
         // Room moves back through the queues by one per cycle.
         if self.pushed >= self.k.buffered {
@@ -330,9 +333,9 @@ impl Engine {
                 }
             }
         } else {
-            let (emitted, mut moved) = self.matmul.step(room);
-            if let Some(emitted) = emitted {
-                self.unroll(emitted.pending(Origin::Matmul, now + 1));
+            let (emitted, mut moved) = self.matmul.step(room, &mut self.unrolled, now + 1);
+            if emitted {
+                self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
                 if self.unrolled.len() == UNROLLED && self.matmul.waits_for_room() {
                     // The next look would find the queue full.
                     self.passed_over = now + 1;

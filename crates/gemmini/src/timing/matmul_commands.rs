@@ -1,14 +1,14 @@
 //! The commands of the matrix loop unit's generators, one after the other.
 
-use super::frontend::Emitted;
+use super::frontend::Pending;
 use super::matmul_loop::{EX, Generator, LD_A, LD_B, LD_D, MatmulUnit, ST};
 use crate::address::{LocalAddress, Tile};
 use crate::isa::Instruction;
 use crate::loop_ws::MatmulLoop;
 
 impl MatmulUnit {
-    /// Returns the next move of A or B.
-    pub(super) fn emit_ab(&mut self, generator: usize) -> Emitted {
+    /// Sends the next move of A or B.
+    pub(super) fn emit_ab(&mut self, generator: usize, out: &mut Pending) {
         let state = self.generators[generator];
         let slot = self.loop_of(generator);
         let plan = &slot.plan;
@@ -70,18 +70,16 @@ impl MatmulUnit {
                 plan.b_tile(state.k, state.j)
             })
         };
-        let emitted = Emitted {
-            instruction: Instruction::Mvin {
-                channel: u8::from(!a),
-                dram: dram.wrapping_add(offset & 0xffff_ffff),
-                tile: Tile {
-                    address,
-                    cols: cols as u16,
-                    rows: rows as u16,
-                },
+        out.instruction = Instruction::Mvin {
+            channel: u8::from(!a),
+            dram: dram.wrapping_add(offset & 0xffff_ffff),
+            tile: Tile {
+                address,
+                cols: cols as u16,
+                rows: rows as u16,
             },
-            pc: slot.pc,
         };
+        out.pc = slot.pc;
         // The order is k, then the other iterator, blocks along the columns.
         let next = &mut self.generators[generator];
         let (fast, fast_bound, fast_step, slow_step) = if a {
@@ -108,11 +106,10 @@ impl MatmulUnit {
                 self.falls_idle(generator);
             }
         }
-        emitted
     }
 
-    /// Returns the next move of D.
-    pub(super) fn emit_d(&mut self) -> Emitted {
+    /// Sends the next move of D.
+    pub(super) fn emit_d(&mut self, out: &mut Pending) {
         let state = self.generators[LD_D];
         let slot = self.loop_of(LD_D);
         let plan = &slot.plan;
@@ -132,18 +129,15 @@ impl MatmulUnit {
             bytes,
         );
         let address = LocalAddress::accumulator(plan.c_tile(state.i, state.j), false, false);
-        let emitted = Emitted {
-            instruction: Instruction::Mvin {
-                channel: 2,
-                dram: plan.parameters.dram[2].wrapping_add(offset),
-                tile: Tile { address, ..tile },
-            },
-            pc: slot.pc,
+        out.instruction = Instruction::Mvin {
+            channel: 2,
+            dram: plan.parameters.dram[2].wrapping_add(offset),
+            tile: Tile { address, ..tile },
         };
+        out.pc = slot.pc;
         if step_ij(&mut self.generators[LD_D], bound_i, bound_j, max_blocks) {
             self.falls_idle(LD_D);
         }
-        emitted
     }
 
     /// Returns whether the moves of the next multiplication's operands have
@@ -157,11 +151,12 @@ impl MatmulUnit {
             && done(LD_D, d)
     }
 
-    /// Returns the next preload or multiplication.
-    pub(super) fn emit_execute(&mut self) -> Emitted {
+    /// Sends the next preload or multiplication.
+    pub(super) fn emit_execute(&mut self, out: &mut Pending) {
         let state = self.generators[EX];
         let slot = self.loop_of(EX);
-        let (plan, pc) = (&slot.plan, slot.pc);
+        let plan = &slot.plan;
+        out.pc = slot.pc;
         let [bound_i, bound_j, bound_k] = plan.parameters.bounds.map(u32::from);
         let [pad_i, pad_j, pad_k] = plan.parameters.pads;
         let size = |at: u32, bound: u32, pad: u16| {
@@ -182,7 +177,7 @@ impl MatmulUnit {
             };
             let accumulate = plan.run.accumulate || state.k > 0;
             let dest = LocalAddress::accumulator(plan.c_tile(state.i, state.j), accumulate, false);
-            let instruction = Instruction::Preload {
+            out.instruction = Instruction::Preload {
                 stationary: Tile {
                     address: stationary,
                     cols,
@@ -195,9 +190,9 @@ impl MatmulUnit {
                 },
             };
             self.generators[EX].second = true;
-            return Emitted { instruction, pc };
+            return;
         }
-        let instruction = Instruction::Compute {
+        out.instruction = Instruction::Compute {
             preloaded: state.i == 0,
             a: Tile {
                 address: LocalAddress::scratchpad(plan.a_tile(state.i, state.k)),
@@ -225,7 +220,6 @@ impl MatmulUnit {
                 }
             }
         }
-        Emitted { instruction, pc }
     }
 
     /// Returns whether the last command has been sent that makes what the next
@@ -263,8 +257,8 @@ impl MatmulUnit {
         }
     }
 
-    /// Returns the next move of C.
-    pub(super) fn emit_store(&mut self) -> Emitted {
+    /// Sends the next move of C.
+    pub(super) fn emit_store(&mut self, out: &mut Pending) {
         let state = self.generators[ST];
         let slot = self.loop_of(ST);
         let plan = &slot.plan;
@@ -285,17 +279,14 @@ impl MatmulUnit {
         );
         let address =
             LocalAddress::accumulator(plan.c_tile(state.i, state.j), false, plan.run.full_c);
-        let emitted = Emitted {
-            instruction: Instruction::Mvout {
-                dram: plan.parameters.dram[3].wrapping_add(offset),
-                tile: Tile { address, ..tile },
-            },
-            pc: slot.pc,
+        out.instruction = Instruction::Mvout {
+            dram: plan.parameters.dram[3].wrapping_add(offset),
+            tile: Tile { address, ..tile },
         };
+        out.pc = slot.pc;
         if step_ij(&mut self.generators[ST], bound_i, bound_j, max_blocks) {
             self.falls_idle(ST);
         }
-        emitted
     }
 }
 

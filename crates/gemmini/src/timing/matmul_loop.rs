@@ -3,7 +3,9 @@
 //!
 //! Stepped cycle by cycle while anything in it can move.
 
-use super::frontend::Emitted;
+use super::frontend::{Pending, UNROLLED};
+use super::ring::Ring;
+use super::station::Origin;
 use crate::loop_ws::MatmulLoop;
 
 /// Stages of one of the two loops.
@@ -183,12 +185,18 @@ impl MatmulUnit {
         self.settled
     }
 
-    /// Does one cycle; `room` says whether a command can leave. Returns what
-    /// left and whether the unit has to look again in the next cycle.
-    pub(super) fn step(&mut self, room: bool) -> (Option<Emitted>, bool) {
+    /// Does one cycle; a command can leave for `queue` if there is `room`, and is
+    /// seen there in cycle `since`. Returns whether one has left and whether the
+    /// unit has to look again in the next cycle.
+    pub(super) fn step(
+        &mut self,
+        room: bool,
+        queue: &mut Ring<Pending, UNROLLED>,
+        since: u64,
+    ) -> (bool, bool) {
         match self.waits {
-            Waits::ForCommands => return (None, false),
-            Waits::ForRoom if !room => return (None, false),
+            Waits::ForCommands => return (false, false),
+            Waits::ForRoom if !room => return (false, false),
             _ => {}
         }
         // Beginnings and ends look at the state before this cycle.
@@ -199,7 +207,13 @@ impl MatmulUnit {
         } else {
             None
         };
-        let emitted = next.map(|generator| self.emit(generator));
+        if let Some(generator) = next {
+            // Written where it stays, not field by field and then copied.
+            let out = queue.next_place();
+            (out.since, out.origin) = (since, Origin::Matmul);
+            self.emit(generator, out);
+        }
+        let emitted = next.is_some();
         if !was_settled {
             // What has no place in memory is there already, or stays.
             let absent = busy & self.absent();
@@ -213,7 +227,7 @@ impl MatmulUnit {
         }
         self.waits = if !self.settled {
             Waits::No
-        } else if emitted.is_some() {
+        } else if emitted {
             self.upcoming = self.next_to_send();
             match self.upcoming {
                 Some(_) => Waits::No,
@@ -354,15 +368,27 @@ impl MatmulUnit {
         }
     }
 
-    fn emit(&mut self, generator: usize) -> Emitted {
-        let (class, emitted) = match generator {
-            ST => (1, self.emit_store()),
-            EX => (2, self.emit_execute()),
-            LD_D => (0, self.emit_d()),
-            _ => (0, self.emit_ab(generator)),
+    /// Lets a generator send its next command to a place in the queue.
+    fn emit(&mut self, generator: usize, out: &mut Pending) {
+        let class = match generator {
+            ST => {
+                self.emit_store(out);
+                1
+            }
+            EX => {
+                self.emit_execute(out);
+                2
+            }
+            LD_D => {
+                self.emit_d(out);
+                0
+            }
+            _ => {
+                self.emit_ab(generator, out);
+                0
+            }
         };
         self.outstanding[class] += 1;
-        emitted
     }
 
     /// Chooses between the loads of A and B.

@@ -50,7 +50,7 @@ impl Operation {
     #[inline]
     pub(super) fn is_in_step(&self) -> bool {
         let [a, b, d] = &self.streams;
-        let row = self.complete;
+        let row = self.complete as u8;
         (a.fired == row) & (b.fired == row) & (d.fired == row)
     }
 

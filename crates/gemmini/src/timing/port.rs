@@ -4,7 +4,7 @@
 //!
 //! *Source*: Gemmini, `StreamReaderCore`, `Scratchpad`; Rocket Chip, `TLXbar`.
 
-use super::engine::{Engine, PORT};
+use super::engine::{Engine, PORT, Until};
 use super::load::Packet;
 use super::request::{Client, Kind};
 use autocomp_riscv::LineAccess;
@@ -302,7 +302,7 @@ impl Engine {
             None => {
                 self.wake[PORT] = self.wake[PORT].min(self.memory.next_event());
                 self.core_answer = None;
-                while self.core_answer.is_none() && self.step_once() {}
+                self.run_up_to(Until::Answer);
                 self.core_answer.take().unwrap_or(at)
             }
         };

@@ -42,6 +42,15 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         self.len += 1;
     }
 
+    /// Adds a value that is still to be written; returns its place. Callers see
+    /// to it that there is room.
+    #[inline]
+    pub(super) fn next_place(&mut self) -> &mut T {
+        debug_assert!(self.len < N);
+        self.len += 1;
+        &mut self.values[(self.first + self.len - 1) % N]
+    }
+
     /// Adds a value before those at the end that have to come `after` it.
     /// Callers see to it that there is room.
     #[inline]

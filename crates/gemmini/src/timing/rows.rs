@@ -185,8 +185,8 @@ impl Operation {
             if !stream.needs_spad() {
                 continue;
             }
-            let from = stream.from.saturating_sub(complete);
-            let to = stream.to.saturating_sub(complete).min(rows);
+            let from = u32::from(stream.from).saturating_sub(complete);
+            let to = u32::from(stream.to).saturating_sub(complete).min(rows);
             let phase = if pace == 1 {
                 0
             } else {
@@ -198,7 +198,7 @@ impl Operation {
         progress.cycles += u64::from(rows * pace);
         self.complete += rows;
         for stream in &mut self.streams {
-            stream.fired += rows;
+            stream.fired += rows as u8;
         }
     }
 
@@ -215,7 +215,7 @@ impl Operation {
             behind(2, 0, streams),
             behind(2, 1, streams),
         ];
-        let mut fired = streams.map(|stream| stream.fired);
+        let mut fired = streams.map(|stream| u32::from(stream.fired));
         loop {
             let before = fired;
             let least = before[0].min(before[1]).min(before[2]);
@@ -232,7 +232,8 @@ impl Operation {
                     continue;
                 }
                 let stream = &streams[place];
-                if stream.needs_spad() && stream.from <= row && row < stream.to {
+                if stream.needs_spad() && (u32::from(stream.from)..stream.to.into()).contains(&row)
+                {
                     if blocked[place] >> cycle & 1 != 0 {
                         continue;
                     }
@@ -252,7 +253,7 @@ impl Operation {
             }
         }
         for (stream, fired) in streams.iter_mut().zip(fired) {
-            stream.fired = fired;
+            stream.fired = fired as u8;
         }
     }
 }

@@ -90,8 +90,8 @@ pub struct TimingStats {
     pub fence: u64,
     cycles: Vec<(u64, PcCycles)>,
     index: HashMap<u64, u32>,
-    /// Address and index plus one of what was looked up last, by low bits of
-    /// the address.
+    /// Address and index of what was looked up last, by low bits of the
+    /// address.
     shortcuts: Vec<(u64, u32)>,
 }
 
@@ -104,22 +104,27 @@ impl TimingStats {
         all
     }
 
+    #[inline]
     pub(super) fn pc(&mut self, pc: u64) -> &mut PcCycles {
-        if self.shortcuts.is_empty() {
-            self.shortcuts.resize(SHORTCUTS, (0, 0));
-        }
-        let place = (pc >> 1) as usize % SHORTCUTS;
-        let (known, idx) = self.shortcuts[place];
-        if known == pc && idx != 0 {
-            return &mut self.cycles[idx as usize - 1].1;
-        }
-        let next = self.cycles.len() as u32 + 1;
+        let idx = match self.shortcuts.get((pc >> 1) as usize % SHORTCUTS) {
+            Some(&(known, idx)) if known == pc && (idx as usize) < self.cycles.len() => idx,
+            _ => self.find(pc),
+        };
+        &mut self.cycles[idx as usize].1
+    }
+
+    /// Returns the index of an address whose shortcut leads elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, pc: u64) -> u32 {
+        self.shortcuts.resize(SHORTCUTS, (0, u32::MAX));
+        let next = self.cycles.len() as u32;
         let idx = *self.index.entry(pc).or_insert(next);
         if idx == next {
             self.cycles.push((pc, PcCycles::default()));
         }
-        self.shortcuts[place] = (pc, idx);
-        &mut self.cycles[idx as usize - 1].1
+        self.shortcuts[(pc >> 1) as usize % SHORTCUTS] = (pc, idx);
+        idx
     }
 
     pub(super) fn idle(&mut self, reason: IdleReason, cycles: u64, pc: Option<u64>) {

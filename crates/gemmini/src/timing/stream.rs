@@ -9,11 +9,11 @@ pub(super) struct Stream {
     /// Rows come from a bank (otherwise they are zeros).
     pub(super) reads: bool,
     pub(super) accumulator: bool,
-    pub(super) bank: u32,
+    pub(super) bank: u8,
     /// Rows that need the bank: from `from` up to `to`.
-    pub(super) from: u32,
-    pub(super) to: u32,
-    pub(super) fired: u32,
+    pub(super) from: u8,
+    pub(super) to: u8,
+    pub(super) fired: u8,
 }
 
 impl Stream {
@@ -32,7 +32,7 @@ impl Stream {
 
 impl Engine {
     /// Returns the stream of an operand whose rows need their bank from `from` up
-    /// to `to`.
+    /// to `to`. There are no more than 64 rows and no more than 64 banks.
     #[inline]
     pub(super) fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
         let reads = !operand.is_none() && !self.ideal.banks;
@@ -40,12 +40,12 @@ impl Engine {
             reads,
             accumulator: operand.in_accumulator(),
             bank: if reads {
-                self.bank(operand.in_accumulator(), operand.row()) as u32
+                self.bank(operand.in_accumulator(), operand.row()) as u8
             } else {
                 0
             },
-            from,
-            to,
+            from: from as u8,
+            to: to as u8,
             fired: 0,
         }
     }
