@@ -23,6 +23,7 @@ impl Engine {
     }
 
     /// A command completes in cycle `at` unless another one is in the way.
+    #[inline]
     pub(super) fn schedule_completion(&mut self, slot: Slot, at: u64) {
         self.completions[class_of(slot) as usize].insert(slot, at);
         self.wake[COMPLETE] = self.wake[COMPLETE].min(at);
@@ -156,45 +157,53 @@ impl Engine {
     }
 
     pub(super) fn step_complete(&mut self, now: u64) {
-        // Execute commands come before loads, loads before stores.
-        for class in [Class::Execute, Class::Load, Class::Store] {
-            let queue = &mut self.completions[class as usize];
-            if let Some(slot) = queue.take(now) {
-                let entry = self.station.entry(slot);
-                let (pc, issued, origin) = (entry.pc, entry.issued, entry.origin);
-                let charged = self.stats.pc(pc);
-                charged.commands += 1;
-                charged.in_flight += now - issued;
-                if let Some(recording) = &mut self.recording {
-                    recording.complete(slot, now);
-                }
-                let waited_for = self.station.complete(slot, now);
-                if self.counts.is_some() {
-                    self.note_completion(class, now);
-                }
-                match class {
-                    Class::Load => {
-                        self.load.complete(slot, now);
-                        self.wake[LOAD] = self.wake[LOAD].min(now + 1);
-                    }
-                    Class::Store => {
-                        self.store.complete(slot, now);
-                        self.wake[STORE] = self.wake[STORE].min(now + 1);
-                    }
-                    Class::Execute => {}
-                }
-                self.busy_until = self.busy_until.max(now + 1);
-                self.loop_command_done(origin, class);
-                self.passed_over = now + 1;
-                if self.head.waits && self.head.job.class == class {
-                    self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
-                }
-                self.look_at_issue(waited_for, now + 1);
-                break;
-            }
-        }
+        // Execute commands come before loads, loads before stores; one completes
+        // in a cycle.
+        let _ = self.complete_next(Class::Execute, now)
+            || self.complete_next(Class::Load, now)
+            || self.complete_next(Class::Store, now);
         let [load, store, execute] = &self.completions;
         let next = load.next().min(store.next()).min(execute.next());
         self.wake[COMPLETE] = next.max(now + 1);
+    }
+
+    /// Completes the command of a section whose turn it is in cycle `now`, if
+    /// there is one; returns whether there was.
+    #[inline(always)]
+    fn complete_next(&mut self, class: Class, now: u64) -> bool {
+        let Some(slot) = self.completions[class as usize].take(now) else {
+            return false;
+        };
+        let entry = self.station.entry(slot);
+        let (pc, issued, origin) = (entry.pc, entry.issued, entry.origin);
+        let charged = self.stats.pc(pc);
+        charged.commands += 1;
+        charged.in_flight += now - issued;
+        if let Some(recording) = &mut self.recording {
+            recording.complete(slot, now);
+        }
+        let waited_for = self.station.complete(slot, now);
+        if self.counts.is_some() {
+            self.note_completion(class, now);
+        }
+        match class {
+            Class::Load => {
+                self.load.complete(slot, now);
+                self.wake[LOAD] = self.wake[LOAD].min(now + 1);
+            }
+            Class::Store => {
+                self.store.complete(slot, now);
+                self.wake[STORE] = self.wake[STORE].min(now + 1);
+            }
+            Class::Execute => {}
+        }
+        self.busy_until = self.busy_until.max(now + 1);
+        self.loop_command_done(origin, class);
+        self.passed_over = now + 1;
+        if self.head.waits && self.head.job.class == class {
+            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(now + 1);
+        }
+        self.look_at_issue(waited_for, now + 1);
+        true
     }
 }

@@ -220,6 +220,7 @@ impl Operation {
             let before = fired;
             let least = before[0].min(before[1]).min(before[2]);
             let cycle = progress.cycles;
+            let mut wait = u32::MAX;
             let waits = [
                 false,
                 behind[0] && before[1] == before[0],
@@ -234,12 +235,22 @@ impl Operation {
                 let stream = &streams[place];
                 if stream.needs_spad() && (u32::from(stream.from)..stream.to.into()).contains(&row)
                 {
-                    if blocked[place] >> cycle & 1 != 0 {
+                    let until_free = (blocked[place] >> cycle).trailing_ones();
+                    if until_free > 0 {
+                        wait = wait.min(until_free);
                         continue;
                     }
                     progress.reads[place] |= 1 << cycle;
                 }
                 fired[place] += 1;
+            }
+            if fired == before {
+                // Nothing changes before a bank is free.
+                progress.cycles += u64::from(wait).clamp(1, span - cycle);
+                if progress.cycles >= span {
+                    break;
+                }
+                continue;
             }
             progress.cycles += 1;
             let least = fired[0].min(fired[1]).min(fired[2]);
