@@ -92,6 +92,16 @@ fn slower_memory_stays_close_to_hardware() {
 }
 
 #[test]
+fn cases_that_nothing_was_fitted_to_stay_close_to_hardware() {
+    let report = measure_suite("more", "cycles.tsv", "rtl", 0);
+    let worst = worst(&report);
+    assert_eq!(report.micro.cases, 352);
+    assert!(report.micro.median_abs_error < 0.005, "{worst}");
+    assert!(report.micro.max_abs_error < 0.19, "{worst}");
+    assert!(report.micro.pair_order > 0.996, "{worst}");
+}
+
+#[test]
 fn published_counts_of_boards_are_met() {
     let report = measure_suite("published", "cycles.tsv", "fpga", 0);
     let worst = worst(&report);

@@ -5,7 +5,7 @@
 
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
-use super::merger::{Arrival, Merging};
+use super::merger::{Arrival, ENTERED, Merging};
 use super::ring::Ring;
 use super::station::Slot;
 use std::collections::VecDeque;
@@ -97,6 +97,11 @@ pub(super) struct LoadUnit {
     pub(super) arrivals: VecDeque<Arrival>,
     pub(super) merging: Option<Merging>,
     pub(super) merger_free: u64,
+    /// Beats that the L2 has answered, those of which it is known when they enter
+    /// the merger, and the cycles at which the last of these do.
+    pub(super) beats_answered: usize,
+    pub(super) beats_entered: usize,
+    pub(super) entered: [u64; ENTERED],
     pub(super) write_free: u64,
     pub(super) written: [u64; 8],
     pub(super) written_count: usize,
@@ -126,6 +131,9 @@ impl LoadUnit {
             arrivals: VecDeque::with_capacity(32),
             merging: None,
             merger_free: 0,
+            beats_answered: 0,
+            beats_entered: 0,
+            entered: [0; ENTERED],
             write_free: 0,
             written: [0; 8],
             written_count: 0,

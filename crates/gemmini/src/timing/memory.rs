@@ -148,6 +148,12 @@ impl MemorySystem {
         self.trackers.next_event()
     }
 
+    /// Lets nothing through the data pipeline before cycle `until`.
+    #[inline]
+    pub(super) fn hold_answers(&mut self, until: u64) {
+        self.trackers.free.pipeline = self.trackers.free.pipeline.max(until);
+    }
+
     /// Works through cycle `now`; returns what has been answered.
     pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
         let (mut reply, mut freed) = (None, None);

@@ -6,6 +6,18 @@ use super::engine::{Engine, LOAD};
 use super::job::LoadJob;
 use super::load::Packet;
 
+/// Beats that the buffers between the data pipeline of the L2 and the merger
+/// hold, with those in the stages of the pipeline itself.
+const BEATS_ON_THE_WAY: usize = 8;
+/// Beats of which it is kept when they enter the merger.
+pub(super) const ENTERED: usize = 16;
+/// Cycles from a beat that enters the merger, counted at the port, to the next
+/// turn of the data pipeline: those from its array to the port, and two until
+/// the room in front of the merger is seen at the other end of the buffers.
+const ROOM_TO_TURN: u64 = 5;
+/// Cycles by which the merger may lag before anything stops.
+const LAG: u64 = 2;
+
 /// A read packet whose beats are on their way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
@@ -42,6 +54,7 @@ impl Engine {
             spacing,
             packet,
         };
+        self.load.beats_answered += (packet.size >> self.k.beat_bytes.trailing_zeros()) as usize;
         if self.load.arrivals.is_empty() && self.load.merging.is_none() {
             self.load.merging = Some(self.begin_merge(&arrival));
             let at = self.step_merge(self.now);
@@ -52,6 +65,28 @@ impl Engine {
         // What is written then is not known earlier.
         let at = arrival.first.saturating_sub(self.k.lookahead);
         self.wake[LOAD] = self.wake[LOAD].min(at);
+    }
+
+    /// Returns from which cycle the data pipeline of the L2 can go on behind what
+    /// it has answered the reader: beats that the merger does not take stay in
+    /// the buffers on the way, then in the pipeline, and everything else waits
+    /// behind them, writes and the core's reads too. While that is not known yet,
+    /// the next cycle.
+    ///
+    /// *Source*: RTL: `SourceD`, in which a beat that the port does not take stalls
+    /// all stages; the number of beats fitted.
+    #[inline]
+    pub(super) fn answers_held_until(&self, now: u64) -> u64 {
+        let load = &self.load;
+        let Some(beat) = load.beats_answered.checked_sub(BEATS_ON_THE_WAY) else {
+            return 0;
+        };
+        if beat >= load.beats_entered {
+            return now + 1;
+        }
+        let entered = load.entered[beat % ENTERED].saturating_sub(self.k.port_to_merger);
+        let until = entered + ROOM_TO_TURN;
+        if until > now + LAG { until } else { 0 }
     }
 
     /// Puts the beats of packets together and schedules the writes of their
@@ -79,11 +114,17 @@ impl Engine {
         }
     }
 
-    fn begin_merge(&self, arrival: &Arrival) -> Merging {
+    fn begin_merge(&mut self, arrival: &Arrival) -> Merging {
         let packet = arrival.packet;
         let beats = u64::from(packet.size >> self.k.beat_bytes.trailing_zeros());
         let start = arrival.first.max(self.load.merger_free);
         let block_bytes = self.load_job(packet.slot).block_bytes;
+        for beat in 0..beats {
+            let at = (start + beat).max(arrival.first + beat * arrival.spacing);
+            let idx = self.load.beats_entered;
+            self.load.entered[idx % ENTERED] = at;
+            self.load.beats_entered += 1;
+        }
         Merging {
             packet,
             start,

@@ -260,6 +260,9 @@ impl Engine {
 
     /// Lets requests through and the L2 work in cycle `now`.
     pub(super) fn step_port(&mut self, now: u64) {
+        if self.memory.next_event() <= now {
+            self.memory.hold_answers(self.answers_held_until(now));
+        }
         if self.memory.next_event() <= now
             && let Some(reply) = self.memory.advance(now)
         {
