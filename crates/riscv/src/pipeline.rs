@@ -14,6 +14,7 @@ use crate::config::CoreConfig;
 use crate::float::{FloatForm, FloatOperation};
 use crate::predictor::Predictor;
 use crate::statistics::CoreStatistics;
+use data::Store;
 
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
@@ -53,7 +54,8 @@ pub(crate) struct Pipeline {
     /// Delivery time of the first fetch group of the current run.
     fetch_start: u64,
     fetch_pc: u64,
-    last_store: (u64, u64),
+    /// The last two stores, the last one first.
+    stores: [Store; 2],
     /// The line from which the last instruction came.
     current_line: u64,
     /// Lines of instructions that have been in the cache ever since they were
@@ -91,7 +93,7 @@ impl Pipeline {
             last_custom: 0,
             fetch_start: 0,
             fetch_pc: 0,
-            last_store: (u64::MAX, 0),
+            stores: [Store::default(); 2],
             current_line: u64::MAX,
             fetched_lines: [u64::MAX; RECENT_LINES],
             read_lines: [u64::MAX; DATA_LINES],

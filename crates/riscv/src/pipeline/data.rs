@@ -1,8 +1,46 @@
 //! Loads and stores: the data cache and the store buffer.
+//!
+//! *Source*: Rocket Chip, `DCache`.
 
 use super::{DATA_LINES, Pipeline, WRITE_BACK};
 use crate::cache::Lookup;
 use crate::coprocessor::{Coprocessor, LineAccess};
+
+/// Bits of an address by which the cache tells whether a load reads what a store
+/// writes that it still buffers: those that need no translation.
+const PAGE: u64 = 0xfff;
+
+/// Cycles from a store's issue for which it is buffered, if no load needs the
+/// array in the meantime: it is written in the first cycle behind them without
+/// one.
+const BUFFERED: u64 = 2;
+
+/// A store that may still be in its buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Store {
+    /// Address within its page.
+    address: u64,
+    /// Number of bytes; 0 for none.
+    bytes: u64,
+    /// Cycle in which it issued.
+    issue: u64,
+}
+
+impl Store {
+    #[inline(always)]
+    fn is_in_word(&self, address: u64) -> bool {
+        (self.address ^ address) & PAGE & !7 == 0
+    }
+
+    /// Returns whether it writes one of `bytes` bytes that a load reads which
+    /// could issue at `issue`, and is still buffered then.
+    fn stops(&self, issue: u64, address: u64, bytes: u64) -> bool {
+        let first = address & PAGE;
+        issue <= self.issue + BUFFERED
+            && first < self.address + self.bytes
+            && self.address < first + bytes
+    }
+}
 
 impl Pipeline {
     /// Returns whether a load that issues at `issue` surely finds its line in
@@ -11,7 +49,8 @@ impl Pipeline {
     pub fn load_hits(&self, issue: u64, address: u64) -> bool {
         let line = address >> 6;
         line == self.read_lines[line as usize % DATA_LINES]
-            && (self.last_store.0 != address >> 3 || issue > self.last_store.1 + 2)
+            && (issue > self.stores[0].issue + BUFFERED
+                || !self.stores[0].is_in_word(address) && !self.stores[1].is_in_word(address))
     }
 
     /// Returns whether a store surely finds its line in the cache and dirty.
@@ -21,21 +60,42 @@ impl Pipeline {
         line == self.written_lines[line as usize % DATA_LINES]
     }
 
-    /// Notes a store that issued at `issue`.
+    /// Notes a store of `bytes` bytes that issued at `issue`.
     #[inline(always)]
-    pub fn stored(&mut self, issue: u64, address: u64) {
-        self.last_store = (address >> 3, issue);
+    pub fn stored(&mut self, issue: u64, address: u64, bytes: u64) {
+        let store = Store {
+            address: address & PAGE,
+            bytes,
+            issue,
+        };
+        self.stores = [store, self.stores[0]];
         self.free_port = issue + WRITE_BACK;
     }
 
-    /// Returns the issue cycle of a load whose operands allow `issue`.
+    /// Returns the issue cycle of an access that reads `bytes` bytes and whose
+    /// operands allow `issue`: it is replayed if a store to one of them has not
+    /// left its buffer.
     #[inline(always)]
-    pub fn read(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
-        let mut issue = issue;
-        if self.last_store.0 == address >> 3 && issue <= self.last_store.1 + 2 {
-            // The store has not left its buffer: the load is replayed.
-            issue += 1 + self.config.flush_penalty;
+    pub fn behind_stores(&self, issue: u64, address: u64, bytes: u64) -> u64 {
+        let stopped = |store: &Store| store.stops(issue, address, bytes);
+        if self.stores.iter().any(stopped) {
+            issue + 1 + self.config.flush_penalty
+        } else {
+            issue
         }
+    }
+
+    /// Returns the issue cycle of a load of `bytes` bytes whose operands allow
+    /// `issue`.
+    #[inline(always)]
+    pub fn read(
+        &mut self,
+        issue: u64,
+        address: u64,
+        bytes: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
+        let mut issue = self.behind_stores(issue, address, bytes);
         let line = address >> 6;
         if line != self.read_lines[line as usize % DATA_LINES] {
             if self.data_cache.access(address, false) != Lookup::Hit {
@@ -47,9 +107,15 @@ impl Pipeline {
         issue
     }
 
-    /// Returns the issue cycle of a store or atomic.
+    /// Returns the issue cycle of a store or atomic of `bytes` bytes.
     #[inline(always)]
-    pub fn store(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
+    pub fn store(
+        &mut self,
+        issue: u64,
+        address: u64,
+        bytes: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
         let mut issue = issue;
         let line = address >> 6;
         if line != self.written_lines[line as usize % DATA_LINES] {
@@ -66,7 +132,7 @@ impl Pipeline {
             self.written_lines[line as usize % DATA_LINES] = line;
             self.doubt(address, true);
         }
-        self.stored(issue, address);
+        self.stored(issue, address, bytes);
         issue
     }
 
@@ -137,6 +203,36 @@ impl Pipeline {
             if *known == line {
                 *known = u64::MAX;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Store;
+
+    #[test]
+    fn a_buffered_store_stops_loads_of_its_own_bytes_only() {
+        let store = Store {
+            address: 0x14,
+            bytes: 4,
+            issue: 100,
+        };
+        // Issue, address and bytes of a load; whether it is replayed.
+        for (issue, address, bytes, stopped) in [
+            (101, 0x5014, 4, true),
+            (102, 0x5014, 4, true),
+            (103, 0x5014, 4, false),
+            (101, 0x5010, 8, true),
+            (101, 0x5010, 4, false),
+            (101, 0x5017, 1, true),
+            (101, 0x5018, 1, false),
+        ] {
+            assert_eq!(
+                store.stops(issue, address, bytes),
+                stopped,
+                "{bytes} bytes from {address:#x} on in cycle {issue}"
+            );
         }
     }
 }

@@ -114,7 +114,7 @@ macro_rules! loads {
             <$file>::set(core, record.rd, $extended);
             let mut now = now;
             if TIMED {
-                now = core.pipeline.read(now, address, below.coprocessor);
+                now = core.pipeline.read(now, address, $bytes, below.coprocessor);
                 <$file>::produce(core, record.rd, now + u64::from(record.extra));
             }
             (next.step)(core, memory, &records[1..], now, below)
@@ -153,7 +153,7 @@ macro_rules! stores {
                 return $slow::<TIMED>(core, memory, records, now, below);
             }
             if TIMED {
-                core.pipeline.stored(now, address);
+                core.pipeline.stored(now, address, size_of::<$type>() as u64);
             }
             (next.step)(core, memory, &records[1..], now, below)
         }
@@ -205,7 +205,9 @@ fn store_checked<const TIMED: bool, const N: usize>(
     };
     let mut now = now;
     if TIMED {
-        now = core.pipeline.store(now, address, below.coprocessor);
+        now = core
+            .pipeline
+            .store(now, address, N as u64, below.coprocessor);
     }
     if !memory.store_open(address, bytes) {
         if let Err(trap) = slow_store(
@@ -249,8 +251,9 @@ pub fn atomic<const TIMED: bool>(
         Err(trap) => return core.raise(trap, record, now),
     }
     if TIMED {
-        now = core.pipeline.store(now, address, below.coprocessor);
-        now = core.pipeline.read(now, address, below.coprocessor);
+        // Taken to be of the larger size.
+        now = core.pipeline.store(now, address, 8, below.coprocessor);
+        now = core.pipeline.read(now, address, 8, below.coprocessor);
         let latency = core.pipeline.config.subword_load_latency;
         core.pipeline.produce_integer(record.rd, now + latency);
     }
