@@ -32,11 +32,14 @@ pub fn store_error(error: &StoreError) -> CliError {
 /// Says why nothing could be evaluated.
 pub fn eval_error(error: &EvalError) -> CliError {
     match error {
-        EvalError::Environment { message, remedies } => remedies
-            .iter()
-            .fold(CliError::environment(message), |error, remedy| {
-                error.hint(remedy)
-            }),
+        EvalError::Environment { message, remedies } => {
+            with_hints(CliError::environment(message), remedies)
+        }
+        EvalError::Input { message, remedies } => with_hints(CliError::input(message), remedies),
         _ => CliError::internal(error),
     }
+}
+
+fn with_hints(error: CliError, hints: &[String]) -> CliError {
+    hints.iter().fold(error, |error, hint| error.hint(hint))
 }

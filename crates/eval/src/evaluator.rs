@@ -14,6 +14,14 @@ pub enum EvalError {
         /// What the user can do, one line each.
         remedies: Vec<String>,
     },
+    /// A file of the problem is unusable (its reference does not build).
+    #[error("{message}")]
+    Input {
+        /// What is wrong, with the file and the line.
+        message: String,
+        /// What the user can do, one line each.
+        remedies: Vec<String>,
+    },
     /// The evaluator contradicts itself (reference disagrees with itself,
     /// result below the physical floor). Always reported loudly.
     #[error("evaluator fault: {0}")]

@@ -199,6 +199,7 @@ fn a_broken_reference_is_an_error_that_names_it() {
     .expect("an evaluator");
     let error = evaluator.evaluate(&baseline()).expect_err("no oracle");
     assert!(error.to_string().contains("reference.c:1"), "{error}");
+    assert!(matches!(error, EvalError::Input { remedies, .. } if !remedies.is_empty()));
 }
 
 #[test]

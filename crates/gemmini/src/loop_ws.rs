@@ -108,6 +108,45 @@ impl MatmulLoop {
         self.parameters.dram[operand].wrapping_add(offset & 0xffff_ffff)
     }
 
+    /// Returns the bytes from the first to the last one in DRAM that moves of A (0),
+    /// B (1), D (2) or C (3) reach whose rows are `row_stride` apart; nothing if
+    /// they are too many for the 32 bits of an offset.
+    pub(crate) fn reach(
+        &self,
+        config: &GemminiConfig,
+        operand: usize,
+        row_stride: u64,
+    ) -> Option<usize> {
+        let [i, j, k] = self.parameters.bounds.map(u64::from);
+        let (rows, cols) = match (operand, self.run) {
+            (0 | 1, run) if run.is_resadd => (i, j),
+            (0, run) if run.a_transpose => (k, i),
+            (0, _) => (i, k),
+            (1, run) if run.b_transpose => (j, k),
+            (1, _) => (k, j),
+            _ => (i, j),
+        };
+        let wide = match operand {
+            2 => !self.run.low_d,
+            3 => self.run.full_c,
+            _ => false,
+        };
+        let width = if wide {
+            config.acc_element_bytes()
+        } else {
+            config.element_bytes()
+        };
+        let tile_bytes = u64::from(self.dim * width);
+        let last_tile = rows
+            .checked_sub(1)?
+            .checked_mul(self.parameters.strides[operand])?
+            .checked_add(cols)?
+            .checked_mul(tile_bytes)?;
+        let last_row = u64::from(self.dim - 1).checked_mul(row_stride)?;
+        let bytes = last_tile.checked_add(last_row)?;
+        (bytes <= u64::from(u32::MAX)).then_some(bytes as usize)
+    }
+
     /// Checks that everything fits.
     ///
     /// # Errors

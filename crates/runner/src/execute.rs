@@ -281,7 +281,10 @@ impl Dispatcher<'_> {
                 );
                 Ok(())
             }
-            Err(EvalError::Environment { message, remedies }) => {
+            Err(
+                EvalError::Environment { message, remedies }
+                | EvalError::Input { message, remedies },
+            ) => {
                 self.stop_everything(StopReason::Environment, message, &remedies);
                 Ok(())
             }

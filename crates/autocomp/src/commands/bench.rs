@@ -322,9 +322,9 @@ fn evaluate_all(
         for (idx, result) in receiver {
             let (task, problem) = (&tasks[idx], &benches[tasks[idx].bench].problem.name);
             let row = match result {
-                // Without an environment nothing can be evaluated; the others
-                // need not be tried.
-                Err(error @ EvalError::Environment { .. }) => {
+                // Without an environment nothing can be evaluated, and without a
+                // right answer not this problem; the others need not be tried.
+                Err(error @ (EvalError::Environment { .. } | EvalError::Input { .. })) => {
                     next.store(tasks.len(), Ordering::Relaxed);
                     return Err(eval_error(&error));
                 }

@@ -331,3 +331,31 @@ fn suites_with_nothing_to_compare() {
         insta::assert_snapshot!(format!("nothing-{name}"), transcript(&place, arguments));
     }
 }
+
+#[test]
+fn a_reference_that_does_not_build_is_an_unusable_file() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("mine")).unwrap();
+    let problem = problem();
+    for file in ["problem.toml", "baseline.c"] {
+        fs::copy(
+            Path::new(&problem).join(file),
+            place.path().join("mine").join(file),
+        )
+        .unwrap();
+    }
+    place.file("mine/reference.c", "void solution(void) { missing(); }\n");
+    for arguments in [
+        &["eval", "mine", "--kernel", "baseline"][..],
+        &["bench", "mine"],
+        &["profile", "mine", "--kernel", "baseline"],
+    ] {
+        let (code, value) = place.json(arguments);
+        assert_eq!(code, Some(3), "{arguments:?}: {value}");
+        let error = &value["error"];
+        assert_eq!(error["kind"], "input", "{value}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("reference.c:1"), "{message}");
+        assert!(!error["hints"].as_array().unwrap().is_empty());
+    }
+}

@@ -14,16 +14,15 @@
 //! the first such access themselves. If there is one, or anything is wrong with
 //! the kernel, the calls are timed again with values, and only that counts.
 
+use super::cases::CaseOf;
 use super::findings;
 use super::session::{Session, SessionKind, Watch};
 use super::trial::{Called, Trial};
 use crate::evaluator::EvalError;
-use crate::inputs::Case;
 use autocomp_core::Diagnostic;
 use autocomp_gemmini::Statistics;
 use autocomp_riscv::Mode;
 use autocomp_sim::CallReport;
-use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -50,7 +49,7 @@ impl RightCall {
     pub(super) fn agrees(&self, timed: &CallReport, counts: &CallCounts) -> bool {
         let (one, other) = (&self.counts.statistics, &counts.statistics);
         (self.report.instructions, self.report.value) == (timed.instructions, timed.value)
-            && (one.commands, one.expanded) == (other.commands, other.expanded)
+            && one.commands == other.commands
     }
 }
 
@@ -97,7 +96,7 @@ impl Drop for Promise<'_> {
 impl Trial<'_> {
     /// Calls the kernel as [`time`](Self::time) does, without a sense of time,
     /// and hands what comes of it to those who time it.
-    pub(super) fn work_out(&self, cases: &[Cow<'_, Case>], apart: &Apart) -> Result<(), EvalError> {
+    pub(super) fn work_out(&self, cases: &[CaseOf<'_>], apart: &Apart) -> Result<(), EvalError> {
         let _promise = Promise(apart);
         let [cold, warm] = cases else {
             return Ok(());
@@ -110,7 +109,7 @@ impl Trial<'_> {
             if apart.is_lost() {
                 return Ok(());
             }
-            let seed = self.seed.derive(name);
+            let (case, seed) = (case.get()?, self.seed.derive(name));
             session.place(case, seed);
             session.reset_statistics();
             let called = self.call(&mut session, case, seed, Watch::default())?;

@@ -2,11 +2,10 @@
 //! first and timing then, in whatever order they end.
 
 use super::apart::{Apart, Promise};
+use super::cases::CaseOf;
 use super::tier_clock::TierClock;
 use super::trial::{Trial, Verdict};
 use crate::evaluator::EvalError;
-use crate::inputs::Case;
-use std::borrow::Cow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,8 +15,8 @@ impl Trial<'_> {
     /// it with `timed`.
     pub(super) fn test_then_time(
         &self,
-        tested: &[Cow<'_, Case>],
-        timed: &[Cow<'_, Case>],
+        tested: &[CaseOf<'_>],
+        timed: &[CaseOf<'_>],
         clock: &mut TierClock,
     ) -> Result<Verdict, EvalError> {
         if let Some(failed) = clock.measure("test", || self.test(tested, None))? {
@@ -34,8 +33,8 @@ impl Trial<'_> {
     /// this one does not.
     pub(super) fn test_while_timing(
         &self,
-        tested: &[Cow<'_, Case>],
-        timed: &[Cow<'_, Case>],
+        tested: &[CaseOf<'_>],
+        timed: &[CaseOf<'_>],
         clock: &mut TierClock,
         mixed: &AtomicBool,
     ) -> Result<Verdict, EvalError> {

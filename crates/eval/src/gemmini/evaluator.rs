@@ -1,5 +1,6 @@
 //! The cascade check, build, test, time for one problem.
 
+use super::cases::Cases;
 use super::engine::{ENGINE_HASH, Engine};
 use super::findings::Kernel;
 use super::oracle::{Oracle, parse};
@@ -17,7 +18,6 @@ use crate::toolchain::Toolchain;
 use autocomp_core::{ContentHash, ContentHasher, Cycles, Evaluation, Outcome, Seed, TierCost};
 use autocomp_riscv::Limits;
 use autocomp_targets::{Problem, Roofline, Target};
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
@@ -180,7 +180,7 @@ impl GemminiEvaluator {
     /// evaluating does it too when it must.
     ///
     /// # Errors
-    /// [`EvalError::Environment`] if the reference is broken.
+    /// [`EvalError::Input`] if the reference is broken.
     pub fn prepare(&self) -> Result<(), EvalError> {
         self.known_cases().map(|_| ())
     }
@@ -202,6 +202,7 @@ impl GemminiEvaluator {
         let program = parse(&built.elf)?;
         let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
+        let cases = cases.all();
         let kernel = Kernel {
             file: KERNEL_FILE,
             source,
@@ -239,7 +240,7 @@ impl GemminiEvaluator {
         Ok(self.cases.get().map_or(&[], Vec::as_slice))
     }
 
-    fn oracle(&self) -> Oracle<'_> {
+    pub(super) fn oracle(&self) -> Oracle<'_> {
         Oracle {
             problem: &self.problem,
             builder: &self.builder,
@@ -267,27 +268,8 @@ impl GemminiEvaluator {
     }
 
     /// Returns the cases for one kernel: those of the fresh input sets are its own.
-    fn cases_for(&self, seed: Seed) -> Result<Vec<Cow<'_, Case>>, EvalError> {
-        let known = self.known_cases()?;
-        self.problem
-            .input_sets
-            .iter()
-            .zip(known)
-            .map(|(set, case)| {
-                if !set.fresh {
-                    Ok(Cow::Borrowed(case))
-                } else if self.problem.axes.is_empty() {
-                    let drawn = self.oracle().cases(std::slice::from_ref(set), seed)?;
-                    let case = drawn.into_iter().next();
-                    case.map(Cow::Owned)
-                        .ok_or_else(|| EvalError::Fault("no case drawn".into()))
-                } else {
-                    Ok(Cow::Owned(
-                        case.permuted(&self.problem, seed.derive(&set.name)),
-                    ))
-                }
-            })
-            .collect()
+    fn cases_for(&self, seed: Seed) -> Result<Cases<'_>, EvalError> {
+        Ok(Cases::new(self, self.known_cases()?, seed))
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -316,6 +298,7 @@ impl GemminiEvaluator {
         let program = parse(&elf)?;
         let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
+        let cases = cases.all();
         let trial = Trial {
             evaluator: self,
             program: &program,

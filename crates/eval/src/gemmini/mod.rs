@@ -3,6 +3,7 @@
 mod activities;
 mod apart;
 mod attribution;
+mod cases;
 mod core_lines;
 mod course;
 mod engine;

@@ -206,7 +206,7 @@ impl Oracle<'_> {
     }
 
     fn broken(&self, what: String) -> EvalError {
-        EvalError::Environment {
+        EvalError::Input {
             message: format!("the reference of problem {} {what}", self.problem.name),
             remedies: vec![format!("correct {REFERENCE} in the problem's folder")],
         }

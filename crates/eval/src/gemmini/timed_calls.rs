@@ -1,6 +1,7 @@
 //! The timed calls of a kernel: cold, then warm, in one machine.
 
 use super::apart::{Apart, CALLS};
+use super::cases::CaseOf;
 use super::core_lines::CoreTally;
 use super::feedback::feedback;
 use super::findings;
@@ -8,14 +9,13 @@ use super::profiling::{Recorded, profile};
 use super::session::{SessionKind, Watch};
 use super::trial::{Called, Trial, Verdict};
 use crate::evaluator::{EvalError, Evaluator};
-use crate::inputs::Case;
 use crate::profile::Profile;
 use crate::timeline::Timeline;
 use autocomp_core::{Cycles, Measurement, Outcome, Stage};
 use autocomp_riscv::Mode;
 use autocomp_sim::ObservedBlock;
 use autocomp_targets::Ranking;
-use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Commands recorded of the ranked call for feedback; memory for more is not
@@ -44,7 +44,7 @@ impl Trial<'_> {
     /// inputs, and compares both. Returns nothing if `abandoned` was set.
     pub(super) fn time(
         &self,
-        cases: &[Cow<'_, Case>],
+        cases: &[CaseOf<'_>],
         abandoned: &AtomicBool,
     ) -> Result<Option<Verdict>, EvalError> {
         let how = How {
@@ -61,7 +61,7 @@ impl Trial<'_> {
     /// kernel.
     pub(super) fn time_apart(
         &self,
-        cases: &[Cow<'_, Case>],
+        cases: &[CaseOf<'_>],
         apart: &Apart,
     ) -> Result<Option<Verdict>, EvalError> {
         let how = How {
@@ -75,10 +75,7 @@ impl Trial<'_> {
 
     /// Returns the profile of the ranked call with its timeline, if the kernel
     /// is right.
-    pub(super) fn profiled(
-        &self,
-        cases: &[Cow<'_, Case>],
-    ) -> Result<Option<ProfiledCall>, EvalError> {
+    pub(super) fn profiled(&self, cases: &[CaseOf<'_>]) -> Result<Option<ProfiledCall>, EvalError> {
         let how = How {
             with_timeline: true,
             abandoned: &AtomicBool::new(false),
@@ -89,7 +86,7 @@ impl Trial<'_> {
 
     fn time_as(
         &self,
-        cases: &[Cow<'_, Case>],
+        cases: &[CaseOf<'_>],
         how: How<'_>,
     ) -> Result<Option<(Verdict, Option<ProfiledCall>)>, EvalError> {
         let How {
@@ -101,12 +98,14 @@ impl Trial<'_> {
         let Some((cold_case, rest)) = cases.split_first() else {
             return Err(EvalError::Fault("the problem has no input set".into()));
         };
-        let other;
-        let warm_case = match rest.last() {
-            Some(case) => case.as_ref(),
-            None => {
-                other = cold_case.permuted(&evaluator.problem, self.seed.derive("warm"));
-                &other
+        let other = OnceCell::new();
+        let case = |call: usize| match (call, rest.last()) {
+            (0, _) => cold_case.get(),
+            (_, Some(case)) => case.get(),
+            (_, None) => {
+                let (problem, seed) = (&evaluator.problem, self.seed.derive("warm"));
+                let cold = cold_case.get()?;
+                Ok(other.get_or_init(|| cold.permuted(problem, seed)))
             }
         };
         // The same places for every kernel: addresses decide about conflicts
@@ -129,8 +128,8 @@ impl Trial<'_> {
         } else {
             RECORDED_COMMANDS
         };
-        for (name, case) in CALLS.into_iter().zip([cold_case.as_ref(), warm_case]) {
-            let seed = self.seed.derive(name);
+        for (call, name) in CALLS.into_iter().enumerate() {
+            let (case, seed) = (case(call)?, self.seed.derive(name));
             session.place(case, seed);
             session.reset_statistics();
             let is_ranked = reports.len() == ranked_idx;
@@ -227,12 +226,7 @@ impl Trial<'_> {
         };
         if let Some((profile, _)) = &mut profiled {
             if experiments {
-                self.experiment(
-                    profile,
-                    [cold_case.as_ref(), warm_case],
-                    ranked_idx,
-                    apart.is_none(),
-                )?;
+                self.experiment(profile, [case(0)?, case(1)?], ranked_idx, apart.is_none())?;
             }
             let found = ranked_feedback.as_mut();
             if let Some(found) = found.filter(|_| profile.unrecorded_commands == 0) {

@@ -1,6 +1,7 @@
 //! One kernel's program under test: what a whole trial finds.
 
 use super::apart::Apart;
+use super::cases::CaseOf;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
 use super::session::{Session, SessionKind, Watch};
@@ -11,7 +12,6 @@ use autocomp_core::{Diagnostic, Feedback, Measurement, Outcome, Seed};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{CallReport, Program};
 use autocomp_targets::{Role, Tolerance};
-use std::borrow::Cow;
 
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =
@@ -78,16 +78,16 @@ impl<'a> Trial<'a> {
     /// cannot be timed without values.
     pub(super) fn test(
         &self,
-        cases: &[Cow<'_, Case>],
+        cases: &[CaseOf<'_>],
         apart: Option<&Apart>,
     ) -> Result<Option<Verdict>, EvalError> {
         let mut failed: Option<Verdict> = None;
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
         for (case, verdict) in cases.iter().zip(self.run_in_turn(cases, apart)?) {
             match verdict {
-                None => right.push(case.name.as_str()),
+                None => right.push(case.get()?.name.as_str()),
                 Some(verdict) => {
-                    wrong.push(case.name.as_str());
+                    wrong.push(case.get()?.name.as_str());
                     let stops = verdict.stops();
                     failed.get_or_insert(verdict);
                     if stops {
@@ -119,12 +119,12 @@ impl<'a> Trial<'a> {
     /// Returns the verdicts on the cases up to one that ends the test.
     fn run_in_turn(
         &self,
-        cases: &[Cow<'_, Case>],
+        cases: &[CaseOf<'_>],
         apart: Option<&Apart>,
     ) -> Result<Vec<Option<Verdict>>, EvalError> {
         let mut verdicts = Vec::new();
         for case in cases {
-            let verdict = self.run_alone(case, apart)?;
+            let verdict = self.run_alone(case.get()?, apart)?;
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
             verdicts.push(verdict);
             if stops {

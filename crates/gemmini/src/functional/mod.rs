@@ -180,7 +180,7 @@ impl Functional {
     /// and configuration and loops are followed, but nothing is moved or
     /// computed, and nothing is known of what rows hold or DMA has under way.
     /// The cycles of a timing engine do not depend on any of that. Counts of
-    /// bytes and multiplications stay zero.
+    /// what commands have done stay zero.
     ///
     /// For timing a program whose results are worked out elsewhere.
     pub fn leave_out_values(&mut self) {
