@@ -92,7 +92,7 @@ fn slower_memory_stays_close_to_hardware() {
 }
 
 #[test]
-fn cases_that_nothing_was_fitted_to_stay_close_to_hardware() {
+fn cases_beside_the_suite_stay_close_to_hardware() {
     let report = measure_suite("more", "cycles.tsv", "rtl", 0);
     let worst = worst(&report);
     assert_eq!(report.micro.cases, 352);
