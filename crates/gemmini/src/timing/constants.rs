@@ -2,6 +2,7 @@
 
 use super::config::TimingConfig;
 use super::execute::{COMMANDS, UNROLLER};
+use super::port::PACKETS;
 use crate::config::GemminiConfig;
 
 /// Constants in the form in which the units use them.
@@ -66,7 +67,7 @@ impl Constants {
             fence_release: u64::from(timing.frontend.fence_release),
             counter_reply: u64::from(timing.frontend.counter_reply),
             row_queue: timing.load.row_queue.clamp(1, 8) as usize,
-            read_packets: timing.load.packets.max(1),
+            read_packets: timing.load.packets.clamp(1, PACKETS as u32),
             row_to_packet: u64::from(timing.load.row_to_packet).max(1),
             read_to_port: u64::from(timing.load.packet_to_port),
             port_to_merger: u64::from(timing.load.port_to_merger),

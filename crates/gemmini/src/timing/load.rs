@@ -189,7 +189,9 @@ impl Engine {
                 break;
             }
         }
-        wake = wake.min(self.step_merge(now));
+        if !self.is_merger_idle() {
+            wake = wake.min(self.step_merge(now));
+        }
         if self.load.current.is_some()
             && self.load.packets >= self.k.read_packets
             && let Some(release) = self.load.releases.front()
@@ -321,37 +323,57 @@ impl Engine {
         }
     }
 
-    /// Sends packets that are due; returns whether the controller should look
-    /// again, and when to look again.
+    /// Sends packets that are due; returns whether there is room for rows again,
+    /// and when to look again.
     fn step_reader(&mut self, now: u64) -> (bool, u64) {
+        let accepted = self.load.accepted_count;
+        if let Some(row) = self.load.current {
+            let (left, at) = self.send_packets(row, now);
+            self.load.current = left;
+            if left.is_some() {
+                return (false, at);
+            }
+        }
+        while let Some(request) = self.load.rows.front().copied() {
+            self.load.rows.drop_front(1);
+            let row = self.take_row(&request);
+            let (left, at) = self.send_packets(row, now);
+            if left.is_some() {
+                self.load.current = left;
+                return (true, at);
+            }
+        }
+        (self.load.accepted_count != accepted, u64::MAX)
+    }
+
+    /// Returns a row that the reader takes, as soon as it can.
+    #[inline]
+    fn take_row(&mut self, request: &RowRequest) -> CurrentRow {
+        let taken = (request.at + 1).max(self.load.reader_free);
+        let count = self.load.accepted_count;
+        self.load.accepted[count % 8] = taken;
+        self.load.accepted_count += 1;
+        let job = self.load_job(request.slot);
+        let offset = job.stride.wrapping_mul(u64::from(request.row));
+        CurrentRow {
+            slot: request.slot,
+            tracker: request.tracker,
+            row: request.row,
+            address: job.dram.wrapping_add(offset),
+            done: 0,
+            left: job.row_bytes,
+            next: taken + self.k.row_to_packet - 1,
+        }
+    }
+
+    /// Sends the packets of a row that are due; returns what is left of the row,
+    /// if anything is, and when to look again.
+    #[inline]
+    fn send_packets(&mut self, mut row: CurrentRow, now: u64) -> (Option<CurrentRow>, u64) {
+        let horizon = self.load_horizon(now);
         loop {
-            let Some(mut row) = self.load.current else {
-                let Some(request) = self.load.rows.front().copied() else {
-                    return (false, u64::MAX);
-                };
-                self.load.rows.drop_front(1);
-                let taken = (request.at + 1).max(self.load.reader_free);
-                let count = self.load.accepted_count;
-                self.load.accepted[count % 8] = taken;
-                self.load.accepted_count += 1;
-                let job = self.load_job(request.slot);
-                let current = CurrentRow {
-                    slot: request.slot,
-                    tracker: request.tracker,
-                    row: request.row,
-                    address: job
-                        .dram
-                        .wrapping_add(job.stride.wrapping_mul(u64::from(request.row))),
-                    done: 0,
-                    left: job.row_bytes,
-                    next: taken + self.k.row_to_packet - 1,
-                };
-                self.load.current = Some(current);
-                return (true, now);
-            };
-            let horizon = self.load_horizon(now);
             if row.next > horizon {
-                return (false, row.next);
+                return (Some(row), row.next);
             }
             let mut at = row.next.max(now);
             while let Some(release) = self.load.releases.front().copied() {
@@ -366,13 +388,9 @@ impl Engine {
                 self.load.packets -= 1;
             }
             if self.load.packets >= self.k.read_packets {
-                return (
-                    false,
-                    self.load
-                        .releases
-                        .front()
-                        .map_or(u64::MAX, |release| (*release).max(now + 1)),
-                );
+                let release = self.load.releases.front();
+                let again = release.map_or(u64::MAX, |release| (*release).max(now + 1));
+                return (Some(row), again);
             }
             let (size, bytes, shift) =
                 best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
@@ -399,11 +417,9 @@ impl Engine {
             row.left -= bytes;
             row.next = at + 1;
             if row.left == 0 {
-                self.load.current = None;
                 self.load.reader_free = at;
-                return (true, now);
+                return (None, u64::MAX);
             }
-            self.load.current = Some(row);
         }
     }
 
@@ -463,6 +479,9 @@ impl Engine {
 /// Returns size, useful bytes and offset of the packet that covers most of a
 /// row's next bytes; of equals the smallest.
 fn best_packet(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, u32) {
+    if left >= max && address & u64::from(max - 1) == 0 {
+        return (max, max, 0);
+    }
     let mut best = (beat, 0, 0);
     let mut size = beat;
     while size <= max {

@@ -168,10 +168,15 @@ impl MemorySystem {
                 freed = ended.then_some(idx);
             }
         }
-        for (idx, ready) in self.trackers.take(now, freed).into_iter().flatten() {
+        let [reloaded, taken] = self.trackers.take(now, freed);
+        if let Some((idx, ready)) = reloaded {
             if ready > now + 1 {
                 self.directory.note_lookup();
             }
+            self.plan(idx, ready);
+        }
+        if let Some((idx, ready)) = taken {
+            self.directory.note_lookup();
             self.plan(idx, ready);
         }
         self.trackers.end(now);

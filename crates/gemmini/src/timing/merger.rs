@@ -5,6 +5,7 @@ use super::calendar::Calendar;
 use super::engine::{Engine, LOAD};
 use super::job::LoadJob;
 use super::load::Packet;
+use super::port::PACKETS;
 
 /// Beats that the buffers between the data pipeline of the L2 and the merger
 /// hold, with those in the stages of the pipeline itself.
@@ -18,17 +19,19 @@ const ROOM_TO_TURN: u64 = 5;
 /// Cycles by which the merger may lag before anything stops.
 const LAG: u64 = 2;
 
-/// A read packet whose beats are on their way.
+/// A read packet whose beats are on their way: its number, when the first one is
+/// at the merger, and the cycles from beat to beat.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     first: u64,
     spacing: u64,
-    packet: Packet,
+    number: u8,
 }
 
 /// The packet whose rows leave the beat merger.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merging {
+    number: u8,
     packet: Packet,
     /// Cycles at which its first and last beat enter.
     start: u64,
@@ -46,18 +49,19 @@ pub(super) struct Merging {
 }
 
 impl Engine {
-    /// Notes a packet whose first beat comes to the port in cycle `first`, later
-    /// than those of all packets noted before.
-    pub(super) fn note_arrival(&mut self, packet: Packet, first: u64, spacing: u64) {
+    /// Notes the packet of that number, whose first beat comes to the port in
+    /// cycle `first`, later than those of all packets noted before.
+    pub(super) fn note_arrival(&mut self, number: u8, first: u64, spacing: u64) {
         let arrival = Arrival {
             first: first + self.k.port_to_merger,
             spacing,
-            packet,
+            number,
         };
-        self.load.beats_answered += (packet.size >> self.k.beat_bytes.trailing_zeros()) as usize;
-        if self.load.arrivals.is_empty() && self.load.merging.is_none() {
-            self.load.merging = Some(self.begin_merge(&arrival));
-            let at = self.step_merge(self.now);
+        let size = self.port.packets[usize::from(number) % PACKETS].size;
+        self.load.beats_answered += (size >> self.k.beat_bytes.trailing_zeros()) as usize;
+        if self.is_merger_idle() {
+            let merging = self.begin_merge(&arrival);
+            let at = self.merge(merging, self.now);
             self.wake[LOAD] = self.wake[LOAD].min(at);
             return;
         }
@@ -89,36 +93,68 @@ impl Engine {
         if until > now + LAG { until } else { 0 }
     }
 
+    /// Returns whether no packet is at the merger or on its way to it.
+    #[inline]
+    pub(super) fn is_merger_idle(&self) -> bool {
+        self.load.arrivals.is_empty() && self.load.merging.is_none()
+    }
+
     /// Puts the beats of packets together and schedules the writes of their
     /// rows as far as it is known what else writes; returns when to look again.
     pub(super) fn step_merge(&mut self, now: u64) -> u64 {
-        let mut merging = self.load.merging.take();
-        loop {
-            if let Some(packet) = &mut merging {
-                let wake = self.merge_rows(packet, now);
-                if wake != 0 {
-                    self.load.merging = merging;
-                    return wake;
-                }
-                self.finish_packet(packet);
-            }
-            let Some(arrival) = self.load.arrivals.front() else {
-                return u64::MAX;
-            };
-            if arrival.first > now + self.k.lookahead {
-                return arrival.first - self.k.lookahead;
-            }
-            let arrival = *arrival;
-            self.load.arrivals.pop_front();
-            merging = Some(self.begin_merge(&arrival));
+        if let Some(merging) = self.load.merging.take() {
+            return self.merge(merging, now);
+        }
+        match self.next_to_merge(now) {
+            Ok(merging) => self.merge(merging, now),
+            Err(again) => again,
         }
     }
 
+    /// Goes on with a packet, and with those behind it; returns when to look
+    /// again.
+    fn merge(&mut self, mut merging: Merging, now: u64) -> u64 {
+        loop {
+            let wake = self.merge_rows(&mut merging, now);
+            if wake != 0 {
+                self.load.merging = Some(merging);
+                return wake;
+            }
+            self.finish_packet(&merging);
+            match self.next_to_merge(now) {
+                Ok(next) => merging = next,
+                Err(again) => return again,
+            }
+        }
+    }
+
+    /// Returns the next packet that the merger takes, or if that is not known
+    /// yet, when to look again.
+    #[inline]
+    fn next_to_merge(&mut self, now: u64) -> Result<Merging, u64> {
+        let Some(arrival) = self.load.arrivals.front() else {
+            return Err(u64::MAX);
+        };
+        if arrival.first > now + self.k.lookahead {
+            return Err(arrival.first - self.k.lookahead);
+        }
+        let arrival = *arrival;
+        self.load.arrivals.pop_front();
+        Ok(self.begin_merge(&arrival))
+    }
+
+    #[inline]
     fn begin_merge(&mut self, arrival: &Arrival) -> Merging {
-        let packet = arrival.packet;
+        let packet = self.port.packets[usize::from(arrival.number) % PACKETS];
         let beats = u64::from(packet.size >> self.k.beat_bytes.trailing_zeros());
         let start = arrival.first.max(self.load.merger_free);
-        let block_bytes = self.load_job(packet.slot).block_bytes;
+        let (block, offset) = match packet.done {
+            0 => (0, 0),
+            done => {
+                let block_bytes = self.load_job(packet.slot).block_bytes;
+                (done / block_bytes, done % block_bytes)
+            }
+        };
         for beat in 0..beats {
             let at = (start + beat).max(arrival.first + beat * arrival.spacing);
             let idx = self.load.beats_entered;
@@ -126,14 +162,15 @@ impl Engine {
             self.load.beats_entered += 1;
         }
         Merging {
+            number: arrival.number,
             packet,
             start,
             last_in: (start + beats - 1).max(arrival.first + (beats - 1) * arrival.spacing),
             first: arrival.first,
             spacing: arrival.spacing,
             sent: 0,
-            offset: u64::from(packet.done % block_bytes),
-            block: packet.done / block_bytes,
+            offset: offset.into(),
+            block,
             out: start,
             write_at: None,
             writes: 0,
@@ -143,6 +180,17 @@ impl Engine {
     /// Lets the rows of a packet leave the merger; returns when to go on, or 0
     /// if all have left and are written.
     fn merge_rows(&mut self, merging: &mut Merging, now: u64) -> u64 {
+        let packet = merging.packet;
+        let job = self.load_job(packet.slot);
+        if job.is_plain && job.block_bytes == self.k.beat_bytes && self.merge_at_once(merging, now)
+        {
+            return 0;
+        }
+        self.merge_by_row(merging, now)
+    }
+
+    /// The same row by row.
+    fn merge_by_row(&mut self, merging: &mut Merging, now: u64) -> u64 {
         let packet = merging.packet;
         let job = *self.load_job(packet.slot);
         let beat_shift = self.k.beat_bytes.trailing_zeros();
@@ -154,10 +202,6 @@ impl Engine {
         } else {
             self.k.merger_to_write
         } + if job.scaled { self.k.scale_latency } else { 0 };
-        if job.is_plain && job.block_bytes == self.k.beat_bytes && self.merge_at_once(merging, now)
-        {
-            return 0;
-        }
         while merging.sent < bytes {
             let rest = block_bytes - merging.offset;
             let last = merging.sent + rest >= bytes;
@@ -263,6 +307,7 @@ impl Engine {
 
     fn finish_packet(&mut self, merging: &Merging) {
         let (out, last_in) = (merging.out, merging.last_in);
+        self.port.outstanding &= !(1 << merging.number);
         self.load.merger_free = if out > last_in {
             out
         } else if out == last_in {

@@ -15,15 +15,17 @@ use std::collections::VecDeque;
 const BUFFERED: u64 = 5;
 /// Requests that fit between the reader and its turn (RTL: the reader's buffer).
 const READS: usize = 2;
-/// Places for packets whose beats are on their way: more than there can be.
-const PACKETS: usize = 64;
+/// Places for packets that the merger has not put together: more than there can
+/// be.
+pub(super) const PACKETS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Read {
     address: u64,
     beats: u64,
     at: u64,
-    packet: Packet,
+    /// Number of the packet.
+    number: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,9 +104,10 @@ pub(super) struct Port {
     free: u64,
     /// The writer had the last turn.
     wrote: bool,
-    /// Packets whose beats are on their way, and which places are in use.
-    packets: [Packet; PACKETS],
-    outstanding: u64,
+    /// Packets by number, until the merger has put them together, and which
+    /// numbers are in use.
+    pub(super) packets: [Packet; PACKETS],
+    pub(super) outstanding: u64,
 }
 
 impl Port {
@@ -161,12 +164,16 @@ impl Port {
 impl Engine {
     /// The reader wants `beats` beats; the request is at the port in cycle
     /// `at`.
+    #[inline]
     pub(super) fn request_read(&mut self, address: u64, beats: u64, at: u64, packet: Packet) {
+        let number = self.port.outstanding.trailing_ones() as u8 % PACKETS as u8;
+        self.port.packets[usize::from(number)] = packet;
+        self.port.outstanding |= 1 << number;
         let read = Read {
             address,
             beats,
             at,
-            packet,
+            number,
         };
         // With an idle writer no one else can want the turn, and what the reader
         // can have outstanding alone fits into the buffers and the L2.
@@ -205,10 +212,7 @@ impl Engine {
         self.port.free = at + 1;
         self.port.wrote = false;
         self.port.last_read = at;
-        let place = self.port.outstanding.trailing_ones() as usize % PACKETS;
-        self.port.packets[place] = read.packet;
-        self.port.outstanding |= 1 << place;
-        let client = Client::Reader(place as u8);
+        let client = Client::Reader(read.number);
         self.memory
             .send(read.address, read.beats, at, Kind::Get, client);
     }
@@ -267,15 +271,17 @@ impl Engine {
             && let Some(reply) = self.memory.advance(now)
         {
             match reply.client {
-                Client::Reader(place) => {
-                    let place = usize::from(place) % PACKETS;
-                    let packet = self.port.packets[place];
-                    self.port.outstanding &= !(1 << place);
+                Client::Reader(number) => {
                     if let Some(recording) = &mut self.recording {
                         recording.arrive(reply.sent, reply.first, reply.beats, reply.hit);
                     }
-                    let spacing = (reply.last - reply.first).div_ceil(reply.beats.max(2) - 1);
-                    self.note_arrival(packet, reply.first, spacing.max(1));
+                    let cycles = reply.last - reply.first;
+                    let spacing = if cycles < reply.beats {
+                        1
+                    } else {
+                        cycles.div_ceil(reply.beats.max(2) - 1)
+                    };
+                    self.note_arrival(number, reply.first, spacing);
                 }
                 Client::Writer => self.note_acknowledgement(reply.first),
                 Client::Core => self.core_answer = Some(reply.last),
