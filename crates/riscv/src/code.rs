@@ -4,7 +4,7 @@ use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
-use crate::record::{Ending, Record};
+use crate::record::{Buffered, Ending, LinkBehind, Record};
 use crate::schedule::{Schedule, Translated};
 
 const PAGE_BYTES: u64 = 4096;
@@ -15,7 +15,7 @@ const LINE_BYTES: u64 = 64;
 const FETCH_QUEUE_BYTES: u32 = 20;
 /// Cycles from a free place in the queue until a group arrives there.
 const FETCH_RESTART: u32 = 3;
-/// How far behind a branch a return is looked for, in bytes.
+/// How far behind a branch a call or return is looked for, in bytes.
 const WRONG_PATH_BYTES: u64 = 24;
 
 /// A run of instructions that is entered at its start only.
@@ -58,12 +58,7 @@ impl CodeCache {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        let nowhere = Ending {
-            targets: [0; 2],
-            fetch_ahead: 0,
-            return_behind: u8::MAX,
-            counter_address: 0,
-        };
+        let nowhere = Ending::new([0; 2], 0, 0);
         self.records.clear();
         self.records.push(nowhere.record());
         self.blocks.clear();
@@ -140,14 +135,15 @@ impl CodeCache {
         let instructions = code.len() - usize::from(continues);
         let bytes = (at - pc) as u32;
         let targets = [at, end.immediate as u64];
-        let ending = Ending {
-            targets,
-            fetch_ahead: (FETCH_QUEUE_BYTES * instructions as u32 / bytes.max(1))
-                .saturating_sub(FETCH_RESTART)
-                .into(),
-            return_behind: return_behind(at, memory),
-            counter_address: self.schedule.counter_address(at - 2),
-        };
+        let last = code[instructions.max(1) - 1];
+        let in_upper_half = at & 2 == 0 && last.length == 2;
+        let fetch_ahead = (FETCH_QUEUE_BYTES * instructions as u32 / bytes.max(1))
+            .saturating_sub(FETCH_RESTART)
+            .into();
+        let ending = Ending::new(targets, fetch_ahead, self.schedule.counter_address(at - 2))
+            .with_link_behind(link_behind(at, memory))
+            .with_upper(in_upper_half && instructions == 1)
+            .with_buffered(buffered(pc, &code[..instructions]));
         let place = self.records.len() as u32;
         self.schedule
             .add(pc, &code, instructions, &ending, &mut self.records);
@@ -155,7 +151,7 @@ impl CodeCache {
             place,
             // Behind it stands what tells about it.
             end: self.records.len() as u32 - 2,
-            last: pc + u64::from(code[instructions.max(1) - 1].instruction.offset),
+            last: pc + u64::from(last.instruction.offset),
             instructions: instructions as u32,
             targets,
         };
@@ -203,21 +199,52 @@ fn half(address: u64, pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
     Ok(u32::from(bytes[0]) | u32::from(bytes[1]) << 8)
 }
 
-/// Returns the fetch groups between the instruction that ends at `after` and a
-/// return that follows without another jump, 255 if there is none.
-fn return_behind(after: u64, memory: &mut Memory) -> u8 {
+/// Returns when the last of these instructions, which begin at `pc`, comes from the
+/// instruction buffer if nothing behind it is fetched.
+fn buffered(pc: u64, code: &[Translated]) -> Buffered {
+    let [before @ .., last] = code else {
+        return Buffered::NEVER;
+    };
+    if last.length != 2 {
+        return Buffered::NEVER;
+    }
+    let is_upper = (pc + u64::from(last.instruction.offset)) & 2 != 0;
+    match before {
+        [] => Buffered::AS_FIRST,
+        // What is left of the group.
+        _ if is_upper => Buffered::ALWAYS,
+        // A group of one instruction follows what came from the buffer itself.
+        [first] if first.length == 2 => Buffered::AS_FIRST,
+        [.., previous] if previous.length == 2 => Buffered::ALWAYS,
+        _ => Buffered::NEVER,
+    }
+}
+
+/// Returns the call or return that follows the instruction that ends at `after`
+/// without another jump, if there is one near.
+fn link_behind(after: u64, memory: &mut Memory) -> Option<LinkBehind> {
     let mut at = after;
     while at < after + WRONG_PATH_BYTES {
-        let Ok(bits) = fetch(at, memory) else { break };
-        let decoded = decode(bits, at);
+        let decoded = decode(fetch(at, memory).ok()?, at);
         at += u64::from(decoded.length);
-        match decoded.instruction.operation {
-            Operation::Jalr if matches!(decoded.instruction.rs1, 1 | 5) => {
-                return (((at - 2) >> 2) - ((after - 2) >> 2)) as u8;
-            }
-            Operation::Jal | Operation::Jalr | Operation::Illegal | Operation::Mret => break,
+        let groups = ((at - 2) >> 2) - ((after - 2) >> 2);
+        match decoded.instruction {
+            Instruction {
+                operation: Operation::Jal | Operation::Jalr,
+                rd: 1 | 5,
+                ..
+            } => return Some(LinkBehind::Call(groups as u8)),
+            Instruction {
+                operation: Operation::Jalr,
+                rs1: 1 | 5,
+                ..
+            } => return Some(LinkBehind::Return(groups as u8)),
+            Instruction {
+                operation: Operation::Jal | Operation::Jalr | Operation::Illegal | Operation::Mret,
+                ..
+            } => break,
             _ => {}
         }
     }
-    u8::MAX
+    None
 }

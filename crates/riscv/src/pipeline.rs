@@ -56,6 +56,13 @@ pub(crate) struct Pipeline {
     fetch_pc: u64,
     /// The last two stores, the last one first.
     stores: [Store; 2],
+    /// Cycle in which the first group behind the last taken branch or jump could
+    /// enter the instruction buffer, which is when none before it needed the
+    /// way there.
+    group_free: u64,
+    /// 1 if the first instruction of a block comes from the instruction buffer,
+    /// otherwise 0.
+    first_buffered: u64,
     /// The line from which the last instruction came.
     current_line: u64,
     /// Lines of instructions that have been in the cache ever since they were
@@ -94,6 +101,8 @@ impl Pipeline {
             fetch_start: 0,
             fetch_pc: 0,
             stores: [Store::default(); 2],
+            group_free: 0,
+            first_buffered: 0,
             current_line: u64::MAX,
             fetched_lines: [u64::MAX; RECENT_LINES],
             read_lines: [u64::MAX; DATA_LINES],
@@ -313,6 +322,7 @@ impl Pipeline {
         self.run_start = self.now + 1;
         self.fetch_start = self.now + 1;
         self.fetch_pc = pc;
+        self.first_buffered = 0;
     }
 }
 

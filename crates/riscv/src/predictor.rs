@@ -1,8 +1,23 @@
-//! Branch prediction: branch target buffer, history table, return stack.
+//! Branch prediction: what the fetch unit guesses of branches and jumps.
 //!
-//! *Source*: Rocket Chip, `BTB` and `Frontend`; constants measured on RTL.
+//! All of it works on fetch groups of four bytes. A group is looked up once, and
+//! one history bit, one counter and at most one target serve whatever it holds.
+//!
+//! *Source*: Rocket Chip, `BTB` (with `BHT` and `RAS`), `Frontend` and `IBuf`; when
+//! the core corrects them, `RocketCore`.
+
+mod targets;
 
 use crate::config::CoreConfig;
+use std::hint::select_unpredictable;
+use targets::{Place, Targets};
+
+/// The most histories there can be.
+const HISTORIES: usize = 1 << 16;
+
+/// The bits of [`Executed::counter_address`] that count; there are no more
+/// counters.
+const COUNTER_ADDRESS: u32 = (1 << 24) - 1;
 
 /// What a control transfer is to the predictors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,42 +57,67 @@ pub(crate) struct Executed {
     pub transfer: Transfer,
     /// Cycle in which its fetch group was delivered.
     pub fetched: u64,
-    /// Whether fetching began in the upper half of the group: the target
-    /// buffer, which knows whole groups, is then not hit.
-    pub entered_late: bool,
+    /// Whether it stands alone in the upper half of its group, as far as this
+    /// block goes: fetching may have begun there, and a branch of the block
+    /// before may lie in the lower half.
+    pub upper: bool,
+    /// Where fetching began, or the last branch that was not taken.
+    pub began: u64,
     /// Whether the queue was so empty that a bubble was likely to show.
     pub queue_short: bool,
 }
 
-const NO_TARGET: u64 = u64::MAX;
-const SLOTS: usize = 256;
+impl Executed {
+    /// Returns whether fetching began in the upper half of the group: the target
+    /// buffer, which knows whole groups, is then not hit.
+    fn is_entered_late(&self) -> bool {
+        self.upper && self.began == self.last_half
+    }
 
+    /// Returns whether the last branch lies in the lower half of the same group,
+    /// and both came from one lookup.
+    fn follows_branch(&self) -> bool {
+        self.upper && self.began == self.last_half.wrapping_sub(2)
+    }
+}
+
+/// What a lookup of a fetch group gave.
 #[derive(Clone, Copy, Debug)]
-struct Target {
-    last_half: u64,
-    target: u64,
+struct Group {
+    /// The counter: whether branches in it are taken.
+    taken: bool,
+    place: Option<Place>,
+}
+
+/// What the fetch unit does about the transfer in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guess {
+    GoOn,
+    /// As the target buffer says, without a bubble.
+    Target(u64),
+    /// What the bytes say, a cycle later.
+    Decoded,
 }
 
 /// The predictors of a Rocket core.
 #[derive(Clone, Debug)]
 pub(crate) struct Predictor {
-    targets: Vec<Target>,
-    next_target: usize,
-    /// By a hash of the address: the number of targets and the newest one.
-    slots: [(u8, u8); SLOTS],
-    /// The address of that one; [`NO_TARGET`] if it is gone.
-    newest: [u64; SLOTS],
+    targets: Targets,
     counters: Vec<bool>,
     history: u32,
     /// The history before its last change, and when that was: a lookup in the
     /// cycle after it does not see it yet.
     older_history: u32,
     history_changed: u64,
+    /// The history that the last branch's group was looked up with, and what the
+    /// counter said.
+    last_seen: u32,
+    last_guess: bool,
     /// The bit of a history that the next outcome takes.
     newest_outcome: u32,
-    /// By the history, what it adds to the number of a counter.
-    hashes: Vec<u32>,
-    counter_mask: u32,
+    /// By the history, what it adds to the number of a counter: as many as a
+    /// history can be, so that no index needs a check.
+    hashes: Box<[u32; HISTORIES]>,
     stack: Vec<u64>,
     stack_top: usize,
     stack_depth: usize,
@@ -96,24 +136,19 @@ impl Predictor {
             let hash = factor.wrapping_mul(history) & ((1 << history_length) - 1);
             hash >> (history_length - history_bits) << counter_bits.saturating_sub(history_bits)
         };
+        let hashes: Vec<u32> = (0..HISTORIES as u32).map(hash).collect();
+        let hashes = hashes.into_boxed_slice().try_into();
+        let hashes = hashes.expect("there is one for each history");
         let mut predictor = Self {
-            targets: vec![
-                Target {
-                    last_half: NO_TARGET,
-                    target: 0
-                };
-                config.btb_entries.clamp(1, 255)
-            ],
-            next_target: 0,
-            slots: [(0, 0); SLOTS],
-            newest: [NO_TARGET; SLOTS],
+            targets: Targets::new(config.btb_entries),
             counters: vec![false; counters],
             history: 0,
             older_history: 0,
             history_changed: 0,
+            last_seen: 0,
+            last_guess: false,
             newest_outcome: 1 << (history_length - 1),
-            hashes: (0..1 << history_length).map(hash).collect(),
-            counter_mask: counters as u32 - 1,
+            hashes,
             stack: vec![0; config.ras_entries.max(1)],
             stack_top: 0,
             stack_depth: 0,
@@ -125,13 +160,7 @@ impl Predictor {
 
     /// Forgets everything.
     pub fn reset(&mut self) {
-        self.targets.fill(Target {
-            last_half: NO_TARGET,
-            target: 0,
-        });
-        self.next_target = 0;
-        self.slots.fill((0, 0));
-        self.newest.fill(NO_TARGET);
+        self.targets.reset();
         self.counters.fill(false);
         self.history = 0;
         self.older_history = 0;
@@ -140,24 +169,69 @@ impl Predictor {
 
     /// A return on a path that turned out wrong took an address from the stack.
     pub fn lose_return(&mut self) {
-        self.stack_depth = self.stack_depth.saturating_sub(1);
+        self.pop();
     }
 
-    /// Returns whether a branch surely is predicted right and without a bubble.
-    #[inline(always)]
-    pub fn foresees_branch(&self, executed: Executed) -> bool {
-        let taken = executed.taken;
-        let seen = self.visible_history(executed.fetched);
-        self.counters[self.counter_idx(executed, seen)] == taken
-            && (!taken || self.foresees_jump(executed))
+    /// A call on such a path put one there.
+    pub fn gain_return(&mut self) {
+        // Nothing returns there: instructions have even addresses.
+        self.push(1);
     }
 
-    /// Learns from a branch that was predicted right.
+    /// The line behind the instruction that ends before `pc` had to be fetched.
+    /// The core, which sees no next instruction, corrects the fetch unit as if it
+    /// had predicted a jump: the target that the instruction's group has is lost,
+    /// and the first one if it has none.
+    pub fn lose_target(&mut self, pc: u64) {
+        let place = self.targets.find(pc - 2);
+        self.targets.remove(place.map_or(0, |place| place.idx));
+    }
+
+    /// Returns whether a branch surely is predicted right and without a bubble, and
+    /// learns from it if so.
     #[inline(always)]
-    pub fn note_branch(&mut self, executed: Executed) {
+    pub fn foresees_branch(&mut self, executed: Executed) -> bool {
+        let Executed { taken, fetched, .. } = executed;
+        let seen = self.visible_history(fetched);
+        let idx = self.counter_idx(executed, seen);
+        if self.counters.get(idx) != Some(&taken)
+            || executed.upper
+            || taken && !self.targets.knows(executed.last_half)
+        {
+            return false;
+        }
+        if !taken {
+            // For a branch that follows in the same group.
+            self.last_seen = seen;
+            self.last_guess = false;
+        }
+        self.advance(taken, fetched);
+        true
+    }
+
+    /// Returns whether a branch surely is predicted wrongly and its target known, and
+    /// learns from it if so: what [`resolve_branch`](Self::resolve_branch) does, but
+    /// sooner.
+    #[inline(always)]
+    pub fn mistakes_branch(&mut self, executed: Executed) -> bool {
+        let Executed { taken, fetched, .. } = executed;
+        let seen = self.visible_history(fetched);
+        let idx = self.counter_idx(executed, seen);
+        let Some(counter) = self.counters.get_mut(idx) else {
+            return false;
+        };
+        if *counter == taken || executed.upper {
+            return false;
+        }
+        match self.targets.target_of(executed.last_half) {
+            Some(target) if target == executed.target || !taken => {}
+            _ => return false,
+        }
+        *counter = taken;
+        self.history = self.shifted(seen, taken);
         self.older_history = self.history;
-        self.history = self.shifted(self.history, executed.taken);
-        self.history_changed = executed.fetched;
+        self.history_changed = fetched;
+        true
     }
 
     /// Predicts and then learns from one executed branch.
@@ -168,40 +242,83 @@ impl Predictor {
             target,
             taken,
             fetched,
+            queue_short,
             ..
         } = executed;
-        let seen = self.visible_history(fetched);
+        let in_same_group = executed.follows_branch();
+        if !in_same_group {
+            self.last_seen = self.visible_history(fetched);
+            self.last_guess = self.counters[self.counter_idx(executed, self.last_seen)];
+            self.advance(self.last_guess, fetched);
+        }
+        let seen = self.last_seen;
         let idx = self.counter_idx(executed, seen);
-        let guess = self.counters[idx];
-        if guess != taken {
-            self.counters[idx] = taken;
-            self.history = self.shifted(seen, taken);
-            self.older_history = self.history;
-            if taken {
-                self.learn_target(last_half, target);
-            }
-            return Prediction::Wrong;
+        self.counters[idx] = taken;
+        let group = self.look_up(&executed, self.last_guess);
+        let guess = match self.guess(&group, last_half) {
+            Some(guess) => guess,
+            None if group.taken => Guess::Decoded,
+            None => Guess::GoOn,
+        };
+        if guess == Guess::Decoded && group.place.is_none() && queue_short {
+            self.targets.add(last_half, target, Transfer::Branch);
         }
-        self.note_branch(executed);
-        if !taken || self.knows(executed) {
-            return Prediction::Right;
+        match guess {
+            Guess::GoOn if !taken => return Prediction::Right,
+            Guess::Target(known) if taken && known == target => return Prediction::Right,
+            Guess::Decoded if taken => return Prediction::Late,
+            _ => {}
         }
-        if executed.queue_short {
-            self.learn_target(last_half, target);
+        self.history = self.shifted(seen, taken);
+        self.older_history = self.history;
+        if taken {
+            // Without a target of its own the branch takes the first place.
+            let place = group.place.map_or(0, |place| place.idx);
+            self.targets
+                .replace(place, last_half, target, Transfer::Branch);
         }
-        Prediction::Late
+        Prediction::Wrong
     }
 
     /// Returns whether the target buffer surely is hit: all there is to a jump
     /// that neither is a call nor indirect.
     #[inline(always)]
-    pub fn foresees_jump(&self, executed: Executed) -> bool {
-        let last_half = executed.last_half;
-        self.newest[slot(last_half)] == last_half && !executed.entered_late
+    pub fn foresees_jump(&mut self, executed: Executed) -> bool {
+        !executed.upper && self.targets.knows(executed.last_half)
     }
 
-    fn knows(&self, executed: Executed) -> bool {
-        !executed.entered_late && self.find(executed.last_half).is_some()
+    /// Returns whether a call, return or indirect jump was predicted right and
+    /// without a bubble, as far as that is soon seen, and learns from it if so.
+    #[inline(always)]
+    pub fn foresees_any_jump(&mut self, executed: Executed) -> bool {
+        if executed.upper {
+            return false;
+        }
+        let Some(known) = self.targets.target_of(executed.last_half) else {
+            return false;
+        };
+        let target = match executed.transfer {
+            Transfer::Return => self.seen_return(executed.fetched).unwrap_or(known),
+            _ => known,
+        };
+        if target != executed.target {
+            return false;
+        }
+        self.follow_links(executed);
+        true
+    }
+
+    /// Does to the stack what a call or return does.
+    #[inline(always)]
+    fn follow_links(&mut self, executed: Executed) {
+        match executed.transfer {
+            Transfer::Call | Transfer::IndirectCall => {
+                self.push(executed.after);
+                self.pushed = executed.fetched;
+            }
+            Transfer::Return => self.pop(),
+            Transfer::Branch | Transfer::Jump | Transfer::Indirect => {}
+        }
     }
 
     /// Predicts and then learns from one executed jump.
@@ -209,85 +326,153 @@ impl Predictor {
     pub fn resolve_jump(&mut self, executed: Executed) -> Prediction {
         let Executed {
             last_half,
-            after,
             target,
             transfer,
             fetched,
+            queue_short,
             ..
         } = executed;
-        let found = if executed.entered_late {
-            None
+        let (seen, taken) = if executed.follows_branch() {
+            (self.last_seen, self.last_guess)
         } else {
-            self.find(last_half)
+            let seen = self.visible_history(fetched);
+            (seen, self.counters[self.counter_idx(executed, seen)])
         };
-        let prediction = match (transfer, found) {
-            (Transfer::Jump | Transfer::Call, Some(_)) => Prediction::Right,
-            (Transfer::Jump | Transfer::Call, None) => Prediction::Late,
-            (Transfer::Return, Some(idx)) => {
-                // The buffer answers a cycle before a call fetched just ahead
-                // has pushed its address.
-                let depth = self.stack_depth - usize::from(self.is_push_unseen(fetched));
-                let guess = match depth {
-                    0 => self.targets[idx].target,
-                    _ => self.stack_at(self.stack_depth - depth),
-                };
-                if guess == target {
-                    Prediction::Right
-                } else {
-                    Prediction::Wrong
+        let group = self.look_up(&executed, taken);
+        let guess = self
+            .guess(&group, last_half)
+            .map(|guess| match (guess, transfer) {
+                (Guess::Target(known), Transfer::Return) => {
+                    Guess::Target(self.seen_return(fetched).unwrap_or(known))
                 }
-            }
-            (Transfer::Return, None) if self.stack_depth > 0 && self.stack_at(0) == target => {
-                Prediction::Late
-            }
-            (Transfer::Indirect | Transfer::IndirectCall, Some(idx))
-                if self.targets[idx].target == target =>
-            {
-                Prediction::Right
-            }
+                _ => guess,
+            });
+        let decoded = match transfer {
+            Transfer::Return => self.next_return(),
+            Transfer::Jump | Transfer::Call => Some(target),
+            _ => None,
+        };
+        let prediction = match (guess, decoded) {
+            (Some(Guess::Target(known)), _) if known == target => Prediction::Right,
+            (None, Some(known)) if known == target => Prediction::Late,
             _ => Prediction::Wrong,
         };
-        match transfer {
-            Transfer::Call | Transfer::IndirectCall => {
-                self.stack_top = (self.stack_top + 1) % self.stack.len();
-                self.stack[self.stack_top] = after;
-                self.stack_depth = (self.stack_depth + 1).min(self.stack.len());
-                self.pushed = fetched;
-            }
-            Transfer::Return if self.stack_depth > 0 => {
-                self.stack_depth -= 1;
-                self.stack_top = (self.stack_top + self.stack.len() - 1) % self.stack.len();
-            }
-            _ => {}
+        self.follow_links(executed);
+        if guess.is_none() && decoded.is_some() && group.place.is_none() && queue_short {
+            self.targets.add(last_half, target, transfer);
         }
-        match prediction {
-            Prediction::Wrong => {
-                self.history = self.visible_history(fetched);
-                self.older_history = self.history;
-                self.learn_target(last_half, target);
+        if prediction == Prediction::Wrong {
+            self.history = seen;
+            self.older_history = seen;
+            match group.place {
+                Some(place) if guess.is_some() => {
+                    self.targets.replace(place.idx, last_half, target, transfer);
+                }
+                _ => self.targets.add(last_half, target, transfer),
             }
-            Prediction::Late if executed.queue_short => self.learn_target(last_half, target),
-            Prediction::Late | Prediction::Right => {}
         }
         prediction
+    }
+
+    /// Does what is done about a branch or jump when it is fetched, before it is
+    /// fetched again.
+    pub fn guess_in_vain(&mut self, executed: Executed) {
+        let fetched = executed.fetched;
+        match executed.transfer {
+            Transfer::Branch => {
+                let seen = self.visible_history(fetched);
+                let guess = self.counters[self.counter_idx(executed, seen)];
+                self.advance(guess, fetched);
+            }
+            Transfer::Call | Transfer::IndirectCall => self.push(executed.after),
+            Transfer::Return => self.pop(),
+            Transfer::Jump | Transfer::Indirect => {}
+        }
+    }
+
+    fn look_up(&mut self, executed: &Executed, taken: bool) -> Group {
+        let place = if executed.is_entered_late() {
+            None
+        } else {
+            self.targets.find(executed.last_half)
+        };
+        Group { taken, place }
+    }
+
+    /// Returns what the target buffer says to the transfer that ends at
+    /// `last_half`, `None` if it leaves it to the bytes.
+    fn guess(&mut self, group: &Group, last_half: u64) -> Option<Guess> {
+        let place = group.place?;
+        if place.transfer == Transfer::Branch && !group.taken {
+            return None;
+        }
+        self.targets.touch(place.idx);
+        if place.last_half == last_half {
+            Some(Guess::Target(place.target))
+        } else {
+            Some(Guess::GoOn)
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, address: u64) {
+        self.stack_top += 1;
+        if self.stack_top >= self.stack.len() {
+            self.stack_top = 0;
+        }
+        self.stack[self.stack_top] = address;
+        self.stack_depth = (self.stack_depth + 1).min(self.stack.len());
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        if self.stack_depth > 0 {
+            self.stack_depth -= 1;
+            self.stack_top = self.below_top();
+        }
+    }
+
+    #[inline(always)]
+    fn below_top(&self) -> usize {
+        let top = self.stack_top;
+        top.checked_sub(1).unwrap_or(self.stack.len() - 1)
     }
 
     fn is_push_unseen(&self, fetched: u64) -> bool {
         self.stack_depth > 0 && fetched < self.pushed + 2
     }
 
-    fn stack_at(&self, below_top: usize) -> u64 {
-        self.stack[(self.stack_top + self.stack.len() - below_top) % self.stack.len()]
-    }
-
-    fn visible_history(&self, fetched: u64) -> u32 {
-        if fetched < self.history_changed + 2 {
-            self.older_history
-        } else {
-            self.history
+    /// Returns the address that the target buffer gives a return fetched then,
+    /// if there is one: it answers a cycle before a call fetched just ahead has
+    /// pushed its address.
+    #[inline(always)]
+    fn seen_return(&self, fetched: u64) -> Option<u64> {
+        if !self.is_push_unseen(fetched) {
+            return self.next_return();
         }
+        (self.stack_depth > 1).then(|| self.stack[self.below_top()])
     }
 
+    /// Returns the address that the next return takes from the stack.
+    #[inline(always)]
+    fn next_return(&self) -> Option<u64> {
+        (self.stack_depth > 0).then(|| self.stack[self.stack_top])
+    }
+
+    #[inline(always)]
+    fn visible_history(&self, fetched: u64) -> u32 {
+        let unseen = fetched < self.history_changed + 2;
+        select_unpredictable(unseen, self.older_history, self.history)
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, taken: bool, fetched: u64) {
+        self.older_history = self.history;
+        self.history = self.shifted(self.history, taken);
+        self.history_changed = fetched;
+    }
+
+    #[inline(always)]
     fn shifted(&self, history: u32, taken: bool) -> u32 {
         let outcome = if taken { self.newest_outcome } else { 0 };
         outcome | history >> 1
@@ -295,40 +480,8 @@ impl Predictor {
 
     #[inline(always)]
     fn counter_idx(&self, executed: Executed, history: u32) -> usize {
-        ((executed.counter_address ^ self.hashes[history as usize]) & self.counter_mask) as usize
-    }
-
-    fn find(&self, last_half: u64) -> Option<usize> {
-        let (count, newest) = self.slots[slot(last_half)];
-        if count == 0 {
-            return None;
-        }
-        if self.targets[usize::from(newest)].last_half == last_half {
-            return Some(newest.into());
-        }
-        self.targets
-            .iter()
-            .position(|target| target.last_half == last_half)
-    }
-
-    fn learn_target(&mut self, last_half: u64, target: u64) {
-        if let Some(idx) = self.find(last_half) {
-            self.targets[idx].target = target;
-            return;
-        }
-        let idx = self.next_target;
-        self.next_target = (idx + 1) % self.targets.len();
-        let old = self.targets[idx].last_half;
-        if old != NO_TARGET {
-            self.slots[slot(old)].0 -= 1;
-            if self.newest[slot(old)] == old {
-                self.newest[slot(old)] = NO_TARGET;
-            }
-        }
-        self.targets[idx] = Target { last_half, target };
-        let entry = &mut self.slots[slot(last_half)];
-        *entry = (entry.0 + 1, idx as u8);
-        self.newest[slot(last_half)] = last_half;
+        let hash = self.hashes[usize::from(history as u16)];
+        ((executed.counter_address & COUNTER_ADDRESS) ^ hash) as usize
     }
 }
 
@@ -341,9 +494,6 @@ fn counter_bits(config: &CoreConfig) -> u32 {
 /// a counter.
 pub(crate) fn counter_address(config: &CoreConfig, last_half: u64) -> u32 {
     let group = last_half >> 2;
-    (group as u32) ^ ((group >> counter_bits(config)) as u32 & 3)
-}
-
-fn slot(last_half: u64) -> usize {
-    (last_half >> 1) as usize & (SLOTS - 1)
+    let bits = counter_bits(config);
+    ((group as u32) ^ ((group >> bits) as u32 & 3)) & ((1 << bits) - 1)
 }

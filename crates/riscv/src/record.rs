@@ -82,27 +82,93 @@ pub(crate) struct Ending {
     /// Cycles by which the fetch unit can be ahead of instructions as dense as
     /// those of the block: the queue holds a number of bytes.
     pub fetch_ahead: u64,
-    /// Fetch groups from the last instruction to a return behind it that would
-    /// be fetched on a wrong path; 255 if there is none near.
-    pub return_behind: u8,
-    /// What its address adds to the number of a counter of the predictor.
+    /// What its address adds to the number of a counter of the predictor; the
+    /// highest bits say other things.
     pub counter_address: u32,
+    link_behind: u8,
 }
 
+/// Bit of [`Ending::counter_address`]; below it those of [`Buffered`].
+const UPPER: u32 = 1 << 31;
+
 impl Ending {
+    /// Makes what is told about a block that ends in a branch or jump, unless
+    /// more is said.
+    pub fn new(targets: [u64; 2], fetch_ahead: u64, counter_address: u32) -> Self {
+        Self {
+            targets,
+            fetch_ahead,
+            counter_address,
+            link_behind: 0,
+        }
+    }
+
+    /// Says that a call or return behind the last instruction would be fetched on
+    /// a wrong path, or that there is none.
+    #[must_use]
+    pub fn with_link_behind(mut self, link: Option<LinkBehind>) -> Self {
+        self.link_behind = match link {
+            None => 0,
+            Some(LinkBehind::Call(groups)) => 1 << 6 | groups & 63,
+            Some(LinkBehind::Return(groups)) => 2 << 6 | groups & 63,
+        };
+        self
+    }
+
+    /// Says whether the block is one instruction that fills the upper half of a
+    /// fetch group.
+    #[must_use]
+    pub fn with_upper(mut self, upper: bool) -> Self {
+        self.counter_address |= if upper { UPPER } else { 0 };
+        self
+    }
+
+    /// Says when the last instruction is decoded from the instruction buffer.
+    #[must_use]
+    pub fn with_buffered(mut self, buffered: Buffered) -> Self {
+        self.counter_address |= buffered.0;
+        self
+    }
+
+    /// Returns the call or return behind the last instruction that would be fetched
+    /// on a wrong path.
+    pub fn link_behind(&self) -> Option<LinkBehind> {
+        let groups = self.link_behind & 63;
+        match self.link_behind >> 6 {
+            1 => Some(LinkBehind::Call(groups)),
+            2 => Some(LinkBehind::Return(groups)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the block is one instruction that fills the upper half of a
+    /// fetch group.
+    #[inline(always)]
+    pub fn is_upper(&self) -> bool {
+        self.counter_address & UPPER != 0
+    }
+
+    /// Returns 1 if the last instruction is decoded from the instruction buffer,
+    /// otherwise 0; `first` says it of the first one.
+    #[inline(always)]
+    pub fn buffered(&self, first: u64) -> u64 {
+        let bits = u64::from(self.counter_address);
+        (bits >> 30 | bits >> 29 & first) & 1
+    }
+
     /// Reads a record made by [`record`](Self::record).
     #[inline(always)]
     pub fn of(record: &Record) -> Self {
         Self {
             targets: [record.uses, record.immediate],
             fetch_ahead: record.extra.into(),
-            return_behind: record.rd,
             counter_address: u32::from_le_bytes([
                 record.rs1,
                 record.rs2,
                 record.index,
                 record.halves,
             ]),
+            link_behind: record.rd,
         }
     }
 
@@ -113,7 +179,7 @@ impl Ending {
             step: unlinked,
             immediate: self.targets[1],
             uses: self.targets[0],
-            rd: self.return_behind,
+            rd: self.link_behind,
             rs1,
             rs2,
             index,
@@ -122,6 +188,29 @@ impl Ending {
             extra: self.fetch_ahead as u16,
         }
     }
+}
+
+/// A call or return behind the end of a block, by the number of fetch groups
+/// between: less than 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkBehind {
+    Call(u8),
+    Return(u8),
+}
+
+/// Whether an instruction of two bytes is decoded from the instruction buffer, which
+/// holds what is left of the fetch group before: half a group that follows can enter
+/// it in the same cycle then.
+///
+/// *Source*: Rocket Chip, `IBuf`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffered(u32);
+
+impl Buffered {
+    pub const NEVER: Self = Self(0);
+    pub const ALWAYS: Self = Self(1 << 30);
+    /// If the first instruction of the block is.
+    pub const AS_FIRST: Self = Self(1 << 29);
 }
 
 const JUMPS: usize = 256;

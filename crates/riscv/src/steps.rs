@@ -10,7 +10,8 @@ pub(crate) use transfer::{enter, unlinked};
 
 use crate::instruction::Operation;
 use crate::memory::Memory;
-use crate::record::{Below, Core, How, Record, Step};
+use crate::predictor::Transfer;
+use crate::record::{Below, Core, Ending, How, Record, Step};
 
 /// Returns the step of `operation`; `pending` is whether somebody may have to
 /// wait for what it loads.
@@ -209,6 +210,39 @@ fn stalled_by_several(
     };
     let now = core.pipeline.wait(record.uses, now);
     (record.step)(core, memory, records, now, below)
+}
+
+/// Notes that the first of these instructions issued at `now`, was refused when it
+/// reached write-back, and is fetched again with all behind it. What the fetch unit
+/// had guessed about those is not undone.
+#[inline(never)]
+pub(crate) fn replayed(core: &mut Core, records: &[Record], now: u64) {
+    let Some(first) = records.first() else { return };
+    let end = records
+        .windows(2)
+        .find(|pair| pair[1].operation == Operation::Continue);
+    if let Some([last, ending]) = end
+        && let Some(transfer) = transfer_of(last)
+    {
+        let pc = core.pc_of(first);
+        let ending = Ending::of(ending);
+        core.pipeline.fetched_in_vain(pc, now, &ending, transfer);
+    }
+    core.pipeline.fetch_again(core.pc_of(first), now);
+}
+
+/// Returns what the last instruction of a block is to the predictors.
+fn transfer_of(last: &Record) -> Option<Transfer> {
+    use Operation as O;
+    match (last.operation, last.rd, last.rs1) {
+        (O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu, ..) => Some(Transfer::Branch),
+        (O::Jal, 1 | 5, _) => Some(Transfer::Call),
+        (O::Jal, ..) => Some(Transfer::Jump),
+        (O::Jalr, 1 | 5, _) => Some(Transfer::IndirectCall),
+        (O::Jalr, _, 1 | 5) => Some(Transfer::Return),
+        (O::Jalr, ..) => Some(Transfer::Indirect),
+        _ => None,
+    }
 }
 
 /// Leaves a block that has no end, which cannot be made; going on at the same

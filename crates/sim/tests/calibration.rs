@@ -69,9 +69,15 @@ fn kernels_and_small_cases_stay_close_to_hardware() {
     assert!(report.kernels.median_abs_error < 0.001, "{worst}");
     assert!(report.kernels.max_abs_error < 0.012, "{worst}");
     assert!(report.kernels.pair_order > 0.9995, "{worst}");
-    assert!(report.micro.median_abs_error < 0.006, "{worst}");
+    assert!(report.micro.median_abs_error < 0.003, "{worst}");
     assert!(report.micro.max_abs_error < 0.19, "{worst}");
     assert!(report.micro.pair_order > 0.998, "{worst}");
+    for row in &report.micro.rows {
+        let transfers = ["branch_", "jump_", "loop_", "call_"];
+        if transfers.iter().any(|kind| row.case.starts_with(kind)) {
+            assert!(row.error.abs() < 0.06, "{}: {:.3}", row.case, row.error);
+        }
+    }
     let wrong = |row: &autocomp_sim::CalibrationRow| row.checked == Some(false);
     assert!(
         !report.kernels.rows.iter().any(wrong),
@@ -87,8 +93,8 @@ fn slower_memory_stays_close_to_hardware() {
     assert!(report.kernels.median_abs_error < 0.001, "{worst}");
     assert!(report.kernels.max_abs_error < 0.008, "{worst}");
     assert!(report.kernels.pair_order > 0.9995, "{worst}");
-    assert!(report.micro.median_abs_error < 0.008, "{worst}");
-    assert!(report.micro.max_abs_error < 0.19, "{worst}");
+    assert!(report.micro.median_abs_error < 0.005, "{worst}");
+    assert!(report.micro.max_abs_error < 0.24, "{worst}");
 }
 
 #[test]
@@ -96,7 +102,7 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
     let report = measure_suite("more", "cycles.tsv", "rtl", 0);
     let worst = worst(&report);
     assert_eq!(report.micro.cases, 352);
-    assert!(report.micro.median_abs_error < 0.005, "{worst}");
+    assert!(report.micro.median_abs_error < 0.002, "{worst}");
     assert!(report.micro.max_abs_error < 0.19, "{worst}");
     assert!(report.micro.pair_order > 0.996, "{worst}");
 }

@@ -4,7 +4,10 @@ use super::{Pipeline, RECENT_LINES, WRITE_BACK};
 use crate::cache::Lookup;
 use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::predictor::{Executed, Prediction, Transfer};
-use crate::record::Ending;
+use crate::record::{Ending, LinkBehind};
+
+/// Fetch groups that the queue in front of the instruction buffer holds.
+const QUEUE_GROUPS: u64 = 5;
 
 impl Pipeline {
     /// Returns whether the first instruction of a block at `pc` surely comes
@@ -52,6 +55,9 @@ impl Pipeline {
             }
             self.current_line = address >> 6;
             if self.instruction_cache.access(address, false) != Lookup::Hit {
+                if pc != self.fetch_pc {
+                    self.predictor.lose_target(pc);
+                }
                 let line = address & !63;
                 let ask = now.max(self.fetch_start);
                 let filled = below.line_access(line, LineAccess::Fetch, ask);
@@ -69,11 +75,15 @@ impl Pipeline {
     }
 
     /// Enters a block after the instruction that issued at `now`: returns the
-    /// cycle before the one in which its first instruction has been fetched,
-    /// which takes so many `more` fetch groups than one.
+    /// cycle before the one in which its first instruction has been fetched;
+    /// `split` is whether that lies in two fetch groups.
     #[inline(always)]
-    pub fn enter(&mut self, now: u64, more: u64) -> u64 {
-        let first = self.fetch_start + more;
+    pub fn enter(&mut self, now: u64, split: bool) -> u64 {
+        let first = if split {
+            self.fetch_start.max(self.group_free) + 1
+        } else {
+            self.fetch_start
+        };
         if first <= now + 1 {
             return now;
         }
@@ -90,11 +100,7 @@ impl Pipeline {
             return false;
         }
         self.free_port = now + WRITE_BACK;
-        self.predictor.note_branch(executed);
-        if taken {
-            self.fetch_start = executed.fetched + 1;
-            self.fetch_pc = next;
-        }
+        self.fetched_behind(now, ending, executed, 0);
         true
     }
 
@@ -103,7 +109,11 @@ impl Pipeline {
     pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
         self.free_port = now + WRITE_BACK;
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
-        let prediction = self.predictor.resolve_branch(executed);
+        let prediction = if self.predictor.mistakes_branch(executed) {
+            Prediction::Wrong
+        } else {
+            self.predictor.resolve_branch(executed)
+        };
         self.redirect(now, ending, executed, prediction);
     }
 
@@ -116,8 +126,7 @@ impl Pipeline {
             return false;
         }
         self.free_port = now + WRITE_BACK;
-        self.fetch_start = executed.fetched + 1;
-        self.fetch_pc = target;
+        self.fetched_behind(now, ending, executed, 0);
         true
     }
 
@@ -128,8 +137,32 @@ impl Pipeline {
             self.free_port = now + WRITE_BACK;
         }
         let executed = self.executed(now, ending, target, true, transfer);
+        if self.predictor.foresees_any_jump(executed) {
+            self.fetched_behind(now, ending, executed, 0);
+            return;
+        }
         let prediction = self.predictor.resolve_jump(executed);
         self.redirect(now, ending, executed, prediction);
+    }
+
+    /// Notes that the instruction at `pc`, which issued at `now`, is fetched again
+    /// once it has reached write-back.
+    pub fn fetch_again(&mut self, pc: u64, now: u64) {
+        self.fetch_start = now + 1 + self.config.flush_penalty;
+        self.fetch_pc = pc;
+        self.first_buffered = 0;
+    }
+
+    /// Lets the predictors do what they did about the branch or jump behind the
+    /// instruction at `pc`, if it had been fetched before that reached write-back.
+    pub fn fetched_in_vain(&mut self, pc: u64, now: u64, ending: &Ending, transfer: Transfer) {
+        let written_back = now + WRITE_BACK;
+        let executed = self.executed(written_back, ending, 0, false, transfer);
+        let behind = (executed.last_half >> 2).saturating_sub(pc >> 2);
+        // Those between write-back and the instruction buffer do not fill the queue.
+        if behind <= QUEUE_GROUPS + 2 && executed.fetched < written_back {
+            self.predictor.guess_in_vain(executed);
+        }
     }
 
     /// Returns what the fetch unit knows of a branch or jump.
@@ -144,9 +177,11 @@ impl Pipeline {
     ) -> Executed {
         let after = ending.targets[0];
         let last_half = after - 2;
-        let groups = (last_half >> 2).saturating_sub(self.fetch_pc >> 2);
-        let earliest = now.saturating_sub(ending.fetch_ahead);
-        let fetched = (self.fetch_start + groups).max(earliest).min(now);
+        // May be negative where a run begins elsewhere.
+        let groups = (last_half >> 2) as i64 - (self.fetch_pc >> 2) as i64;
+        let earliest = now.saturating_sub(ending.fetch_ahead) as i64;
+        let fetched = (self.fetch_start as i64 + groups).max(earliest);
+        let fetched = fetched.min(now as i64) as u64;
         Executed {
             last_half,
             counter_address: ending.counter_address,
@@ -155,7 +190,8 @@ impl Pipeline {
             taken,
             transfer,
             fetched,
-            entered_late: groups == 0 && self.fetch_pc & 2 != 0,
+            upper: ending.is_upper(),
+            began: self.fetch_pc,
             queue_short: now <= fetched + 2,
         }
     }
@@ -172,18 +208,41 @@ impl Pipeline {
         let bubble = match prediction {
             Prediction::Wrong => {
                 self.statistics.mispredictions += 1;
-                if taken && u64::from(ending.return_behind) <= now + 2 - fetched {
-                    self.predictor.lose_return();
+                let groups = (now + 2 - fetched).min(QUEUE_GROUPS);
+                match ending.link_behind() {
+                    Some(LinkBehind::Return(behind)) if taken && u64::from(behind) <= groups => {
+                        self.predictor.lose_return();
+                    }
+                    Some(LinkBehind::Call(behind)) if taken && u64::from(behind) <= groups => {
+                        self.predictor.gain_return();
+                    }
+                    _ => {}
                 }
                 self.fetch_start = now + 1 + self.config.mispredict_penalty;
                 self.fetch_pc = next;
+                self.first_buffered = 0;
                 return;
             }
-            _ if !taken => return,
             Prediction::Right => 0,
             Prediction::Late => self.config.decode_redirect_penalty,
         };
-        self.fetch_start = fetched + 1 + bubble;
-        self.fetch_pc = next;
+        self.fetched_behind(now, ending, executed, bubble);
+    }
+
+    /// Notes that the fetch unit went on, after so many cycles more than one,
+    /// where the branch or jump goes that issued at `now`.
+    #[inline(always)]
+    fn fetched_behind(&mut self, now: u64, ending: &Ending, executed: Executed, bubble: u64) {
+        let buffered = ending.buffered(self.first_buffered);
+        if executed.taken {
+            self.fetch_start = executed.fetched + 1 + bubble;
+            self.fetch_pc = executed.target;
+            self.group_free = now + 1 - buffered;
+            self.first_buffered = buffered & executed.target >> 1;
+        } else {
+            self.fetch_start = executed.fetched;
+            self.fetch_pc = executed.last_half;
+            self.first_buffered = buffered | executed.after >> 1 & 1;
+        }
     }
 }

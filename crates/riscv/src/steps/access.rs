@@ -112,9 +112,12 @@ macro_rules! loads {
             };
             let $value = <$type>::from_le_bytes(bytes);
             <$file>::set(core, record.rd, $extended);
-            let mut now = now;
+            let (issued, mut now) = (now, now);
             if TIMED {
                 now = core.pipeline.read(now, address, $bytes, below.coprocessor);
+                if now > issued {
+                    super::replayed(core, records, issued);
+                }
                 <$file>::produce(core, record.rd, now + u64::from(record.extra));
             }
             (next.step)(core, memory, &records[1..], now, below)
@@ -203,11 +206,14 @@ fn store_checked<const TIMED: bool, const N: usize>(
     let [record, next, ..] = records else {
         return super::lost(core, now);
     };
-    let mut now = now;
+    let (issued, mut now) = (now, now);
     if TIMED {
         now = core
             .pipeline
             .store(now, address, N as u64, below.coprocessor);
+        if now > issued {
+            super::replayed(core, records, issued);
+        }
     }
     if !memory.store_open(address, bytes) {
         if let Err(trap) = slow_store(

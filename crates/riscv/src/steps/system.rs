@@ -17,8 +17,8 @@ pub fn custom<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin!(core, memory, records, now, below);
-    match command::<TIMED>(core, memory, record, now, below) {
+    let (_, next, now) = begin!(core, memory, records, now, below);
+    match command::<TIMED>(core, memory, records, now, below) {
         Some(now) => (next.step)(core, memory, &records[1..], now, below),
         None => core.leave(now, How::Trap),
     }
@@ -31,10 +31,11 @@ pub fn custom<const TIMED: bool>(
 fn command<const TIMED: bool>(
     core: &mut Core,
     memory: &mut Memory,
-    record: &Record,
+    records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> Option<u64> {
+    let record = records.first()?;
     let pc = core.pc_of(record);
     if !core.csr.accelerator_on() {
         let why = "the accelerator is switched off in mstatus.XS";
@@ -71,7 +72,10 @@ fn command<const TIMED: bool>(
         return Some(now);
     }
     let issued = now.max(reply.accepted.saturating_sub(WRITE_BACK));
-    core.pipeline.statistics.accelerator_wait_cycles += issued - now;
+    if issued > now {
+        core.pipeline.statistics.accelerator_wait_cycles += issued - now;
+        super::replayed(core, records, now);
+    }
     core.pipeline.custom(issued);
     if command.wants_reply {
         core.pipeline.produce_integer(record.rd, reply.value_ready);

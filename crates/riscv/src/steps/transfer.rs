@@ -25,7 +25,7 @@ pub fn enter<const TIMED: bool>(
     core.start = pc;
     let mut now = now;
     if TIMED {
-        now = core.pipeline.enter(now, record.index.into());
+        now = core.pipeline.enter(now, record.index != 0);
         if !core.pipeline.is_on_line(pc) {
             return super::fetch_line(core, memory, records, now, below);
         }

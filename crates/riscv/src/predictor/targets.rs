@@ -1,0 +1,386 @@
+//! The branch target buffer: what the fetch unit jumps to before it sees bytes.
+//!
+//! *Source*: Rocket Chip, `BTB`; the order of replacement, `PseudoLRU`.
+
+use super::Transfer;
+
+/// The most entries that the order of replacement has room for.
+const MOST_ENTRIES: usize = 64;
+
+const NOWHERE: u64 = u64::MAX;
+const SLOTS: usize = 256;
+/// As many entries as a byte can name, so that no index needs a check; the last
+/// one never holds anything.
+const NAMES: usize = 256;
+const NOTHING: u8 = 255;
+
+/// Pages that the entries lie in and point to.
+const PAGES: usize = 6;
+const PAGE_SHIFT: u32 = 14;
+
+/// What is known of a fetch group of four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub idx: usize,
+    /// Address of the last halfword of the branch or jump.
+    pub last_half: u64,
+    pub target: u64,
+    pub transfer: Transfer,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    address: u64,
+    transfer: Transfer,
+    /// Number of its page, and of the target's.
+    pages: [u8; 2],
+}
+
+/// The buffer: fully associative, by fetch group.
+#[derive(Clone, Debug)]
+pub(super) struct Targets {
+    /// By entry the last halfword of its branch or jump; [`NOWHERE`] if the entry
+    /// holds nothing.
+    known: [u64; NAMES],
+    targets: [Target; MOST_ENTRIES],
+    entries: usize,
+    /// By a hash of the group: how many entries there are.
+    counts: [u8; SLOTS],
+    /// The same: the newest one; [`NOTHING`] if two know the same group.
+    newest: [u8; SLOTS],
+    pages: [u64; PAGES],
+    next_page: usize,
+    /// Numbers of the pages that were asked for last.
+    last_pages: [u8; 2],
+    /// The tree of bits that tells which entry was used least recently, and by
+    /// entry which bits its use keeps and sets.
+    order: u64,
+    kept: [u64; MOST_ENTRIES],
+    set: [u64; MOST_ENTRIES],
+}
+
+impl Targets {
+    pub fn new(entries: usize) -> Self {
+        let entries = entries.clamp(1, MOST_ENTRIES);
+        let mut targets = Self {
+            known: [NOWHERE; NAMES],
+            targets: [Target {
+                address: NOWHERE,
+                transfer: Transfer::Jump,
+                pages: [0; 2],
+            }; MOST_ENTRIES],
+            entries,
+            counts: [0; SLOTS],
+            newest: [NOTHING; SLOTS],
+            pages: [NOWHERE; PAGES],
+            next_page: 0,
+            last_pages: [0; 2],
+            order: 0,
+            kept: [u64::MAX; MOST_ENTRIES],
+            set: [0; MOST_ENTRIES],
+        };
+        for idx in 0..entries {
+            let (changed, set) = marks(idx, entries);
+            targets.kept[idx] = !changed;
+            targets.set[idx] = set;
+        }
+        targets
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.entries);
+    }
+
+    /// Returns the entry that surely answers for the transfer that ends at
+    /// `last_half`.
+    #[inline(always)]
+    pub fn entry(&self, last_half: u64) -> Option<usize> {
+        let idx = usize::from(self.newest[slot(last_half)]);
+        (self.known[idx] == last_half).then_some(idx)
+    }
+
+    /// Returns whether there is one, and marks it used if so.
+    #[inline(always)]
+    pub fn knows(&mut self, last_half: u64) -> bool {
+        self.target_of(last_half).is_some()
+    }
+
+    /// The same: returns the target.
+    #[inline(always)]
+    pub fn target_of(&mut self, last_half: u64) -> Option<u64> {
+        let idx = self.entry(last_half)?;
+        self.touch(idx);
+        Some(self.targets[idx % MOST_ENTRIES].address)
+    }
+
+    /// Returns what is known of the group of an address. Two entries for it,
+    /// which can come about, answer together once and are then dropped.
+    #[inline(always)]
+    pub fn find(&mut self, address: u64) -> Option<Place> {
+        let slot = slot(address);
+        if self.counts[slot] == 0 {
+            return None;
+        }
+        let newest = usize::from(self.newest[slot]);
+        if self.known[newest] >> 2 == address >> 2 {
+            return Some(self.place(newest));
+        }
+        self.find_older(address)
+    }
+
+    #[inline(never)]
+    fn find_older(&mut self, address: u64) -> Option<Place> {
+        let mut found = (0..self.entries).filter(|&idx| self.known[idx] >> 2 == address >> 2);
+        let mut place = self.place(found.next()?);
+        let others: u64 = found.fold(0, |set, idx| set | 1 << idx);
+        if others != 0 {
+            self.forget(place.idx);
+            for idx in (0..self.entries).filter(|idx| others >> idx & 1 != 0) {
+                let other = self.place(idx);
+                self.forget(idx);
+                place.idx |= idx;
+                place.last_half |= other.last_half;
+                place.target |= other.target;
+            }
+            place.idx = place.idx.min(self.entries - 1);
+        }
+        Some(place)
+    }
+
+    fn place(&self, idx: usize) -> Place {
+        Place {
+            idx,
+            last_half: self.known[idx],
+            target: self.targets[idx % MOST_ENTRIES].address,
+            transfer: self.targets[idx % MOST_ENTRIES].transfer,
+        }
+    }
+
+    /// Takes an entry for the transfer that ends at `last_half`: the one used
+    /// least recently.
+    pub fn add(&mut self, last_half: u64, target: u64, transfer: Transfer) {
+        let idx = least_recent(self.order, self.entries);
+        self.replace(idx, last_half, target, transfer);
+    }
+
+    /// Makes an entry one for the transfer that ends at `last_half`.
+    #[inline(always)]
+    pub fn replace(&mut self, idx: usize, last_half: u64, target: u64, transfer: Transfer) {
+        let same =
+            self.known[idx] == last_half && self.targets[idx % MOST_ENTRIES].address == target;
+        if same && self.targets[idx % MOST_ENTRIES].transfer == transfer {
+            self.touch(idx);
+        } else {
+            self.overwrite(idx, last_half, target, transfer);
+        }
+    }
+
+    #[inline(never)]
+    fn overwrite(&mut self, idx: usize, last_half: u64, target: u64, transfer: Transfer) {
+        self.remove(idx);
+        let pages = self.pages(last_half, target);
+        let slot = slot(last_half);
+        let group = last_half >> 2;
+        let known = &self.known[..self.entries];
+        let twice = self.counts[slot] > 0 && known.iter().any(|other| other >> 2 == group);
+        self.known[idx] = last_half;
+        self.targets[idx % MOST_ENTRIES] = Target {
+            address: target,
+            transfer,
+            pages,
+        };
+        self.counts[slot] += 1;
+        self.newest[slot] = if twice { NOTHING } else { idx as u8 };
+    }
+
+    /// Makes an entry one that holds nothing; counts as a use.
+    pub fn remove(&mut self, idx: usize) {
+        self.touch(idx);
+        self.forget(idx);
+    }
+
+    fn forget(&mut self, idx: usize) {
+        let old = self.known[idx];
+        if old != NOWHERE {
+            self.known[idx] = NOWHERE;
+            self.counts[slot(old)] -= 1;
+        }
+    }
+
+    /// Returns the numbers of the pages of both addresses. A page that is not
+    /// known takes the place of another one, whose entries are lost.
+    fn pages(&mut self, from: u64, to: u64) -> [u8; 2] {
+        let [from, to] = [from >> PAGE_SHIFT, to >> PAGE_SHIFT];
+        let [last_from, last_to] = self
+            .last_pages
+            .map(|number| self.pages[usize::from(number)]);
+        if from == last_from && to == last_to {
+            return self.last_pages;
+        }
+        let number = |pages: &[u64; PAGES], page| pages.iter().position(|known| *known == page);
+        let known = [number(&self.pages, from), number(&self.pages, to)];
+        let from_number = known[0].unwrap_or(match known[1] {
+            Some(to) => (to + 1) % PAGES,
+            None => self.next_page,
+        });
+        let to_number = match known[1] {
+            Some(to) => to,
+            None if from == to => from_number,
+            None => (from_number + 1) % PAGES,
+        };
+        let mut replaced = 0;
+        for (page, number) in [(from, from_number), (to, to_number)] {
+            if self.pages[number] != page {
+                self.pages[number] = page;
+                self.lose_page(number);
+                replaced += 1;
+            }
+        }
+        let next = self.next_page + replaced;
+        self.next_page = if next >= PAGES { next & 1 } else { next };
+        self.last_pages = [from_number as u8, to_number as u8];
+        self.last_pages
+    }
+
+    fn lose_page(&mut self, number: usize) {
+        for idx in 0..self.entries {
+            if self.targets[idx % MOST_ENTRIES]
+                .pages
+                .contains(&(number as u8))
+            {
+                self.forget(idx);
+            }
+        }
+    }
+
+    /// Marks an entry used.
+    #[inline(always)]
+    pub fn touch(&mut self, idx: usize) {
+        self.order = self.order & self.kept[idx % MOST_ENTRIES] | self.set[idx % MOST_ENTRIES];
+    }
+}
+
+#[inline(always)]
+fn slot(address: u64) -> usize {
+    (address >> 2) as usize & (SLOTS - 1)
+}
+
+/// Returns the bits of the tree that using entry `idx` of so many changes, and
+/// those of them that it sets: each tells whether the upper part below it was
+/// used less recently.
+fn marks(idx: usize, entries: usize) -> (u64, u64) {
+    if entries < 2 {
+        return (0, 0);
+    }
+    let lower = lower_part(entries);
+    let top = 1 << (entries - 2);
+    if idx < lower {
+        let (changed, set) = marks(idx, lower);
+        (changed | top, set | top)
+    } else {
+        let (changed, set) = marks(idx - lower, entries - lower);
+        (changed << (lower - 1) | top, set << (lower - 1))
+    }
+}
+
+/// Returns the entry of so many that the tree names.
+fn least_recent(order: u64, entries: usize) -> usize {
+    if entries < 2 {
+        return 0;
+    }
+    let lower = lower_part(entries);
+    if order >> (entries - 2) & 1 == 0 {
+        least_recent(order, lower)
+    } else {
+        lower + least_recent(order >> (lower - 1), entries - lower)
+    }
+}
+
+/// Returns how many entries the lower part of a tree has: a power of two.
+fn lower_part(entries: usize) -> usize {
+    entries.next_power_of_two() / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(targets: &mut Targets, last_half: u64) {
+        targets.add(last_half, last_half + 0x40, Transfer::Branch);
+    }
+
+    fn holds(targets: &mut Targets, last_half: u64) -> bool {
+        targets.find(last_half).is_some()
+    }
+
+    #[test]
+    fn the_tree_names_the_part_that_was_used_less_recently() {
+        for (entries, used, expected) in [
+            (4, &[0, 1, 2, 3][..], 0),
+            (4, &[0, 1, 2, 3, 0], 2),
+            (3, &[2, 0], 2),
+            (3, &[0, 2], 1),
+            // Halves of sixteen and twelve; twelve are eight and four.
+            (28, &[0, 16], 8),
+            (28, &[16, 0], 24),
+            (28, &[16, 24, 0], 20),
+            (1, &[0], 0),
+        ] {
+            let mut targets = Targets::new(entries);
+            for &idx in used {
+                targets.touch(idx);
+            }
+            let named = least_recent(targets.order, entries);
+            assert_eq!(named, expected, "{entries} entries, used {used:?}");
+        }
+    }
+
+    #[test]
+    fn a_group_known_twice_is_found_once_more() {
+        let mut targets = Targets::new(28);
+        add(&mut targets, 0x1002);
+        add(&mut targets, 0x1002);
+        assert!(!targets.knows(0x1002));
+        assert_eq!(targets.find(0x1000).unwrap().target, 0x1042);
+        assert!(!holds(&mut targets, 0x1000));
+    }
+
+    #[test]
+    fn halves_of_a_group_share_an_entry() {
+        let mut targets = Targets::new(28);
+        add(&mut targets, 0x1002);
+        let place = targets.find(0x1000).unwrap();
+        assert_eq!(place.last_half, 0x1002);
+        targets.replace(place.idx, 0x1000, 0x2000, Transfer::Jump);
+        assert!(targets.knows(0x1000) && !targets.knows(0x1002));
+    }
+
+    #[test]
+    fn entries_go_with_their_page() {
+        let mut targets = Targets::new(28);
+        let page = 1 << PAGE_SHIFT;
+        for number in 1..=6 {
+            add(&mut targets, number * page);
+        }
+        assert!(holds(&mut targets, page));
+        add(&mut targets, 7 * page);
+        assert!(!holds(&mut targets, page));
+        assert!((2..=7).all(|number| holds(&mut targets, number * page)));
+    }
+
+    #[test]
+    fn more_groups_than_entries_push_each_other_out() {
+        let mut targets = Targets::new(4);
+        for group in 0..8 {
+            add(&mut targets, 0x1000 + 4 * group);
+            // Groups of other slots and of the same one.
+            add(&mut targets, 0x1000 + 4 * group + 4 * SLOTS as u64);
+        }
+        let known = (0..8)
+            .flat_map(|group| [0x1000 + 4 * group, 0x1000 + 4 * group + 4 * SLOTS as u64])
+            .filter(|half| targets.find(*half).is_some())
+            .count();
+        assert_eq!(known, 4);
+    }
+}
