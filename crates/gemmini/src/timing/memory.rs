@@ -1,4 +1,4 @@
-//! The L2, coherence with the core's L1, and the memory behind the L2.
+//! The L2 and the memory behind it.
 //!
 //! Requests are sent with the cycle at which they are at their sender's port;
 //! [`MemorySystem::advance`] works through the cycles in which something
@@ -8,12 +8,13 @@
 //! *Source*: SiFive's inclusive cache, `MSHR`, `Directory`, `SourceD`, `SourceC`,
 //! `SinkD`, `BankedStore`.
 
+mod coherence;
+
 use super::calendar::Calendar;
 use super::config::MemoryConfig;
 use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED, SHARED};
 use super::request::{Client, Kind, Request};
 use super::trackers::{Step, Trackers, Transaction, Victim};
-use autocomp_riscv::LineAccess;
 
 const LINE_SHIFT: u32 = 6;
 /// Banks of the L2's data array, each one beat wide.
@@ -107,10 +108,6 @@ impl MemorySystem {
             config: config.clone(),
             counts: MemoryCounts::default(),
         }
-    }
-
-    pub(super) fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
-        probes.append(&mut self.probes);
     }
 
     /// Returns whether a request sent now is sure to be taken at once.
@@ -303,44 +300,6 @@ impl MemorySystem {
         self.trackers.begin(idx, transaction, step, ready);
     }
 
-    /// Asks the core for a line, which it has written if `dirty`; returns the
-    /// cycle at which its answer begins.
-    fn ask_core(&mut self, line: u64, dirty: bool, invalidate: bool, now: u64) -> u64 {
-        self.counts.probes += 1;
-        self.probes.push((line << LINE_SHIFT, invalidate));
-        let config = &self.config;
-        let (latency, occupancy) = if dirty {
-            (config.probe_dirty_latency, config.probe_dirty_occupancy)
-        } else {
-            (config.probe_clean_latency, config.probe_clean_occupancy)
-        };
-        let start = now.max(self.probe_free);
-        self.probe_free = start + u64::from(occupancy);
-        // A read of what the core has written waits for its first beat.
-        let wait = config.hit_latency + u32::from(dirty);
-        start + u64::from(latency.saturating_sub(wait))
-    }
-
-    fn probe(&mut self, idx: usize, request: &Request, slot: usize, now: u64) {
-        let dirty = self.directory.entry(slot) & CORE_DIRTY != 0;
-        let invalidate = request.kind != Kind::Get;
-        let back = self.ask_core(request.line, dirty, invalidate, now);
-        let kept = if invalidate { 0 } else { SHARED };
-        let written = if dirty { DIRTY } else { 0 };
-        self.directory.change(slot, CORE, written | kept);
-        let rest = if dirty { BEATS - 1 } else { 0 };
-        if dirty {
-            for beat in 0..BEATS {
-                self.mark_bank(beat as usize % BANKS, back + beat, 1);
-            }
-        }
-        self.trackers.settle(idx, back + rest);
-        // Only a request for the line's start is answered while the rest is
-        // still coming.
-        let ready = if request.beat == 0 { back } else { back + rest };
-        self.trackers.go_on(idx, Step::Answer, ready);
-    }
-
     /// Sends a victim away in cycle `now`; returns the cycle from which its
     /// tracker need not wait for it any more.
     fn send_away(&mut self, victim: &Victim, now: u64) -> u64 {
@@ -441,49 +400,6 @@ impl MemorySystem {
     fn mark_bank(&mut self, bank: usize, from: u64, cycles: u64) {
         self.bank_busy[bank].mark_range(from, cycles);
         self.banks_busy_until = self.banks_busy_until.max(from + cycles);
-    }
-
-    /// Returns when a request that the core sends in cycle `sent` is at the L2.
-    pub(super) fn arrival_from_core(&self, sent: u64) -> u64 {
-        sent + u64::from(self.config.core_hit_latency).saturating_sub(THROUGH_L2 + BEATS - 1)
-    }
-
-    /// The core's L1 caches access the line at `address`; returns the cycle at
-    /// which the line is usable there, or `None` if that is up to the L2, which
-    /// answers.
-    pub(super) fn core_access(
-        &mut self,
-        address: u64,
-        access: LineAccess,
-        cycle: u64,
-    ) -> Option<u64> {
-        self.counts.core_requests += 1;
-        let line = address >> LINE_SHIFT;
-        let (kind, client) = match access {
-            LineAccess::Fetch => (Kind::Get, Client::Core),
-            LineAccess::Read => (Kind::Acquire { write: false }, Client::Core),
-            LineAccess::Write => {
-                if let Some(slot) = self.directory.find(line)
-                    && self.directory.entry(slot) & (OWNED | CORE_DIRTY) != 0
-                {
-                    // The line was exclusive: no one has to be asked.
-                    self.directory.change(slot, 0, OWNED | CORE_DIRTY);
-                    return Some(cycle);
-                }
-                (Kind::Acquire { write: true }, Client::Core)
-            }
-            LineAccess::WriteBack => (Kind::Release, Client::Nobody),
-        };
-        let request = Request {
-            line,
-            beat: 0,
-            beats: BEATS as u8,
-            kind,
-            client,
-            sent: cycle,
-        };
-        self.trackers.send(self.arrival_from_core(cycle), request);
-        (access == LineAccess::WriteBack).then_some(cycle)
     }
 }
 
