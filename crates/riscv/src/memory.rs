@@ -156,8 +156,7 @@ impl Memory {
     /// Marks bytes from which instructions were translated.
     pub(crate) fn mark_code(&mut self, address: u64, len: usize) {
         self.note_code(address, len);
-        let start = (address - self.base) as usize;
-        for page in &mut self.pages[start >> PAGE_SHIFT..=(start + len - 1) >> PAGE_SHIFT] {
+        for page in self.pages_of(address..address + len as u64) {
             *page |= CODE;
         }
     }
@@ -236,6 +235,7 @@ impl Memory {
         }
     }
 
+    #[inline]
     fn pages_of(&mut self, range: Range<u64>) -> &mut [u8] {
         let count = self.pages.len();
         let offset = |address: u64| address.saturating_sub(self.base);
@@ -404,7 +404,7 @@ impl Memory {
             self.check_regions(address, len, kind, pc)?;
         }
         if kind == AccessKind::Load && attributes & FROM_DEVICE != 0 {
-            self.note_load_from_device();
+            self.note_mixed();
         }
         if matches!(kind, AccessKind::Store | AccessKind::DmaWrite) {
             self.code_changed |= attributes & CODE != 0;

@@ -1,6 +1,6 @@
 //! Whether what the core does depends on what devices put into memory.
 
-use super::{FROM_DEVICE, Memory, PAGE_SHIFT, RegionAccess};
+use super::{FROM_DEVICE, Memory, RegionAccess};
 
 /// What is known about where the core's loads and instructions come from.
 #[derive(Clone, Debug, Default)]
@@ -34,15 +34,15 @@ impl Memory {
     #[inline]
     pub fn note_device_write(&mut self, address: u64, len: usize) {
         if self.core_stands_alone() && 0 < len {
-            let start = (address - self.base) as usize;
-            for page in &mut self.pages[start >> PAGE_SHIFT..=(start + len - 1) >> PAGE_SHIFT] {
+            for page in self.pages_of(address..address + len as u64) {
                 *page |= FROM_DEVICE;
             }
         }
     }
 
+    /// The core has looked at what may not be its own.
     #[cold]
-    pub(super) fn note_load_from_device(&mut self) {
+    pub(super) fn note_mixed(&mut self) {
         self.origins.mixed = true;
         // One is enough to know; the others may be fast again.
         for page in &mut self.pages {
@@ -53,7 +53,7 @@ impl Memory {
     /// Instructions are translated from these bytes.
     pub(super) fn note_code(&mut self, address: u64, len: usize) {
         if self.core_stands_alone() && !self.is_write_protected(address, len) {
-            self.note_load_from_device();
+            self.note_mixed();
         }
     }
 
