@@ -130,18 +130,23 @@ impl CatalogError {
     }
 }
 
-/// Returns the most similar of `known`, unless even that needs more edits than
-/// two fifths of the name.
+/// Returns the most similar of `known`, of equally similar ones the shortest,
+/// unless even that needs more edits than two fifths of the name.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| {
-            // A name without its group is as good as the whole.
+            // A name without its group is as good as the whole, and a part of
+            // it (`512x512x512`) nearly so.
             let tail = candidate.rsplit('/').next().unwrap_or(candidate);
-            (edits(name, candidate).min(edits(name, tail)), candidate)
+            let mut distance = edits(name, candidate).min(edits(name, tail));
+            if tail.contains(name) {
+                distance = distance.min(1);
+            }
+            (distance, candidate.len(), candidate)
         })
         .min()
-        .filter(|(distance, _)| *distance * 5 <= name.chars().count() * 2)
-        .map(|(_, candidate)| candidate)
+        .filter(|(distance, ..)| *distance * 5 <= name.chars().count() * 2)
+        .map(|(.., candidate)| candidate)
 }
 
 /// The Levenshtein distance of two texts.
@@ -183,5 +188,17 @@ mod tests {
             Some(known[1])
         );
         assert_eq!(nearest("softmax", known.into_iter()), None);
+        assert_eq!(nearest("", known.into_iter()), None);
+    }
+
+    #[test]
+    fn a_part_of_a_name_finds_it_and_the_shortest_group_wins() {
+        let known = [
+            "gemmini-int8-32/gemm-512x512x512",
+            "gemmini/gemm-512x512x512",
+        ];
+        for name in ["gemm-512x512x512", "512x512x512"] {
+            assert_eq!(nearest(name, known.into_iter()), Some(known[1]), "{name}");
+        }
     }
 }
