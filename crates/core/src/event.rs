@@ -239,6 +239,8 @@ pub enum StopReason {
     Exhausted,
     /// The environment does not allow to evaluate.
     Environment,
+    /// A file of the problem is unusable.
+    Input,
     /// The evaluator contradicts itself.
     Fault,
 }
@@ -253,6 +255,7 @@ impl StopReason {
             Self::Cost => "cost",
             Self::Exhausted => "exhausted",
             Self::Environment => "environment",
+            Self::Input => "input",
             Self::Fault => "fault",
         }
     }

@@ -281,11 +281,12 @@ impl Dispatcher<'_> {
                 );
                 Ok(())
             }
-            Err(
-                EvalError::Environment { message, remedies }
-                | EvalError::Input { message, remedies },
-            ) => {
+            Err(EvalError::Environment { message, remedies }) => {
                 self.stop_everything(StopReason::Environment, message, &remedies);
+                Ok(())
+            }
+            Err(EvalError::Input { message, remedies }) => {
+                self.stop_everything(StopReason::Input, message, &remedies);
                 Ok(())
             }
             Err(error) => {

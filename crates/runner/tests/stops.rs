@@ -71,6 +71,11 @@ fn failures_of_the_evaluator_stop_the_run_and_leave_no_trace() {
             StopReason::Environment,
             "the compiler is gone",
         ),
+        (
+            Failure::Input,
+            StopReason::Input,
+            "the reference does not build",
+        ),
         (Failure::Fault, StopReason::Fault, "two references disagree"),
         (
             Failure::Panic,

@@ -349,6 +349,7 @@ fn a_reference_that_does_not_build_is_an_unusable_file() {
         &["eval", "mine", "--kernel", "baseline"][..],
         &["bench", "mine"],
         &["profile", "mine", "--kernel", "baseline"],
+        &["optimize", "mine"],
     ] {
         let (code, value) = place.json(arguments);
         assert_eq!(code, Some(3), "{arguments:?}: {value}");

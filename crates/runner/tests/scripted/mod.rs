@@ -229,6 +229,7 @@ pub struct Toy {
 #[derive(Clone, Copy, Debug)]
 pub enum Failure {
     Environment,
+    Input,
     Fault,
     Panic,
 }
@@ -259,6 +260,12 @@ impl Toy {
                 return Err(EvalError::Environment {
                     message: "the compiler is gone".to_owned(),
                     remedies: vec!["install it again".to_owned()],
+                });
+            }
+            Some((at, Failure::Input)) if at == call => {
+                return Err(EvalError::Input {
+                    message: "the reference does not build".to_owned(),
+                    remedies: vec!["correct it".to_owned()],
                 });
             }
             Some((at, Failure::Fault)) if at == call => {

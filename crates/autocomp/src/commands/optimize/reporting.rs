@@ -77,7 +77,7 @@ pub fn finish(
         let stop = end.stop.as_ref();
         return Err(stop.map_or_else(
             || CliError::internal("the run ended without a baseline"),
-            |stop| stop_error(stop).hint(format!("then continue with `{resume}`")),
+            |stop| stop_error(stop, &resume),
         ));
     };
     let source = view
@@ -149,7 +149,7 @@ pub fn finish(
             Ok(exit_code::INTERRUPTED)
         }
         Some(stop) => {
-            let error = stop_error(stop).hint(format!("then continue with `{resume}`"));
+            let error = stop_error(stop, &resume);
             output.message(error.to_string());
             Ok(error.exit_code())
         }
@@ -213,17 +213,27 @@ fn no_plan(view: &RunView) -> Option<&str> {
     })
 }
 
-fn stop_error(stop: &autocomp_runner::Stop) -> CliError {
+/// Says why the run stopped and how to go on; `resume` is the command that
+/// continues it.
+fn stop_error(stop: &autocomp_runner::Stop, resume: &str) -> CliError {
     let kind = match stop.reason {
         StopReason::Interrupted => ErrorKind::Interrupted,
         StopReason::Fault => ErrorKind::Internal,
+        StopReason::Input => ErrorKind::Input,
         _ => ErrorKind::Environment,
     };
-    stop.remedies
+    let error = stop
+        .remedies
         .iter()
         .fold(CliError::new(kind, &stop.message), |error, remedy| {
             error.hint(remedy)
-        })
+        });
+    error.hint(match kind {
+        ErrorKind::Input => {
+            "then start a new run: this one keeps the problem that it began with".to_owned()
+        }
+        _ => format!("then continue with `{resume}`"),
+    })
 }
 
 /// The baseline is not correct: says why, with its diagnostics.
