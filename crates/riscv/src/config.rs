@@ -28,14 +28,6 @@ pub struct CoreConfig {
     pub float_short_latency: u64,
     /// Latency of operations with an integer result.
     pub float_to_integer_latency: u64,
-    /// Cycles of a single-precision division; the divider is not pipelined.
-    pub float_divide_single: u64,
-    /// Cycles of a double-precision division.
-    pub float_divide_double: u64,
-    /// Cycles of a single-precision square root.
-    pub float_root_single: u64,
-    /// Cycles of a double-precision square root.
-    pub float_root_double: u64,
     /// Bits of the first operand that the multiplier consumes per cycle.
     pub multiply_bits_per_cycle: u64,
     /// Cycles of the multiplier and divider besides their iterations.

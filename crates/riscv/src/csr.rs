@@ -10,6 +10,8 @@ pub(crate) mod number {
     pub const MCOUNTEREN: u16 = 0x306;
     pub const MSCRATCH: u16 = 0x340;
     pub const MTVAL: u16 = 0x343;
+    /// The floating-point flags, the rounding mode, and both.
+    pub const FLOAT: [u16; 3] = [FFLAGS, FRM, FCSR];
     /// All that show how long something took or how much was done.
     pub const COUNTERS: [u16; 5] = [0xb00, 0xb02, 0xc00, 0xc01, 0xc02];
 }

@@ -2,7 +2,7 @@
 
 use crate::compressed::expand;
 use crate::float::{FloatForm, FusedForm};
-use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
+use crate::instruction::{DISCARD, Decoded, FLOAT_UNIT, Instruction, Operation};
 
 /// Decodes the instruction whose first bytes are the low bytes of `bits`,
 /// located at address `pc`. If it is a 16-bit one, the upper half is ignored.
@@ -300,7 +300,11 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
 
 /// `float_mask`: bit 0 rd, bit 1 rs1, bit 2 rs2 are floating-point registers.
 fn build(operation: Operation, operands: Operands, extra: u16, immediate: i64) -> Instruction {
-    let mut uses = 0;
+    let mut uses = if operands.float_mask != 0 {
+        FLOAT_UNIT
+    } else {
+        0
+    };
     for (position, register) in [operands.rd, operands.rs1, operands.rs2]
         .into_iter()
         .enumerate()

@@ -4,9 +4,11 @@
 //! known to give the same bits and flags; everything else runs in
 //! [`crate::soft_float`].
 
+mod divider;
 mod host;
 
 use crate::soft_float::{Format, Outcome, Rounding};
+pub(crate) use divider::divider_cycles;
 use host::{fast_double, fast_single, fused_double, fused_single};
 
 /// What a floating-point instruction other than a fused one computes.

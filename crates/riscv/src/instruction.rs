@@ -105,6 +105,9 @@ pub enum Operation {
 /// Index of the register that takes results for `x0`.
 pub(crate) const DISCARD: u8 = 32;
 
+/// The floating-point unit in [`Instruction::uses`].
+pub(crate) const FLOAT_UNIT: u64 = 1;
+
 /// One predecoded instruction.
 ///
 /// A destination of `x0` is replaced by a register that nothing reads.
@@ -124,7 +127,8 @@ pub struct Instruction {
     pub extra: u16,
     /// Immediate, constant or absolute branch target, see [`Operation`].
     pub immediate: i64,
-    /// Registers read or written: bits 1..31 integer, 32..63 floating point.
+    /// Registers read or written: bits 1..31 integer, 32..63 floating point. Bit 0
+    /// is set if the floating-point unit takes part.
     pub uses: u64,
 }
 

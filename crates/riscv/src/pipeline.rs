@@ -7,14 +7,16 @@
 
 mod data;
 mod fetch;
+mod float;
 
 use crate::arithmetic::multiply_iterations;
 use crate::cache::{Cache, shifted};
 use crate::config::CoreConfig;
-use crate::float::{FloatForm, FloatOperation};
+use crate::instruction::FLOAT_UNIT;
 use crate::predictor::Predictor;
 use crate::statistics::CoreStatistics;
 use data::Store;
+use float::FloatUnit;
 
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
@@ -31,7 +33,8 @@ pub(crate) struct Pipeline {
     pub config: CoreConfig,
     /// Cycle in which the last instruction issued.
     pub now: u64,
-    /// Registers that may be pending, as in `Instruction::uses`; bit 0 says nothing.
+    /// Registers that may be pending, as in `Instruction::uses`; bit 0 also stands for
+    /// the register that takes results for `x0`.
     pub pending: u64,
     ready: [u64; 64],
     /// Registers written by the multiplier or divider, which need a free
@@ -46,10 +49,7 @@ pub(crate) struct Pipeline {
     /// Write-back cycle of the last instruction that writes no register.
     pub free_port: u64,
     muldiv_free: u64,
-    float_divide_free: u64,
-    /// Ends of the last pipelined floating-point operations.
-    float_ends: [u64; 4],
-    float_ends_next: usize,
+    float: FloatUnit,
     last_custom: u64,
     /// Delivery time of the first fetch group of the current run.
     fetch_start: u64,
@@ -94,9 +94,7 @@ impl Pipeline {
             run_start: 0,
             free_port: 0,
             muldiv_free: 0,
-            float_divide_free: 0,
-            float_ends: [0; 4],
-            float_ends_next: 0,
+            float: FloatUnit::new(config),
             last_custom: 0,
             fetch_start: 0,
             fetch_pc: 0,
@@ -138,7 +136,7 @@ impl Pipeline {
     #[inline(always)]
     pub fn wait_for_one(&mut self, uses: u64, now: u64) -> Option<u64> {
         let waited = uses & self.pending;
-        if !waited.is_power_of_two() {
+        if !waited.is_power_of_two() || waited == FLOAT_UNIT {
             return None;
         }
         // What follows is `issue` for one register.
@@ -160,7 +158,7 @@ impl Pipeline {
     #[inline(always)]
     fn issue(&mut self, uses: u64, now: u64, issue: u64) -> u64 {
         let mut issue = issue;
-        let mut waited = uses & self.pending;
+        let mut waited = uses & self.pending & !FLOAT_UNIT;
         self.pending &= !waited;
         while waited != 0 {
             let register = waited & waited.wrapping_neg();
@@ -239,65 +237,6 @@ impl Pipeline {
         self.muldiv_free = ready;
         self.produce_integer(rd, ready);
         self.late_writers |= integer_bit(rd);
-        issue
-    }
-
-    /// Returns the issue cycle of a floating-point operation that could issue
-    /// at `issue` and writes register `rd` of its file.
-    pub fn float(&mut self, issue: u64, form: FloatForm, rd: u8) -> u64 {
-        use FloatOperation as F;
-        let config = &self.config;
-        let double = form.double;
-        let arithmetic = if double {
-            config.float_double_latency
-        } else {
-            config.float_single_latency
-        };
-        let latency = match form.operation {
-            F::Add | F::Subtract | F::Multiply => arithmetic,
-            F::Divide if double => config.float_divide_double,
-            F::Divide => config.float_divide_single,
-            F::SquareRoot if double => config.float_root_double,
-            F::SquareRoot => config.float_root_single,
-            _ if !form.writes_float() => config.float_to_integer_latency,
-            _ => config.float_short_latency,
-        };
-        if !form.writes_float() {
-            self.produce(u32::from(rd), issue + latency);
-            return issue;
-        }
-        let register = 32 + u32::from(rd);
-        if matches!(form.operation, F::Divide | F::SquareRoot) {
-            let issue = issue.max(self.float_divide_free);
-            self.float_divide_free = issue + latency;
-            self.produce(register, issue + latency);
-            return issue;
-        }
-        self.float_pipelined(issue, latency, register)
-    }
-
-    /// Returns the issue cycle of a fused multiply-add.
-    #[inline(always)]
-    pub fn float_fused(&mut self, issue: u64, double: bool, rd: u8) -> u64 {
-        let latency = if double {
-            self.config.float_double_latency
-        } else {
-            self.config.float_single_latency
-        };
-        self.float_pipelined(issue, latency, 32 + u32::from(rd))
-    }
-
-    #[inline(always)]
-    fn float_pipelined(&mut self, issue: u64, latency: u64, register: u32) -> u64 {
-        // One write port: an operation that would end in the same cycle as an
-        // earlier, longer one is replayed.
-        let mut issue = issue;
-        if self.float_ends.contains(&(issue + latency)) {
-            issue += 1 + self.config.flush_penalty;
-        }
-        self.float_ends[self.float_ends_next] = issue + latency;
-        self.float_ends_next = (self.float_ends_next + 1) % self.float_ends.len();
-        self.produce(register, issue + latency);
         issue
     }
 

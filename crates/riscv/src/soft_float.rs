@@ -122,6 +122,19 @@ impl Format {
         if negative { self.sign_bit() } else { 0 }
     }
 
+    /// Returns the bits of a significand, the hidden one too.
+    pub fn significand_bits(self) -> u64 {
+        u64::from(self.fraction_bits) + 1
+    }
+
+    /// Returns whether a finite number other than zero is negative, its exponent and
+    /// its significand with the top bit set; `None` for everything else.
+    pub fn take_apart(self, bits: u64) -> Option<(bool, i32, u64)> {
+        let number = self.unpack(bits);
+        let finite = number.kind == Kind::Finite;
+        finite.then_some((number.negative, number.exponent, number.significand))
+    }
+
     fn unpack(self, bits: u64) -> Unpacked {
         let negative = bits & self.sign_bit() != 0;
         let field = bits >> self.fraction_bits & self.max_field();

@@ -8,7 +8,7 @@ mod transfer;
 
 pub(crate) use transfer::{enter, unlinked};
 
-use crate::instruction::Operation;
+use crate::instruction::{FLOAT_UNIT, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, How, Record, Step};
@@ -209,7 +209,43 @@ fn stalled_by_several(
         return lost(core, now);
     };
     let now = core.pipeline.wait(record.uses, now);
+    let float = record.uses & core.pipeline.pending & FLOAT_UNIT != 0;
+    if float && !core.pipeline.float_unit_takes(now + 1) {
+        return refused(core, memory, records, now + 1, below);
+    }
     (record.step)(core, memory, records, now, below)
+}
+
+/// Lets the first instruction issue again, with all behind it, which issued at `now`
+/// and was refused in the memory stage.
+#[inline(never)]
+fn refused(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, ..] = records else {
+        return lost(core, now);
+    };
+    replayed(core, records, now);
+    let now = now + replay_cycles(core, records);
+    core.pipeline.stalled_until(now);
+    (record.step)(core, memory, records, now - 1, below)
+}
+
+/// Returns after how many cycles the first of these instructions issues again if it is
+/// refused: one that lies in two fetch groups needs another one.
+#[inline(always)]
+fn replay_cycles(core: &Core, records: &[Record]) -> u64 {
+    let is_split = match records {
+        [record, next, ..] => {
+            core.pc_of(record) & 2 != 0 && next.halves.wrapping_sub(record.halves) == 2
+        }
+        _ => false,
+    };
+    core.pipeline.config.flush_penalty + 1 + u64::from(is_split)
 }
 
 /// Notes that the first of these instructions issued at `now`, was refused when it

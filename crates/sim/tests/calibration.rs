@@ -101,17 +101,22 @@ fn slower_memory_stays_close_to_hardware() {
 fn cases_beside_the_suite_stay_close_to_hardware() {
     let report = measure_suite("more", "cycles.tsv", "rtl", 0);
     let worst = worst(&report);
-    assert_eq!(report.micro.cases, 435);
+    assert_eq!(report.micro.cases, 546);
     assert!(report.micro.median_abs_error < 0.001, "{worst}");
     assert!(report.micro.pair_order > 0.994, "{worst}");
     let beyond = |limit: f64| {
         let rows = report.micro.rows.iter();
         rows.filter(|row| row.error.abs() > limit).count()
     };
-    assert!(beyond(0.05) <= 36, "{worst}");
+    assert!(beyond(0.05) <= 33, "{worst}");
     assert!(beyond(0.10) <= 18, "{worst}");
     // Atomics and fences of the core, which are known to be wrong, are worst.
-    assert!(beyond(0.19) <= 9, "{worst}");
+    assert!(beyond(0.19) <= 7, "{worst}");
+    // Floating point is met to the cycle, but for lines of code that are thrown out.
+    let is_float = |row: &&autocomp_sim::CalibrationRow| row.elf == "float.elf";
+    let floats = report.micro.rows.iter().filter(is_float);
+    let off = floats.filter(|row| row.rtl_cycles.abs_diff(row.sim_cycles) > 2);
+    assert!(off.count() <= 2, "{worst}");
 }
 
 #[test]

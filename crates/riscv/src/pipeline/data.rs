@@ -73,29 +73,30 @@ impl Pipeline {
     }
 
     /// Returns the issue cycle of an access that reads `bytes` bytes and whose
-    /// operands allow `issue`: it is replayed if a store to one of them has not
-    /// left its buffer.
+    /// operands allow `issue`: it is replayed, which takes so many cycles, if a store
+    /// to one of them has not left its buffer.
     #[inline(always)]
-    pub fn behind_stores(&self, issue: u64, address: u64, bytes: u64) -> u64 {
+    fn behind_stores(&self, issue: u64, address: u64, bytes: u64, replay: u64) -> u64 {
         let stopped = |store: &Store| store.stops(issue, address, bytes);
         if self.stores.iter().any(stopped) {
-            issue + 1 + self.config.flush_penalty
+            issue + replay
         } else {
             issue
         }
     }
 
     /// Returns the issue cycle of a load of `bytes` bytes whose operands allow
-    /// `issue`.
+    /// `issue`, and which takes `replay` cycles to issue again.
     #[inline(always)]
     pub fn read(
         &mut self,
         issue: u64,
         address: u64,
         bytes: u64,
+        replay: u64,
         below: &mut dyn Coprocessor,
     ) -> u64 {
-        let mut issue = self.behind_stores(issue, address, bytes);
+        let mut issue = self.behind_stores(issue, address, bytes, replay);
         let line = address >> 6;
         if line != self.read_lines[line as usize % DATA_LINES] {
             if self.data_cache.access(address, false) != Lookup::Hit {

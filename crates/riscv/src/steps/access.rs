@@ -114,7 +114,8 @@ macro_rules! loads {
             <$file>::set(core, record.rd, $extended);
             let (issued, mut now) = (now, now);
             if TIMED {
-                now = core.pipeline.read(now, address, $bytes, below.coprocessor);
+                let replay = super::replay_cycles(core, records);
+                now = core.pipeline.read(now, address, $bytes, replay, below.coprocessor);
                 if now > issued {
                     super::replayed(core, records, issued);
                 }
@@ -259,7 +260,10 @@ pub fn atomic<const TIMED: bool>(
     if TIMED {
         // Taken to be of the larger size.
         now = core.pipeline.store(now, address, 8, below.coprocessor);
-        now = core.pipeline.read(now, address, 8, below.coprocessor);
+        let replay = super::replay_cycles(core, records);
+        now = core
+            .pipeline
+            .read(now, address, 8, replay, below.coprocessor);
         let latency = core.pipeline.config.subword_load_latency;
         core.pipeline.produce_integer(record.rd, now + latency);
     }

@@ -29,7 +29,7 @@ pub fn fused<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let (record, next, now) = begin!(core, memory, records, now, below);
     let a = core.f[usize::from(record.rs1 & 31)];
     let b = core.f[usize::from(record.rs2 & 31)];
     let c = core.f[record.immediate as usize & 31];
@@ -38,11 +38,15 @@ pub fn fused<const TIMED: bool>(
     let (true, Some((bits, raised))) = (core.csr.float_on(), fast) else {
         return slow_fused::<TIMED>(core, memory, records, now, below);
     };
+    if TIMED
+        && !core
+            .pipeline
+            .float_arithmetic(now, form.double, record.rd & 31)
+    {
+        return super::refused(core, memory, records, now, below);
+    }
     core.csr.raise(raised);
     core.f[usize::from(record.rd & 31)] = bits;
-    if TIMED {
-        now = core.pipeline.float_fused(now, form.double, record.rd & 31);
-    }
     (next.step)(core, memory, &records[1..], now, below)
 }
 
@@ -67,12 +71,15 @@ fn slow_fused<const TIMED: bool>(
     let Some((bits, raised)) = execute_fused(form, a, b, c, frm, flags) else {
         return rounding_is_reserved(core, record, now);
     };
+    if TIMED
+        && !core
+            .pipeline
+            .float_arithmetic(now, form.double, record.rd & 31)
+    {
+        return super::refused(core, memory, records, now, below);
+    }
     core.csr.raise(raised);
     core.f[usize::from(record.rd & 31)] = bits;
-    let mut now = now;
-    if TIMED {
-        now = core.pipeline.float_fused(now, form.double, record.rd & 31);
-    }
     (next.step)(core, memory, &records[1..], now, below)
 }
 
@@ -86,32 +93,43 @@ pub fn float<const TIMED: bool>(
     let (record, next, now) = begin!(core, memory, records, now, below);
     demand_unit!(core, record, now);
     match operate::<TIMED>(core, record, now) {
-        Some(now) => (next.step)(core, memory, &records[1..], now, below),
-        None => rounding_is_reserved(core, record, now),
+        Operated::Done => (next.step)(core, memory, &records[1..], now, below),
+        Operated::Refused => super::refused(core, memory, records, now, below),
+        Operated::Reserved => rounding_is_reserved(core, record, now),
     }
 }
 
-/// Executes an operation; returns when it issues, nothing if the rounding mode
-/// is reserved. Apart from the step, which goes on by a jump only if nothing of
-/// its own lies in memory.
+/// What came of an operation.
+enum Operated {
+    Done,
+    /// It has to issue again.
+    Refused,
+    /// The rounding mode is reserved.
+    Reserved,
+}
+
+/// Executes an operation that issues at `now`. Apart from the step, which goes on by
+/// a jump only if nothing of its own lies in memory.
 #[inline(never)]
-fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Option<u64> {
+fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Operated {
     let a = core.f[usize::from(record.rs1 & 31)];
     let b = core.f[usize::from(record.rs2 & 31)];
     let integer = core.x[usize::from(record.rs1)];
     let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let form = FloatForm::unpack(record.extra);
-    let (bits, raised) = execute(form, a, b, integer, frm, flags)?;
+    let Some((bits, raised)) = execute(form, a, b, integer, frm, flags) else {
+        return Operated::Reserved;
+    };
+    if TIMED && !core.pipeline.float(now, form, record.rd & 31, a, b) {
+        return Operated::Refused;
+    }
     core.csr.raise(raised);
     if form.writes_float() {
         core.f[usize::from(record.rd & 31)] = bits;
     } else {
         core.x[usize::from(record.rd)] = bits;
     }
-    if !TIMED {
-        return Some(now);
-    }
-    Some(core.pipeline.float(now, form, record.rd & 31))
+    Operated::Done
 }
 
 #[cold]

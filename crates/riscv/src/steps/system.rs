@@ -118,8 +118,11 @@ pub fn csr<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, now) = begin_last!(core, memory, records, now, below);
+    let (record, mut now) = begin_last!(core, memory, records, now, below);
     let csr = record.immediate as u16;
+    if TIMED && number::FLOAT.contains(&csr) {
+        now = core.pipeline.wait_for_flags(now);
+    }
     let counters = Counters {
         cycle: if TIMED { now } else { core.instructions },
         instret: core.instructions,
