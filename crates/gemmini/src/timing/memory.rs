@@ -81,6 +81,10 @@ pub(super) struct MemorySystem {
     bank_busy: [Calendar; BANKS],
     /// Cycle from which none of them is as far as is known.
     banks_busy_until: u64,
+    /// The last beats that went past the banks while one was in use, each with
+    /// its line, its place there and its cycle.
+    passed: [(u64, u8, u64); WRITE_BEHIND_READ as usize],
+    passed_at: usize,
     probes: Vec<(u64, bool)>,
     config: MemoryConfig,
     outer_occupancy: u64,
@@ -101,6 +105,8 @@ impl MemorySystem {
             probe_free: 0,
             bank_busy: std::array::from_fn(|_| Calendar::new()),
             banks_busy_until: 0,
+            passed: [(u64::MAX, 0, 0); WRITE_BEHIND_READ as usize],
+            passed_at: 0,
             probes: Vec::new(),
             outer_occupancy: u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)),
             outer_fill: u64::from(config.miss_latency.saturating_sub(config.hit_latency + 2))
@@ -377,12 +383,18 @@ impl MemorySystem {
     }
 
     /// Sends the beats of a request past the banks in cycle `now`, one after the
-    /// other; returns the cycle of the first one and that after the last.
+    /// other; returns the cycle of the first one and that after the last. What is
+    /// still in the pipeline behind the banks need not be read again (RTL:
+    /// `SourceD` passes it by).
     fn pass_banks(&mut self, request: &Request, reads: bool, writes: bool, now: u64) -> (u64, u64) {
         let (mut first, mut at) = (now, now);
         for beat in 0..request.beats {
-            let bank = usize::from(request.beat + beat) % BANKS;
-            if reads {
+            let place = request.beat + beat;
+            let bank = usize::from(place) % BANKS;
+            let in_pipeline = |passed: &(u64, u8, u64)| {
+                (passed.0, passed.1) == (request.line, place) && passed.2 + WRITE_BEHIND_READ >= at
+            };
+            if reads && !self.passed.iter().any(in_pipeline) {
                 at = self.bank_busy[bank].first_free(at);
             }
             if writes {
@@ -391,6 +403,8 @@ impl MemorySystem {
             if beat == 0 {
                 first = at;
             }
+            self.passed[self.passed_at] = (request.line, place, at);
+            self.passed_at = (self.passed_at + 1) % self.passed.len();
             at += 1;
         }
         (first, at)
