@@ -5,9 +5,12 @@ use crate::address::LocalAddress;
 use crate::isa::{Activation, ConfigEx, Dataflow, Instruction};
 
 impl ConvLoop {
+    /// Emits the products; `skip` is told of each position of the output that
+    /// has none, because its pixels of a dilated input are zeros.
     pub(super) fn expand_compute<E>(
         &self,
         emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+        skip: &mut impl FnMut(),
     ) -> Result<(), E> {
         let p = &self.parameters;
         let dim = i64::from(self.dim);
@@ -31,7 +34,7 @@ impl ConvLoop {
                 for kcol in steps(0, p.kcols.into(), max_pixels) {
                     for kch in steps(0, p.kchs.into(), dim) {
                         let pixels = max_pixels.min(i64::from(p.kcols) - kcol);
-                        self.expand_window(image, och, krow, kcol, kch, pixels, emit)?;
+                        self.expand_window(image, och, krow, kcol, kch, pixels, emit, skip)?;
                     }
                 }
             }
@@ -53,6 +56,7 @@ impl ConvLoop {
         kch: i64,
         pixels: i64,
         emit: &mut impl FnMut(Instruction) -> Result<(), E>,
+        skip: &mut impl FnMut(),
     ) -> Result<(), E> {
         let p = &self.parameters;
         let dim = i64::from(self.dim);
@@ -78,12 +82,14 @@ impl ConvLoop {
         for batch in steps(0, batches, if swapped { dim } else { 1 }) {
             for orow in 0..i64::from(p.orows) {
                 // Between the pixels of a dilated input there are only zeros.
-                if dilated && (krow * dilation + orow * stride - i64::from(p.upad)) % 2 != 0 {
-                    continue;
-                }
+                let empty =
+                    dilated && (krow * dilation + orow * stride - i64::from(p.upad)) % 2 != 0;
                 let mut ocol = 0;
                 while ocol < ocols {
-                    if dilated && (kcol * dilation + ocol * stride - i64::from(p.lpad)) % 2 != 0 {
+                    if empty
+                        || dilated && (kcol * dilation + ocol * stride - i64::from(p.lpad)) % 2 != 0
+                    {
+                        skip();
                         ocol += 1;
                         continue;
                     }

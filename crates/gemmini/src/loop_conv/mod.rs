@@ -289,7 +289,7 @@ impl ConvLoop {
         if p.weights != 0 {
             self.expand_weights(config, emit)?;
         }
-        self.expand_compute(emit)?;
+        self.expand_compute(emit, &mut || {})?;
         if p.output == 0 {
             Ok(())
         } else if self.run.no_pool {
@@ -299,22 +299,28 @@ impl ConvLoop {
         }
     }
 
-    /// Returns the commands of each phase: bias, input, weights, compute,
-    /// stores. [`check`](Self::check) must have passed.
-    pub(crate) fn phases(&self, config: &GemminiConfig) -> [Vec<Instruction>; 5] {
+    /// Returns what each generator of the loop unit does: bias, input, weights,
+    /// compute, stores. [`check`](Self::check) must have passed.
+    pub(crate) fn phases(&self, config: &GemminiConfig) -> [Phase; 5] {
         let p = &self.parameters;
-        let mut phases: [Vec<Instruction>; 5] = Default::default();
+        let mut phases: [Phase; 5] = Default::default();
         let [bias, input, weights, compute, stores] = &mut phases;
-        let into =
-            |list: &mut Vec<Instruction>, instruction| -> Result<(), std::convert::Infallible> {
-                list.push(instruction);
-                Ok(())
-            };
+        let into = |phase: &mut Phase, instruction| -> Result<(), std::convert::Infallible> {
+            phase.commands.push(instruction);
+            Ok(())
+        };
+        let skipped = std::cell::Cell::new(0);
         let done = [
             (p.bias != 0).then(|| self.expand_bias(config, &mut |i| into(bias, i))),
             (p.input != 0).then(|| self.expand_input(config, &mut |i| into(input, i))),
             (p.weights != 0).then(|| self.expand_weights(config, &mut |i| into(weights, i))),
-            Some(self.expand_compute(&mut |i| into(compute, i))),
+            Some(self.expand_compute(
+                &mut |i| {
+                    compute.pauses.push(PASS * skipped.take());
+                    into(compute, i)
+                },
+                &mut || skipped.set(skipped.get() + 1),
+            )),
             (p.output != 0).then(|| {
                 if self.run.no_pool {
                     self.expand_stores(config, &mut |i| into(stores, i))
@@ -327,6 +333,15 @@ impl ConvLoop {
             match result {
                 Ok(()) => {}
                 Err(never) => match never {},
+            }
+        }
+        phases[3].last_pause = PASS * skipped.get();
+        for (phase, address) in phases
+            .iter_mut()
+            .zip([p.bias, p.input, p.weights, 1, p.output])
+        {
+            if address == 0 {
+                phase.last_pause = UNUSED;
             }
         }
         phases
@@ -350,6 +365,36 @@ impl ConvLoop {
         };
         let window = across / i64::from(self.dim) * i64::from(p.krows) + krow;
         self.b_row + ((window * i64::from(p.kcols) + kcol) * pitch + along) as u32
+    }
+}
+
+/// Cycles in which the compute generator passes a position without a product:
+/// one in each of its two states (RTL: `LoopConvExecute`).
+const PASS: u32 = 2;
+/// Cycles until a generator whose operand lies at address 0 is idle again (RTL:
+/// `LoopConvLdBias` and the others go through their first state).
+const UNUSED: u32 = 1;
+
+/// What one generator of the loop unit does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Phase {
+    /// Its commands in order.
+    pub(crate) commands: Vec<Instruction>,
+    /// Cycles that it takes to find each of them, if it may look before they are due.
+    pub(crate) pauses: Vec<u32>,
+    /// Cycles behind the last command.
+    pub(crate) last_pause: u32,
+}
+
+impl Phase {
+    /// Returns how many cycles pass before command `next` can be made, or until
+    /// the generator is idle behind the last one.
+    pub(crate) fn pause(&self, next: usize) -> u32 {
+        if next < self.commands.len() {
+            self.pauses.get(next).copied().unwrap_or(0)
+        } else {
+            self.last_pause
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use crate::config::GemminiConfig;
 pub(super) struct Constants {
     pub(super) queues: u64,
     pub(super) buffered: usize,
+    /// Entries of one of the queues.
+    pub(super) queue_entries: usize,
     pub(super) replay: u64,
     pub(super) fence_release: u64,
     pub(super) counter_reply: u64,
@@ -63,6 +65,7 @@ impl Constants {
             queues: u64::from(timing.frontend.queues),
             buffered: (timing.frontend.queues * timing.frontend.queue_entries).clamp(1, 32)
                 as usize,
+            queue_entries: timing.frontend.queue_entries as usize,
             replay: u64::from(timing.frontend.replay),
             fence_release: u64::from(timing.frontend.fence_release),
             counter_reply: u64::from(timing.frontend.counter_reply),

@@ -6,7 +6,7 @@
 use super::frontend::Emitted;
 use crate::config::GemminiConfig;
 use crate::isa::Instruction;
-use crate::loop_conv::ConvLoop;
+use crate::loop_conv::{ConvLoop, Phase};
 
 const BIAS: usize = 0;
 const INPUT: usize = 1;
@@ -22,7 +22,7 @@ const STAGES: usize = 8;
 
 #[derive(Clone, Debug)]
 struct Slot {
-    phases: [Vec<Instruction>; 5],
+    phases: [Phase; 5],
     pc: u64,
     started: [bool; 5],
     completed: [bool; 5],
@@ -42,6 +42,8 @@ struct Generator {
     busy: bool,
     of: usize,
     next: usize,
+    /// Cycles that it passes before the next command, or before it is idle.
+    pause: u32,
     /// Commands in the address pipeline, the oldest last.
     stages: [Option<Instruction>; STAGES],
 }
@@ -157,17 +159,23 @@ impl ConvUnit {
                     changed = true;
                 }
             }
-            if state.busy
-                && may_enter
-                && state.stages[0].is_none()
-                && let Some(slot) = &self.slots[state.of]
-            {
-                let phase = &slot.phases[generator];
-                state.stages[0] = phase.get(state.next).copied();
+            if !state.busy {
+                continue;
+            }
+            let Some(slot) = &self.slots[state.of] else {
+                continue;
+            };
+            let phase = &slot.phases[generator];
+            if state.pause > 0 {
+                state.pause -= 1;
+                changed = true;
+            } else if may_enter && state.stages[0].is_none() {
+                state.stages[0] = phase.commands.get(state.next).copied();
                 state.next += 1;
-                state.busy = state.next < phase.len();
+                state.pause = phase.pause(state.next);
                 changed = true;
             }
+            state.busy = state.next < phase.commands.len() || state.pause > 0;
         }
         changed |= self.advance_slots(&idle, &of, &status);
         (emitted, changed)
@@ -216,9 +224,12 @@ impl ConvUnit {
             if ready && let Some(slot) = &mut self.slots[target] {
                 slot.started[generator] = true;
                 slot.running = true;
+                let phase = &slot.phases[generator];
+                let pause = phase.pause(0);
                 self.generators[generator] = Generator {
-                    busy: !slot.phases[generator].is_empty(),
+                    busy: !phase.commands.is_empty() || pause > 0,
                     of: target,
+                    pause,
                     ..Generator::default()
                 };
                 changed = true;

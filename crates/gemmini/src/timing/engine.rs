@@ -11,7 +11,7 @@ use super::constants::Constants;
 use super::conv_loop::ConvUnit;
 use super::events::EventCounts;
 use super::execute::ExecuteUnit;
-use super::frontend::{Head, Pending, UNROLLED};
+use super::frontend::{Head, LoopUnit, Pending, UNROLLED};
 use super::ideal::Ideal;
 use super::job::{Class, Sizes};
 use super::load::LoadUnit;
@@ -79,6 +79,10 @@ pub struct Engine {
     /// Cycles at which the last commands from the core left `core`.
     pub(super) left: [u64; 32],
     pub(super) left_count: usize,
+    /// The loop units that the last commands were for, and the number of commands
+    /// up to the last one that was for one of them.
+    pub(super) at_unit: [Option<LoopUnit>; 32],
+    pub(super) loop_commands_until: usize,
     pub(super) pushed: usize,
     /// Commands from the loop units.
     pub(super) unrolled: Ring<Pending, UNROLLED>,
@@ -173,6 +177,8 @@ impl Engine {
             conv_plans: VecDeque::with_capacity(8),
             left: [0; 32],
             left_count: 0,
+            at_unit: [None; 32],
+            loop_commands_until: 0,
             pushed: 0,
             unrolled: Ring::new(Pending::none()),
             unrolled_room_from: 0,

@@ -78,6 +78,27 @@ impl Head {
     }
 }
 
+/// The loop units, which take their commands from the queues in front of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoopUnit {
+    /// For products of matrices.
+    Matmul,
+    /// For convolutions.
+    Conv,
+}
+
+impl LoopUnit {
+    /// Returns the unit that takes an instruction, if one does.
+    #[inline]
+    fn of(instruction: &Instruction) -> Option<Self> {
+        match instruction {
+            Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => Some(Self::Matmul),
+            Instruction::LoopConv(_) | Instruction::LoopConvConfig(_) => Some(Self::Conv),
+            _ => None,
+        }
+    }
+}
+
 impl Engine {
     /// Takes a command whose functional effect has just happened.
     pub fn push(
@@ -87,23 +108,23 @@ impl Engine {
         context: &ExecContext<'_>,
     ) -> RoccReply {
         let mut accepted = command.cycle;
-        if self.pushed - self.left_count >= self.k.buffered {
-            self.run_until(command.cycle);
-            let enough = self.pushed - self.k.buffered + 1;
-            if self.left_count < enough {
-                self.run_up_to(Until::Left(enough));
-            }
-        }
         // Room moves back through the queues by one per cycle.
-        if self.pushed >= self.k.buffered {
-            let idx = self.pushed - self.k.buffered;
-            if idx < self.left_count {
-                let room = self.left[idx % 32] + self.k.queues;
-                if room > accepted {
-                    accepted = room + self.k.replay;
-                    self.stats.core_blocked += accepted - command.cycle;
+        let mut room = self.room_behind(self.k.buffered, self.k.queues, accepted);
+        if self.pushed < self.loop_commands_until + self.k.buffered {
+            // What waits at a loop unit has only the queues before that behind it.
+            for (place, queues) in [(LoopUnit::Matmul, 1), (LoopUnit::Conv, 2)] {
+                let queues = self.k.queues - queues;
+                let behind = queues as usize * self.k.queue_entries;
+                if let Some(idx) = self.pushed.checked_sub(behind)
+                    && self.at_unit[idx % 32] == Some(place)
+                {
+                    room = room.max(self.room_behind(behind, queues, accepted));
                 }
             }
+        }
+        if room > accepted {
+            accepted = room + self.k.replay;
+            self.stats.core_blocked += accepted - command.cycle;
         }
         if let Some(plan) = context.matmul {
             self.matmul_plans.push_back(*plan);
@@ -119,7 +140,12 @@ impl Engine {
         if let Instruction::Counter(_) = instruction {
             return reply(accepted + self.k.counter_reply);
         }
+        let unit = LoopUnit::of(instruction);
+        self.at_unit[self.pushed % 32] = unit;
         self.pushed += 1;
+        if unit.is_some() {
+            self.loop_commands_until = self.pushed;
+        }
         self.core.push_back(Pending {
             instruction: *instruction,
             pc: command.pc,
@@ -132,6 +158,27 @@ impl Engine {
             self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
         }
         reply(accepted)
+    }
+
+    /// Returns the cycle from which there is room for the next command as far as
+    /// the one `behind` commands before it is concerned, whose way out is `queues`
+    /// queues long. The core has the next command in cycle `now`.
+    #[inline]
+    fn room_behind(&mut self, behind: usize, queues: u64, now: u64) -> u64 {
+        let Some(idx) = self.pushed.checked_sub(behind) else {
+            return 0;
+        };
+        if self.left_count <= idx {
+            self.run_until(now);
+            if self.left_count <= idx {
+                self.run_up_to(Until::Left(idx + 1));
+            }
+        }
+        if idx < self.left_count {
+            self.left[idx % 32] + queues
+        } else {
+            0
+        }
     }
 
     pub(super) fn loop_command_done(&mut self, origin: Origin, class: Class) {
@@ -389,12 +436,10 @@ impl Engine {
         self.loop_command_waits = false;
         self.loop_waits_for_room = false;
         while let Some(pending) = self.core.front() {
-            let (for_matmul, stage) = match pending.instruction {
-                Instruction::LoopWs(_) | Instruction::LoopWsConfig(_) => (true, self.k.queues - 1),
-                Instruction::LoopConv(_) | Instruction::LoopConvConfig(_) => {
-                    (false, self.k.queues - 2)
-                }
-                _ => break,
+            let (for_matmul, stage) = match LoopUnit::of(&pending.instruction) {
+                Some(LoopUnit::Matmul) => (true, self.k.queues - 1),
+                Some(LoopUnit::Conv) => (false, self.k.queues - 2),
+                None => break,
             };
             // They must not overtake what is before them in the queues.
             let at = (pending.since + stage).max(self.last_loop_stage + 1);

@@ -71,6 +71,8 @@ pub(super) struct ZeroFill {
     tracker: usize,
     row: u32,
     block: u32,
+    /// Copies of a pixel side by side that are still to be written.
+    pixel: u32,
     next: u64,
 }
 
@@ -106,6 +108,8 @@ pub(super) struct LoadUnit {
     pub(super) written: [u64; 8],
     pub(super) written_count: usize,
     pub(super) zero: Option<ZeroFill>,
+    /// Cycle from which zeros of the next command can be written.
+    zero_free: u64,
     /// Bytes read so far.
     pub(super) bytes: u64,
 }
@@ -138,6 +142,7 @@ impl LoadUnit {
             written: [0; 8],
             written_count: 0,
             zero: None,
+            zero_free: 0,
             bytes: 0,
         }
     }
@@ -287,6 +292,7 @@ impl Engine {
             self.load.queue.pop_front();
             let job = self.load_job(slot);
             let (bytes_left, zero) = (job.row_bytes * job.rows, job.zero);
+            let pixel = job.pixel_repeats.max(1) - 1;
             self.load.trackers[tracker] = Tracker {
                 busy: true,
                 slot,
@@ -294,12 +300,15 @@ impl Engine {
                 last_write: 0,
             };
             if zero {
-                let next = (at + self.k.zero_to_write).max(now);
+                let next = (at + self.k.zero_to_write)
+                    .max(now)
+                    .max(self.load.zero_free);
                 self.load.zero = Some(ZeroFill {
                     slot,
                     tracker,
                     row: 0,
                     block: 0,
+                    pixel,
                     next,
                 });
                 self.load.lead_start = at;
@@ -432,6 +441,7 @@ impl Engine {
         let blocks = job.row_bytes.div_ceil(job.block_bytes);
         while zero.next <= now {
             let row = job.row + zero.row + zero.block * job.block_stride;
+            let row = row.saturating_sub(zero.pixel);
             let bank = self.bank(job.accumulator, row);
             let busy = self.load_last.is_marked(zero.next)
                 || if job.accumulator {
@@ -450,15 +460,23 @@ impl Engine {
             }
             let at = zero.next;
             zero.next += 1;
+            if zero.pixel > 0 {
+                zero.pixel -= 1;
+                continue;
+            }
+            zero.pixel = job.pixel_repeats.max(1) - 1;
             if zero.block == 0 && zero.row + 1 == job.rows {
-                self.load.lead_ready =
-                    (at + 1).saturating_sub(self.k.zero_to_write) + u64::from(job.rows == 1);
+                // The writer and what copies pixels behind it hold a row each.
+                let held = self.k.zero_to_write * u64::from(job.pixel_repeats.max(1));
+                self.load.lead_ready = (at + 1).saturating_sub(held).max(self.load.lead_start + 1)
+                    + u64::from(job.rows == 1);
                 let ready = self.load.lead_ready;
                 if let Some(counts) = &mut self.counts {
                     let start = self.load.lead_start;
                     counts.loaded(start, start, ready, job.rows);
                 }
             }
+            self.load.zero_free = zero.next;
             zero.block += 1;
             if zero.block == blocks {
                 zero.block = 0;
