@@ -1,5 +1,7 @@
 //! Control and status registers of machine mode.
 
+use crate::soft_float::INEXACT;
+
 /// Numbers of the registers that code outside this module names.
 pub(crate) mod number {
     pub const FFLAGS: u16 = 0x001;
@@ -44,6 +46,7 @@ pub(crate) struct ControlRegisters {
     pub fflags: u8,
     /// Rounding mode, 3 bits; 5 to 7 are invalid.
     pub frm: u8,
+    float_plain: bool,
     mie: u64,
     mcounteren: u64,
     mcountinhibit: u64,
@@ -67,6 +70,7 @@ impl ControlRegisters {
             mscratch: 0,
             fflags: 0,
             frm: 0,
+            float_plain: false,
             mie: 0,
             mcounteren: 0,
             mcountinhibit: 0,
@@ -89,10 +93,24 @@ impl ControlRegisters {
         self.mstatus & XS != 0
     }
 
+    /// Returns whether floating-point instructions are legal, those that follow `frm`
+    /// round to nearest even, and a rounded result raises no flag that is not up yet.
+    #[inline(always)]
+    pub fn float_plain(&self) -> bool {
+        self.float_plain
+    }
+
     /// Adds floating-point exception flags.
     #[inline(always)]
     pub fn raise(&mut self, flags: u8) {
-        self.fflags |= flags;
+        if flags != 0 {
+            self.fflags |= flags;
+            self.settle_float();
+        }
+    }
+
+    fn settle_float(&mut self) {
+        self.float_plain = self.float_on() && self.frm == 0 && self.fflags & INEXACT != 0;
     }
 
     /// Enters the trap handler; returns its address.
@@ -182,6 +200,7 @@ impl ControlRegisters {
             0xb02 => self.instret_offset = value.wrapping_sub(counters.instret),
             _ => return None,
         }
+        self.settle_float();
         // Rocket restarts fetching after writes that could change how the
         // instructions behind them execute; these four cannot.
         Some(!(n::MSCRATCH..=n::MTVAL).contains(&csr))

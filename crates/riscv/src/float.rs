@@ -10,6 +10,10 @@ mod host;
 use crate::soft_float::{Format, Outcome, Rounding};
 pub(crate) use divider::divider_cycles;
 use host::{fast_double, fast_single, fused_double, fused_single};
+pub(crate) use host::{
+    plain_fused_single, plain_product_double, plain_product_single, plain_sum_double,
+    plain_sum_single,
+};
 
 /// What a floating-point instruction other than a fused one computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +140,11 @@ impl FloatForm {
         )
     }
 
+    /// Returns whether the result may be rounded to nearest even.
+    pub fn is_nearest_even(self) -> bool {
+        is_nearest_even(self.rounding)
+    }
+
     /// Packs the form into an instruction's `extra` field.
     pub fn pack(self) -> u16 {
         self.operation as u16
@@ -186,6 +195,18 @@ impl FusedForm {
         })
     }
 
+    /// Returns what changes the signs of a product in single precision, and of what is
+    /// added to it, for a packed form.
+    #[inline(always)]
+    pub fn single_signs(extra: u16) -> (u64, u64) {
+        (u64::from(extra & 1) << 31, u64::from(extra >> 1 & 1) << 31)
+    }
+
+    /// The same as [`FloatForm::is_nearest_even`].
+    pub fn is_nearest_even(self) -> bool {
+        is_nearest_even(self.rounding)
+    }
+
     /// Packs the form into an instruction's `extra` field.
     pub fn pack(self) -> u16 {
         u16::from(self.negate_product)
@@ -205,8 +226,14 @@ impl FusedForm {
     }
 }
 
+/// Returns whether a rounding mode field may mean rounding to nearest even: so does the
+/// one in `frm` mostly.
+fn is_nearest_even(rounding: u8) -> bool {
+    matches!(rounding, 0 | 7)
+}
+
 /// Bits above a single-precision value in a 64-bit register.
-const BOX: u64 = 0xffff_ffff_0000_0000;
+pub(crate) const BOX: u64 = 0xffff_ffff_0000_0000;
 
 /// Returns the single-precision value in a register: the canonical NaN if the
 /// register holds none.

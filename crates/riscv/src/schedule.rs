@@ -101,7 +101,7 @@ impl Schedule {
             }
             let watched = self.is_watched(code, idx);
             records.push(Record {
-                step: step_of(translated.instruction.operation, self.timed, watched),
+                step: step_of(&translated.instruction, self.timed, watched),
                 ..record
             });
         }

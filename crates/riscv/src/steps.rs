@@ -8,25 +8,26 @@ mod transfer;
 
 pub(crate) use transfer::{enter, unlinked};
 
-use crate::instruction::{FLOAT_UNIT, Operation};
+use crate::float::{FloatForm, FloatOperation, FusedForm};
+use crate::instruction::{FLOAT_UNIT, Instruction, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, How, Record, Step};
 
-/// Returns the step of `operation`; `pending` is whether somebody may have to
+/// Returns the step of `instruction`; `pending` is whether somebody may have to
 /// wait for what it loads.
-pub(crate) fn step_of(operation: Operation, timed: bool, pending: bool) -> Step {
+pub(crate) fn step_of(instruction: &Instruction, timed: bool, pending: bool) -> Step {
     match (timed, pending) {
-        (false, _) => choose::<false, false>(operation),
-        (true, false) => choose::<true, false>(operation),
-        (true, true) => choose::<true, true>(operation),
+        (false, _) => choose::<false, false>(instruction),
+        (true, false) => choose::<true, false>(instruction),
+        (true, true) => choose::<true, true>(instruction),
     }
 }
 
 #[rustfmt::skip]
-fn choose<const TIMED: bool, const PENDING: bool>(operation: Operation) -> Step {
+fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> Step {
     use Operation as O;
-    match operation {
+    match instruction.operation {
         O::Illegal => system::illegal::<TIMED>,
         O::Continue => transfer::go_on,
         O::Constant => integer::constant::<TIMED>,
@@ -103,8 +104,30 @@ fn choose<const TIMED: bool, const PENDING: bool>(operation: Operation) -> Step 
         O::Fld => access::fld::<TIMED, PENDING>,
         O::Fsw => access::fsw::<TIMED>,
         O::Fsd => access::fsd::<TIMED>,
-        O::Fused => float::fused::<TIMED>,
-        O::Float => float::float::<TIMED>,
+        O::Fused => fused::<TIMED>(FusedForm::unpack(instruction.extra)),
+        O::Float => float::<TIMED>(FloatForm::unpack(instruction.extra)),
+    }
+}
+
+fn fused<const TIMED: bool>(form: FusedForm) -> Step {
+    if form.is_nearest_even() && !form.double {
+        float::fused_single::<TIMED>
+    } else {
+        float::fused::<TIMED>
+    }
+}
+
+fn float<const TIMED: bool>(form: FloatForm) -> Step {
+    use FloatOperation as F;
+    match (form.operation, form.double) {
+        _ if !form.is_nearest_even() => float::float::<TIMED>,
+        (F::Add, false) => float::add_single::<TIMED>,
+        (F::Subtract, false) => float::subtract_single::<TIMED>,
+        (F::Multiply, false) => float::multiply_single::<TIMED>,
+        (F::Add, true) => float::add_double::<TIMED>,
+        (F::Subtract, true) => float::subtract_double::<TIMED>,
+        (F::Multiply, true) => float::multiply_double::<TIMED>,
+        _ => float::float::<TIMED>,
     }
 }
 

@@ -5,15 +5,66 @@
 use super::FloatOperation;
 use crate::soft_float::{INEXACT, Outcome};
 
+/// Lowest bits of a number in double precision that single precision has not.
+const LOST: u64 = (1 << 29) - 1;
+
+/// What they are halfway between two numbers in single precision.
+const HALFWAY: u64 = 1 << 28;
+
+/// Returns `a` * `b` + `c` if no other flag than the inexact one can have been raised,
+/// as far as that is soon seen.
+#[inline(always)]
+pub(crate) fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
+    // The product of two 24-bit numbers is exact in double precision.
+    let sum = f64::from(a) * f64::from(b) + f64::from(c);
+    let result = sum as f32;
+    // The sum has been rounded, too: that matters only where it lies halfway. It is
+    // zero only if it is exact.
+    let plain = sum.to_bits() & LOST != HALFWAY && is_plain_single(result);
+    (plain || sum == 0.0).then_some(result)
+}
+
+/// The same for a sum or difference of single precision.
+#[inline(always)]
+pub(crate) fn plain_sum_single(result: f32) -> Option<f32> {
+    (is_plain_single(result) || result == 0.0).then_some(result)
+}
+
+/// The same of double precision.
+#[inline(always)]
+pub(crate) fn plain_sum_double(result: f64) -> Option<f64> {
+    (is_plain_double(result) || result == 0.0).then_some(result)
+}
+
+/// The same for the product of `a` and `b` of single precision.
+#[inline(always)]
+pub(crate) fn plain_product_single(a: f32, b: f32) -> Option<f32> {
+    let result = a * b;
+    let exact = result == 0.0 && (a == 0.0 || b == 0.0);
+    (is_plain_single(result) || exact).then_some(result)
+}
+
+/// The same of double precision.
+#[inline(always)]
+pub(crate) fn plain_product_double(a: f64, b: f64) -> Option<f64> {
+    let result = a * b;
+    let exact = result == 0.0 && (a == 0.0 || b == 0.0);
+    (is_plain_double(result) || exact).then_some(result)
+}
+
 /// Returns whether a result is so far from the ends of the range that the
 /// only flag it can raise is the inexact one. The operands were then finite,
 /// too, or the operation a division by infinity, which gives zero.
+#[inline(always)]
 fn is_plain_double(result: f64) -> bool {
-    result.abs() > f64::MIN_POSITIVE && result.abs() < f64::MAX
+    const LEAST: u64 = f64::MIN_POSITIVE.to_bits() + 1;
+    result.abs().to_bits().wrapping_sub(LEAST) < f64::MAX.to_bits() - LEAST
 }
 
+#[inline(always)]
 fn is_plain_single(result: f32) -> bool {
-    result.abs() > f32::MIN_POSITIVE && result.abs() < f32::MAX
+    const LEAST: u32 = f32::MIN_POSITIVE.to_bits() + 1;
+    result.abs().to_bits().wrapping_sub(LEAST) < f32::MAX.to_bits() - LEAST
 }
 
 /// Returns whether a result of zero surely is exact, given which operands are.

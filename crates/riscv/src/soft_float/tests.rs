@@ -4,7 +4,10 @@ use super::{
     DIVIDE_BY_ZERO, DOUBLE, Format, INEXACT, INVALID, OVERFLOW, Outcome, Rounding, SINGLE,
     UNDERFLOW,
 };
-use crate::float::{FloatForm, FloatOperation, FusedForm, execute, execute_fused};
+use crate::float::{
+    FloatForm, FloatOperation, FusedForm, execute, execute_fused, plain_fused_single,
+    plain_product_double, plain_product_single, plain_sum_double, plain_sum_single,
+};
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
@@ -226,6 +229,47 @@ proptest! {
             let (bits, raised) =
                 execute_fused(form, wrap(a), wrap(b), wrap(c), 0, flags).unwrap();
             prop_assert_eq!((bits, raised | flags), (wrap(exact.0), exact.1 | flags));
+        }
+    }
+
+    #[test]
+    fn usual_operands_are_plain(a in 1u32..1000, b in 1u32..1000) {
+        let [x, y] = [a, b].map(|value| value as f32 / 7.0);
+        prop_assert!(plain_sum_single(x + y).is_some() && plain_product_single(x, y).is_some());
+        prop_assert!(plain_fused_single(1.1, 2.3, 0.7).is_some());
+        let [x, y] = [a, b].map(|value| f64::from(value) / 7.0);
+        prop_assert!(plain_sum_double(x - y).is_some() && plain_product_double(x, y).is_some());
+    }
+
+    #[test]
+    fn what_is_plain_is_right_and_at_most_inexact(
+        a in double(), b in double(), s in single(), t in single(), u in single(), near in 0u64..8,
+    ) {
+        let mode = Rounding::NearestEven;
+        let is_right = |plain: Option<u64>, exact: Outcome| match plain {
+            Some(bits) => (bits, exact.1 & !INEXACT) == (exact.0, 0),
+            None => true,
+        };
+        let [x, y] = [a, b].map(f64::from_bits);
+        let plain = plain_sum_double(x + y).map(f64::to_bits);
+        prop_assert!(is_right(plain, DOUBLE.add(a, b, mode)));
+        let plain = plain_product_double(x, y).map(f64::to_bits);
+        prop_assert!(is_right(plain, DOUBLE.multiply(a, b, mode)));
+        let float = |bits: u64| f32::from_bits(bits as u32);
+        let bits = |value: f32| u64::from(value.to_bits());
+        let plain = plain_sum_single(float(s) + float(t)).map(bits);
+        prop_assert!(is_right(plain, SINGLE.add(s, t, mode)));
+        let plain = plain_product_single(float(s), float(t)).map(bits);
+        prop_assert!(is_right(plain, SINGLE.multiply(s, t, mode)));
+        // Far from the product, and nearly what it is without its sign; a product of
+        // few bits, to which very little is added, lies halfway.
+        let opposite = SINGLE.negate(SINGLE.multiply(s, t, mode).0) ^ near;
+        let few = |bits: u64| bits & !0xfff;
+        for (s, t, u) in [(s, t, u), (s, t, opposite), (few(s) | 0x800, few(t) | 0x1000, u)] {
+            let exact = SINGLE.fused(s, t, u, mode);
+            if let Some(value) = plain_fused_single(float(s), float(t), float(u)) {
+                prop_assert_eq!((bits(value), exact.1 & !INEXACT), (exact.0, 0));
+            }
         }
     }
 

@@ -1,7 +1,10 @@
 //! Floating-point operations.
 
 use super::begin;
-use crate::float::{FloatForm, FusedForm, execute, execute_fused, execute_fused_fast};
+use crate::float::{
+    BOX, FloatForm, FusedForm, execute, execute_fused, plain_fused_single, plain_product_double,
+    plain_product_single, plain_sum_double, plain_sum_single,
+};
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 use crate::trap::Trap;
@@ -22,7 +25,8 @@ pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
     core.raise(Trap::illegal(core.pc_of(record), 0, why), record, now)
 }
 
-pub fn fused<const TIMED: bool>(
+/// Executes a fused multiply-add of single precision that is rounded to nearest even.
+pub fn fused_single<const TIMED: bool>(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],
@@ -33,24 +37,32 @@ pub fn fused<const TIMED: bool>(
     let a = core.f[usize::from(record.rs1 & 31)];
     let b = core.f[usize::from(record.rs2 & 31)];
     let c = core.f[record.immediate as usize & 31];
-    let form = FusedForm::unpack(record.extra);
-    let fast = execute_fused_fast(form, a, b, c, core.csr.frm, core.csr.fflags);
-    let (true, Some((bits, raised))) = (core.csr.float_on(), fast) else {
+    let are_single = a & b & c >= BOX;
+    let (product_sign, addend_sign) = FusedForm::single_signs(record.extra);
+    let plain = plain_fused_single(single(a ^ product_sign), single(b), single(c ^ addend_sign));
+    let (true, true, Some(result)) = (core.csr.float_plain(), are_single, plain) else {
         return slow_fused::<TIMED>(core, memory, records, now, below);
     };
-    if TIMED
-        && !core
-            .pipeline
-            .float_arithmetic(now, form.double, record.rd & 31)
-    {
+    if TIMED && !core.pipeline.float_arithmetic(now, false, record.rd & 31) {
         return super::refused(core, memory, records, now, below);
     }
-    core.csr.raise(raised);
-    core.f[usize::from(record.rd & 31)] = bits;
+    core.f[usize::from(record.rd & 31)] = boxed(result);
     (next.step)(core, memory, &records[1..], now, below)
 }
 
-/// The same for any operands.
+/// Executes any fused multiply-add.
+pub fn fused<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (_, _, now) = begin!(core, memory, records, now, below);
+    slow_fused::<TIMED>(core, memory, records, now, below)
+}
+
+/// The same for one that issues at `now`.
 #[inline(never)]
 fn slow_fused<const TIMED: bool>(
     core: &mut Core,
@@ -83,6 +95,58 @@ fn slow_fused<const TIMED: bool>(
     (next.step)(core, memory, &records[1..], now, below)
 }
 
+/// What is rounded to nearest even and frequent.
+macro_rules! plain {
+    ($($name:ident: $double:literal, |$a:ident, $b:ident| $result:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let (record, next, now) = begin!(core, memory, records, now, below);
+            let a = core.f[usize::from(record.rs1 & 31)];
+            let b = core.f[usize::from(record.rs2 & 31)];
+            let are_right = $double || a & b >= BOX;
+            let ($a, $b) = (a, b);
+            let plain = $result;
+            let (true, true, Some(bits)) = (core.csr.float_plain(), are_right, plain) else {
+                return slow_float::<TIMED>(core, memory, records, now, below);
+            };
+            if TIMED && !core.pipeline.float_arithmetic(now, $double, record.rd & 31) {
+                return super::refused(core, memory, records, now, below);
+            }
+            core.f[usize::from(record.rd & 31)] = bits;
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+    )*};
+}
+
+plain! {
+    add_single: false, |a, b| plain_sum_single(single(a) + single(b)).map(boxed);
+    subtract_single: false, |a, b| plain_sum_single(single(a) - single(b)).map(boxed);
+    multiply_single: false, |a, b| plain_product_single(single(a), single(b)).map(boxed);
+    add_double: true, |a, b| plain_sum_double(double(a) + double(b)).map(f64::to_bits);
+    subtract_double: true, |a, b| plain_sum_double(double(a) - double(b)).map(f64::to_bits);
+    multiply_double: true, |a, b| plain_product_double(double(a), double(b)).map(f64::to_bits);
+}
+
+#[inline(always)]
+fn single(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
+#[inline(always)]
+fn double(bits: u64) -> f64 {
+    f64::from_bits(bits)
+}
+
+#[inline(always)]
+fn boxed(value: f32) -> u64 {
+    u64::from(value.to_bits()) | BOX
+}
+
 pub fn float<const TIMED: bool>(
     core: &mut Core,
     memory: &mut Memory,
@@ -90,7 +154,22 @@ pub fn float<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin!(core, memory, records, now, below);
+    let (_, _, now) = begin!(core, memory, records, now, below);
+    slow_float::<TIMED>(core, memory, records, now, below)
+}
+
+/// The same for one that issues at `now`.
+#[inline(never)]
+fn slow_float<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, next, ..] = records else {
+        return super::lost(core, now);
+    };
     demand_unit!(core, record, now);
     match operate::<TIMED>(core, record, now) {
         Operated::Done => (next.step)(core, memory, &records[1..], now, below),
