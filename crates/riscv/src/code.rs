@@ -60,7 +60,11 @@ impl CodeCache {
     pub fn clear(&mut self) {
         let nowhere = Ending::new([0; 2], 0, 0);
         self.records.clear();
-        self.records.push(nowhere.record());
+        self.records.push(Record {
+            // Nothing is entered there.
+            index: u8::MAX,
+            ..nowhere.record()
+        });
         self.blocks.clear();
         self.pages.clear();
     }
@@ -203,20 +207,20 @@ fn half(address: u64, pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
 /// instruction buffer if nothing behind it is fetched.
 fn buffered(pc: u64, code: &[Translated]) -> Buffered {
     let [before @ .., last] = code else {
-        return Buffered::NEVER;
+        return Buffered::Never;
     };
     if last.length != 2 {
-        return Buffered::NEVER;
+        return Buffered::Never;
     }
     let is_upper = (pc + u64::from(last.instruction.offset)) & 2 != 0;
     match before {
-        [] => Buffered::AS_FIRST,
+        [] => Buffered::AsFirst,
         // What is left of the group.
-        _ if is_upper => Buffered::ALWAYS,
+        _ if is_upper => Buffered::Always,
         // A group of one instruction follows what came from the buffer itself.
-        [first] if first.length == 2 => Buffered::AS_FIRST,
-        [.., previous] if previous.length == 2 => Buffered::ALWAYS,
-        _ => Buffered::NEVER,
+        [first] if first.length == 2 => Buffered::AsFirst,
+        [.., previous] if previous.length == 2 => Buffered::Always,
+        _ => Buffered::Never,
     }
 }
 

@@ -41,7 +41,7 @@ pub struct CoreConfig {
     pub decode_redirect_penalty: u64,
     /// Entries of the branch target buffer.
     pub btb_entries: usize,
-    /// One-bit counters of the branch history table; a power of two.
+    /// One-bit counters of the branch history table; a power of two, at most 65536.
     pub bht_entries: usize,
     /// Branch outcomes remembered in the global history, at most 16.
     pub bht_history: u32,

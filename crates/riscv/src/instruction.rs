@@ -142,6 +142,15 @@ pub struct Decoded {
 }
 
 impl Operation {
+    /// Returns whether it is a branch or jump.
+    pub(crate) fn transfers(self) -> bool {
+        use Operation as O;
+        matches!(
+            self,
+            O::Jal | O::Jalr | O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu
+        )
+    }
+
     /// Returns whether a block ends with this operation.
     #[must_use]
     pub fn ends_block(self) -> bool {

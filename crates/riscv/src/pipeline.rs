@@ -14,6 +14,7 @@ use crate::cache::{Cache, shifted};
 use crate::config::CoreConfig;
 use crate::instruction::FLOAT_UNIT;
 use crate::predictor::Predictor;
+use crate::record::Buffering;
 use crate::statistics::CoreStatistics;
 use data::Store;
 use float::FloatUnit;
@@ -56,13 +57,14 @@ pub(crate) struct Pipeline {
     fetch_pc: u64,
     /// The last two stores, the last one first.
     stores: [Store; 2],
-    /// Cycle in which the first group behind the last taken branch or jump could
-    /// enter the instruction buffer, which is when none before it needed the
-    /// way there.
-    group_free: u64,
-    /// 1 if the first instruction of a block comes from the instruction buffer,
-    /// otherwise 0.
-    first_buffered: u64,
+    /// Cycle in which the group of the branch was delivered that was looked up last.
+    looked_up: u64,
+    /// Cycle in which the last taken branch or jump issued: the first group behind it
+    /// could enter the instruction buffer a cycle later, or at once if that came
+    /// from the buffer and did not need the way there.
+    taken: u64,
+    taken_buffering: Buffering,
+    buffering: Buffering,
     /// The line from which the last instruction came.
     current_line: u64,
     /// Lines of instructions that have been in the cache ever since they were
@@ -99,8 +101,10 @@ impl Pipeline {
             fetch_start: 0,
             fetch_pc: 0,
             stores: [Store::default(); 2],
-            group_free: 0,
-            first_buffered: 0,
+            looked_up: 0,
+            taken: 0,
+            taken_buffering: Buffering::START,
+            buffering: Buffering::NONE,
             current_line: u64::MAX,
             fetched_lines: [u64::MAX; RECENT_LINES],
             read_lines: [u64::MAX; DATA_LINES],
@@ -261,7 +265,7 @@ impl Pipeline {
         self.run_start = self.now + 1;
         self.fetch_start = self.now + 1;
         self.fetch_pc = pc;
-        self.first_buffered = 0;
+        self.buffering = Buffering::NONE;
     }
 }
 

@@ -15,9 +15,8 @@ use targets::{Place, Targets};
 /// The most histories there can be.
 const HISTORIES: usize = 1 << 16;
 
-/// The bits of [`Executed::counter_address`] that count; there are no more
-/// counters.
-const COUNTER_ADDRESS: u32 = (1 << 24) - 1;
+/// The most counters there can be.
+const COUNTERS: usize = 1 << 16;
 
 /// What a control transfer is to the predictors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ pub(crate) struct Executed {
     /// Address of its last halfword; the group of four bytes there decides.
     pub last_half: u64,
     /// What that adds to the number of a counter ([`counter_address`]).
-    pub counter_address: u32,
+    pub counter_address: u16,
     /// Address of the next instruction.
     pub after: u64,
     /// Where it goes if taken.
@@ -99,25 +98,44 @@ enum Guess {
     Decoded,
 }
 
+/// The outcomes of the last branches, and what they add to the number of a counter in
+/// the upper half.
+#[derive(Clone, Copy, Debug)]
+struct History(u32);
+
+impl History {
+    const NONE: Self = Self(0);
+
+    #[inline(always)]
+    fn outcomes(self) -> u16 {
+        self.0 as u16
+    }
+
+    #[inline(always)]
+    fn hash(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+}
+
 /// The predictors of a Rocket core.
 #[derive(Clone, Debug)]
 pub(crate) struct Predictor {
     targets: Targets,
-    counters: Vec<bool>,
-    history: u32,
+    /// As many as a number of 16 bits can name, so that no index needs a check.
+    counters: Box<[bool; COUNTERS]>,
+    history: History,
     /// The history before its last change, and when that was: a lookup in the
     /// cycle after it does not see it yet.
-    older_history: u32,
+    older_history: History,
     history_changed: u64,
     /// The history that the last branch's group was looked up with, and what the
     /// counter said.
-    last_seen: u32,
+    last_seen: History,
     last_guess: bool,
     /// The bit of a history that the next outcome takes.
-    newest_outcome: u32,
-    /// By the history, what it adds to the number of a counter: as many as a
-    /// history can be, so that no index needs a check.
-    hashes: Box<[u32; HISTORIES]>,
+    newest_outcome: u16,
+    /// By the outcomes: as many as there can be, so that no index needs a check.
+    histories: Box<[History; HISTORIES]>,
     stack: Vec<u64>,
     stack_top: usize,
     stack_depth: usize,
@@ -130,25 +148,26 @@ impl Predictor {
         let history_length = config.bht_history.clamp(1, 16);
         let history_bits = config.bht_history_bits.min(history_length);
         let counter_bits = counter_bits(config);
-        let counters = 1 << counter_bits;
         let factor = (0.75f64.sqrt() * f64::from(1u32 << history_length)) as u32;
-        let hash = |history: u32| {
-            let hash = factor.wrapping_mul(history) & ((1 << history_length) - 1);
-            hash >> (history_length - history_bits) << counter_bits.saturating_sub(history_bits)
+        let history = |outcomes: u32| {
+            let hash = factor.wrapping_mul(outcomes) & ((1 << history_length) - 1);
+            let hash = hash >> (history_length - history_bits)
+                << counter_bits.saturating_sub(history_bits);
+            History(outcomes | hash << 16)
         };
-        let hashes: Vec<u32> = (0..HISTORIES as u32).map(hash).collect();
-        let hashes = hashes.into_boxed_slice().try_into();
-        let hashes = hashes.expect("there is one for each history");
+        let histories: Vec<History> = (0..HISTORIES as u32).map(history).collect();
+        let histories = histories.into_boxed_slice().try_into();
+        let histories = histories.expect("there is one for each of them");
         let mut predictor = Self {
             targets: Targets::new(config.btb_entries),
-            counters: vec![false; counters],
-            history: 0,
-            older_history: 0,
+            counters: Box::new([false; COUNTERS]),
+            history: History::NONE,
+            older_history: History::NONE,
             history_changed: 0,
-            last_seen: 0,
+            last_seen: History::NONE,
             last_guess: false,
             newest_outcome: 1 << (history_length - 1),
-            hashes,
+            histories,
             stack: vec![0; config.ras_entries.max(1)],
             stack_top: 0,
             stack_depth: 0,
@@ -162,8 +181,8 @@ impl Predictor {
     pub fn reset(&mut self) {
         self.targets.reset();
         self.counters.fill(false);
-        self.history = 0;
-        self.older_history = 0;
+        self.history = History::NONE;
+        self.older_history = History::NONE;
         self.stack_depth = 0;
     }
 
@@ -187,29 +206,30 @@ impl Predictor {
         self.targets.remove(place.map_or(0, |place| place.idx));
     }
 
-    /// Returns whether a branch surely is predicted right and without a bubble, and
-    /// learns from it if so.
+    /// Returns whether a branch that does not stand alone in the upper half of its group
+    /// surely is predicted right and without a bubble, and learns from it if so.
     #[inline(always)]
     pub fn foresees_branch(&mut self, executed: Executed) -> bool {
         let Executed { taken, fetched, .. } = executed;
-        let seen = self.visible_history(fetched);
-        let idx = self.counter_idx(executed, seen);
-        if self.counters.get(idx) != Some(&taken)
-            || executed.upper
+        // Both counters are looked at before it is known which one is meant.
+        let newer = self.counter(executed, self.history);
+        let older = self.counter(executed, self.older_history);
+        let unseen = self.is_change_unseen(fetched);
+        if select_unpredictable(unseen, older, newer) != taken
             || taken && !self.targets.knows(executed.last_half)
         {
             return false;
         }
         if !taken {
             // For a branch that follows in the same group.
-            self.last_seen = seen;
+            self.last_seen = self.visible_history(fetched);
             self.last_guess = false;
         }
         self.advance(taken, fetched);
         true
     }
 
-    /// Returns whether a branch surely is predicted wrongly and its target known, and
+    /// Returns whether such a branch surely is predicted wrongly and its target known, and
     /// learns from it if so: what [`resolve_branch`](Self::resolve_branch) does, but
     /// sooner.
     #[inline(always)]
@@ -217,10 +237,8 @@ impl Predictor {
         let Executed { taken, fetched, .. } = executed;
         let seen = self.visible_history(fetched);
         let idx = self.counter_idx(executed, seen);
-        let Some(counter) = self.counters.get_mut(idx) else {
-            return false;
-        };
-        if *counter == taken || executed.upper {
+        let counter = &mut self.counters[usize::from(idx)];
+        if *counter == taken {
             return false;
         }
         match self.targets.target_of(executed.last_half) {
@@ -248,12 +266,12 @@ impl Predictor {
         let in_same_group = executed.follows_branch();
         if !in_same_group {
             self.last_seen = self.visible_history(fetched);
-            self.last_guess = self.counters[self.counter_idx(executed, self.last_seen)];
+            self.last_guess = self.counter(executed, self.last_seen);
             self.advance(self.last_guess, fetched);
         }
         let seen = self.last_seen;
         let idx = self.counter_idx(executed, seen);
-        self.counters[idx] = taken;
+        self.counters[usize::from(idx)] = taken;
         let group = self.look_up(&executed, self.last_guess);
         let guess = match self.guess(&group, last_half) {
             Some(guess) => guess,
@@ -280,11 +298,12 @@ impl Predictor {
         Prediction::Wrong
     }
 
-    /// Returns whether the target buffer surely is hit: all there is to a jump
-    /// that neither is a call nor indirect.
+    /// Returns whether the target buffer surely is hit, by a jump that does not stand
+    /// alone in the upper half of its group: all there is to it if it neither is a
+    /// call nor indirect.
     #[inline(always)]
     pub fn foresees_jump(&mut self, executed: Executed) -> bool {
-        !executed.upper && self.targets.knows(executed.last_half)
+        self.targets.knows(executed.last_half)
     }
 
     /// Returns whether a call, return or indirect jump was predicted right and
@@ -336,7 +355,7 @@ impl Predictor {
             (self.last_seen, self.last_guess)
         } else {
             let seen = self.visible_history(fetched);
-            (seen, self.counters[self.counter_idx(executed, seen)])
+            (seen, self.counter(executed, seen))
         };
         let group = self.look_up(&executed, taken);
         let guess = self
@@ -381,7 +400,7 @@ impl Predictor {
         match executed.transfer {
             Transfer::Branch => {
                 let seen = self.visible_history(fetched);
-                let guess = self.counters[self.counter_idx(executed, seen)];
+                let guess = self.counter(executed, seen);
                 self.advance(guess, fetched);
             }
             Transfer::Call | Transfer::IndirectCall => self.push(executed.after),
@@ -460,8 +479,13 @@ impl Predictor {
     }
 
     #[inline(always)]
-    fn visible_history(&self, fetched: u64) -> u32 {
-        let unseen = fetched < self.history_changed + 2;
+    fn is_change_unseen(&self, fetched: u64) -> bool {
+        fetched < self.history_changed + 2
+    }
+
+    #[inline(always)]
+    fn visible_history(&self, fetched: u64) -> History {
+        let unseen = self.is_change_unseen(fetched);
         select_unpredictable(unseen, self.older_history, self.history)
     }
 
@@ -473,27 +497,31 @@ impl Predictor {
     }
 
     #[inline(always)]
-    fn shifted(&self, history: u32, taken: bool) -> u32 {
+    fn shifted(&self, history: History, taken: bool) -> History {
         let outcome = if taken { self.newest_outcome } else { 0 };
-        outcome | history >> 1
+        self.histories[usize::from(outcome | history.outcomes() >> 1)]
     }
 
     #[inline(always)]
-    fn counter_idx(&self, executed: Executed, history: u32) -> usize {
-        let hash = self.hashes[usize::from(history as u16)];
-        ((executed.counter_address & COUNTER_ADDRESS) ^ hash) as usize
+    fn counter_idx(&self, executed: Executed, history: History) -> u16 {
+        executed.counter_address ^ history.hash()
+    }
+
+    #[inline(always)]
+    fn counter(&self, executed: Executed, history: History) -> bool {
+        self.counters[usize::from(self.counter_idx(executed, history))]
     }
 }
 
 fn counter_bits(config: &CoreConfig) -> u32 {
-    let counters = config.bht_entries.clamp(1, 1 << 24).next_power_of_two();
+    let counters = config.bht_entries.clamp(1, COUNTERS).next_power_of_two();
     counters.trailing_zeros()
 }
 
 /// Returns what a branch whose last halfword lies there adds to the number of
 /// a counter.
-pub(crate) fn counter_address(config: &CoreConfig, last_half: u64) -> u32 {
+pub(crate) fn counter_address(config: &CoreConfig, last_half: u64) -> u16 {
     let group = last_half >> 2;
     let bits = counter_bits(config);
-    ((group as u32) ^ ((group >> bits) as u32 & 3)) & ((1 << bits) - 1)
+    (((group as u32) ^ ((group >> bits) as u32 & 3)) & ((1 << bits) - 1)) as u16
 }

@@ -74,32 +74,61 @@ impl Record {
     }
 }
 
+/// What the first record of a block tells about its first instruction, as its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry(pub u8);
+
+impl Entry {
+    /// Says whether it lies in two fetch groups, and whether it could lie in two lines.
+    pub fn of(split: bool, crosses: bool) -> Self {
+        Self(u8::from(split) | u8::from(crosses) << 1)
+    }
+
+    /// Returns whether it surely lies in one line.
+    #[inline(always)]
+    pub fn is_in_one_line(self) -> bool {
+        self.0 < 2
+    }
+
+    /// Returns whether it lies in two fetch groups.
+    #[inline(always)]
+    pub fn is_split(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
 /// What the record behind the last instruction of a block tells about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     /// The address behind it, and its target if that is known.
     pub targets: [u64; 2],
     /// Cycles by which the fetch unit can be ahead of instructions as dense as
-    /// those of the block: the queue holds a number of bytes.
+    /// those of the block: the queue holds a number of bytes. Told by the last
+    /// instruction's own record.
     pub fetch_ahead: u64,
-    /// What its address adds to the number of a counter of the predictor; the
-    /// highest bits say other things.
-    pub counter_address: u32,
-    link_behind: u8,
+    /// What its address adds to the number of a counter of the predictor.
+    pub counter_address: u16,
+    /// The call or return behind it, and [`UPPER`].
+    marks: u8,
+    /// What becomes of [`Buffering`] if it goes on behind it, and if it goes to its
+    /// target: the lower byte if the first instruction of the block does not come
+    /// from the instruction buffer, the upper one if it does.
+    buffering: [u16; 2],
 }
 
-/// Bit of [`Ending::counter_address`]; below it those of [`Buffered`].
-const UPPER: u32 = 1 << 31;
+/// Bit of [`Ending::marks`].
+const UPPER: u8 = 1 << 5;
 
 impl Ending {
     /// Makes what is told about a block that ends in a branch or jump, unless
     /// more is said.
-    pub fn new(targets: [u64; 2], fetch_ahead: u64, counter_address: u32) -> Self {
+    pub fn new(targets: [u64; 2], fetch_ahead: u64, counter_address: u16) -> Self {
         Self {
             targets,
             fetch_ahead,
             counter_address,
-            link_behind: 0,
+            marks: 0,
+            buffering: [0; 2],
         }
     }
 
@@ -107,10 +136,10 @@ impl Ending {
     /// a wrong path, or that there is none.
     #[must_use]
     pub fn with_link_behind(mut self, link: Option<LinkBehind>) -> Self {
-        self.link_behind = match link {
+        self.marks |= match link {
             None => 0,
-            Some(LinkBehind::Call(groups)) => 1 << 6 | groups & 63,
-            Some(LinkBehind::Return(groups)) => 2 << 6 | groups & 63,
+            Some(LinkBehind::Call(groups)) => 1 << 6 | groups & 31,
+            Some(LinkBehind::Return(groups)) => 2 << 6 | groups & 31,
         };
         self
     }
@@ -119,22 +148,33 @@ impl Ending {
     /// fetch group.
     #[must_use]
     pub fn with_upper(mut self, upper: bool) -> Self {
-        self.counter_address |= if upper { UPPER } else { 0 };
+        self.marks |= if upper { UPPER } else { 0 };
         self
     }
 
     /// Says when the last instruction is decoded from the instruction buffer.
     #[must_use]
     pub fn with_buffered(mut self, buffered: Buffered) -> Self {
-        self.counter_address |= buffered.0;
+        let [after, target] = self.targets;
+        for (taken, address) in [(false, after), (true, target)] {
+            let next = [false, true].map(|first| {
+                let last = match buffered {
+                    Buffered::Never => false,
+                    Buffered::Always => true,
+                    Buffered::AsFirst => first,
+                };
+                Buffering::behind(last, taken, address).0
+            });
+            self.buffering[usize::from(taken)] = u16::from_le_bytes(next);
+        }
         self
     }
 
     /// Returns the call or return behind the last instruction that would be fetched
     /// on a wrong path.
     pub fn link_behind(&self) -> Option<LinkBehind> {
-        let groups = self.link_behind & 63;
-        match self.link_behind >> 6 {
+        let groups = self.marks & 31;
+        match self.marks >> 6 {
             1 => Some(LinkBehind::Call(groups)),
             2 => Some(LinkBehind::Return(groups)),
             _ => None,
@@ -145,48 +185,84 @@ impl Ending {
     /// fetch group.
     #[inline(always)]
     pub fn is_upper(&self) -> bool {
-        self.counter_address & UPPER != 0
+        self.marks & UPPER != 0
     }
 
-    /// Returns 1 if the last instruction is decoded from the instruction buffer,
-    /// otherwise 0; `first` says it of the first one.
+    /// Returns what becomes of `before` behind the block, if it goes to its target or
+    /// where that is not known.
     #[inline(always)]
-    pub fn buffered(&self, first: u64) -> u64 {
-        let bits = u64::from(self.counter_address);
-        (bits >> 30 | bits >> 29 & first) & 1
+    pub fn buffering(&self, before: Buffering, taken: bool) -> Buffering {
+        // Shifts take the lowest five bits.
+        let next = u32::from(self.buffering[usize::from(taken)]);
+        Buffering(next.wrapping_shr(before.0.into()) as u8)
     }
 
-    /// Reads a record made by [`record`](Self::record).
+    /// Reads the record of the last instruction of a block and the one behind it.
     #[inline(always)]
-    pub fn of(record: &Record) -> Self {
+    pub fn of(last: &Record, ending: &Record) -> Self {
         Self {
-            targets: [record.uses, record.immediate],
-            fetch_ahead: record.extra.into(),
-            counter_address: u32::from_le_bytes([
-                record.rs1,
-                record.rs2,
-                record.index,
-                record.halves,
-            ]),
-            link_behind: record.rd,
+            targets: [ending.uses, ending.immediate],
+            fetch_ahead: last.extra.into(),
+            counter_address: ending.extra,
+            marks: ending.rd,
+            buffering: [
+                u16::from_le_bytes([ending.index, ending.halves]),
+                u16::from_le_bytes([ending.rs1, ending.rs2]),
+            ],
         }
     }
 
     /// Returns the record that says this.
     pub fn record(&self) -> Record {
-        let [rs1, rs2, index, halves] = self.counter_address.to_le_bytes();
+        let [index, halves] = self.buffering[0].to_le_bytes();
+        let [rs1, rs2] = self.buffering[1].to_le_bytes();
         Record {
             step: unlinked,
             immediate: self.targets[1],
             uses: self.targets[0],
-            rd: self.link_behind,
+            rd: self.marks,
             rs1,
             rs2,
             index,
             halves,
             operation: Operation::Continue,
-            extra: self.fetch_ahead as u16,
+            extra: self.counter_address,
         }
+    }
+}
+
+/// What comes from the instruction buffer where one block follows another: the first
+/// instruction of the next one, and the branch or jump before it if it was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffering(u8);
+
+impl Buffering {
+    /// Nothing does.
+    pub const NONE: Self = Self(0);
+    /// No branch or jump was before.
+    pub const START: Self = Self(Self::TAKEN);
+    /// The next instruction: the distance of the bytes in [`Ending::buffering`].
+    const NEXT: u8 = 8;
+    const TAKEN: u8 = 32;
+
+    /// Behind an instruction of which this is known, on the way to `address`.
+    #[inline(always)]
+    pub fn behind(last: bool, taken: bool, address: u64) -> Self {
+        let in_upper_half = address & 2 != 0;
+        let next = if taken {
+            last && in_upper_half
+        } else {
+            last || in_upper_half
+        };
+        let next = if next { Self::NEXT } else { 0 };
+        Self(next | if last && taken { Self::TAKEN } else { 0 })
+    }
+
+    /// Returns 1 if the branch or jump before was taken and came from there,
+    /// otherwise 0.
+    #[inline(always)]
+    pub fn taken(self) -> u64 {
+        u64::from(self.0 / Self::TAKEN & 1)
     }
 }
 
@@ -204,13 +280,11 @@ pub(crate) enum LinkBehind {
 ///
 /// *Source*: Rocket Chip, `IBuf`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Buffered(u32);
-
-impl Buffered {
-    pub const NEVER: Self = Self(0);
-    pub const ALWAYS: Self = Self(1 << 30);
+pub(crate) enum Buffered {
+    Never,
+    Always,
     /// If the first instruction of the block is.
-    pub const AS_FIRST: Self = Self(1 << 29);
+    AsFirst,
 }
 
 const JUMPS: usize = 256;

@@ -8,8 +8,8 @@
 use crate::config::CoreConfig;
 use crate::instruction::{DISCARD, Instruction, Operation};
 use crate::predictor::counter_address;
-use crate::record::{Ending, Record};
-use crate::steps::{enter, fetch_line, step_of, unlinked, wait_for_load};
+use crate::record::{Ending, Entry, Record};
+use crate::steps::{enter, fetch_line, step_in_upper_half, step_of, unlinked, wait_for_load};
 
 /// One decoded instruction of a block.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Schedule {
 
     /// Returns what a branch whose last halfword lies there adds to the number
     /// of a counter of the predictor.
-    pub fn counter_address(&self, last_half: u64) -> u32 {
+    pub fn counter_address(&self, last_half: u64) -> u16 {
         counter_address(&self.config, last_half)
     }
 
@@ -77,7 +77,7 @@ impl Schedule {
             rd: DISCARD,
             rs1: 0,
             rs2: 0,
-            index: split.into(),
+            index: Entry::of(split, pc & 63 == 62).0,
             halves: 0,
             operation: Operation::Continue,
             extra: instructions as u16,
@@ -104,6 +104,14 @@ impl Schedule {
                 step: step_of(&translated.instruction, self.timed, watched),
                 ..record
             });
+        }
+        if let Some(last) = records.last_mut() {
+            if self.timed && ending.is_upper() {
+                last.step = step_in_upper_half(last.operation).unwrap_or(last.step);
+            }
+            if last.operation.transfers() {
+                last.extra = ending.fetch_ahead as u16;
+            }
         }
         records.push(ending.record());
     }

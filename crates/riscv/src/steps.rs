@@ -109,6 +109,22 @@ fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> 
     }
 }
 
+/// Returns the step of a branch or jump that stands alone in the upper half of a fetch
+/// group, if it is a direct one: it is not surely foreseen.
+pub(crate) fn step_in_upper_half(operation: Operation) -> Option<Step> {
+    use Operation as O;
+    Some(match operation {
+        O::Jal => transfer::upper_jal,
+        O::Beq => transfer::upper_beq,
+        O::Bne => transfer::upper_bne,
+        O::Blt => transfer::upper_blt,
+        O::Bge => transfer::upper_bge,
+        O::Bltu => transfer::upper_bltu,
+        O::Bgeu => transfer::upper_bgeu,
+        _ => return None,
+    })
+}
+
 fn fused<const TIMED: bool>(form: FusedForm) -> Step {
     if form.is_nearest_even() && !form.double {
         float::fused_single::<TIMED>
@@ -284,7 +300,7 @@ pub(crate) fn replayed(core: &mut Core, records: &[Record], now: u64) {
         && let Some(transfer) = transfer_of(last)
     {
         let pc = core.pc_of(first);
-        let ending = Ending::of(ending);
+        let ending = Ending::of(last, ending);
         core.pipeline.fetched_in_vain(pc, now, &ending, transfer);
     }
     core.pipeline.fetch_again(core.pc_of(first), now);

@@ -4,17 +4,24 @@ use super::{Pipeline, RECENT_LINES, WRITE_BACK};
 use crate::cache::Lookup;
 use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::predictor::{Executed, Prediction, Transfer};
-use crate::record::{Ending, LinkBehind};
+use crate::record::{Buffering, Ending, LinkBehind};
 
 /// Fetch groups that the queue in front of the instruction buffer holds.
 const QUEUE_GROUPS: u64 = 5;
 
 impl Pipeline {
+    /// Returns whether an instruction at `pc` begins in the same line as the one before
+    /// ended.
+    #[inline(always)]
+    pub fn is_on_same_line(&self, pc: u64) -> bool {
+        pc >> 6 == self.current_line
+    }
+
     /// Returns whether the first instruction of a block at `pc` surely comes
     /// from the same line as the one before.
     #[inline(always)]
     pub fn is_on_line(&self, pc: u64) -> bool {
-        pc >> 6 == self.current_line && pc & 63 != 62
+        self.is_on_same_line(pc) && pc & 63 != 62
     }
 
     #[inline(always)]
@@ -80,7 +87,8 @@ impl Pipeline {
     #[inline(always)]
     pub fn enter(&mut self, now: u64, split: bool) -> u64 {
         let first = if split {
-            self.fetch_start.max(self.group_free) + 1
+            let group_free = self.taken + 1 - self.taken_buffering.taken();
+            self.fetch_start.max(group_free) + 1
         } else {
             self.fetch_start
         };
@@ -92,16 +100,31 @@ impl Pipeline {
     }
 
     /// Accounts for a branch that issued at `now` and goes on at `next`, if the
-    /// fetch unit did so too without a bubble; returns whether it did.
+    /// fetch unit did so too without a bubble; returns whether it did. Not for one
+    /// that stands alone in the upper half of its fetch group.
     #[inline(always)]
     pub fn foreseen_branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) -> bool {
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
+        self.free_port = now + WRITE_BACK;
         if !self.predictor.foresees_branch(executed) {
+            self.looked_up = executed.fetched;
             return false;
         }
-        self.free_port = now + WRITE_BACK;
-        self.fetched_behind(now, ending, executed, 0);
+        self.foreseen(now, ending, executed);
         true
+    }
+
+    /// Accounts for the branch of which [`foreseen_branch`](Self::foreseen_branch) has
+    /// just said no, if it surely was predicted wrongly; returns whether that is so.
+    #[inline(always)]
+    pub fn mistaken_branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) -> bool {
+        let transfer = Transfer::Branch;
+        let executed = self.executed_when(self.looked_up, now, ending, next, taken, transfer);
+        let mistaken = self.predictor.mistakes_branch(executed);
+        if mistaken {
+            self.redirect(now, ending, executed, Prediction::Wrong);
+        }
+        mistaken
     }
 
     /// Accounts for a branch that issued at `now` and goes on at `next`.
@@ -109,16 +132,12 @@ impl Pipeline {
     pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
         self.free_port = now + WRITE_BACK;
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
-        let prediction = if self.predictor.mistakes_branch(executed) {
-            Prediction::Wrong
-        } else {
-            self.predictor.resolve_branch(executed)
-        };
+        let prediction = self.predictor.resolve_branch(executed);
         self.redirect(now, ending, executed, prediction);
     }
 
     /// Accounts for a jump that neither is a call nor indirect, if the fetch
-    /// unit made it without a bubble; returns whether it did.
+    /// unit made it without a bubble; returns whether it did. The same holds.
     #[inline(always)]
     pub fn foreseen_jump(&mut self, now: u64, ending: &Ending, target: u64) -> bool {
         let executed = self.executed(now, ending, target, true, Transfer::Jump);
@@ -126,7 +145,7 @@ impl Pipeline {
             return false;
         }
         self.free_port = now + WRITE_BACK;
-        self.fetched_behind(now, ending, executed, 0);
+        self.foreseen(now, ending, executed);
         true
     }
 
@@ -150,7 +169,7 @@ impl Pipeline {
     pub fn fetch_again(&mut self, pc: u64, now: u64) {
         self.fetch_start = now + 1 + self.config.flush_penalty;
         self.fetch_pc = pc;
-        self.first_buffered = 0;
+        self.buffering = Buffering::NONE;
     }
 
     /// Lets the predictors do what they did about the branch or jump behind the
@@ -175,13 +194,28 @@ impl Pipeline {
         taken: bool,
         transfer: Transfer,
     ) -> Executed {
-        let after = ending.targets[0];
-        let last_half = after - 2;
+        let last_half = ending.targets[0] - 2;
         // May be negative where a run begins elsewhere.
         let groups = (last_half >> 2) as i64 - (self.fetch_pc >> 2) as i64;
         let earliest = now.saturating_sub(ending.fetch_ahead) as i64;
         let fetched = (self.fetch_start as i64 + groups).max(earliest);
         let fetched = fetched.min(now as i64) as u64;
+        self.executed_when(fetched, now, ending, next, taken, transfer)
+    }
+
+    /// The same if its group was `fetched` then.
+    #[inline(always)]
+    fn executed_when(
+        &self,
+        fetched: u64,
+        now: u64,
+        ending: &Ending,
+        next: u64,
+        taken: bool,
+        transfer: Transfer,
+    ) -> Executed {
+        let after = ending.targets[0];
+        let last_half = after - 2;
         Executed {
             last_half,
             counter_address: ending.counter_address,
@@ -220,7 +254,7 @@ impl Pipeline {
                 }
                 self.fetch_start = now + 1 + self.config.mispredict_penalty;
                 self.fetch_pc = next;
-                self.first_buffered = 0;
+                self.buffering = Buffering::NONE;
                 return;
             }
             Prediction::Right => 0,
@@ -229,20 +263,38 @@ impl Pipeline {
         self.fetched_behind(now, ending, executed, bubble);
     }
 
+    /// Notes that the fetch unit went on without a bubble where the direct branch or
+    /// jump goes that issued at `now`. Its group was there before it issued: nothing
+    /// has to wait behind it but an instruction in two groups.
+    #[inline(always)]
+    fn foreseen(&mut self, now: u64, ending: &Ending, executed: Executed) {
+        self.buffering = ending.buffering(self.buffering, executed.taken);
+        if executed.taken {
+            self.fetch_start = executed.fetched + 1;
+            self.fetch_pc = executed.target;
+            self.taken = now;
+            self.taken_buffering = self.buffering;
+        } else {
+            self.fetch_start = executed.fetched;
+            self.fetch_pc = executed.last_half;
+        }
+    }
+
     /// Notes that the fetch unit went on, after so many cycles more than one,
     /// where the branch or jump goes that issued at `now`.
     #[inline(always)]
     fn fetched_behind(&mut self, now: u64, ending: &Ending, executed: Executed, bubble: u64) {
-        let buffered = ending.buffered(self.first_buffered);
         if executed.taken {
             self.fetch_start = executed.fetched + 1 + bubble;
             self.fetch_pc = executed.target;
-            self.group_free = now + 1 - buffered;
-            self.first_buffered = buffered & executed.target >> 1;
+            let last = ending.buffering(self.buffering, true).taken() == 1;
+            self.buffering = Buffering::behind(last, true, executed.target);
+            self.taken = now;
+            self.taken_buffering = self.buffering;
         } else {
             self.fetch_start = executed.fetched;
             self.fetch_pc = executed.last_half;
-            self.first_buffered = buffered | executed.after >> 1 & 1;
+            self.buffering = ending.buffering(self.buffering, false);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::begin_last;
 use crate::memory::Memory;
 use crate::predictor::Transfer;
-use crate::record::{Below, Core, Ending, How, Record};
+use crate::record::{Below, Core, Ending, Entry, How, Record};
 
 /// Begins a block: its first record.
 pub fn enter<const TIMED: bool>(
@@ -25,7 +25,7 @@ pub fn enter<const TIMED: bool>(
     core.start = pc;
     let mut now = now;
     if TIMED {
-        now = core.pipeline.enter(now, record.index != 0);
+        now = core.pipeline.enter(now, Entry(record.index).is_split());
         if !core.pipeline.is_on_line(pc) {
             return super::fetch_line(core, memory, records, now, below);
         }
@@ -34,7 +34,7 @@ pub fn enter<const TIMED: bool>(
 }
 
 macro_rules! branches {
-    ($($name:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
+    ($($name:ident, $upper:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -51,16 +51,35 @@ macro_rules! branches {
                 branch::<TIMED, false>(core, memory, records, now, below)
             }
         }
+
+        /// The same alone in the upper half of a fetch group.
+        pub fn $upper(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            const TIMED: bool = true;
+            let (record, now) = begin_last!(core, memory, records, now, below);
+            let $a = core.x[usize::from(record.rs1)];
+            let $b = core.x[usize::from(record.rs2)];
+            if $taken {
+                unforeseen_branch::<true>(core, memory, records, now, below)
+            } else {
+                unforeseen_branch::<false>(core, memory, records, now, below)
+            }
+        }
     )*};
 }
 
 branches! {
-    beq: |a, b| a == b;
-    bne: |a, b| a != b;
-    blt: |a, b| (a as i64) < b as i64;
-    bge: |a, b| a as i64 >= b as i64;
-    bltu: |a, b| a < b;
-    bgeu: |a, b| a >= b;
+    beq, upper_beq: |a, b| a == b;
+    bne, upper_bne: |a, b| a != b;
+    blt, upper_blt: |a, b| (a as i64) < b as i64;
+    bge, upper_bge: |a, b| a as i64 >= b as i64;
+    bltu, upper_bltu: |a, b| a < b;
+    bgeu, upper_bgeu: |a, b| a >= b;
 }
 
 /// Ends a block by a branch that issued at `now`.
@@ -75,16 +94,37 @@ fn branch<const TIMED: bool, const TAKEN: bool>(
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
-    let ending = Ending::of(ending);
+    let ending = Ending::of(record, ending);
     let next = ending.targets[usize::from(TAKEN)];
     if TIMED && !core.pipeline.foreseen_branch(now, &ending, next, TAKEN) {
+        return mistaken_branch::<TAKEN>(core, memory, records, now, below);
+    }
+    let link = record.links()[usize::from(TAKEN)];
+    follow_foreseen::<TIMED, TAKEN>(core, memory, next, link, now, below)
+}
+
+/// The same for one that was looked up and is not surely predicted right.
+#[inline(never)]
+fn mistaken_branch<const TAKEN: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(record, ending);
+    let next = ending.targets[usize::from(TAKEN)];
+    if !core.pipeline.mistaken_branch(now, &ending, next, TAKEN) {
         return unforeseen_branch::<TAKEN>(core, memory, records, now, below);
     }
     let link = record.links()[usize::from(TAKEN)];
     follow(core, memory, next, link, now, below)
 }
 
-/// The same for one that may be predicted wrongly.
+/// The same for one of which nothing is known.
 #[inline(never)]
 fn unforeseen_branch<const TAKEN: bool>(
     core: &mut Core,
@@ -96,7 +136,7 @@ fn unforeseen_branch<const TAKEN: bool>(
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
-    let ending = Ending::of(ending);
+    let ending = Ending::of(record, ending);
     let next = ending.targets[usize::from(TAKEN)];
     core.pipeline.branch(now, &ending, next, TAKEN);
     let link = record.links()[usize::from(TAKEN)];
@@ -122,6 +162,42 @@ fn follow(
     super::lost(core, now)
 }
 
+/// The same behind a branch or jump that the fetch unit foresaw.
+#[inline(always)]
+fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    next: u64,
+    link: u32,
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let Some(records) = below.code.get(link as usize..) else {
+        return super::lost(core, now);
+    };
+    let [first, second, ..] = records else {
+        return super::lost(core, now);
+    };
+    // What `enter` does: there is nothing to wait for but the second group.
+    let entry = Entry(first.index);
+    let plain = TIMED
+        && entry.is_in_one_line()
+        && core.pipeline.is_on_same_line(next)
+        && core.instructions < core.pause_at
+        && now < below.last_cycle;
+    if !plain {
+        core.pc = next;
+        return (first.step)(core, memory, records, now, below);
+    }
+    core.instructions += u64::from(first.extra);
+    core.start = next;
+    let mut now = now;
+    if TAKEN && entry.is_split() {
+        now = core.pipeline.enter(now, true);
+    }
+    (second.step)(core, memory, &records[1..], now, below)
+}
+
 /// Stands at the beginning of all code: leaves for a block whose place is not
 /// known yet.
 pub fn unlinked(core: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> How {
@@ -139,14 +215,32 @@ pub fn jal<const TIMED: bool>(
     let [_, ending, ..] = records else {
         return super::lost(core, now);
     };
-    let ending = Ending::of(ending);
+    let ending = Ending::of(record, ending);
     let [after, target] = ending.targets;
     core.x[usize::from(record.rd)] = after;
     let call = matches!(record.rd, 1 | 5);
     if TIMED && (call || !core.pipeline.foreseen_jump(now, &ending, target)) {
         return unforeseen_jal(core, memory, records, now, below);
     }
-    follow(core, memory, target, record.links()[1], now, below)
+    follow_foreseen::<TIMED, true>(core, memory, target, record.links()[1], now, below)
+}
+
+/// The same for one alone in the upper half of a fetch group.
+pub fn upper_jal(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    const TIMED: bool = true;
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    let [_, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let [after, _] = Ending::of(record, ending).targets;
+    core.x[usize::from(record.rd)] = after;
+    unforeseen_jal(core, memory, records, now, below)
 }
 
 /// The same for a call, or a jump that may be found late.
@@ -161,7 +255,7 @@ fn unforeseen_jal(
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
-    let ending = Ending::of(ending);
+    let ending = Ending::of(record, ending);
     let target = ending.targets[1];
     let call = matches!(record.rd, 1 | 5);
     let transfer = if call { Transfer::Call } else { Transfer::Jump };
@@ -180,7 +274,7 @@ pub fn jalr<const TIMED: bool>(
     let [_, ending, ..] = records else {
         return super::lost(core, now);
     };
-    let ending = Ending::of(ending);
+    let ending = Ending::of(record, ending);
     let base = core.x[usize::from(record.rs1)];
     let target = base.wrapping_add(record.immediate) & !1;
     core.x[usize::from(record.rd)] = ending.targets[0];
@@ -212,6 +306,6 @@ pub fn go_on(
     let [record, ending, ..] = records else {
         return super::lost(core, now);
     };
-    let next = Ending::of(ending).targets[1];
+    let next = Ending::of(record, ending).targets[1];
     follow(core, memory, next, record.links()[1], now, below)
 }
