@@ -262,7 +262,7 @@ impl Buffering {
     /// otherwise 0.
     #[inline(always)]
     pub fn taken(self) -> u64 {
-        u64::from(self.0 / Self::TAKEN & 1)
+        u64::from(self.0 & Self::TAKEN != 0)
     }
 }
 
@@ -424,4 +424,32 @@ pub(crate) enum How {
     Stop,
     /// To stop at its end, for [`Core::exit`].
     StopAfter,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ending_tells_what_comes_from_the_buffer() {
+        let [even, odd] = [0x1000, 0x1002];
+        for (buffered, first, last) in [
+            (Buffered::Never, true, false),
+            (Buffered::Always, false, true),
+            (Buffered::AsFirst, false, false),
+            (Buffered::AsFirst, true, true),
+        ] {
+            for (after, target) in [(even, odd), (odd, even)] {
+                let ending = Ending::new([after, target], 3, 7).with_buffered(buffered);
+                let read = Ending::of(&ending.record(), &ending.record());
+                for (taken, address) in [(false, after), (true, target)] {
+                    // Two ways to say whether the first instruction does.
+                    let before = Buffering::behind(first, true, odd);
+                    let next = read.buffering(before, taken);
+                    assert_eq!(next.0, Buffering::behind(last, taken, address).0);
+                    assert_eq!(next.taken(), u64::from(taken && last));
+                }
+            }
+        }
+    }
 }
