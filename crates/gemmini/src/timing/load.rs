@@ -5,7 +5,7 @@
 
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
-use super::merger::{Arrival, ENTERED, Merging};
+use super::merger::{Arrival, ENTERED, Merging, WIDE, WideRow};
 use super::ring::Ring;
 use super::station::Slot;
 use std::collections::VecDeque;
@@ -49,6 +49,8 @@ pub(super) struct Tracker {
     pub(super) busy: bool,
     pub(super) slot: Slot,
     pub(super) bytes_left: u32,
+    /// Rows on the way of accumulator width.
+    pub(super) wide_rows: u32,
     pub(super) last_write: u64,
 }
 
@@ -107,6 +109,13 @@ pub(super) struct LoadUnit {
     pub(super) write_free: u64,
     pub(super) written: [u64; 8],
     pub(super) written_count: usize,
+    /// Rows of accumulator width whose writes are not scheduled, how many were
+    /// before them, when the last of those were written, and from when on the next
+    /// one can be.
+    pub(super) wide: VecDeque<WideRow>,
+    pub(super) wide_count: usize,
+    pub(super) wide_written: [u64; WIDE],
+    pub(super) wide_free: u64,
     pub(super) zero: Option<ZeroFill>,
     /// Cycle from which zeros of the next command can be written.
     zero_free: u64,
@@ -141,6 +150,10 @@ impl LoadUnit {
             write_free: 0,
             written: [0; 8],
             written_count: 0,
+            wide: VecDeque::with_capacity(WIDE),
+            wide_count: 0,
+            wide_written: [0; WIDE],
+            wide_free: 0,
             zero: None,
             zero_free: 0,
             bytes: 0,
@@ -176,6 +189,17 @@ impl LoadUnit {
         self.current.map(|row| row.next)
     }
 
+    /// Returns the cycle from which another row of accumulator width can leave the
+    /// merger, or nothing if that is not known yet.
+    pub(super) fn wide_taken(&self) -> Option<u64> {
+        let count = self.wide_count + self.wide.len();
+        match count.checked_sub(WIDE) {
+            None => Some(0),
+            Some(before) if before < self.wide_count => Some(self.wide_written[before % WIDE] + 1),
+            Some(_) => None,
+        }
+    }
+
     /// Returns whether packets are outstanding at `cycle`.
     pub(super) fn last_release(&self) -> u64 {
         self.releases.back().copied().unwrap_or(0)
@@ -185,6 +209,9 @@ impl LoadUnit {
 impl Engine {
     /// Does what the load path has to do in cycle `now`.
     pub(super) fn step_load(&mut self, now: u64) {
+        if !self.load.wide.is_empty() {
+            self.step_wide(now);
+        }
         let mut wake = self.step_zero(now);
         loop {
             wake = wake.min(self.step_lead(now));
@@ -196,6 +223,9 @@ impl Engine {
         }
         if !self.is_merger_idle() {
             wake = wake.min(self.step_merge(now));
+        }
+        if !self.load.wide.is_empty() {
+            wake = wake.min(self.step_wide(now));
         }
         if self.load.current.is_some()
             && self.load.packets >= self.k.read_packets
@@ -297,6 +327,7 @@ impl Engine {
                 busy: true,
                 slot,
                 bytes_left,
+                wide_rows: 0,
                 last_write: 0,
             };
             if zero {

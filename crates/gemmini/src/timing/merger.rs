@@ -6,6 +6,7 @@ use super::engine::{Engine, LOAD};
 use super::job::LoadJob;
 use super::load::Packet;
 use super::port::PACKETS;
+use super::station::Slot;
 
 /// Beats that the buffers between the data pipeline of the L2 and the merger
 /// hold, with those in the stages of the pipeline itself.
@@ -46,6 +47,26 @@ pub(super) struct Merging {
     write_at: Option<u64>,
     /// Writes of the row in turn that are done.
     writes: u32,
+}
+
+/// Rows of accumulator width between the merger and their writes (RTL: the queue
+/// and the register of `VectorScalarMultiplier`).
+pub(super) const WIDE: usize = 3;
+
+/// A row of accumulator width that is repeated, or behind one that is: what comes
+/// behind it for the scratchpad has a way of its own and does not wait for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WideRow {
+    slot: Slot,
+    tracker: usize,
+    /// First local row of the copies, and how many are to be written: the last
+    /// ones go first.
+    row: u32,
+    left: u32,
+    /// It is the last row of its packet.
+    last: bool,
+    /// Cycle from which the next copy could be written.
+    next: u64,
 }
 
 impl Engine {
@@ -205,6 +226,16 @@ impl Engine {
         while merging.sent < bytes {
             let rest = block_bytes - merging.offset;
             let last = merging.sent + rest >= bytes;
+            let apart = job.wide && (job.repeats > 0 || !self.load.wide.is_empty());
+            let taken = if apart {
+                match self.load.wide_taken() {
+                    Some(taken) => taken,
+                    // A write makes room.
+                    None => return u64::MAX,
+                }
+            } else {
+                0
+            };
             let write_at = match merging.write_at {
                 Some(at) => at,
                 None => {
@@ -212,8 +243,13 @@ impl Engine {
                     let end = (merging.sent + block_bytes).min(bytes) + shift - 1;
                     let idx = (end >> beat_shift).min(last_beat);
                     let entered = (merging.start + idx).max(merging.first + idx * merging.spacing);
-                    let mut out = (merging.out + 1).max(entered + 1);
-                    if self.load.written_count >= self.k.write_stages {
+                    let mut out = (merging.out + 1).max(entered + 1).max(taken);
+                    if job.wide {
+                        if !apart && self.load.written_count >= WIDE {
+                            let idx = self.load.written_count - WIDE;
+                            out = out.max(self.load.written[idx % 8] + 1);
+                        }
+                    } else if self.load.written_count >= self.k.write_stages {
                         let idx = self.load.written_count - self.k.write_stages;
                         let before = self.load.written[idx % 8];
                         out = out.max(before.saturating_sub(self.k.merger_to_write - 1));
@@ -222,10 +258,22 @@ impl Engine {
                     out + delay
                 }
             };
-            let wake = self.write_row(&job, merging, write_at, last, now);
-            if wake != 0 {
-                merging.write_at = Some(write_at);
-                return wake;
+            if apart {
+                self.load.wide.push_back(WideRow {
+                    slot: packet.slot,
+                    tracker: packet.tracker,
+                    row: job.row + packet.row + merging.block * job.block_stride,
+                    left: job.repeats + 1,
+                    last,
+                    next: write_at,
+                });
+                self.load.trackers[packet.tracker].wide_rows += 1;
+            } else {
+                let wake = self.write_row(&job, merging, write_at, last, now);
+                if wake != 0 {
+                    merging.write_at = Some(write_at);
+                    return wake;
+                }
             }
             merging.write_at = None;
             merging.writes = 0;
@@ -321,11 +369,59 @@ impl Engine {
         }
         let tracker = &mut self.load.trackers[merging.packet.tracker];
         tracker.bytes_left = tracker.bytes_left.saturating_sub(merging.packet.bytes);
-        if tracker.bytes_left == 0 {
+        self.complete_if_written(merging.packet.tracker);
+        self.wake[LOAD] = self.wake[LOAD].min(last_in + 1);
+    }
+
+    /// Schedules the completion of a command if all its rows are written.
+    #[inline]
+    fn complete_if_written(&mut self, tracker: usize) {
+        let tracker = &self.load.trackers[tracker];
+        if tracker.bytes_left == 0 && tracker.wide_rows == 0 {
             let (slot, at) = (tracker.slot, tracker.last_write + 1);
             self.schedule_completion(slot, at);
         }
-        self.wake[LOAD] = self.wake[LOAD].min(last_in + 1);
+    }
+
+    /// Writes the copies of rows of accumulator width that are due; returns when
+    /// to look again.
+    pub(super) fn step_wide(&mut self, now: u64) -> u64 {
+        while let Some(mut row) = self.load.wide.front().copied() {
+            let at = row.next.max(self.load.wide_free);
+            if at > now {
+                return at;
+            }
+            let job = *self.load_job(row.slot);
+            let bank = self.bank(true, row.row + row.left - 1);
+            let free = self.acc_ex_writes[bank].first_free(at);
+            // Results go first, and so does what is the last row of another packet:
+            // only one can be reported in a cycle.
+            if free > at || self.load_last.is_marked(at) {
+                row.next = free.max(at + 1);
+                self.load.wide[0] = row;
+                continue;
+            }
+            if job.accumulate {
+                self.acc_reads_blocked[bank].mark(at);
+            }
+            self.load.wide_free = at + 1;
+            row.left -= 1;
+            self.load.wide[0] = row;
+            if row.left > 0 {
+                continue;
+            }
+            self.load.wide.pop_front();
+            if row.last {
+                self.load_last.mark(at);
+            }
+            self.load.wide_written[self.load.wide_count % WIDE] = at;
+            self.load.wide_count += 1;
+            let tracker = &mut self.load.trackers[row.tracker];
+            tracker.wide_rows -= 1;
+            tracker.last_write = tracker.last_write.max(at);
+            self.complete_if_written(row.tracker);
+        }
+        u64::MAX
     }
 
     /// Schedules the writes of one block of a row from cycle `at` on; returns
