@@ -156,6 +156,16 @@ impl Coprocessor for Gemmini {
         }
     }
 
+    fn shares_lines(&self) -> bool {
+        self.timing.as_ref().is_some_and(Engine::shares_lines)
+    }
+
+    fn data_turn(&mut self, cycle: u64) -> u64 {
+        self.timing
+            .as_mut()
+            .map_or(cycle, |engine| engine.core_turn(cycle))
+    }
+
     fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault> {
         self.functional.cpu_access(address, bytes, store, pc)
     }

@@ -77,6 +77,20 @@ pub trait Coprocessor {
     /// up (`true`: invalidate) or to clean (`false`) since the last call.
     fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>);
 
+    /// Returns whether the memory system may be about to ask the L1 data cache for
+    /// lines, so that [`data_turn`](Self::data_turn) has to be asked. Changes only
+    /// where another function is called.
+    fn shares_lines(&self) -> bool {
+        false
+    }
+
+    /// The core wants to access its L1 data cache in `cycle`, which is no earlier
+    /// than at the last call: returns the first cycle from then on in which the
+    /// cache has time for it. While it gives up or cleans lines it has none.
+    fn data_turn(&mut self, cycle: u64) -> u64 {
+        cycle
+    }
+
     /// A CPU load or store touched a page that has
     /// [`Memory::watch`] set: the accelerator may report a race.
     ///

@@ -80,6 +80,9 @@ pub(crate) struct Pipeline {
     data_cache: Cache,
     predictor: Predictor,
     probes: Vec<(u64, bool)>,
+    /// The memory system may be about to ask the data cache for lines: nothing is
+    /// relied on to hit, and every access waits for its turn.
+    shares_lines: bool,
     pub statistics: CoreStatistics,
 }
 
@@ -114,6 +117,7 @@ impl Pipeline {
             data_cache: Cache::new(&config.l1d, config.replacement_seed),
             predictor: Predictor::new(config),
             probes: Vec::new(),
+            shares_lines: false,
             statistics: CoreStatistics::default(),
         }
     }

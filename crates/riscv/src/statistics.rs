@@ -5,7 +5,8 @@
 pub struct CoreStatistics {
     /// Loads, stores and atomics that missed the L1 data cache.
     pub data_misses: u64,
-    /// Cycles waited for them.
+    /// Cycles waited for them, and for the cache while it gave up or cleaned lines
+    /// that the memory system asked for.
     pub data_miss_cycles: u64,
     /// Lines fetched past the L1 instruction cache.
     pub fetch_misses: u64,

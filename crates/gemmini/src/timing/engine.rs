@@ -254,6 +254,7 @@ impl Engine {
             return cycle;
         }
         let idle = self.drain();
+        self.memory.sharing.end_batch();
         if idle <= cycle {
             return cycle;
         }
@@ -307,7 +308,7 @@ impl Engine {
     }
 
     #[inline]
-    fn next_event(&self) -> u64 {
+    pub(super) fn next_event(&self) -> u64 {
         let [a, b, c, d, e, f, g, h] = self.wake;
         (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
     }

@@ -126,6 +126,7 @@ impl Engine {
             accepted = room + self.k.replay;
             self.stats.core_blocked += accepted - command.cycle;
         }
+        self.expect_moves(instruction, context);
         if let Some(plan) = context.matmul {
             self.matmul_plans.push_back(*plan);
         }

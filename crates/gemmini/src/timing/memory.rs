@@ -9,12 +9,15 @@
 //! `SinkD`, `BankedStore`.
 
 mod coherence;
+mod sharing;
 
 use super::calendar::Calendar;
 use super::config::MemoryConfig;
 use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED, SHARED};
 use super::request::{Client, Kind, Request};
 use super::trackers::{Step, Trackers, Transaction, Victim};
+use coherence::Turns;
+use sharing::Sharing;
 
 const LINE_SHIFT: u32 = 6;
 /// Banks of the L2's data array, each one beat wide.
@@ -76,6 +79,9 @@ pub(super) struct MemorySystem {
     outer_read_free: u64,
     outer_write_free: u64,
     probe_free: u64,
+    /// When the core's data cache has no turn for the core.
+    turns: Turns,
+    pub(super) sharing: Sharing,
     /// Cycles in which a bank of the data array is in use by something that
     /// reads of the data pipeline have to wait for.
     bank_busy: [Calendar; BANKS],
@@ -103,6 +109,8 @@ impl MemorySystem {
             outer_read_free: 0,
             outer_write_free: 0,
             probe_free: 0,
+            turns: Turns::default(),
+            sharing: Sharing::new(),
             bank_busy: std::array::from_fn(|_| Calendar::new()),
             banks_busy_until: 0,
             passed: [(u64::MAX, 0, 0); WRITE_BEHIND_READ as usize],
@@ -267,10 +275,16 @@ impl MemorySystem {
                 Kind::Acquire { write } => {
                     let held = if write { OWNED | CORE_DIRTY } else { OWNED };
                     self.directory.change(slot, SHARED, held);
+                    if entry & CORE == 0 {
+                        self.sharing.hold(request.line);
+                    }
                     (slot, Step::Answer, true)
                 }
                 Kind::Release => {
                     self.directory.change(slot, CORE, DIRTY);
+                    if entry & CORE != 0 {
+                        self.sharing.lose(request.line);
+                    }
                     (slot, Step::Answer, true)
                 }
             }
@@ -290,6 +304,12 @@ impl MemorySystem {
                 Kind::Get | Kind::Release => 0,
             };
             self.directory.change(slot, 0, state);
+            if state & CORE != 0 {
+                self.sharing.hold(request.line);
+            }
+            if let Some(victim) = victim.filter(|victim| victim.core) {
+                self.sharing.lose(victim.line);
+            }
             let step = match victim {
                 Some(victim) if victim.core => Step::Recall,
                 Some(_) => Step::Release,

@@ -7,6 +7,10 @@
 use super::engine::{Engine, PORT, Until};
 use super::load::Packet;
 use super::request::{Client, Kind};
+use crate::ExecContext;
+use crate::address::Tile;
+use crate::configured::StoreState;
+use crate::isa::Instruction;
 use autocomp_riscv::LineAccess;
 use std::collections::VecDeque;
 
@@ -290,6 +294,62 @@ impl Engine {
         }
         let next = self.step_requests(now);
         self.wake[PORT] = next.min(self.memory.next_event());
+    }
+
+    /// Notes which bytes a command may move.
+    #[inline]
+    pub(super) fn expect_moves(&mut self, instruction: &Instruction, context: &ExecContext<'_>) {
+        let sharing = &mut self.memory.sharing;
+        let rows_to_bytes = |rows: u32, stride: u64, tile: &Tile| {
+            let element = if tile.address.is_accumulator() {
+                self.config.acc_element_bytes()
+            } else {
+                self.config.element_bytes()
+            };
+            u64::from(rows.saturating_sub(1))
+                .saturating_mul(stride)
+                .saturating_add(u64::from(tile.cols) * u64::from(element))
+        };
+        match instruction {
+            Instruction::Mvin { dram: 0, .. } => {}
+            Instruction::Mvin {
+                channel,
+                dram,
+                tile,
+            } => {
+                let stride = context.configured.load[usize::from(*channel).min(2)].stride;
+                sharing.expect(*dram, rows_to_bytes(tile.rows.into(), stride, tile));
+            }
+            Instruction::Mvout { dram, tile } => {
+                let StoreState { stride, pool, .. } = &context.configured.store;
+                let rows = if pool.stride == 0 {
+                    u32::from(tile.rows).max(u32::from(pool.orows) * u32::from(pool.ocols))
+                } else {
+                    u32::from(pool.porows) * u32::from(pool.out_dim) + u32::from(pool.pocols)
+                };
+                sharing.expect(*dram, rows_to_bytes(rows, (*stride).into(), tile));
+            }
+            Instruction::LoopWs(_) | Instruction::LoopConv(_) => sharing.expect_anything(),
+            _ => {}
+        }
+    }
+
+    /// Returns whether commands that are not done may make the core's data cache
+    /// give up or clean lines.
+    #[inline]
+    #[must_use]
+    pub fn shares_lines(&self) -> bool {
+        self.memory.sharing.is_shared()
+    }
+
+    /// The core wants to access its data cache in cycle `cycle`; returns the
+    /// first one from then on in which it has a turn, as far as is known.
+    pub fn core_turn(&mut self, cycle: u64) -> u64 {
+        self.run_until(cycle.saturating_sub(1));
+        if self.next_event() == u64::MAX {
+            self.memory.sharing.end_batch();
+        }
+        self.memory.core_turn(cycle)
     }
 
     /// The core accesses a line below its L1 caches at `cycle`; returns the

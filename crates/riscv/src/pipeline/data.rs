@@ -96,28 +96,33 @@ impl Pipeline {
         replay: u64,
         below: &mut dyn Coprocessor,
     ) -> u64 {
+        let issue = self.turn(issue, replay, below);
         let mut issue = self.behind_stores(issue, address, bytes, replay);
         let line = address >> 6;
         if line != self.read_lines[line as usize % DATA_LINES] {
             if self.data_cache.access(address, false) != Lookup::Hit {
                 issue = self.miss(issue, address, false, below);
             }
-            self.read_lines[line as usize % DATA_LINES] = line;
-            self.doubt(address, false);
+            if !self.shares_lines {
+                self.read_lines[line as usize % DATA_LINES] = line;
+                self.doubt(address, false);
+            }
         }
         issue
     }
 
-    /// Returns the issue cycle of a store or atomic of `bytes` bytes.
+    /// Returns the issue cycle of a store or atomic of `bytes` bytes, which takes
+    /// `replay` cycles to issue again.
     #[inline(always)]
     pub fn store(
         &mut self,
         issue: u64,
         address: u64,
         bytes: u64,
+        replay: u64,
         below: &mut dyn Coprocessor,
     ) -> u64 {
-        let mut issue = issue;
+        let mut issue = self.turn(issue, replay, below);
         let line = address >> 6;
         if line != self.written_lines[line as usize % DATA_LINES] {
             match self.data_cache.access(address, true) {
@@ -130,11 +135,45 @@ impl Pipeline {
                     issue = self.miss(issue, address, true, below);
                 }
             }
-            self.written_lines[line as usize % DATA_LINES] = line;
-            self.doubt(address, true);
+            if !self.shares_lines {
+                self.written_lines[line as usize % DATA_LINES] = line;
+                self.doubt(address, true);
+            }
         }
         self.stored(issue, address, bytes);
         issue
+    }
+
+    /// Returns the issue cycle of an access whose operands allow `issue`: it is
+    /// replayed if the cache is busy with lines that it is asked for when it comes
+    /// from decode, which takes `replay` cycles, and waits in decode until the cache
+    /// takes requests.
+    #[inline(always)]
+    fn turn(&mut self, issue: u64, replay: u64, below: &mut dyn Coprocessor) -> u64 {
+        if self.shares_lines {
+            self.shared_turn(issue, replay, below)
+        } else {
+            issue
+        }
+    }
+
+    #[inline(never)]
+    fn shared_turn(&mut self, issue: u64, replay: u64, below: &mut dyn Coprocessor) -> u64 {
+        let mut at = issue;
+        loop {
+            let turn = below.data_turn(at + 1);
+            if turn <= at + 1 {
+                break;
+            }
+            // That the cache takes requests again is seen a cycle later.
+            at = (at + replay).max(turn + 1);
+        }
+        self.take_probes(below);
+        if at > issue {
+            self.run_start = at;
+            self.statistics.data_miss_cycles += at - issue;
+        }
+        at
     }
 
     /// Returns when an access that misses issues again: the cache refuses it,
@@ -180,6 +219,19 @@ impl Pipeline {
             self.data_cache.probe(address, invalidate);
         }
         self.probes = probes;
+        self.look_for_sharing(below);
+    }
+
+    /// Learns whether the memory system may be about to ask for lines.
+    #[inline]
+    pub fn look_for_sharing(&mut self, below: &mut dyn Coprocessor) {
+        let shares_lines = below.shares_lines();
+        if shares_lines && !self.shares_lines {
+            self.read_lines.fill(u64::MAX);
+            self.written_lines.fill(u64::MAX);
+            self.doubtful = None;
+        }
+        self.shares_lines = shares_lines;
     }
 
     /// Remembers if the line of `address` was given up as soon as it came: those

@@ -209,9 +209,10 @@ fn store_checked<const TIMED: bool, const N: usize>(
     };
     let (issued, mut now) = (now, now);
     if TIMED {
+        let replay = super::replay_cycles(core, records);
         now = core
             .pipeline
-            .store(now, address, N as u64, below.coprocessor);
+            .store(now, address, N as u64, replay, below.coprocessor);
         if now > issued {
             super::replayed(core, records, issued);
         }
@@ -259,8 +260,10 @@ pub fn atomic<const TIMED: bool>(
     }
     if TIMED {
         // Taken to be of the larger size.
-        now = core.pipeline.store(now, address, 8, below.coprocessor);
         let replay = super::replay_cycles(core, records);
+        now = core
+            .pipeline
+            .store(now, address, 8, replay, below.coprocessor);
         now = core
             .pipeline
             .read(now, address, 8, replay, below.coprocessor);

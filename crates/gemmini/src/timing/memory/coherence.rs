@@ -7,12 +7,64 @@ use crate::timing::directory::{CORE, CORE_DIRTY, DIRTY, OWNED, SHARED};
 use crate::timing::request::{Client, Kind, Request};
 use crate::timing::trackers::Step;
 use autocomp_riscv::LineAccess;
+use std::collections::VecDeque;
+
+/// Cycles from the L2 sending a probe to the L1 seeing it.
+const PROBE_TO_L1: u64 = 1;
+/// Runs of probes that are remembered while no one asks.
+const RUNS: usize = 64;
+
+/// Cycles in which the core's data cache takes no requests of the core: from a
+/// probe being there to the line's new state being noted. Probes go first, so
+/// those that follow each other leave no cycle between them.
+///
+/// *Source*: Rocket Chip, `DCache`: a probe at the port keeps requests from the
+/// tags, `release_state` everything while it is worked on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns {
+    /// First cycle of each run, and that behind it, the oldest first.
+    runs: VecDeque<(u64, u64)>,
+}
+
+impl Turns {
+    /// Adds a probe that is there in cycle `from` and done before cycle `end`.
+    fn add(&mut self, from: u64, end: u64) {
+        if let Some((_, last)) = self.runs.back_mut()
+            && from <= *last
+        {
+            *last = end.max(*last);
+            return;
+        }
+        if self.runs.len() == RUNS {
+            self.runs.pop_front();
+        }
+        self.runs.push_back((from, end));
+    }
+
+    /// Returns the first cycle from `cycle` on in which a request is taken, and
+    /// forgets runs that have ended before: no one asks for earlier ones.
+    fn next(&mut self, cycle: u64) -> u64 {
+        while let Some((from, end)) = self.runs.front() {
+            if cycle < *end {
+                return if *from <= cycle { *end } else { cycle };
+            }
+            self.runs.pop_front();
+        }
+        cycle
+    }
+}
 
 impl MemorySystem {
     /// Moves the probes for the core's L1 into `probes`: lines to give up (`true`)
     /// or to clean.
     pub(in crate::timing) fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
         probes.append(&mut self.probes);
+    }
+
+    /// Returns the first cycle from `cycle` on in which the core's data cache takes
+    /// a request, as far as is known.
+    pub(in crate::timing) fn core_turn(&mut self, cycle: u64) -> u64 {
+        self.turns.next(cycle)
     }
 
     /// Returns when a request that the core sends in cycle `sent` is at the L2.
@@ -31,25 +83,27 @@ impl MemorySystem {
     ) -> Option<u64> {
         self.counts.core_requests += 1;
         let line = address >> LINE_SHIFT;
-        let (kind, client) = match access {
-            LineAccess::Fetch => (Kind::Get, Client::Core),
-            LineAccess::Read => (Kind::Acquire { write: false }, Client::Core),
+        let (kind, client, beats) = match access {
+            LineAccess::Fetch => (Kind::Get, Client::Core, BEATS),
+            LineAccess::Read => (Kind::Acquire { write: false }, Client::Core, BEATS),
             LineAccess::Write => {
-                if let Some(slot) = self.directory.find(line)
-                    && self.directory.entry(slot) & (OWNED | CORE_DIRTY) != 0
-                {
+                let slot = self.directory.find(line);
+                let held = slot.map_or(0, |slot| self.directory.entry(slot));
+                if let Some(slot) = slot.filter(|_| held & (OWNED | CORE_DIRTY) != 0) {
                     // The line was exclusive: no one has to be asked.
                     self.directory.change(slot, 0, OWNED | CORE_DIRTY);
                     return Some(cycle);
                 }
-                (Kind::Acquire { write: true }, Client::Core)
+                // The right to write comes without data if the core has them.
+                let beats = if held & SHARED == 0 { BEATS } else { 1 };
+                (Kind::Acquire { write: true }, Client::Core, beats)
             }
-            LineAccess::WriteBack => (Kind::Release, Client::Nobody),
+            LineAccess::WriteBack => (Kind::Release, Client::Nobody, BEATS),
         };
         let request = Request {
             line,
             beat: 0,
-            beats: BEATS as u8,
+            beats: beats as u8,
             kind,
             client,
             sent: cycle,
@@ -71,6 +125,8 @@ impl MemorySystem {
         };
         let start = now.max(self.probe_free);
         self.probe_free = start + u64::from(occupancy);
+        self.turns
+            .add(now + PROBE_TO_L1, self.probe_free + PROBE_TO_L1);
         // A read of what the core has written waits for its first beat.
         let wait = config.hit_latency + u32::from(dirty);
         start + u64::from(latency.saturating_sub(wait))
@@ -84,6 +140,9 @@ impl MemorySystem {
         let kept = if invalidate { 0 } else { SHARED };
         let written = if dirty { DIRTY } else { 0 };
         self.directory.change(slot, CORE, written | kept);
+        if invalidate {
+            self.sharing.lose(request.line);
+        }
         let rest = if dirty { BEATS - 1 } else { 0 };
         if dirty {
             for beat in 0..BEATS {
