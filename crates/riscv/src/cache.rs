@@ -3,17 +3,15 @@
 use crate::config::CacheConfig;
 
 const DIRTY: u64 = 1;
-const WRITABLE: u64 = 2;
 const EMPTY: u64 = u64::MAX;
 
 /// What a lookup found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Hit,
-    /// Present and written for the first time; it is now dirty.
+    /// Present and written for the first time; it is now dirty. Whether it may be
+    /// written is known below.
     FirstWrite,
-    /// Present, but held for reading while a write was asked for.
-    NotWritable,
     Miss,
 }
 
@@ -31,7 +29,7 @@ pub(crate) struct Cache {
     ways: usize,
     /// Sets lie this many places apart, as a power of two.
     way_bits: u32,
-    /// Line number << 2 | writable | dirty, set by set; [`EMPTY`] if none.
+    /// Line number << 1 | dirty, set by set; [`EMPTY`] if none.
     lines: Vec<u64>,
     /// The way of the last hit in each set, tried first.
     recent: Vec<u8>,
@@ -70,7 +68,7 @@ impl Cache {
         let set = (line & self.set_mask) as usize;
         let slot = (set << self.way_bits) + usize::from(self.recent[set]);
         let entry = self.lines[slot];
-        if entry >> 2 == line && (!write || entry & (WRITABLE | DIRTY) == WRITABLE | DIRTY) {
+        if entry >> 1 == line && (!write || entry & DIRTY != 0) {
             return Lookup::Hit;
         }
         self.access_other(line, set, write)
@@ -80,14 +78,11 @@ impl Cache {
     fn access_other(&mut self, line: u64, set: usize, write: bool) -> Lookup {
         let first = set << self.way_bits;
         let ways = &mut self.lines[first..first + self.ways];
-        let Some(way) = ways.iter().position(|entry| entry >> 2 == line) else {
+        let Some(way) = ways.iter().position(|entry| entry >> 1 == line) else {
             return Lookup::Miss;
         };
         self.recent[set] = way as u8;
         if write {
-            if ways[way] & WRITABLE == 0 {
-                return Lookup::NotWritable;
-            }
             let clean = ways[way] & DIRTY == 0;
             ways[way] |= DIRTY;
             if clean {
@@ -101,10 +96,10 @@ impl Cache {
     pub fn holds(&self, address: u64, write: bool) -> bool {
         let line = address >> 6;
         let first = ((line & self.set_mask) as usize) << self.way_bits;
-        let wanted = if write { WRITABLE | DIRTY } else { 0 };
+        let wanted = if write { DIRTY } else { 0 };
         self.lines[first..first + self.ways]
             .iter()
-            .any(|entry| entry >> 2 == line && entry & wanted == wanted)
+            .any(|entry| entry >> 1 == line && entry & wanted == wanted)
     }
 
     /// Puts the line of `address` into the cache; returns one that had to go.
@@ -117,24 +112,24 @@ impl Cache {
         // The hardware does not prefer ways that are empty.
         let way = ways
             .iter()
-            .position(|entry| *entry >> 2 == line)
+            .position(|entry| *entry >> 1 == line)
             .unwrap_or(usize::from(random) % self.ways);
         let victim = ways[way];
-        ways[way] = line << 2 | WRITABLE | if write { DIRTY } else { 0 };
+        ways[way] = line << 1 | if write { DIRTY } else { 0 };
         self.recent[set] = way as u8;
-        (victim != EMPTY && victim >> 2 != line).then_some(Victim {
-            address: victim >> 2 << 6,
+        (victim != EMPTY && victim >> 1 != line).then_some(Victim {
+            address: victim >> 1 << 6,
             dirty: victim & DIRTY != 0,
         })
     }
 
-    /// Obeys a probe: gives the line up, or keeps it clean and for reading.
+    /// Obeys a probe: gives the line up, or keeps it clean.
     pub fn probe(&mut self, address: u64, invalidate: bool) {
         let line = address >> 6;
         let first = ((line & self.set_mask) as usize) << self.way_bits;
         for entry in &mut self.lines[first..first + self.ways] {
-            if *entry >> 2 == line {
-                *entry = if invalidate { EMPTY } else { line << 2 };
+            if *entry >> 1 == line {
+                *entry = if invalidate { EMPTY } else { line << 1 };
             }
         }
     }

@@ -42,9 +42,10 @@ pub enum LineAccess {
     Fetch,
     /// Data line for reading.
     Read,
+    /// Data line for writing, of which the L1 holds no copy.
+    ReadToWrite,
     /// A data line that the L1 holds is written for the first time since it came
-    /// or was cleaned. Costs nothing if the L1 is its only owner. A store that
-    /// misses asks for the line by [`Read`](Self::Read) first.
+    /// or was cleaned. Costs nothing if the L1 has the right to do so.
     Write,
     /// Write-back of a dirty line that the L1 evicted.
     WriteBack,

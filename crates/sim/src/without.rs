@@ -51,8 +51,14 @@ impl Coprocessor for NoAccelerator {
         match access {
             // Nobody shares the line.
             LineAccess::WriteBack | LineAccess::Write => cycle,
-            LineAccess::Fetch | LineAccess::Read if first => cycle + self.first_line_cycles,
-            LineAccess::Fetch | LineAccess::Read => cycle + self.line_cycles,
+            LineAccess::Fetch | LineAccess::Read | LineAccess::ReadToWrite => {
+                let cycles = if first {
+                    self.first_line_cycles
+                } else {
+                    self.line_cycles
+                };
+                cycle + cycles
+            }
         }
     }
 

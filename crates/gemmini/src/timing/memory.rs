@@ -13,7 +13,7 @@ mod sharing;
 
 use super::calendar::Calendar;
 use super::config::MemoryConfig;
-use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED, SHARED};
+use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED};
 use super::request::{Client, Kind, Request};
 use super::trackers::{Step, Trackers, Transaction, Victim};
 use coherence::Turns;
@@ -273,11 +273,7 @@ impl MemorySystem {
                     (slot, step, step == Step::Probe || entry & DIRTY == 0)
                 }
                 Kind::Acquire { write } => {
-                    let held = if write { OWNED | CORE_DIRTY } else { OWNED };
-                    self.directory.change(slot, SHARED, held);
-                    if entry & CORE == 0 {
-                        self.sharing.hold(request.line);
-                    }
+                    self.grant(slot, request.line, write);
                     (slot, Step::Answer, true)
                 }
                 Kind::Release => {

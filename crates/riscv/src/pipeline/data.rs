@@ -127,13 +127,8 @@ impl Pipeline {
         if line != self.written_lines[line as usize % DATA_LINES] {
             match self.data_cache.access(address, true) {
                 Lookup::Hit => {}
-                Lookup::FirstWrite => {
-                    below.line_access(address & !63, LineAccess::Write, issue);
-                    self.take_probes(below);
-                }
-                Lookup::NotWritable | Lookup::Miss => {
-                    issue = self.miss(issue, address, true, below);
-                }
+                Lookup::FirstWrite => issue = self.first_write(issue, address, below),
+                Lookup::Miss => issue = self.miss(issue, address, true, below),
             }
             if !self.shares_lines {
                 self.written_lines[line as usize % DATA_LINES] = line;
@@ -182,29 +177,41 @@ impl Pipeline {
     fn miss(&mut self, issue: u64, address: u64, write: bool, below: &mut dyn Coprocessor) -> u64 {
         let line = address & !63;
         self.forget_doubtful();
-        let mut filled = issue;
-        if self.data_cache.access(address, false) == Lookup::Miss {
-            let mut ask = issue;
-            if let Some(victim) = self.data_cache.fill(line, write) {
-                self.forget_line(victim.address);
-                if victim.dirty {
-                    // It has to be gone before the new one is asked for.
-                    below.line_access(victim.address, LineAccess::WriteBack, issue);
-                    ask += self.config.write_back_cycles;
-                }
+        let mut ask = issue;
+        if let Some(victim) = self.data_cache.fill(line, write) {
+            self.forget_line(victim.address);
+            if victim.dirty {
+                // It has to be gone before the new one is asked for.
+                below.line_access(victim.address, LineAccess::WriteBack, issue);
+                ask += self.config.write_back_cycles;
             }
-            filled = below.line_access(line, LineAccess::Read, ask) + self.config.l1d.miss_overhead;
+        }
+        let access = if write {
+            LineAccess::ReadToWrite
         } else {
-            self.data_cache.fill(line, write);
-        }
-        if write {
-            filled = filled.max(below.line_access(line, LineAccess::Write, filled));
-        }
+            LineAccess::Read
+        };
+        let filled = below.line_access(line, access, ask) + self.config.l1d.miss_overhead;
         self.take_probes(below);
         self.run_start = filled;
         self.statistics.data_misses += 1;
         self.statistics.data_miss_cycles += filled.saturating_sub(issue);
         filled
+    }
+
+    /// Returns when a store to a line that the cache holds clean issues: as it
+    /// could, or when the right to write the line has come.
+    #[inline(never)]
+    fn first_write(&mut self, issue: u64, address: u64, below: &mut dyn Coprocessor) -> u64 {
+        let writable = below.line_access(address & !63, LineAccess::Write, issue);
+        if writable > issue {
+            self.forget_doubtful();
+            self.run_start = writable;
+            self.statistics.data_misses += 1;
+            self.statistics.data_miss_cycles += writable - issue;
+        }
+        self.take_probes(below);
+        issue.max(writable)
     }
 
     /// Obeys the probes that the memory system has collected.

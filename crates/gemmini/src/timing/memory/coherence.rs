@@ -86,6 +86,7 @@ impl MemorySystem {
         let (kind, client, beats) = match access {
             LineAccess::Fetch => (Kind::Get, Client::Core, BEATS),
             LineAccess::Read => (Kind::Acquire { write: false }, Client::Core, BEATS),
+            LineAccess::ReadToWrite => (Kind::Acquire { write: true }, Client::Core, BEATS),
             LineAccess::Write => {
                 let slot = self.directory.find(line);
                 let held = slot.map_or(0, |slot| self.directory.entry(slot));
@@ -110,6 +111,26 @@ impl MemorySystem {
         };
         self.trackers.send(self.arrival_from_core(cycle), request);
         (access == LineAccess::WriteBack).then_some(cycle)
+    }
+
+    /// The core's data cache gets the line in a place of the directory, which the L2
+    /// holds already, and with it the right to write it if it asks for that or no
+    /// one else had the line. A line that it has given up without a word, as it does
+    /// with clean ones, counts as held: it comes without the right.
+    ///
+    /// *Source*: `MSHR`, `req_promoteT` and the state that follows `TRUNK`.
+    pub(super) fn grant(&mut self, slot: usize, line: u64, write: bool) {
+        let entry = self.directory.entry(slot);
+        let written = if entry & CORE_DIRTY != 0 { DIRTY } else { 0 };
+        let (clear, set) = match (write, entry & CORE != 0) {
+            (true, _) => (SHARED, OWNED | CORE_DIRTY),
+            (false, true) => (OWNED | CORE_DIRTY, SHARED | written),
+            (false, false) => (0, OWNED),
+        };
+        self.directory.change(slot, clear, set);
+        if entry & CORE == 0 {
+            self.sharing.hold(line);
+        }
     }
 
     /// Asks the core for a line, which it has written if `dirty`; returns the
