@@ -4,7 +4,7 @@ use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
-use crate::record::{Buffered, Ending, LinkBehind, Record};
+use crate::record::{Buffered, Ending, LinkBehind, Record, Surroundings};
 use crate::schedule::{Schedule, Translated};
 
 const PAGE_BYTES: u64 = 4096;
@@ -116,6 +116,10 @@ impl CodeCache {
                 length,
             } = decode(bits, at);
             instruction.offset = (at - pc) as u16;
+            if instruction.operation == O::Fence {
+                let behind = at + u64::from(length);
+                instruction.extra = Surroundings::of(&code, behind, memory).pack();
+            }
             let last_byte = at + u64::from(length) - 1;
             let starts_line = last_byte / LINE_BYTES != line;
             line = last_byte / LINE_BYTES;
@@ -221,6 +225,44 @@ fn buffered(pc: u64, code: &[Translated]) -> Buffered {
         [first] if first.length == 2 => Buffered::AsFirst,
         [.., previous] if previous.length == 2 => Buffered::Always,
         _ => Buffered::Never,
+    }
+}
+
+/// Returns by how many instructions the first one from `at` on that accesses memory
+/// follows the one before, if that is told by a few that follow each other.
+fn access_behind(at: u64, memory: &mut Memory) -> u8 {
+    let mut at = at;
+    for distance in 1..=Surroundings::FURTHEST {
+        let Ok(bits) = fetch(at, memory) else { break };
+        let Decoded {
+            instruction,
+            length,
+        } = decode(bits, at);
+        if instruction.operation.accesses_memory() {
+            return distance;
+        }
+        if instruction.operation.ends_block() {
+            break;
+        }
+        at += u64::from(length);
+    }
+    0
+}
+
+impl Surroundings {
+    /// Returns those of a fence behind `code` and before what lies at `behind`.
+    fn of(code: &[Translated], behind: u64, memory: &mut Memory) -> Self {
+        let is_access = |code: &Translated| code.instruction.operation.accesses_memory();
+        let last = code.iter().rev().position(is_access);
+        let before = last.map_or(usize::MAX, |last| last + 1);
+        Self {
+            before: if before <= usize::from(Self::FURTHEST) {
+                before as u8
+            } else {
+                0
+            },
+            behind: access_behind(behind, memory),
+        }
     }
 }
 

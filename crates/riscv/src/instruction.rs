@@ -74,6 +74,7 @@ pub enum Operation {
     Divuw,
     Remw,
     Remuw,
+    /// `extra`: which accesses to memory are next to it, once it is in a block.
     Fence,
     FenceI,
     Ecall,
@@ -148,6 +149,36 @@ impl Operation {
         matches!(
             self,
             O::Jal | O::Jalr | O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu
+        )
+    }
+
+    /// Returns whether it is a load, a store or an atomic.
+    #[must_use]
+    pub fn accesses_memory(self) -> bool {
+        use Operation as O;
+        matches!(
+            self,
+            O::Lb
+                | O::Lh
+                | O::Lw
+                | O::Ld
+                | O::Lbu
+                | O::Lhu
+                | O::Lwu
+                | O::Sb
+                | O::Sh
+                | O::Sw
+                | O::Sd
+                | O::Flw
+                | O::Fld
+                | O::Fsw
+                | O::Fsd
+                | O::LrW
+                | O::LrD
+                | O::ScW
+                | O::ScD
+                | O::AmoW
+                | O::AmoD
         )
     }
 

@@ -266,6 +266,29 @@ impl Buffering {
     }
 }
 
+/// Accesses to memory next to a fence, by the number of instructions from it; 0 if
+/// there is none as near as that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Surroundings {
+    pub before: u8,
+    pub behind: u8,
+}
+
+impl Surroundings {
+    /// Further away an access is out of the pipeline.
+    pub const FURTHEST: u8 = 3;
+
+    /// Returns this as [`Record::extra`] of a fence.
+    pub fn pack(self) -> u16 {
+        u16::from_le_bytes([self.before, self.behind])
+    }
+
+    pub fn of_fence(record: &Record) -> Self {
+        let [before, behind] = record.extra.to_le_bytes();
+        Self { before, behind }
+    }
+}
+
 /// A call or return behind the end of a block, by the number of fetch groups
 /// between: less than 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 use super::{DATA_LINES, Pipeline, WRITE_BACK};
 use crate::cache::Lookup;
 use crate::coprocessor::{Coprocessor, LineAccess};
+use crate::record::Surroundings;
 
 /// Bits of an address by which the cache tells whether a load reads what a store
 /// writes that it still buffers: those that need no translation.
@@ -15,6 +16,10 @@ const PAGE: u64 = 0xfff;
 /// one.
 const BUFFERED: u64 = 2;
 
+/// Cycles by which what an atomic writes is buffered later than what a store does:
+/// for the arithmetic.
+const MODIFIED: u64 = 1;
+
 /// A store that may still be in its buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Store {
@@ -22,7 +27,7 @@ pub(super) struct Store {
     address: u64,
     /// Number of bytes; 0 for none.
     bytes: u64,
-    /// Cycle in which it issued.
+    /// Cycle in which it issued, or a later one if its value came late.
     issue: u64,
 }
 
@@ -70,6 +75,25 @@ impl Pipeline {
         };
         self.stores = [store, self.stores[0]];
         self.free_port = issue + WRITE_BACK;
+    }
+
+    /// Returns the cycle `now`, in which a fence is over that issued at `issued`, or
+    /// the one from which on what follows comes to the next access as late as that
+    /// must be: those before the fence have to have left the pipeline then.
+    pub fn hold_behind_fence(&mut self, issued: u64, now: u64, around: Surroundings) -> u64 {
+        if around.behind == 0 {
+            return now;
+        }
+        let load = match around.before {
+            0 => 0,
+            before => issued.saturating_sub(before.into()),
+        };
+        let ordered = load.max(self.stores[0].issue) + WRITE_BACK + 1;
+        let held = now.max(ordered.saturating_sub(around.behind.into()));
+        if held > now {
+            self.run_start = held + 1;
+        }
+        held
     }
 
     /// Returns the issue cycle of an access that reads `bytes` bytes and whose
@@ -136,6 +160,21 @@ impl Pipeline {
             }
         }
         self.stored(issue, address, bytes);
+        issue
+    }
+
+    /// Returns the issue cycle of an atomic of `bytes` bytes that reads and writes.
+    pub fn modify(
+        &mut self,
+        issue: u64,
+        address: u64,
+        bytes: u64,
+        replay: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
+        let issue = self.behind_stores(issue, address, bytes, replay);
+        let issue = self.store(issue, address, bytes, replay, below);
+        self.stores[0].issue += MODIFIED;
         issue
     }
 

@@ -3,6 +3,7 @@
 use super::begin;
 use super::float::unit_is_off;
 use crate::access::{atomic as execute_atomic, slow_load, slow_store};
+use crate::instruction::Operation;
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
@@ -259,16 +260,23 @@ pub fn atomic<const TIMED: bool>(
         Err(trap) => return core.raise(trap, record, now),
     }
     if TIMED {
-        // Taken to be of the larger size.
+        use Operation as O;
+        let issued = now;
         let replay = super::replay_cycles(core, records);
-        now = core
-            .pipeline
-            .store(now, address, 8, replay, below.coprocessor);
-        now = core
-            .pipeline
-            .read(now, address, 8, replay, below.coprocessor);
-        let latency = core.pipeline.config.subword_load_latency;
-        core.pipeline.produce_integer(record.rd, now + latency);
+        let (pipeline, below) = (&mut core.pipeline, &mut *below.coprocessor);
+        let bytes = match record.operation {
+            O::LrD | O::ScD | O::AmoD => 8,
+            _ => 4,
+        };
+        now = match record.operation {
+            O::LrW | O::LrD => pipeline.read(now, address, bytes, replay, below),
+            O::ScW | O::ScD => pipeline.store(now, address, bytes, replay, below),
+            _ => pipeline.modify(now, address, bytes, replay, below),
+        };
+        pipeline.produce_integer(record.rd, now + pipeline.config.load_latency);
+        if now > issued {
+            super::replayed(core, records, issued);
+        }
     }
     if memory.take_hook_touched() {
         return core.stop_for_hook(records, now);

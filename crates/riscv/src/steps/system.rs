@@ -7,7 +7,7 @@ use crate::hart::Exit;
 use crate::instruction::DISCARD;
 use crate::memory::Memory;
 use crate::pipeline::WRITE_BACK;
-use crate::record::{Below, Core, How, Record};
+use crate::record::{Below, Core, How, Record, Surroundings};
 use crate::trap::Trap;
 
 pub fn custom<const TIMED: bool>(
@@ -92,6 +92,7 @@ pub fn fence<const TIMED: bool>(
     below: &mut Below<'_>,
 ) -> How {
     let (record, mut now) = begin_last!(core, memory, records, now, below);
+    let issued = now;
     let ask = if TIMED { core.pipeline.fence(now) } else { 0 };
     match below.coprocessor.fence(core.pc_of(record), ask, memory) {
         Ok(done) => {
@@ -99,6 +100,8 @@ pub fn fence<const TIMED: bool>(
                 core.pipeline.statistics.fence_wait_cycles += done.max(ask) - now;
                 now = done.max(ask);
                 core.pipeline.take_probes(below.coprocessor);
+                let surroundings = Surroundings::of_fence(record);
+                now = core.pipeline.hold_behind_fence(issued, now, surroundings);
             }
             core.leave(now, How::After)
         }
