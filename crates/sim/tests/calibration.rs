@@ -108,10 +108,17 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
         let rows = report.micro.rows.iter();
         rows.filter(|row| row.error.abs() > limit).count()
     };
-    assert!(beyond(0.05) <= 33, "{worst}");
-    assert!(beyond(0.10) <= 18, "{worst}");
-    // Atomics and fences of the core, which are known to be wrong, are worst.
-    assert!(beyond(0.19) <= 7, "{worst}");
+    assert!(beyond(0.05) <= 21, "{worst}");
+    assert!(beyond(0.10) <= 8, "{worst}");
+    assert_eq!(beyond(0.19), 0, "{worst}");
+    // The core beside moves of the accelerator, to the same lines too.
+    let shares = |row: &&autocomp_sim::CalibrationRow| row.elf == "core_share.elf";
+    let off = report.micro.rows.iter().filter(shares);
+    assert_eq!(
+        off.filter(|row| row.error.abs() > 0.06).count(),
+        0,
+        "{worst}"
+    );
     // Floating point is met to the cycle, but for lines of code that are thrown out.
     let is_float = |row: &&autocomp_sim::CalibrationRow| row.elf == "float.elf";
     let floats = report.micro.rows.iter().filter(is_float);
