@@ -103,7 +103,11 @@ impl ExecuteUnit {
 impl ExecuteUnit {
     /// Turns a transposed preload into the next of the three commands that it
     /// is split into; returns whether that is the last one.
-    fn split(&mut self, command: &mut Command) -> bool {
+    ///
+    /// The multiplication in between reads the operands of the one that follows,
+    /// though nothing comes of it: hardware clears the numbers of its registers
+    /// where it means their contents (`TransposePreloadUnroller`).
+    fn split(&mut self, command: &mut Command, multiplication: &ExecuteJob) -> bool {
         match self.unroll_step {
             0 => {
                 command.slot = None;
@@ -115,8 +119,8 @@ impl ExecuteUnit {
                 command.slot = None;
                 command.job = ExecuteJob {
                     kind: ExecuteKind::Stay,
-                    first: Operand::none(),
-                    second: Operand::none(),
+                    first: multiplication.first,
+                    second: multiplication.second,
                     mode: command.job.mode,
                 };
                 self.unroll_step = 2;
@@ -222,13 +226,10 @@ impl Engine {
         if at > now {
             return at;
         }
-        let flips = matches!(
-            self.station.entry(next).work,
-            Work::Execute(ExecuteJob {
-                kind: ExecuteKind::Flip,
-                ..
-            })
-        );
+        let multiplication = match self.station.entry(next).work {
+            Work::Execute(job) if job.kind == ExecuteKind::Flip => Some(job),
+            _ => None,
+        };
         let entry = self.station.entry(slot);
         let Work::Execute(job) = &entry.work else {
             return now;
@@ -240,11 +241,11 @@ impl Engine {
             visible: at + 1,
         };
         let mut pop = true;
-        if flips {
+        if let Some(multiplication) = multiplication {
             if unit.unroll_step == 0 {
                 unit.unrolling_from = at + 1;
             }
-            pop = unit.split(&mut command);
+            pop = unit.split(&mut command, &multiplication);
             if let Some(counts) = &mut self.counts
                 && pop
             {
