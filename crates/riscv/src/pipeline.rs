@@ -153,9 +153,13 @@ impl Pipeline {
         if waited & self.late_writers != 0 {
             self.late_writers ^= waited;
             ready = self.port(ready, now);
+            self.muldiv_free = self.muldiv_free.max(ready);
         }
         if ready <= now + 1 {
             return Some(now);
+        }
+        if self.late_writers != 0 {
+            self.write_late(now);
         }
         self.run_start = ready;
         Some(ready - 1)
@@ -174,14 +178,37 @@ impl Pipeline {
             if register & self.late_writers != 0 {
                 self.late_writers ^= register;
                 ready = self.port(ready, now);
+                self.muldiv_free = self.muldiv_free.max(ready);
             }
             issue = issue.max(ready);
             waited ^= register;
         }
         if issue > now + 1 {
+            if self.late_writers != 0 {
+                self.write_late(now);
+            }
             self.run_start = issue;
         }
         issue
+    }
+
+    /// Before a stall behind the instruction that issued at `now`: works out when
+    /// results of long operations are written that are ready by the time at which
+    /// those before the stall write theirs.
+    #[cold]
+    fn write_late(&mut self, now: u64) {
+        let mut left = self.late_writers;
+        while left != 0 {
+            let register = left.trailing_zeros() as usize & 63;
+            let ready = self.ready[register];
+            if ready <= now + WRITE_BACK {
+                let written = self.port(ready, now);
+                self.ready[register] = written;
+                self.muldiv_free = self.muldiv_free.max(written);
+                self.late_writers &= !(1 << register);
+            }
+            left &= left - 1;
+        }
     }
 
     /// The same for an instruction that besides has to wait so many `cycles`.
@@ -240,7 +267,17 @@ impl Pipeline {
     /// `iterations`.
     #[inline(always)]
     pub fn muldiv(&mut self, issue: u64, rd: u8, iterations: u32) -> u64 {
-        let issue = issue.max(self.muldiv_free);
+        // The unit is busy until its result is written.
+        let free = match self.late_writers {
+            0 => self.muldiv_free,
+            _ => self.port(self.muldiv_free, issue - 1),
+        };
+        let issue = if free > issue {
+            self.run_start = free;
+            free
+        } else {
+            issue
+        };
         let ready = issue + self.config.muldiv_overhead + u64::from(iterations);
         self.muldiv_free = ready;
         self.produce_integer(rd, ready);
