@@ -59,6 +59,8 @@ pub struct Engine {
     pub(super) k: Constants,
     pub(super) wake: [u64; UNITS],
     pub(super) now: u64,
+    /// Latest cycle that is to be worked through now.
+    pub(super) run_limit: u64,
     pub(super) station: Station,
     pub(super) load: LoadUnit,
     pub(super) store: StoreUnit,
@@ -144,6 +146,7 @@ impl Engine {
         Self {
             wake: [u64::MAX; UNITS],
             now: 0,
+            run_limit: 0,
             station: Station::new(
                 entries.map(|count| count as usize),
                 timing.station.ordered_stores,
@@ -317,6 +320,7 @@ impl Engine {
     /// that brings what is waited for.
     #[inline(never)]
     fn run(&mut self, limit: u64, until: Until) {
+        self.run_limit = limit;
         loop {
             let next = self.next_event();
             if next > limit {

@@ -106,6 +106,8 @@ pub(super) struct LoadUnit {
     pub(super) beats_answered: usize,
     pub(super) beats_entered: usize,
     pub(super) entered: [u64; ENTERED],
+    /// Until when beats that the merger does not take hold up the L2.
+    pub(super) held_until: u64,
     pub(super) write_free: u64,
     pub(super) written: [u64; 8],
     pub(super) written_count: usize,
@@ -147,6 +149,7 @@ impl LoadUnit {
             beats_answered: 0,
             beats_entered: 0,
             entered: [0; ENTERED],
+            held_until: 0,
             write_free: 0,
             written: [0; 8],
             written_count: 0,

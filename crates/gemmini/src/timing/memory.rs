@@ -179,16 +179,18 @@ impl MemorySystem {
                 freed = ended.then_some(idx);
             }
         }
-        let [reloaded, taken] = self.trackers.take(now, freed);
-        if let Some((idx, ready)) = reloaded {
-            if ready > now + 1 {
-                self.directory.note_lookup();
+        if freed.is_some() || self.trackers.is_input_due(now) {
+            let [reloaded, taken] = self.trackers.take(now, freed);
+            if let Some((idx, ready)) = reloaded {
+                if ready > now + 1 {
+                    self.directory.note_lookup();
+                }
+                self.plan(idx, ready);
             }
-            self.plan(idx, ready);
-        }
-        if let Some((idx, ready)) = taken {
-            self.directory.note_lookup();
-            self.plan(idx, ready);
+            if let Some((idx, ready)) = taken {
+                self.directory.note_lookup();
+                self.plan(idx, ready);
+            }
         }
         self.trackers.end(now);
         reply

@@ -87,31 +87,41 @@ impl Engine {
             return;
         }
         self.load.arrivals.push_back(arrival);
+        self.note_held();
         // What is written then is not known earlier.
         let at = arrival.first.saturating_sub(self.k.lookahead);
         self.wake[LOAD] = self.wake[LOAD].min(at);
     }
 
     /// Returns from which cycle the data pipeline of the L2 can go on behind what
-    /// it has answered the reader: beats that the merger does not take stay in
-    /// the buffers on the way, then in the pipeline, and everything else waits
-    /// behind them, writes and the core's reads too. While that is not known yet,
-    /// the next cycle.
+    /// it has answered the reader, if that is not at once: beats that the merger
+    /// does not take stay in the buffers on the way, then in the pipeline, and
+    /// everything else waits behind them, writes and the core's reads too. While
+    /// that is not known yet, the next cycle.
     ///
     /// *Source*: RTL: `SourceD`, in which a beat that the port does not take stalls
     /// all stages; the number of beats fitted.
     #[inline]
-    pub(super) fn answers_held_until(&self, now: u64) -> u64 {
-        let load = &self.load;
-        let Some(beat) = load.beats_answered.checked_sub(BEATS_ON_THE_WAY) else {
-            return 0;
-        };
-        if beat >= load.beats_entered {
-            return now + 1;
+    pub(super) fn answers_held_until(&self, now: u64) -> Option<u64> {
+        match self.load.held_until {
+            u64::MAX => Some(now + 1),
+            until => (until > now + LAG).then_some(until),
         }
-        let entered = load.entered[beat % ENTERED].saturating_sub(self.k.port_to_merger);
-        let until = entered + ROOM_TO_TURN;
-        if until > now + LAG { until } else { 0 }
+    }
+
+    /// Notes until when beats that the merger does not take hold up the L2, or
+    /// `u64::MAX` if that is not known yet.
+    #[inline]
+    fn note_held(&mut self) {
+        let load = &mut self.load;
+        load.held_until = match load.beats_answered.checked_sub(BEATS_ON_THE_WAY) {
+            None => 0,
+            Some(beat) if beat >= load.beats_entered => u64::MAX,
+            Some(beat) => {
+                let entered = load.entered[beat % ENTERED];
+                entered.saturating_sub(self.k.port_to_merger) + ROOM_TO_TURN
+            }
+        };
     }
 
     /// Returns whether no packet is at the merger or on its way to it.
@@ -182,6 +192,7 @@ impl Engine {
             self.load.entered[idx % ENTERED] = at;
             self.load.beats_entered += 1;
         }
+        self.note_held();
         Merging {
             number: arrival.number,
             packet,

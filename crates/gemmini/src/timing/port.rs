@@ -224,9 +224,6 @@ impl Engine {
     /// Lets requests through that are due in cycle `now`; returns when to look
     /// again.
     fn step_requests(&mut self, now: u64) -> u64 {
-        if self.port.is_idle() {
-            return u64::MAX;
-        }
         let again = self.port.take_read(now);
         let write = self.port.writes.front().map_or(u64::MAX, |write| write.at);
         let first = if self.port.buffer.is_empty() {
@@ -266,10 +263,34 @@ impl Engine {
         }
     }
 
-    /// Lets requests through and the L2 work in cycle `now`.
-    pub(super) fn step_port(&mut self, now: u64) {
-        if self.memory.next_event() <= now {
-            self.memory.hold_answers(self.answers_held_until(now));
+    /// Lets requests through and the L2 work in cycle `now`, and in those after
+    /// it up to the first in which another unit has something to do.
+    pub(super) fn step_port(&mut self, mut now: u64) {
+        loop {
+            if self.memory.next_event() <= now {
+                self.step_memory(now);
+            }
+            let requests = if self.port.is_idle() {
+                u64::MAX
+            } else {
+                self.step_requests(now)
+            };
+            let next = requests.min(self.memory.next_event());
+            self.wake[PORT] = u64::MAX;
+            let at = next.max(now);
+            if at >= self.next_event() || at > self.run_limit || self.core_answer.is_some() {
+                self.wake[PORT] = next;
+                return;
+            }
+            now = at;
+            self.now = at;
+        }
+    }
+
+    /// Lets the L2 work in cycle `now`, and hands on what it answers.
+    fn step_memory(&mut self, now: u64) {
+        if let Some(until) = self.answers_held_until(now) {
+            self.memory.hold_answers(until);
         }
         if self.memory.next_event() <= now
             && let Some(reply) = self.memory.advance(now)
@@ -292,8 +313,6 @@ impl Engine {
                 Client::Nobody => {}
             }
         }
-        let next = self.step_requests(now);
-        self.wake[PORT] = next.min(self.memory.next_event());
     }
 
     /// Notes which bytes a command may move.

@@ -104,6 +104,10 @@ pub(super) struct Trackers {
     /// a turn.
     others: Set,
     next_other: u64,
+    /// Those of them that may be able to have a turn soon, and the rest with the
+    /// cycles from which they are ready, the first one first.
+    awake: Set,
+    asleep: Ring<(u64, u8), MOST>,
     /// By tracker, if it is one of the others: what is known of its transaction,
     /// its next step, what that needs, and the cycle from which nothing is waited
     /// for any more but the answer: `u64::MAX` if the answer is not the end, or
@@ -121,6 +125,8 @@ pub(super) struct Trackers {
     incoming: VecDeque<(u64, Request)>,
     /// Cycle from which the next one is looked at.
     input_from: u64,
+    /// Cycle in which it is, or `u64::MAX` if there is none.
+    next_input: u64,
     pub(super) free: Free,
     /// Cycle before which no tracker can have a turn.
     next_turn: u64,
@@ -152,6 +158,8 @@ impl Trackers {
             coming_hits: Ring::new((0, 0)),
             others: 0,
             next_other: u64::MAX,
+            awake: 0,
+            asleep: Ring::new((0, 0)),
             transactions: [transaction; MOST],
             steps: [Step::Finish; MOST],
             needs: [Needs::default(); MOST],
@@ -162,6 +170,7 @@ impl Trackers {
             room: count.max(4 * (count - SPARE) - count),
             incoming: VecDeque::with_capacity(32),
             input_from: 0,
+            next_input: u64::MAX,
             free: Free::default(),
             next_turn: u64::MAX,
         }
@@ -192,6 +201,22 @@ impl Trackers {
             let place = self.incoming.partition_point(|(other, _)| *other < ahead);
             self.incoming.insert(place, (at, request));
         }
+        self.note_input();
+    }
+
+    /// Notes when the next request is looked at.
+    #[inline]
+    fn note_input(&mut self) {
+        self.next_input = match self.incoming.front() {
+            Some((at, _)) => (*at).max(self.input_from),
+            None => u64::MAX,
+        };
+    }
+
+    /// Returns whether a request is looked at in cycle `now`.
+    #[inline]
+    pub(super) fn is_input_due(&self, now: u64) -> bool {
+        self.next_input <= now
     }
 
     /// Returns the request that a tracker works on.
@@ -216,10 +241,7 @@ impl Trackers {
     /// Returns the next cycle in which something can happen.
     #[inline]
     pub(super) fn next_event(&self) -> u64 {
-        match self.incoming.front() {
-            Some((at, _)) => (*at).max(self.input_from).min(self.next_turn),
-            None => self.next_turn,
-        }
+        self.next_input.min(self.next_turn)
     }
 
     /// Works out when the next tracker can have a turn, after cycle `now`.
@@ -239,7 +261,19 @@ impl Trackers {
     /// Returns which of the trackers that are not hits can have a turn in cycle
     /// `now`, and notes from which cycle the first one can.
     fn able_others(&mut self, now: u64) -> Set {
-        let (mut left, mut able, mut next) = (self.others, 0, u64::MAX);
+        let free = &self.free;
+        // Nothing but itself makes a tracker wait that is ready later than that.
+        let known = free.pipeline.max(free.eviction).max(free.directory);
+        let mut next = u64::MAX;
+        while let Some((ready, idx)) = self.asleep.front() {
+            if *ready > known.max(now) {
+                next = *ready;
+                break;
+            }
+            self.awake |= 1 << idx;
+            self.asleep.drop_front(1);
+        }
+        let (mut left, mut able) = (self.awake, 0);
         while left != 0 {
             let idx = left.trailing_zeros();
             let earliest = self.earliest(idx as usize);
@@ -294,6 +328,7 @@ impl Trackers {
         let idx = if above == 0 { able } else { above }.trailing_zeros();
         self.first = idx + 1;
         self.hits &= !(1 << idx);
+        self.awake &= !(1 << idx);
         // Until it is known what the turn changes.
         self.next_turn = 0;
         Some(idx as usize)
@@ -315,6 +350,14 @@ impl Trackers {
                 Step::Recall | Step::Acquire | Step::Probe => u64::MAX,
             },
         };
+        match step {
+            Step::Answer | Step::Finish => {
+                let entry = (ready, idx as u8);
+                self.asleep
+                    .insert_before(entry, |(other, _)| *other > ready);
+            }
+            Step::Recall | Step::Release | Step::Acquire | Step::Probe => self.awake |= 1 << idx,
+        }
         self.next_other = self.next_other.min(self.earliest(idx));
     }
 
@@ -387,9 +430,8 @@ impl Trackers {
                 begun[0] = Some((idx, self.reload(idx, request, now)));
             }
         }
-        if let Some((at, request)) = self.incoming.front()
-            && *at <= now
-            && self.input_from <= now
+        if self.next_input <= now
+            && let Some((_, request)) = self.incoming.front()
         {
             let request = *request;
             match self.place(&request) {
@@ -412,9 +454,9 @@ impl Trackers {
                     begun[1] = Some((idx, now + LOOKUP));
                     self.taken(now, &request);
                 }
-                _ if freed.is_some() => self.input_from = now + 1,
+                _ if freed.is_some() => self.look_at_input_from(now + 1),
                 // Only the end of a transaction makes room.
-                _ => self.input_from = u64::MAX,
+                _ => self.look_at_input_from(u64::MAX),
             }
         }
         if let Some(idx) = left {
@@ -422,7 +464,7 @@ impl Trackers {
             self.of_set[(self.requests[idx].line & self.set_mask) as usize] = NONE;
         }
         if freed.is_some() && self.input_from == u64::MAX {
-            self.input_from = now + 1;
+            self.look_at_input_from(now + 1);
         }
         if looked_up && self.free.directory == now + 1 {
             // What was to be noted in this cycle has to wait.
@@ -434,7 +476,13 @@ impl Trackers {
     #[inline]
     fn taken(&mut self, now: u64, request: &Request) {
         self.incoming.pop_front();
-        self.input_from = now + request.beats_sent();
+        self.look_at_input_from(now + request.beats_sent());
+    }
+
+    #[inline]
+    fn look_at_input_from(&mut self, cycle: u64) {
+        self.input_from = cycle;
+        self.note_input();
     }
 
     /// Gives a tracker that has ended its transaction the next one of its set;
