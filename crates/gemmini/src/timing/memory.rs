@@ -166,7 +166,21 @@ impl MemorySystem {
     }
 
     /// Works through cycle `now`; returns what has been answered.
+    #[inline]
     pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
+        if self.trackers.is_turn_due(now) {
+            return self.serve(now);
+        }
+        if let Some((idx, ready)) = self.trackers.take_next(now) {
+            self.directory.note_lookup();
+            self.plan(idx, ready);
+        }
+        None
+    }
+
+    /// Works through cycle `now`, in which a tracker may have a turn; returns what
+    /// has been answered.
+    fn serve(&mut self, now: u64) -> Option<Reply> {
         let (mut reply, mut freed) = (None, None);
         if let Some(idx) = self.trackers.turn(now) {
             if self.trackers.is_hit(idx) {
@@ -179,18 +193,19 @@ impl MemorySystem {
                 freed = ended.then_some(idx);
             }
         }
-        if freed.is_some() || self.trackers.is_input_due(now) {
-            let [reloaded, taken] = self.trackers.take(now, freed);
-            if let Some((idx, ready)) = reloaded {
-                if ready > now + 1 {
-                    self.directory.note_lookup();
-                }
-                self.plan(idx, ready);
-            }
-            if let Some((idx, ready)) = taken {
+        let [reloaded, taken] = match freed {
+            Some(idx) => self.trackers.take_after(now, idx),
+            None => [None, self.trackers.take_next(now)],
+        };
+        if let Some((idx, ready)) = reloaded {
+            if ready > now + 1 {
                 self.directory.note_lookup();
-                self.plan(idx, ready);
             }
+            self.plan(idx, ready);
+        }
+        if let Some((idx, ready)) = taken {
+            self.directory.note_lookup();
+            self.plan(idx, ready);
         }
         self.trackers.end(now);
         reply

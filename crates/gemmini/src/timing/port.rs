@@ -6,6 +6,7 @@
 
 use super::engine::{Engine, PORT, Until};
 use super::load::Packet;
+use super::memory::Reply;
 use super::request::{Client, Kind};
 use crate::ExecContext;
 use crate::address::Tile;
@@ -266,52 +267,58 @@ impl Engine {
     /// Lets requests through and the L2 work in cycle `now`, and in those after
     /// it up to the first in which another unit has something to do.
     pub(super) fn step_port(&mut self, mut now: u64) {
+        self.wake[PORT] = u64::MAX;
+        let mut bound = self.next_event().min(self.run_limit.saturating_add(1));
         loop {
+            let mut reply = None;
             if self.memory.next_event() <= now {
-                self.step_memory(now);
+                if let Some(until) = self.answers_held_until(now) {
+                    self.memory.hold_answers(until);
+                }
+                reply = self.memory.advance(now);
+                if let Some(reply) = &reply {
+                    self.now = now;
+                    self.take_reply(reply);
+                    bound = bound.min(self.next_event());
+                }
             }
             let requests = if self.port.is_idle() {
                 u64::MAX
             } else {
-                self.step_requests(now)
+                let again = self.step_requests(now);
+                bound = bound.min(self.next_event());
+                again
             };
             let next = requests.min(self.memory.next_event());
-            self.wake[PORT] = u64::MAX;
             let at = next.max(now);
-            if at >= self.next_event() || at > self.run_limit || self.core_answer.is_some() {
+            if at >= bound || reply.is_some_and(|reply| reply.client == Client::Core) {
+                self.now = now;
                 self.wake[PORT] = next;
                 return;
             }
             now = at;
-            self.now = at;
         }
     }
 
-    /// Lets the L2 work in cycle `now`, and hands on what it answers.
-    fn step_memory(&mut self, now: u64) {
-        if let Some(until) = self.answers_held_until(now) {
-            self.memory.hold_answers(until);
-        }
-        if self.memory.next_event() <= now
-            && let Some(reply) = self.memory.advance(now)
-        {
-            match reply.client {
-                Client::Reader(number) => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.arrive(reply.sent, reply.first, reply.beats, reply.hit);
-                    }
-                    let cycles = reply.last - reply.first;
-                    let spacing = if cycles < reply.beats {
-                        1
-                    } else {
-                        cycles.div_ceil(reply.beats.max(2) - 1)
-                    };
-                    self.note_arrival(number, reply.first, spacing);
+    /// Hands on what the L2 answers.
+    #[inline]
+    fn take_reply(&mut self, reply: &Reply) {
+        match reply.client {
+            Client::Reader(number) => {
+                if let Some(recording) = &mut self.recording {
+                    recording.arrive(reply.sent, reply.first, reply.beats, reply.hit);
                 }
-                Client::Writer => self.note_acknowledgement(reply.first),
-                Client::Core => self.core_answer = Some(reply.last),
-                Client::Nobody => {}
+                let cycles = reply.last - reply.first;
+                let spacing = if cycles < reply.beats {
+                    1
+                } else {
+                    cycles.div_ceil(reply.beats.max(2) - 1)
+                };
+                self.note_arrival(number, reply.first, spacing);
             }
+            Client::Writer => self.note_acknowledgement(reply.first),
+            Client::Core => self.core_answer = Some(reply.last),
+            Client::Nobody => {}
         }
     }
 

@@ -213,10 +213,10 @@ impl Trackers {
         };
     }
 
-    /// Returns whether a request is looked at in cycle `now`.
+    /// Returns whether a tracker may have a turn in cycle `now`.
     #[inline]
-    pub(super) fn is_input_due(&self, now: u64) -> bool {
-        self.next_input <= now
+    pub(super) fn is_turn_due(&self, now: u64) -> bool {
+        self.next_turn <= now
     }
 
     /// Returns the request that a tracker works on.
@@ -411,32 +411,59 @@ impl Trackers {
         self.free.directory = now + 2;
     }
 
+    /// Takes a request in cycle `now`, in which no transaction has ended; returns
+    /// the tracker whose transaction begins and the cycle of its first step.
+    #[inline]
+    pub(super) fn take_next(&mut self, now: u64) -> Option<(usize, u64)> {
+        if self.next_input > now {
+            return None;
+        }
+        let (_, request) = *self.incoming.front()?;
+        match self.place(&request) {
+            Some(Place::Tracker(idx)) => {
+                self.occupy(idx, &request);
+                self.taken(now, &request);
+                self.note_looked_up(now);
+                Some((idx, now + LOOKUP))
+            }
+            Some(Place::Waiting(idx)) if self.waiting < self.room => {
+                self.queues[idx].push_back(request);
+                self.waiting += 1;
+                self.taken(now, &request);
+                None
+            }
+            _ => {
+                // Only the end of a transaction makes room.
+                self.look_at_input_from(u64::MAX);
+                None
+            }
+        }
+    }
+
     /// Takes a request in cycle `now`, in which tracker `freed` has ended its
     /// transaction; returns the tracker whose transaction begins and the cycle
     /// of its first step. There may be two.
     #[inline]
-    pub(super) fn take(&mut self, now: u64, freed: Option<usize>) -> [Option<(usize, u64)>; 2] {
+    pub(super) fn take_after(&mut self, now: u64, freed: usize) -> [Option<(usize, u64)>; 2] {
         let mut begun = [None, None];
         let mut looked_up = false;
-        let mut left = freed;
-        if let Some(idx) = freed {
-            self.others &= !(1 << idx);
-            if self.waiting > 0
-                && let Some(request) = self.queues[idx].pop_front()
-            {
-                self.waiting -= 1;
-                left = None;
-                looked_up = request.line != self.requests[idx].line;
-                begun[0] = Some((idx, self.reload(idx, request, now)));
-            }
+        let mut is_left = true;
+        self.others &= !(1 << freed);
+        if self.waiting > 0
+            && let Some(request) = self.queues[freed].pop_front()
+        {
+            self.waiting -= 1;
+            is_left = false;
+            looked_up = request.line != self.requests[freed].line;
+            begun[0] = Some((freed, self.reload(freed, request, now)));
         }
         if self.next_input <= now
             && let Some((_, request)) = self.incoming.front()
         {
             let request = *request;
             match self.place(&request) {
-                Some(Place::Waiting(idx)) if left == Some(idx) => {
-                    left = None;
+                Some(Place::Waiting(idx)) if is_left && idx == freed => {
+                    is_left = false;
                     looked_up |= request.line != self.requests[idx].line;
                     begun[0] = Some((idx, self.reload(idx, request, now)));
                     self.taken(now, &request);
@@ -448,29 +475,41 @@ impl Trackers {
                 }
                 Some(Place::Tracker(idx)) if !looked_up => {
                     looked_up = true;
-                    self.used |= 1 << idx;
-                    self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
-                    self.requests[idx] = request;
+                    self.occupy(idx, &request);
                     begun[1] = Some((idx, now + LOOKUP));
                     self.taken(now, &request);
                 }
-                _ if freed.is_some() => self.look_at_input_from(now + 1),
-                // Only the end of a transaction makes room.
-                _ => self.look_at_input_from(u64::MAX),
+                _ => self.look_at_input_from(now + 1),
             }
         }
-        if let Some(idx) = left {
-            self.used &= !(1 << idx);
-            self.of_set[(self.requests[idx].line & self.set_mask) as usize] = NONE;
+        if is_left {
+            self.used &= !(1 << freed);
+            self.of_set[(self.requests[freed].line & self.set_mask) as usize] = NONE;
         }
-        if freed.is_some() && self.input_from == u64::MAX {
+        if self.input_from == u64::MAX {
             self.look_at_input_from(now + 1);
         }
-        if looked_up && self.free.directory == now + 1 {
+        if looked_up {
+            self.note_looked_up(now);
+        }
+        begun
+    }
+
+    /// Gives a tracker that is free to a request.
+    #[inline]
+    fn occupy(&mut self, idx: usize, request: &Request) {
+        self.used |= 1 << idx;
+        self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
+        self.requests[idx] = *request;
+    }
+
+    /// Notes that a line is looked up in cycle `now`.
+    #[inline]
+    fn note_looked_up(&mut self, now: u64) {
+        if self.free.directory == now + 1 {
             // What was to be noted in this cycle has to wait.
             self.free.directory += 1;
         }
-        begun
     }
 
     #[inline]
