@@ -81,6 +81,9 @@ impl Engine {
         let size = self.port.packets[usize::from(number) % PACKETS].size;
         self.load.beats_answered += (size >> self.k.beat_bytes.trailing_zeros()) as usize;
         if self.is_merger_idle() {
+            if spacing == 1 && self.merge_whole(&arrival) {
+                return;
+            }
             let merging = self.begin_merge(&arrival);
             let at = self.merge(merging, self.now);
             self.wake[LOAD] = self.wake[LOAD].min(at);
@@ -151,7 +154,8 @@ impl Engine {
                 self.load.merging = Some(merging);
                 return wake;
             }
-            self.finish_packet(&merging);
+            let Merging { number, packet, .. } = merging;
+            self.finish_packet(number, &packet, merging.out, merging.last_in);
             match self.next_to_merge(now) {
                 Ok(next) => merging = next,
                 Err(again) => return again,
@@ -212,17 +216,6 @@ impl Engine {
     /// Lets the rows of a packet leave the merger; returns when to go on, or 0
     /// if all have left and are written.
     fn merge_rows(&mut self, merging: &mut Merging, now: u64) -> u64 {
-        let packet = merging.packet;
-        let job = self.load_job(packet.slot);
-        if job.is_plain && job.block_bytes == self.k.beat_bytes && self.merge_at_once(merging, now)
-        {
-            return 0;
-        }
-        self.merge_by_row(merging, now)
-    }
-
-    /// The same row by row.
-    fn merge_by_row(&mut self, merging: &mut Merging, now: u64) -> u64 {
         let packet = merging.packet;
         let job = *self.load_job(packet.slot);
         let beat_shift = self.k.beat_bytes.trailing_zeros();
@@ -295,51 +288,46 @@ impl Engine {
         0
     }
 
-    /// Lets all rows of a packet leave the merger, one per cycle, if nothing is
-    /// in the way of any of them: a row is a beat and written as it is to the
-    /// scratchpad. Returns whether it did.
-    fn merge_at_once(&mut self, merging: &mut Merging, now: u64) -> bool {
-        let Packet {
-            bytes, shift, slot, ..
-        } = merging.packet;
-        if merging.sent != 0
-            || merging.write_at.is_some()
-            || merging.offset != 0
-            || merging.spacing != 1
-        {
+    /// Lets all rows of a packet leave the idle merger, one per cycle, if nothing
+    /// is in the way of any of them: its beats come one per cycle, and a row is a
+    /// beat and written as it is to the scratchpad. Returns whether it did.
+    fn merge_whole(&mut self, arrival: &Arrival) -> bool {
+        let now = self.now;
+        let packet = self.port.packets[usize::from(arrival.number) % PACKETS];
+        let job = self.load_job(packet.slot);
+        let beat_bytes = self.k.beat_bytes;
+        if !job.is_plain || job.block_bytes != beat_bytes || packet.done & (beat_bytes - 1) != 0 {
             return false;
         }
-        let beat_shift = self.k.beat_bytes.trailing_zeros();
-        let rows = u64::from((bytes + self.k.beat_bytes - 1) >> beat_shift);
+        let beat_shift = beat_bytes.trailing_zeros();
+        let beats = u64::from(packet.size >> beat_shift);
+        let rows = u64::from((packet.bytes + beat_bytes - 1) >> beat_shift);
+        let (stride, first) = (
+            job.block_stride,
+            job.row + packet.row + (packet.done >> beat_shift) * job.block_stride,
+        );
+        let start = arrival.first.max(self.load.merger_free);
         // From here on as for a row by itself; those after the first follow it
         // at a distance of one beat and one cycle.
-        let end = self.k.beat_bytes.min(bytes) + shift - 1;
-        let idx = u64::from((end >> beat_shift).min((merging.packet.size >> beat_shift) - 1));
-        let entered = merging.start.max(merging.first) + idx;
-        let out = (merging.out + 1).max(entered + 1);
+        let end = beat_bytes.min(packet.bytes) + packet.shift - 1;
+        let out = start + u64::from(end >> beat_shift).min(beats - 1) + 1;
         let at = out + self.k.merger_to_write;
         let known = now + self.k.read_latency + self.k.mesh_latency;
         // With the writer free the stages before it are, too.
         if at < self.load.write_free || at <= now + self.k.read_latency || known < at + rows {
             return false;
         }
-        let job = self.load_job(slot);
-        let (stride, first) = (
-            job.block_stride,
-            job.row + merging.packet.row + merging.block * job.block_stride,
-        );
-        let bank = |row: u64| self.bank(false, first + row as u32 * stride);
-        let (first_bank, last_bank) = (bank(0), bank(rows - 1));
-        let one_bank = first_bank == last_bank && u64::from(stride) * rows <= self.k.spad_bank_rows;
-        if self.spad_ex_writes[first_bank].is_marked(at) {
+        let bank = self.bank(false, first);
+        if self.spad_ex_writes[bank].is_marked(at) {
             return false;
         }
         self.follow_results(false, now);
-        if one_bank {
-            if self.spad_ex_writes[first_bank].any(at, rows) {
+        let last_bank = self.bank(false, first + (rows - 1) as u32 * stride);
+        if bank == last_bank && u64::from(stride) * rows <= self.k.spad_bank_rows {
+            if self.spad_ex_writes[bank].any(at, rows) {
                 return false;
             }
-            self.spad_writes[first_bank].mark_range(at, rows);
+            self.spad_writes[bank].mark_range(at, rows);
         } else {
             let banks = |row: u64| self.bank(false, first + row as u32 * stride);
             if (0..rows).any(|row| self.spad_ex_writes[banks(row)].is_marked(at + row)) {
@@ -352,21 +340,28 @@ impl Engine {
         }
         let last = at + rows - 1;
         self.load_last.mark(last);
-        for row in at..=last {
-            let count = self.load.written_count;
-            self.load.written[count % 8] = row;
-            self.load.written_count += 1;
+        let load = &mut self.load;
+        for beat in 0..beats {
+            load.entered[load.beats_entered % ENTERED] = start + beat;
+            load.beats_entered += 1;
         }
-        self.load.write_free = last + 1;
-        merging.out = out + rows - 1;
-        let tracker = &mut self.load.trackers[merging.packet.tracker];
+        for row in at..=last {
+            load.written[load.written_count % 8] = row;
+            load.written_count += 1;
+        }
+        load.write_free = last + 1;
+        let tracker = &mut load.trackers[packet.tracker];
         tracker.last_write = tracker.last_write.max(last);
+        self.note_held();
+        self.finish_packet(arrival.number, &packet, out + rows - 1, start + beats - 1);
         true
     }
 
-    fn finish_packet(&mut self, merging: &Merging) {
-        let (out, last_in) = (merging.out, merging.last_in);
-        self.port.outstanding &= !(1 << merging.number);
+    /// Notes that the last row of a packet has left the merger in cycle `out` and
+    /// its last beat has entered it in cycle `last_in`.
+    #[inline]
+    fn finish_packet(&mut self, number: u8, packet: &Packet, out: u64, last_in: u64) {
+        self.port.outstanding &= !(1 << number);
         self.load.merger_free = if out > last_in {
             out
         } else if out == last_in {
@@ -378,9 +373,9 @@ impl Engine {
         if let Some(counts) = &mut self.counts {
             counts.reads.end(last_in + 1);
         }
-        let tracker = &mut self.load.trackers[merging.packet.tracker];
-        tracker.bytes_left = tracker.bytes_left.saturating_sub(merging.packet.bytes);
-        self.complete_if_written(merging.packet.tracker);
+        let tracker = &mut self.load.trackers[packet.tracker];
+        tracker.bytes_left = tracker.bytes_left.saturating_sub(packet.bytes);
+        self.complete_if_written(packet.tracker);
         self.wake[LOAD] = self.wake[LOAD].min(last_in + 1);
     }
 
