@@ -92,7 +92,8 @@ pub struct LoadConfig {
     pub write_stages: u32,
     /// Multipliers of the move-in scale (RTL: 4).
     pub scale_units: u32,
-    /// Extra cycles of a row that is really scaled (RTL: pipe and arbiter).
+    /// Extra cycles of a row that is really scaled (RTL: one per element and
+    /// multiplier, one behind the arbiter, four in the pipe).
     pub scale_latency: u32,
     /// Cycles from a zero row's request to its write (RTL).
     pub zero_to_write: u32,
