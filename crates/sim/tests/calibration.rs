@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail")]
 
-use autocomp_sim::{CalibrationReport, CalibrationSuite, MachineConfig, calibrate, parse_counts};
+use autocomp_sim::{
+    CalibrationGroup, CalibrationReport, CalibrationSuite, MachineConfig, calibrate, parse_counts,
+};
 use std::path::Path;
 
 fn measure(counts: &str, extra_latency: u32) -> CalibrationReport {
@@ -124,6 +126,41 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
     let floats = report.micro.rows.iter().filter(is_float);
     let off = floats.filter(|row| row.rtl_cycles.abs_diff(row.sim_cycles) > 2);
     assert!(off.count() <= 2, "{worst}");
+}
+
+/// How many cases are off by more than `limit`.
+fn beyond(group: &CalibrationGroup, limit: f64) -> usize {
+    let rows = group.rows.iter();
+    rows.filter(|row| row.error.abs() > limit).count()
+}
+
+#[test]
+fn held_out_programs_stay_close_to_hardware() {
+    let report = measure_suite("held-out", "cycles.tsv", "rtl", 0);
+    let worst = worst(&report);
+    let (kernels, micro) = (&report.kernels, &report.micro);
+    assert_eq!((kernels.cases, micro.cases), (139, 207));
+    assert!(kernels.median_abs_error < 0.002, "{worst}");
+    assert!(kernels.max_abs_error < 0.08, "{worst}");
+    assert!(beyond(kernels, 0.05) <= 4, "{worst}");
+    assert!(beyond(kernels, 0.03) <= 6, "{worst}");
+    assert!(kernels.pair_order > 0.998, "{worst}");
+    assert!(micro.median_abs_error < 0.002, "{worst}");
+    assert!(micro.max_abs_error < 0.13, "{worst}");
+    assert!(beyond(micro, 0.05) <= 4, "{worst}");
+    assert!(micro.pair_order > 0.999, "{worst}");
+}
+
+#[test]
+fn held_out_programs_with_slower_memory_stay_close_to_hardware() {
+    let report = measure_suite("held-out", "cycles-mem40.tsv", "rtl", 40);
+    let worst = worst(&report);
+    assert_eq!((report.kernels.cases, report.micro.cases), (53, 84));
+    assert!(report.kernels.median_abs_error < 0.003, "{worst}");
+    assert!(report.kernels.max_abs_error < 0.085, "{worst}");
+    assert!(report.kernels.pair_order > 0.996, "{worst}");
+    assert!(report.micro.median_abs_error < 0.004, "{worst}");
+    assert!(report.micro.max_abs_error < 0.10, "{worst}");
 }
 
 #[test]
