@@ -341,7 +341,7 @@ impl Predictor {
     }
 
     /// Predicts and then learns from one executed jump.
-    #[inline(never)]
+    #[inline(always)]
     pub fn resolve_jump(&mut self, executed: Executed) -> Prediction {
         let Executed {
             last_half,

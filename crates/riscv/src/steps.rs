@@ -31,8 +31,11 @@ fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> 
         O::Illegal => system::illegal::<TIMED>,
         O::Continue => transfer::go_on,
         O::Constant => integer::constant::<TIMED>,
+        O::Jal if is_link(instruction.rd) => transfer::call::<TIMED>,
         O::Jal => transfer::jal::<TIMED>,
-        O::Jalr => transfer::jalr::<TIMED>,
+        O::Jalr if is_link(instruction.rd) => transfer::call_indirect::<TIMED>,
+        O::Jalr if is_link(instruction.rs1) => transfer::return_indirect::<TIMED>,
+        O::Jalr => transfer::jump_indirect::<TIMED>,
         O::Beq => transfer::beq::<TIMED>,
         O::Bne => transfer::bne::<TIMED>,
         O::Blt => transfer::blt::<TIMED>,
@@ -107,6 +110,11 @@ fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> 
         O::Fused => fused::<TIMED>(FusedForm::unpack(instruction.extra)),
         O::Float => float::<TIMED>(FloatForm::unpack(instruction.extra)),
     }
+}
+
+/// Returns whether a register is one that calls write and returns read.
+fn is_link(register: u8) -> bool {
+    matches!(register, 1 | 5)
 }
 
 /// Returns the step of a branch or jump that stands alone in the upper half of a fetch

@@ -20,30 +20,43 @@ const BUFFERED: u64 = 2;
 /// for the arithmetic.
 const MODIFIED: u64 = 1;
 
-/// A store that may still be in its buffer.
+/// A store that may still be in its buffer: from the lowest bit on 12 of its address
+/// within its page, 4 of its number of bytes, 0 for none, and the cycle in which it
+/// issued, or a later one if its value came late. One number, as copying several is
+/// slow right after they were written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Store {
-    /// Address within its page.
-    address: u64,
-    /// Number of bytes; 0 for none.
-    bytes: u64,
-    /// Cycle in which it issued, or a later one if its value came late.
-    issue: u64,
-}
+pub(super) struct Store(u64);
 
 impl Store {
+    const ISSUE: u32 = 16;
+
     #[inline(always)]
-    fn is_in_word(&self, address: u64) -> bool {
-        (self.address ^ address) & PAGE & !7 == 0
+    fn new(address: u64, bytes: u64, issue: u64) -> Self {
+        Self(issue << Self::ISSUE | bytes << 12 | address & PAGE)
+    }
+
+    fn issue(self) -> u64 {
+        self.0 >> Self::ISSUE
+    }
+
+    #[inline(always)]
+    fn is_in_word(self, address: u64) -> bool {
+        (self.0 ^ address) & PAGE & !7 == 0
+    }
+
+    /// Returns whether it has left its buffer when a load issues at `issue`.
+    #[inline(always)]
+    fn is_over(self, issue: u64) -> bool {
+        issue << Self::ISSUE > self.0 + (BUFFERED << Self::ISSUE)
     }
 
     /// Returns whether it writes one of `bytes` bytes that a load reads which
     /// could issue at `issue`, and is still buffered then.
-    fn stops(&self, issue: u64, address: u64, bytes: u64) -> bool {
+    fn stops(self, issue: u64, address: u64, bytes: u64) -> bool {
         let first = address & PAGE;
-        issue <= self.issue + BUFFERED
-            && first < self.address + self.bytes
-            && self.address < first + bytes
+        let own = self.0 & PAGE;
+        let own_bytes = self.0 >> 12 & 15;
+        !self.is_over(issue) && first < own + own_bytes && own < first + bytes
     }
 }
 
@@ -54,7 +67,7 @@ impl Pipeline {
     pub fn load_hits(&self, issue: u64, address: u64) -> bool {
         let line = address >> 6;
         line == self.read_lines[line as usize % DATA_LINES]
-            && (issue > self.stores[0].issue + BUFFERED
+            && (self.stores[0].is_over(issue)
                 || !self.stores[0].is_in_word(address) && !self.stores[1].is_in_word(address))
     }
 
@@ -68,11 +81,7 @@ impl Pipeline {
     /// Notes a store of `bytes` bytes that issued at `issue`.
     #[inline(always)]
     pub fn stored(&mut self, issue: u64, address: u64, bytes: u64) {
-        let store = Store {
-            address: address & PAGE,
-            bytes,
-            issue,
-        };
+        let store = Store::new(address, bytes, issue);
         self.stores = [store, self.stores[0]];
         self.free_port = issue + WRITE_BACK;
     }
@@ -88,7 +97,7 @@ impl Pipeline {
             0 => 0,
             before => issued.saturating_sub(before.into()),
         };
-        let ordered = load.max(self.stores[0].issue) + WRITE_BACK + 1;
+        let ordered = load.max(self.stores[0].issue()) + WRITE_BACK + 1;
         let held = now.max(ordered.saturating_sub(around.behind.into()));
         if held > now {
             self.run_start = held + 1;
@@ -174,7 +183,7 @@ impl Pipeline {
     ) -> u64 {
         let issue = self.behind_stores(issue, address, bytes, replay);
         let issue = self.store(issue, address, bytes, replay, below);
-        self.stores[0].issue += MODIFIED;
+        self.stores[0].0 += MODIFIED << Store::ISSUE;
         issue
     }
 
@@ -312,11 +321,7 @@ mod tests {
 
     #[test]
     fn a_buffered_store_stops_loads_of_its_own_bytes_only() {
-        let store = Store {
-            address: 0x14,
-            bytes: 4,
-            issue: 100,
-        };
+        let store = Store::new(0x4014, 4, 100);
         // Issue, address and bytes of a load; whether it is replayed.
         for (issue, address, bytes, stopped) in [
             (101, 0x5014, 4, true),

@@ -10,18 +10,26 @@ use crate::record::{Buffering, Ending, LinkBehind};
 const QUEUE_GROUPS: u64 = 5;
 
 impl Pipeline {
-    /// Returns whether an instruction at `pc` begins in the same line as the one before
-    /// ended.
-    #[inline(always)]
-    pub fn is_on_same_line(&self, pc: u64) -> bool {
-        pc >> 6 == self.current_line
-    }
-
     /// Returns whether the first instruction of a block at `pc` surely comes
     /// from the same line as the one before.
     #[inline(always)]
     pub fn is_on_line(&self, pc: u64) -> bool {
-        self.is_on_same_line(pc) && pc & 63 != 62
+        pc >> 6 == self.current_line && pc & 63 != 62
+    }
+
+    /// Goes on to the line of an instruction at `pc` that lies in one line, if nothing
+    /// has to be done for it; returns whether that is so.
+    #[inline(always)]
+    pub fn goes_on_to(&mut self, pc: u64) -> bool {
+        let line = pc >> 6;
+        if line == self.current_line {
+            return true;
+        }
+        let known = self.is_fetched(line);
+        if known {
+            self.current_line = line;
+        }
+        known
     }
 
     #[inline(always)]
@@ -149,19 +157,41 @@ impl Pipeline {
         true
     }
 
-    /// Accounts for a jump that issued at `now`.
-    #[inline(never)]
+    /// Accounts for any jump, if that is soon seen to have been foreseen; returns whether
+    /// it was.
+    #[inline(always)]
+    pub fn foreseen_any_jump(
+        &mut self,
+        now: u64,
+        ending: &Ending,
+        target: u64,
+        transfer: Transfer,
+    ) -> bool {
+        let executed = self.executed(now, ending, target, true, transfer);
+        if !self.predictor.foresees_any_jump(executed) {
+            return false;
+        }
+        self.jumped(now, transfer);
+        self.fetched_behind(now, ending, executed, 0);
+        true
+    }
+
+    /// Accounts for a jump that issued at `now` and of which
+    /// [`foreseen_any_jump`](Self::foreseen_any_jump) would say no.
+    #[inline(always)]
     pub fn jump(&mut self, now: u64, ending: &Ending, target: u64, transfer: Transfer) {
+        self.jumped(now, transfer);
+        let executed = self.executed(now, ending, target, true, transfer);
+        let prediction = self.predictor.resolve_jump(executed);
+        self.redirect(now, ending, executed, prediction);
+    }
+
+    /// Calls write a register.
+    #[inline(always)]
+    fn jumped(&mut self, now: u64, transfer: Transfer) {
         if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
             self.free_port = now + WRITE_BACK;
         }
-        let executed = self.executed(now, ending, target, true, transfer);
-        if self.predictor.foresees_any_jump(executed) {
-            self.fetched_behind(now, ending, executed, 0);
-            return;
-        }
-        let prediction = self.predictor.resolve_jump(executed);
-        self.redirect(now, ending, executed, prediction);
     }
 
     /// Notes that the instruction at `pc`, which issued at `now`, is fetched again

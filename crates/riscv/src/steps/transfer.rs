@@ -182,9 +182,9 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     let entry = Entry(first.index);
     let plain = TIMED
         && entry.is_in_one_line()
-        && core.pipeline.is_on_same_line(next)
         && core.instructions < core.pause_at
-        && now < below.last_cycle;
+        && now < below.last_cycle
+        && core.pipeline.goes_on_to(next);
     if !plain {
         core.pc = next;
         return (first.step)(core, memory, records, now, below);
@@ -218,8 +218,29 @@ pub fn jal<const TIMED: bool>(
     let ending = Ending::of(record, ending);
     let [after, target] = ending.targets;
     core.x[usize::from(record.rd)] = after;
-    let call = matches!(record.rd, 1 | 5);
-    if TIMED && (call || !core.pipeline.foreseen_jump(now, &ending, target)) {
+    if TIMED && !core.pipeline.foreseen_jump(now, &ending, target) {
+        return unforeseen_jal(core, memory, records, now, below);
+    }
+    follow_foreseen::<TIMED, true>(core, memory, target, record.links()[1], now, below)
+}
+
+/// The same for one that writes a link register.
+pub fn call<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (record, now) = begin_last!(core, memory, records, now, below);
+    let [_, ending, ..] = records else {
+        return super::lost(core, now);
+    };
+    let ending = Ending::of(record, ending);
+    let [after, target] = ending.targets;
+    core.x[usize::from(record.rd)] = after;
+    let pipeline = &mut core.pipeline;
+    if TIMED && !pipeline.foreseen_any_jump(now, &ending, target, Transfer::Call) {
         return unforeseen_jal(core, memory, records, now, below);
     }
     follow_foreseen::<TIMED, true>(core, memory, target, record.links()[1], now, below)
@@ -243,7 +264,7 @@ pub fn upper_jal(
     unforeseen_jal(core, memory, records, now, below)
 }
 
-/// The same for a call, or a jump that may be found late.
+/// The same for one that was not foreseen.
 #[inline(never)]
 fn unforeseen_jal(
     core: &mut Core,
@@ -263,36 +284,73 @@ fn unforeseen_jal(
     follow(core, memory, target, record.links()[1], now, below)
 }
 
-pub fn jalr<const TIMED: bool>(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
-    let (record, now) = begin_last!(core, memory, records, now, below);
-    let [_, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
-    let base = core.x[usize::from(record.rs1)];
-    let target = base.wrapping_add(record.immediate) & !1;
-    core.x[usize::from(record.rd)] = ending.targets[0];
-    let call = matches!(record.rd, 1 | 5);
-    if TIMED {
-        if call {
-            let ready = now + core.pipeline.config.indirect_link_latency;
-            core.pipeline.produce(record.rd.into(), ready);
+macro_rules! indirect {
+    ($($name:ident, $unforeseen:ident: $transfer:expr;)*) => {$(
+        pub fn $name<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let (record, now) = begin_last!(core, memory, records, now, below);
+            let [_, ending, ..] = records else {
+                return super::lost(core, now);
+            };
+            let ending = Ending::of(record, ending);
+            let base = core.x[usize::from(record.rs1)];
+            let target = base.wrapping_add(record.immediate) & !1;
+            if TIMED && !core.pipeline.foreseen_any_jump(now, &ending, target, $transfer) {
+                return $unforeseen(core, memory, records, now, below);
+            }
+            link::<TIMED>(core, record, &ending, now, $transfer);
+            let place = core.jumps.find(target);
+            follow_foreseen::<TIMED, true>(core, memory, target, place, now, below)
         }
-        let transfer = match record.rs1 {
-            _ if call => Transfer::IndirectCall,
-            1 | 5 => Transfer::Return,
-            _ => Transfer::Indirect,
-        };
-        core.pipeline.jump(now, &ending, target, transfer);
+
+        /// The same for one that was not foreseen.
+        #[inline(never)]
+        fn $unforeseen(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let [record, ending, ..] = records else {
+                return super::lost(core, now);
+            };
+            let ending = Ending::of(record, ending);
+            let base = core.x[usize::from(record.rs1)];
+            let target = base.wrapping_add(record.immediate) & !1;
+            core.pipeline.jump(now, &ending, target, $transfer);
+            link::<true>(core, record, &ending, now, $transfer);
+            let place = core.jumps.find(target);
+            follow(core, memory, target, place, now, below)
+        }
+    )*};
+}
+
+indirect! {
+    jump_indirect, unforeseen_indirect: Transfer::Indirect;
+    call_indirect, unforeseen_indirect_call: Transfer::IndirectCall;
+    return_indirect, unforeseen_return: Transfer::Return;
+}
+
+/// Writes where an indirect jump that issued at `now` came from.
+#[inline(always)]
+fn link<const TIMED: bool>(
+    core: &mut Core,
+    record: &Record,
+    ending: &Ending,
+    now: u64,
+    transfer: Transfer,
+) {
+    core.x[usize::from(record.rd)] = ending.targets[0];
+    if TIMED && transfer == Transfer::IndirectCall {
+        let ready = now + core.pipeline.config.indirect_link_latency;
+        core.pipeline.produce(record.rd.into(), ready);
     }
-    let link = core.jumps.find(target);
-    follow(core, memory, target, link, now, below)
 }
 
 /// Goes on in the block behind this one, which is no instruction.
