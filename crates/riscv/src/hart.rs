@@ -167,7 +167,7 @@ impl Hart {
     /// neither counters nor caches.
     pub fn reset_registers(&mut self) {
         self.core.x = [0; 256];
-        self.core.f = [0; 32];
+        self.core.f = [0; 256];
         self.core.csr = ControlRegisters::new(true);
         self.core.reservation = None;
         self.forget_code();

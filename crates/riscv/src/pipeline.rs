@@ -57,6 +57,8 @@ pub(crate) struct Pipeline {
     fetch_pc: u64,
     /// The last two stores, the last one first.
     stores: [Store; 2],
+    /// Last cycle in which the last one is buffered.
+    last_store_over: u64,
     /// Cycle in which the group of the branch was delivered that was looked up last.
     looked_up: u64,
     /// Cycle in which the last taken branch or jump issued: the first group behind it
@@ -104,6 +106,7 @@ impl Pipeline {
             fetch_start: 0,
             fetch_pc: 0,
             stores: [Store::default(); 2],
+            last_store_over: 0,
             looked_up: 0,
             taken: 0,
             taken_buffering: Buffering::START,

@@ -345,7 +345,8 @@ pub(crate) struct Core {
     /// Integer registers; 32 takes results for `x0`. As many as a byte can
     /// name, so that no index needs a check.
     pub x: [u64; 256],
-    pub f: [u64; 32],
+    /// Floating-point registers; as many for the same reason.
+    pub f: [u64; 256],
     /// Address of the block that is executed.
     pub start: u64,
     /// Where to go on: set before a block is entered, and on leaving one where
@@ -376,7 +377,7 @@ impl Core {
     pub fn new(config: &CoreConfig) -> Self {
         Self {
             x: [0; 256],
-            f: [0; 32],
+            f: [0; 256],
             start: 0,
             pc: 0,
             pause_at: 0,

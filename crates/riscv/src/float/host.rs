@@ -21,7 +21,7 @@ pub(crate) fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
     // The sum has been rounded, too: that matters only where it lies halfway. It is
     // zero only if it is exact.
     let plain = sum.to_bits() & LOST != HALFWAY && is_plain_single(result);
-    (plain || sum == 0.0).then_some(result)
+    (plain || sum.to_bits() << 1 == 0).then_some(result)
 }
 
 /// The same for a sum or difference of single precision.

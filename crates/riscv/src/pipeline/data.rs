@@ -67,7 +67,7 @@ impl Pipeline {
     pub fn load_hits(&self, issue: u64, address: u64) -> bool {
         let line = address >> 6;
         line == self.read_lines[line as usize % DATA_LINES]
-            && (self.stores[0].is_over(issue)
+            && (issue > self.last_store_over
                 || !self.stores[0].is_in_word(address) && !self.stores[1].is_in_word(address))
     }
 
@@ -83,6 +83,7 @@ impl Pipeline {
     pub fn stored(&mut self, issue: u64, address: u64, bytes: u64) {
         let store = Store::new(address, bytes, issue);
         self.stores = [store, self.stores[0]];
+        self.last_store_over = issue + BUFFERED;
         self.free_port = issue + WRITE_BACK;
     }
 

@@ -118,7 +118,7 @@ impl Pipeline {
             self.looked_up = executed.fetched;
             return false;
         }
-        self.foreseen(now, ending, executed);
+        self.foreseen(ending, executed);
         true
     }
 
@@ -153,7 +153,7 @@ impl Pipeline {
             return false;
         }
         self.free_port = now + WRITE_BACK;
-        self.foreseen(now, ending, executed);
+        self.foreseen(ending, executed);
         true
     }
 
@@ -293,21 +293,27 @@ impl Pipeline {
         self.fetched_behind(now, ending, executed, bubble);
     }
 
-    /// Notes that the fetch unit went on without a bubble where the direct branch or
-    /// jump goes that issued at `now`. Its group was there before it issued: nothing
+    /// Notes that the fetch unit went on without a bubble where a direct branch or jump
+    /// goes; if it is taken, [`taken_at`](Self::taken_at) has to follow. Its group was there before it issued: nothing
     /// has to wait behind it but an instruction in two groups.
     #[inline(always)]
-    fn foreseen(&mut self, now: u64, ending: &Ending, executed: Executed) {
+    fn foreseen(&mut self, ending: &Ending, executed: Executed) {
         self.buffering = ending.buffering(self.buffering, executed.taken);
         if executed.taken {
             self.fetch_start = executed.fetched + 1;
             self.fetch_pc = executed.target;
-            self.taken = now;
-            self.taken_buffering = self.buffering;
         } else {
             self.fetch_start = executed.fetched;
             self.fetch_pc = executed.last_half;
         }
+    }
+
+    /// Notes when the branch or jump issued that was taken just now, which nothing looks
+    /// at but what enters the block behind it.
+    #[inline(always)]
+    pub fn taken_at(&mut self, now: u64) {
+        self.taken = now;
+        self.taken_buffering = self.buffering;
     }
 
     /// Notes that the fetch unit went on, after so many cycles more than one,
@@ -319,8 +325,7 @@ impl Pipeline {
             self.fetch_pc = executed.target;
             let last = ending.buffering(self.buffering, true).taken() == 1;
             self.buffering = Buffering::behind(last, true, executed.target);
-            self.taken = now;
-            self.taken_buffering = self.buffering;
+            self.taken_at(now);
         } else {
             self.fetch_start = executed.fetched;
             self.fetch_pc = executed.last_half;

@@ -51,12 +51,12 @@ impl Registers for Floats {
 
     #[inline(always)]
     fn get(core: &Core, number: u8) -> u64 {
-        core.f[usize::from(number & 31)]
+        core.f[usize::from(number)]
     }
 
     #[inline(always)]
     fn set(core: &mut Core, number: u8, value: u64) {
-        core.f[usize::from(number & 31)] = value;
+        core.f[usize::from(number)] = value;
     }
 
     #[inline(always)]

@@ -34,9 +34,9 @@ pub fn fused_single<const TIMED: bool>(
     below: &mut Below<'_>,
 ) -> How {
     let (record, next, now) = begin!(core, memory, records, now, below);
-    let a = core.f[usize::from(record.rs1 & 31)];
-    let b = core.f[usize::from(record.rs2 & 31)];
-    let c = core.f[record.immediate as usize & 31];
+    let a = core.f[usize::from(record.rs1)];
+    let b = core.f[usize::from(record.rs2)];
+    let c = core.f[usize::from(record.immediate as u8)];
     let are_single = a & b & c >= BOX;
     let (product_sign, addend_sign) = FusedForm::single_signs(record.extra);
     let plain = plain_fused_single(single(a ^ product_sign), single(b), single(c ^ addend_sign));
@@ -46,7 +46,7 @@ pub fn fused_single<const TIMED: bool>(
     if TIMED && !core.pipeline.float_arithmetic(now, false, record.rd & 31) {
         return super::refused(core, memory, records, now, below);
     }
-    core.f[usize::from(record.rd & 31)] = boxed(result);
+    core.f[usize::from(record.rd)] = boxed(result);
     (next.step)(core, memory, &records[1..], now, below)
 }
 
@@ -75,9 +75,9 @@ fn slow_fused<const TIMED: bool>(
         return super::lost(core, now);
     };
     demand_unit!(core, record, now);
-    let a = core.f[usize::from(record.rs1 & 31)];
-    let b = core.f[usize::from(record.rs2 & 31)];
-    let c = core.f[record.immediate as usize & 31];
+    let a = core.f[usize::from(record.rs1)];
+    let b = core.f[usize::from(record.rs2)];
+    let c = core.f[usize::from(record.immediate as u8)];
     let form = FusedForm::unpack(record.extra);
     let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let Some((bits, raised)) = execute_fused(form, a, b, c, frm, flags) else {
@@ -91,7 +91,7 @@ fn slow_fused<const TIMED: bool>(
         return super::refused(core, memory, records, now, below);
     }
     core.csr.raise(raised);
-    core.f[usize::from(record.rd & 31)] = bits;
+    core.f[usize::from(record.rd)] = bits;
     (next.step)(core, memory, &records[1..], now, below)
 }
 
@@ -106,8 +106,8 @@ macro_rules! plain {
             below: &mut Below<'_>,
         ) -> How {
             let (record, next, now) = begin!(core, memory, records, now, below);
-            let a = core.f[usize::from(record.rs1 & 31)];
-            let b = core.f[usize::from(record.rs2 & 31)];
+            let a = core.f[usize::from(record.rs1)];
+            let b = core.f[usize::from(record.rs2)];
             let are_right = $double || a & b >= BOX;
             let ($a, $b) = (a, b);
             let plain = $result;
@@ -117,7 +117,7 @@ macro_rules! plain {
             if TIMED && !core.pipeline.float_arithmetic(now, $double, record.rd & 31) {
                 return super::refused(core, memory, records, now, below);
             }
-            core.f[usize::from(record.rd & 31)] = bits;
+            core.f[usize::from(record.rd)] = bits;
             (next.step)(core, memory, &records[1..], now, below)
         }
     )*};
@@ -191,8 +191,8 @@ enum Operated {
 /// a jump only if nothing of its own lies in memory.
 #[inline(never)]
 fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Operated {
-    let a = core.f[usize::from(record.rs1 & 31)];
-    let b = core.f[usize::from(record.rs2 & 31)];
+    let a = core.f[usize::from(record.rs1)];
+    let b = core.f[usize::from(record.rs2)];
     let integer = core.x[usize::from(record.rs1)];
     let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let form = FloatForm::unpack(record.extra);
@@ -204,7 +204,7 @@ fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Ope
     }
     core.csr.raise(raised);
     if form.writes_float() {
-        core.f[usize::from(record.rd & 31)] = bits;
+        core.f[usize::from(record.rd)] = bits;
     } else {
         core.x[usize::from(record.rd)] = bits;
     }

@@ -187,12 +187,16 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
         && core.pipeline.goes_on_to(next);
     if !plain {
         core.pc = next;
+        if TIMED && TAKEN {
+            core.pipeline.taken_at(now);
+        }
         return (first.step)(core, memory, records, now, below);
     }
     core.instructions += u64::from(first.extra);
     core.start = next;
     let mut now = now;
     if TAKEN && entry.is_split() {
+        core.pipeline.taken_at(now);
         now = core.pipeline.enter(now, true);
     }
     (second.step)(core, memory, &records[1..], now, below)
