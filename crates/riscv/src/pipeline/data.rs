@@ -185,6 +185,7 @@ impl Pipeline {
         let issue = self.behind_stores(issue, address, bytes, replay);
         let issue = self.store(issue, address, bytes, replay, below);
         self.stores[0].0 += MODIFIED << Store::ISSUE;
+        self.last_store_over += MODIFIED;
         issue
     }
 

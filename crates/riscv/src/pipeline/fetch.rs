@@ -294,8 +294,9 @@ impl Pipeline {
     }
 
     /// Notes that the fetch unit went on without a bubble where a direct branch or jump
-    /// goes; if it is taken, [`taken_at`](Self::taken_at) has to follow. Its group was there before it issued: nothing
-    /// has to wait behind it but an instruction in two groups.
+    /// goes; if it is taken, [`taken_at`](Self::taken_at) has to follow. Its group was
+    /// there before it issued: nothing has to wait behind it but an instruction in two
+    /// groups.
     #[inline(always)]
     fn foreseen(&mut self, ending: &Ending, executed: Executed) {
         self.buffering = ending.buffering(self.buffering, executed.taken);
