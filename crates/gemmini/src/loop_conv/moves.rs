@@ -104,7 +104,9 @@ impl ConvLoop {
             image.inner_rows + self.undilated(p.dpad),
             image.inner_cols + self.undilated(p.rpad),
         );
-        for outer in 0..along {
+        // Batches change slowest and channels fastest, whichever lies across a row.
+        let (batch_step, channel_step) = if swapped { (wide, 1) } else { (1, wide) };
+        for batch in steps(0, p.batches.into(), batch_step) {
             for row in steps(-upad, end_row, 1 << down) {
                 let mut col = -lpad;
                 while col < end_col {
@@ -117,11 +119,11 @@ impl ConvLoop {
                     };
                     let padding = !(0..image.inner_rows).contains(&row)
                         || !(0..image.inner_cols).contains(&col);
-                    for first in steps(0, across, wide) {
-                        let (batch, channel) = if swapped {
-                            (first, outer)
+                    for channel in steps(0, p.kchs.into(), channel_step) {
+                        let (first, outer) = if swapped {
+                            (batch, channel)
                         } else {
-                            (outer, first)
+                            (channel, batch)
                         };
                         let plane = if swapped { channel } else { batch };
                         let element = if swapped { batch } else { channel };
@@ -185,15 +187,14 @@ impl ConvLoop {
         let block_stride = krows * kcols * along;
         emit(Self::config_ld(1, pitch * width, block_stride, 1))?;
         let wide = i64::from(config.max_block_len()) * dim;
-        for first in steps(0, across, wide) {
+        // Output channels change slowest and input channels fastest, whichever lie
+        // across a row.
+        let (och_step, kch_step) = if swapped { (dim, wide) } else { (wide, dim) };
+        for och in steps(0, ochs, och_step) {
             for krow in 0..krows {
                 for kcol in 0..kcols {
-                    for second in steps(0, along, dim) {
-                        let (kch, och) = if swapped {
-                            (first, second)
-                        } else {
-                            (second, first)
-                        };
+                    for kch in steps(0, kchs, kch_step) {
+                        let (first, second) = if swapped { (kch, och) } else { (och, kch) };
                         let element = if self.run.dw {
                             krow * kernel_dim + kcol
                         } else if self.run.trans_weight_1203 {
