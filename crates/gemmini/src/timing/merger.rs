@@ -249,9 +249,10 @@ impl Engine {
                     let entered = (merging.start + idx).max(merging.first + idx * merging.spacing);
                     let mut out = (merging.out + 1).max(entered + 1).max(taken);
                     if job.wide {
-                        if !apart && self.load.written_count >= WIDE {
-                            let idx = self.load.written_count - WIDE;
-                            out = out.max(self.load.written[idx % 8] + 1);
+                        if !apart {
+                            // One row, which leaves the merger as the one before
+                            // it is written.
+                            out = out.max(self.load.wide_free.saturating_sub(1));
                         }
                     } else if self.load.written_count >= self.k.write_stages {
                         let idx = self.load.written_count - self.k.write_stages;
@@ -485,6 +486,9 @@ impl Engine {
         }
         if last {
             self.load_last.mark(at);
+        }
+        if job.wide {
+            self.load.wide_free = at + 1;
         }
         let count = self.load.written_count;
         self.load.written[count % 8] = at;
