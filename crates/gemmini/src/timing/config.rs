@@ -175,23 +175,19 @@ pub struct MemoryConfig {
     pub l2_mshrs: u32,
     /// Cycles from a request at the port to its first beat, L2 hit (RTL).
     pub hit_latency: u32,
-    /// The same on an L2 miss that throws nothing out, with no extra latency,
-    /// if the beats did not have to wait for the rest of the line (fitted to cold
-    /// loads).
+    /// The same on an L2 miss that throws nothing out, if memory answers in the cycle
+    /// after the request and the beat did not have to wait for the rest of the line
+    /// (RTL).
     pub miss_latency: u32,
-    /// Added if the victim is dirty and has to leave first (fitted).
-    pub dirty_victim: u32,
     /// Latency of everything behind the L2 in cycles.
     pub outer_latency: u32,
     /// Cycles from the last byte of a dirty line leaving the L2 to the
     /// acknowledgement of its write. The line's tracker is busy until then
     /// (RTL: the L2's trackers wait for the acknowledgement of a release).
     pub outer_write_latency: u32,
-    /// Bytes per cycle behind the L2, in each direction if there are two data
-    /// paths, else of both together.
+    /// Bytes per cycle behind the L2 in each direction. Requests share a direction
+    /// with the dirty lines that are written (RTL).
     pub outer_bytes_per_cycle: u32,
-    /// Reads and writes behind the L2 have a data path each, as on AXI.
-    pub outer_duplex: bool,
     /// Cycles from a request to its first beat if the L1 has to hand over a
     /// dirty line (fitted).
     pub probe_dirty_latency: u32,

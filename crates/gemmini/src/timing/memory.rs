@@ -9,14 +9,17 @@
 //! `SinkD`, `BankedStore`.
 
 mod coherence;
+mod outer;
+mod pipeline;
 mod sharing;
 
-use super::calendar::Calendar;
 use super::config::MemoryConfig;
 use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED};
 use super::request::{Client, Kind, Request};
 use super::trackers::{Step, Trackers, Transaction, Victim};
 use coherence::Turns;
+use outer::{Back, Outer};
+use pipeline::Pipeline;
 use sharing::Sharing;
 
 const LINE_SHIFT: u32 = 6;
@@ -25,8 +28,6 @@ const BANKS: usize = 4;
 const BANK_BYTES: u64 = 16;
 /// Beats of a line.
 const BEATS: u64 = (1 << LINE_SHIFT) / BANK_BYTES;
-/// Stages of the L2's data pipeline between reading and writing the array.
-const WRITE_BEHIND_READ: u64 = 3;
 /// Cycles from the array's read to the beat at the port.
 const READ_TO_PORT: u64 = 3;
 /// Cycles from a request entering the L2 to its beat at the port, if it hits
@@ -34,9 +35,13 @@ const READ_TO_PORT: u64 = 3;
 const THROUGH_L2: u64 = 2 + READ_TO_PORT;
 /// Cycles from an answer at the core to the core's acknowledgement in the L2.
 const GRANT_ACK: u64 = 3;
-/// Cycles from telling the bus that a clean line is gone, or will be written as a
-/// whole, to the bus's answer.
-const BUS_ANSWER: u64 = 4;
+/// Cycles from the way back from memory to the array (RTL: the buffer in `SinkD`), and
+/// to what a tracker can do then.
+const BACK_TO_ARRAY: u64 = 1;
+const BACK_TO_TURN: u64 = 2;
+/// Cycles by which a line that is missed comes later than one that is not, if memory
+/// answers in the next cycle: to the way out, there, back, and to the turn.
+const MISS: u64 = 4;
 
 /// Traffic behind the L2 and at the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,28 +79,18 @@ pub(super) struct Reply {
 pub(super) struct MemorySystem {
     directory: Directory,
     trackers: Trackers,
-    /// When the data path from outer memory and the one to it are free again;
-    /// the second stays unused if there is one path for both.
-    outer_read_free: u64,
-    outer_write_free: u64,
+    outer: Outer,
+    pipeline: Pipeline,
+    /// When the next victim can be sent away, if not too many wait behind.
+    victim_free: u64,
     probe_free: u64,
     /// When the core's data cache has no turn for the core.
     turns: Turns,
     pub(super) sharing: Sharing,
-    /// Cycles in which a bank of the data array is in use by something that
-    /// reads of the data pipeline have to wait for.
-    bank_busy: [Calendar; BANKS],
-    /// Cycle from which none of them is as far as is known.
-    banks_busy_until: u64,
-    /// The last beats that went past the banks while one was in use, each with
-    /// its line, its place there and its cycle.
-    passed: [(u64, u8, u64); WRITE_BEHIND_READ as usize],
-    passed_at: usize,
     probes: Vec<(u64, bool)>,
     config: MemoryConfig,
-    outer_occupancy: u64,
-    /// Cycles from a request leaving the L2 to the first bytes of its line.
-    outer_fill: u64,
+    /// Cycles of a line on either way behind the L2.
+    line_cycles: u64,
     pub(super) counts: MemoryCounts,
 }
 
@@ -103,22 +98,21 @@ impl MemorySystem {
     pub(super) fn new(config: &MemoryConfig) -> Self {
         let lines = (config.l2_kib as usize * 1024) >> LINE_SHIFT;
         let directory = Directory::new(lines, config.l2_ways as usize);
+        let line_cycles = u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)).max(1);
+        let read_latency = u64::from(config.miss_latency.saturating_sub(config.hit_latency))
+            .saturating_sub(MISS)
+            + u64::from(config.outer_latency);
         Self {
             trackers: Trackers::new(config.l2_mshrs as usize, directory.sets()),
             directory,
-            outer_read_free: 0,
-            outer_write_free: 0,
+            outer: Outer::new(line_cycles, read_latency, config.outer_write_latency.into()),
+            pipeline: Pipeline::new(line_cycles),
+            victim_free: 0,
             probe_free: 0,
             turns: Turns::default(),
             sharing: Sharing::new(),
-            bank_busy: std::array::from_fn(|_| Calendar::new()),
-            banks_busy_until: 0,
-            passed: [(u64::MAX, 0, 0); WRITE_BEHIND_READ as usize],
-            passed_at: 0,
             probes: Vec::new(),
-            outer_occupancy: u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)),
-            outer_fill: u64::from(config.miss_latency.saturating_sub(config.hit_latency + 2))
-                + u64::from(config.outer_latency),
+            line_cycles,
             config: config.clone(),
             counts: MemoryCounts::default(),
         }
@@ -156,7 +150,7 @@ impl MemorySystem {
     /// Returns the next cycle in which something happens in the L2.
     #[inline]
     pub(super) fn next_event(&self) -> u64 {
-        self.trackers.next_event()
+        self.trackers.next_event().min(self.outer.next_event())
     }
 
     /// Lets nothing through the data pipeline before cycle `until`.
@@ -168,6 +162,9 @@ impl MemorySystem {
     /// Works through cycle `now`; returns what has been answered.
     #[inline]
     pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
+        if self.outer.next_event() <= now {
+            self.catch_up(now);
+        }
         if self.trackers.is_turn_due(now) {
             return self.serve(now);
         }
@@ -182,6 +179,9 @@ impl MemorySystem {
     /// has been answered.
     fn serve(&mut self, now: u64) -> Option<Reply> {
         let (mut reply, mut freed) = (None, None);
+        self.catch_up(now);
+        let free = self.pipeline.follow(now);
+        self.hold_answers(free);
         if let Some(idx) = self.trackers.turn(now) {
             if self.trackers.is_hit(idx) {
                 let request = self.trackers.request(idx);
@@ -228,12 +228,11 @@ impl MemorySystem {
             }
             (Step::Release, Some(victim)) => {
                 self.trackers.note_state(now);
-                let gone = self.send_away(&victim, now);
-                self.trackers.settle(idx, gone);
+                self.send_away(idx, &victim, now);
                 self.trackers.go_on(idx, Step::Acquire, now + 1);
             }
             (Step::Probe, _) => self.probe(idx, &request, slot, now),
-            _ => self.fetch(idx, &request, victim, now),
+            _ => self.fetch(idx, &request, now),
         }
         (None, false)
     }
@@ -248,13 +247,16 @@ impl MemorySystem {
     ) -> (Option<Reply>, bool) {
         let (Transaction { changes, hit, .. }, _) = self.trackers.transaction(idx);
         let reply = self.answer(request, hit, now);
+        if !hit && request.kind != Kind::Release && Self::answers_early(request) {
+            self.outer.confirm(now);
+        }
         let settled = self.trackers.settled(idx);
         let ended = if let Kind::Acquire { .. } = request.kind {
-            let known = settled.max(reply.first + GRANT_ACK);
-            self.trackers.go_on(idx, Step::Finish, known);
+            self.trackers.settle(idx, reply.first + GRANT_ACK);
+            self.finish_later(idx, now);
             false
         } else if now < settled {
-            self.trackers.go_on(idx, Step::Finish, settled);
+            self.finish_later(idx, now);
             false
         } else {
             if changes {
@@ -263,6 +265,15 @@ impl MemorySystem {
             true
         };
         (Some(reply), ended)
+    }
+
+    /// Lets a tracker note the line's state once it waits for nothing any more.
+    fn finish_later(&mut self, idx: usize, now: u64) {
+        let settled = self.trackers.settled(idx);
+        self.trackers.go_on(idx, Step::Finish, settled);
+        if settled == u64::MAX {
+            self.outer.look_for_victim(now);
+        }
     }
 
     /// Looks up the line of a request that has got a tracker, and decides what
@@ -339,56 +350,92 @@ impl MemorySystem {
         self.trackers.begin(idx, transaction, step, ready);
     }
 
-    /// Sends a victim away in cycle `now`; returns the cycle from which its
-    /// tracker need not wait for it any more.
-    fn send_away(&mut self, victim: &Victim, now: u64) -> u64 {
-        if !victim.dirty {
-            self.trackers.free.eviction = now + 1;
-            return now + BUS_ANSWER;
+    /// Sends the victim of a tracker away in cycle `now`.
+    fn send_away(&mut self, idx: usize, victim: &Victim, now: u64) {
+        self.trackers.await_more(idx);
+        self.outer.release(idx, victim.dirty, now);
+        let mut busy = 1;
+        if victim.dirty {
+            self.counts.lines_written += 1;
+            self.pipeline.mark_line(now);
+            busy = self.line_cycles;
         }
-        self.counts.lines_written += 1;
-        self.mark_outer(now);
-        let path = if self.config.outer_duplex {
-            &mut self.outer_write_free
+        self.victim_free = now + busy;
+        self.trackers.free.eviction = self.victim_free;
+    }
+
+    /// Asks for a line behind the L2 in cycle `now`, or only to write it.
+    fn fetch(&mut self, idx: usize, request: &Request, now: u64) {
+        let data = !matches!(request.kind, Kind::Put { whole: true, .. });
+        self.counts.lines_read += u64::from(data);
+        self.trackers.await_more(idx);
+        self.trackers.go_on(idx, Step::Answer, u64::MAX);
+        match self.outer.request(idx, data, now) {
+            Some(start) => self.note_line(idx, start),
+            None if !self.outer.takes_request() => self.trackers.free.request = u64::MAX,
+            None => {}
+        }
+    }
+
+    /// Whether a request is answered while the rest of its line is still coming.
+    fn answers_early(request: &Request) -> bool {
+        request.beat == 0 || matches!(request.kind, Kind::Put { whole: true, .. })
+    }
+
+    /// Works through what happens behind the L2 up to cycle `now`.
+    #[inline]
+    fn catch_up(&mut self, now: u64) {
+        while self.outer.next_step() <= now {
+            self.come_back(self.outer.next_step());
+        }
+    }
+
+    /// Takes what comes back from behind the L2 in cycle `now`.
+    #[inline(never)]
+    fn come_back(&mut self, now: u64) {
+        let victims = self.outer.takes_victim(now);
+        let back = self.outer.step(now);
+        if self.trackers.free.request == u64::MAX && self.outer.takes_request() {
+            self.trackers.free.request = now + 1;
+            self.trackers.look_again(now + 1);
+        }
+        if !self.outer.takes_victim(now + 1) {
+            self.trackers.free.eviction = u64::MAX;
+        } else if self.trackers.free.eviction == u64::MAX || !victims {
+            self.trackers.free.eviction = self.victim_free.max(now + 1);
+            self.trackers.look_again(now + 1);
+        }
+        let (array, turn) = (now + BACK_TO_ARRAY, now + BACK_TO_TURN);
+        match back {
+            Some(Back::Line(idx)) => self.note_line(idx, now),
+            Some(Back::Permission(idx)) => {
+                self.pipeline.mark_bank(0, array);
+                self.trackers.note(idx, turn, Some(turn));
+            }
+            Some(Back::Gone(idx)) => {
+                self.pipeline.mark_bank(0, array);
+                if self.trackers.note(idx, turn, None) {
+                    self.outer.found_victim();
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Notes when a line comes back, with its first beat in cycle `start`.
+    fn note_line(&mut self, idx: usize, start: u64) {
+        self.pipeline.mark_line(start + BACK_TO_ARRAY);
+        let turn = start + BACK_TO_TURN;
+        let filled = turn + self.line_cycles - 1;
+        let request = self.trackers.request(idx);
+        let ready = if Self::answers_early(&request) {
+            turn
         } else {
-            &mut self.outer_read_free
+            // The tracker confirms the receipt at once.
+            self.outer.confirm(turn);
+            filled
         };
-        *path = (*path).max(now) + self.outer_occupancy;
-        self.trackers.free.eviction = (now + self.outer_occupancy).max(*path - 2);
-        *path + u64::from(self.config.outer_write_latency) + 1
-    }
-
-    /// A line comes from or goes to outer memory from cycle `from` on.
-    fn mark_outer(&mut self, from: u64) {
-        let each = self.outer_occupancy / BEATS;
-        for beat in 0..BEATS {
-            self.mark_bank(beat as usize % BANKS, from + beat * each, each);
-        }
-    }
-
-    /// Asks for a line behind the L2 in cycle `now`.
-    fn fetch(&mut self, idx: usize, request: &Request, victim: Option<Victim>, now: u64) {
-        if let Kind::Put { whole: true, .. } = request.kind {
-            let granted = now + BUS_ANSWER;
-            self.trackers.settle(idx, granted);
-            self.trackers.go_on(idx, Step::Answer, granted);
-            return;
-        }
-        self.counts.lines_read += 1;
-        let mut at = now;
-        if victim.is_some_and(|victim| victim.dirty) {
-            at += u64::from(self.config.dirty_victim);
-        }
-        let served = self.outer_read_free.max(at);
-        self.outer_read_free = served + self.outer_occupancy;
-        let first = served + self.outer_fill;
-        self.mark_outer(first);
-        let filled = first + self.outer_occupancy;
-        self.trackers.settle(idx, filled);
-        // Only a request for the line's start is answered while the rest is
-        // still coming.
-        let ready = if request.beat == 0 { first + 1 } else { filled };
-        self.trackers.go_on(idx, Step::Answer, ready);
+        self.trackers.note(idx, filled, Some(ready));
     }
 
     /// Hands a request to the data pipeline in cycle `now`; returns the answer.
@@ -399,54 +446,20 @@ impl MemorySystem {
             Kind::Put { partial, .. } => (partial, true),
             Kind::Release => (false, true),
         };
-        let beats = u64::from(request.beats);
-        let (mut first, mut end) = (now, now + beats);
-        if writes || now < self.banks_busy_until {
-            (first, end) = self.pass_banks(request, reads, writes, now);
-        }
+        let beats = (
+            request.line * BEATS + u64::from(request.beat),
+            request.beats,
+        );
+        let (first, last, end) = self.pipeline.take(beats, reads, writes, now);
         self.trackers.free.pipeline = end;
         Reply {
             client: request.client,
             sent: request.sent,
             first: first + READ_TO_PORT,
-            last: end - 1 + READ_TO_PORT,
-            beats,
+            last: last + READ_TO_PORT,
+            beats: u64::from(request.beats),
             hit,
         }
-    }
-
-    /// Sends the beats of a request past the banks in cycle `now`, one after the
-    /// other; returns the cycle of the first one and that after the last. What is
-    /// still in the pipeline behind the banks need not be read again (RTL:
-    /// `SourceD` passes it by).
-    fn pass_banks(&mut self, request: &Request, reads: bool, writes: bool, now: u64) -> (u64, u64) {
-        let (mut first, mut at) = (now, now);
-        for beat in 0..request.beats {
-            let place = request.beat + beat;
-            let bank = usize::from(place) % BANKS;
-            let in_pipeline = |passed: &(u64, u8, u64)| {
-                (passed.0, passed.1) == (request.line, place) && passed.2 + WRITE_BEHIND_READ >= at
-            };
-            if reads && !self.passed.iter().any(in_pipeline) {
-                at = self.bank_busy[bank].first_free(at);
-            }
-            if writes {
-                self.mark_bank(bank, at + WRITE_BEHIND_READ, 1);
-            }
-            if beat == 0 {
-                first = at;
-            }
-            self.passed[self.passed_at] = (request.line, place, at);
-            self.passed_at = (self.passed_at + 1) % self.passed.len();
-            at += 1;
-        }
-        (first, at)
-    }
-
-    /// A bank is in use for `cycles` cycles from cycle `from` on.
-    fn mark_bank(&mut self, bank: usize, from: u64, cycles: u64) {
-        self.bank_busy[bank].mark_range(from, cycles);
-        self.banks_busy_until = self.banks_busy_until.max(from + cycles);
     }
 }
 
@@ -510,16 +523,29 @@ mod tests {
     }
 
     #[test]
-    fn writes_behind_the_l2_only_delay_reads_that_share_their_path() {
-        let reads = |outer_duplex| {
+    fn a_line_that_throws_nothing_out_takes_as_long_as_the_machine_says() {
+        for outer_latency in [0, 40] {
             let config = MemoryConfig {
-                outer_duplex,
+                outer_latency,
                 ..rtl().memory
             };
-            last(config, Kind::Get)
-        };
-        let (shared, apart) = (reads(false), reads(true));
-        assert!(shared >= apart + 60, "{shared} {apart}");
+            let latency = u64::from(config.miss_latency + config.outer_latency);
+            let mut memory = MemorySystem::new(&config);
+            let read = answers(&mut memory, &[(5, 1000)], Kind::Get);
+            // The line's second 8 bytes are still on their way to the same bank.
+            assert_eq!(read, [1000 + latency + 1]);
+            let again = answers(&mut memory, &[(5, 2000)], Kind::Get);
+            assert_eq!(again, [2000 + u64::from(config.hit_latency)]);
+        }
+    }
+
+    #[test]
+    fn stores_wait_for_banks_that_victims_use() {
+        // Each line throws a dirty one out, which is read while the line before is
+        // written: without that, a line of four beats takes eight cycles behind
+        // the L2.
+        let alone = last(rtl().memory, WHOLE);
+        assert!((16 * 8..16 * 12).contains(&alone), "{alone}");
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub(super) struct Free {
     pub(super) pipeline: u64,
     /// The way on which victims are sent away.
     pub(super) eviction: u64,
+    /// The way on which lines are asked for.
+    pub(super) request: u64,
     /// The directory, to note a line's state: it looks up lines first.
     directory: u64,
 }
@@ -76,8 +78,9 @@ struct Needs {
     ready: u64,
     /// All bits set if the step needs the data pipeline, none if not.
     pipeline: u64,
-    /// The same of the way on which victims are sent away.
+    /// The same of the ways on which victims are sent away and lines asked for.
     eviction: u64,
+    request: u64,
     /// Cycle from which on the step needs the directory.
     directory_from: u64,
 }
@@ -116,6 +119,10 @@ pub(super) struct Trackers {
     steps: [Step; MOST],
     needs: [Needs; MOST],
     settled: [u64; MOST],
+    /// By tracker, for how many things it waits of which it is not known when they
+    /// come, and from which cycle it waits for nothing else.
+    awaited: [u8; MOST],
+    known: [u64; MOST],
     /// The tracker that is first to have a turn.
     first: u32,
     /// Requests that wait at trackers, and how many can.
@@ -164,6 +171,8 @@ impl Trackers {
             steps: [Step::Finish; MOST],
             needs: [Needs::default(); MOST],
             settled: [0; MOST],
+            awaited: [0; MOST],
+            known: [0; MOST],
             first: 0,
             waiting: 0,
             // The cache is made for memories of four cycles per tracker.
@@ -258,12 +267,26 @@ impl Trackers {
         self.next_turn = hit.min(self.next_other).max(now + 1);
     }
 
+    /// A tracker cannot have a turn before cycle `ready`.
+    #[inline]
+    fn sleep_until(&mut self, ready: u64, idx: usize) {
+        let entry = (ready, idx as u8);
+        self.asleep
+            .insert_before(entry, |(other, _)| *other > ready);
+    }
+
+    /// Something that trackers wait for is free from cycle `from` on.
+    pub(super) fn look_again(&mut self, from: u64) {
+        self.next_other = self.next_other.min(from);
+        self.next_turn = self.next_turn.min(from);
+    }
+
     /// Returns which of the trackers that are not hits can have a turn in cycle
     /// `now`, and notes from which cycle the first one can.
     fn able_others(&mut self, now: u64) -> Set {
         let free = &self.free;
         // Nothing but itself makes a tracker wait that is ready later than that.
-        let known = free.pipeline.max(free.eviction).max(free.directory);
+        let known = free.pipeline.max(free.directory);
         let mut next = u64::MAX;
         while let Some((ready, idx)) = self.asleep.front() {
             if *ready > known.max(now) {
@@ -292,7 +315,8 @@ impl Trackers {
         let at = needs
             .ready
             .max(free.pipeline & needs.pipeline)
-            .max(free.eviction & needs.eviction);
+            .max(free.eviction & needs.eviction)
+            .max(free.request & needs.request);
         if at >= needs.directory_from {
             at.max(free.directory)
         } else {
@@ -344,6 +368,7 @@ impl Trackers {
             ready,
             pipeline: all_if(answers),
             eviction: all_if(step == Step::Release),
+            request: all_if(step == Step::Acquire),
             directory_from: match step {
                 Step::Answer => self.settled[idx],
                 Step::Release | Step::Finish => 0,
@@ -351,20 +376,55 @@ impl Trackers {
             },
         };
         match step {
-            Step::Answer | Step::Finish => {
-                let entry = (ready, idx as u8);
-                self.asleep
-                    .insert_before(entry, |(other, _)| *other > ready);
-            }
+            // Whatever is awaited wakes it.
+            Step::Answer | Step::Finish if ready == u64::MAX => return,
+            Step::Answer | Step::Finish => self.sleep_until(ready, idx),
             Step::Recall | Step::Release | Step::Acquire | Step::Probe => self.awake |= 1 << idx,
         }
         self.next_other = self.next_other.min(self.earliest(idx));
     }
 
-    /// Nothing but the answer is waited for from cycle `from` on.
+    /// The tracker waits for something of which it is not known when it comes.
+    #[inline]
+    pub(super) fn await_more(&mut self, idx: usize) {
+        self.awaited[idx] += 1;
+        self.settled[idx] = u64::MAX;
+    }
+
+    /// Nothing that has been known before is waited for from cycle `from` on.
     #[inline]
     pub(super) fn settle(&mut self, idx: usize, from: u64) {
-        self.settled[idx] = self.settled[idx].max(from);
+        self.known[idx] = self.known[idx].max(from);
+        if self.awaited[idx] == 0 {
+            self.settled[idx] = self.known[idx];
+        }
+    }
+
+    /// Something that the tracker has waited for is there from cycle `from` on. If
+    /// it waits with its answer for that, it can give it from cycle `answers` on.
+    /// Returns whether it had nothing to do any more but to wait.
+    pub(super) fn note(&mut self, idx: usize, from: u64, answers: Option<u64>) -> bool {
+        self.awaited[idx] -= 1;
+        self.settle(idx, from);
+        let settled = self.settled[idx];
+        let needs = &mut self.needs[idx % MOST];
+        let slept = needs.ready == u64::MAX;
+        match self.steps[idx] {
+            Step::Answer => needs.directory_from = settled,
+            Step::Finish => needs.ready = settled,
+            _ => {}
+        }
+        if let Some(at) = answers {
+            needs.ready = at;
+        }
+        let ready = needs.ready;
+        if slept && ready != u64::MAX {
+            self.sleep_until(ready, idx);
+        }
+        let earliest = self.earliest(idx);
+        self.next_other = self.next_other.min(earliest);
+        self.next_turn = self.next_turn.min(earliest);
+        self.steps[idx] == Step::Finish
     }
 
     /// Begins the transaction of a read that hits and needs nothing but the data
@@ -382,6 +442,8 @@ impl Trackers {
     pub(super) fn begin(&mut self, idx: usize, transaction: Transaction, step: Step, ready: u64) {
         self.others |= 1 << idx;
         self.settled[idx] = if transaction.changes { 0 } else { u64::MAX };
+        self.awaited[idx] = 0;
+        self.known[idx] = 0;
         self.transactions[idx] = transaction;
         self.go_on(idx, step, ready);
         self.next_turn = self.next_turn.min(self.earliest(idx));

@@ -167,7 +167,7 @@ impl MemorySystem {
         let rest = if dirty { BEATS - 1 } else { 0 };
         if dirty {
             for beat in 0..BEATS {
-                self.mark_bank(beat as usize % BANKS, back + beat, 1);
+                self.pipeline.mark_bank(beat as usize % BANKS, back + beat);
             }
         }
         self.trackers.settle(idx, back + rest);

@@ -1,0 +1,514 @@
+//! The way from the L2 to memory and back.
+//!
+//! Requests for lines and victims leave the L2 through a queue each. What carries
+//! data shares one way out, on which victims go first; so a request waits for all of
+//! a victim's beats. Three things share the way back: what memory sends, answers to
+//! clean victims and answers to requests for lines that will be written as a whole,
+//! in this order. The last two never reach memory. While memory sends lines one after
+//! the other, up to two of each wait, and what is behind them with them. A line, or
+//! the permission to write one, also needs one of eight numbers, which is free again
+//! once its transaction has used the data pipeline.
+//!
+//! *Source*: SiFive's inclusive cache, `SourceA`, `SourceC`, `SinkD`; Rocket Chip,
+//! `TLCacheCork`, `TLArbiter`, `TLToAXI4`.
+
+use crate::timing::ring::Ring;
+
+/// Trackers at most.
+const TRACKERS: usize = 32;
+/// Requests that wait for the way out (RTL: the buffer in `SourceA`).
+const REQUESTS: usize = 2;
+/// Victims that wait for the way out from which on no other one may leave (RTL: the
+/// queue in `SourceC`).
+const VICTIMS: usize = 2;
+/// Answers of either kind that wait for the way back (RTL: the queues in
+/// `TLCacheCork`).
+const ANSWERS: usize = 2;
+/// Numbers of lines and permissions whose receipt has not been confirmed (RTL:
+/// `TLCacheCork`).
+const NUMBERS: usize = 8;
+/// Cycles from the turn of a request to its way out (RTL: the buffer).
+const REQUEST_OUT: u64 = 1;
+/// Cycles from the turn of a victim to its first beat (RTL: the bank's read and the
+/// queue).
+const VICTIM_OUT: u64 = 3;
+/// Cycles from a confirmation's turn until its number can be used again.
+const NUMBER_BACK: u64 = 2;
+/// Cycles by which it is said at most in advance when a line comes.
+const FORESEEN: u64 = 512;
+/// An acknowledgement that has waited for one less goes before the next line, in
+/// every so manieth cycle (RTL: the counter in `TLToAXI4`).
+const WAIT: u64 = 8;
+
+/// A message with the cycle from which it can go on.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    from: u64,
+    tracker: u8,
+    /// A victim carries data; a request wants data.
+    data: bool,
+    /// It has been said when the line comes back.
+    told: bool,
+}
+
+impl Message {
+    const NONE: Self = Self {
+        from: u64::MAX,
+        tracker: 0,
+        data: false,
+        told: false,
+    };
+}
+
+/// What comes back in a cycle, and to which tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Back {
+    /// The first beat of a line; the others follow.
+    Line(usize),
+    /// The permission to write a line.
+    Permission(usize),
+    /// The acknowledgement of a victim.
+    Gone(usize),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Outer {
+    requests: Ring<Message, REQUESTS>,
+    victims: Ring<Message, TRACKERS>,
+    /// Answers that never reach memory.
+    permissions: Ring<Message, ANSWERS>,
+    releases: Ring<Message, ANSWERS>,
+    /// What memory sends: lines, and acknowledgements of writes.
+    lines: Ring<Message, TRACKERS>,
+    written: Ring<Message, TRACKERS>,
+    /// Lines of which it has been said when they come, and victims with data that
+    /// wait.
+    told: usize,
+    dirty_victims: usize,
+    /// When the way out, that of victims, and the way back are free.
+    out_free: u64,
+    victims_free: u64,
+    back_free: u64,
+    /// The cycle from which memory offers the acknowledgement in front.
+    offered: u64,
+    /// Numbers that are free, and when others will be.
+    numbers: usize,
+    coming_numbers: Ring<u64, NUMBERS>,
+    /// Cycles of a line's data on either way.
+    line_cycles: u64,
+    /// Cycles from a request's way out to the line's first beat on its way back, and
+    /// from a dirty victim's first beat to its acknowledgement, at least.
+    read_cycles: u64,
+    write_cycles: u64,
+    /// Acknowledgements of victims that trackers wait for with nothing else to do.
+    urgent: usize,
+    /// The next cycle in which anything goes on, and one before which nothing does
+    /// that is looked for.
+    next_step: u64,
+    next: u64,
+}
+
+impl Outer {
+    /// Makes a way on which a line takes `line_cycles` cycles, and behind which
+    /// memory takes some cycles more than one until it sends a line, or acknowledges
+    /// its last beat.
+    pub(super) fn new(line_cycles: u64, read_latency: u64, write_latency: u64) -> Self {
+        Self {
+            requests: Ring::new(Message::NONE),
+            victims: Ring::new(Message::NONE),
+            permissions: Ring::new(Message::NONE),
+            releases: Ring::new(Message::NONE),
+            lines: Ring::new(Message::NONE),
+            written: Ring::new(Message::NONE),
+            told: 0,
+            dirty_victims: 0,
+            out_free: 0,
+            victims_free: 0,
+            back_free: 0,
+            offered: 0,
+            numbers: NUMBERS,
+            coming_numbers: Ring::new(0),
+            line_cycles,
+            read_cycles: read_latency + 1,
+            write_cycles: line_cycles + write_latency,
+            urgent: 0,
+            next_step: u64::MAX,
+            next: u64::MAX,
+        }
+    }
+
+    /// Returns a cycle before which nothing happens that is looked for.
+    #[inline]
+    pub(super) fn next_event(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns the next cycle in which anything happens.
+    #[inline]
+    pub(super) fn next_step(&self) -> u64 {
+        self.next_step
+    }
+
+    /// A tracker has nothing to do any more but to wait for the acknowledgement of its
+    /// victim from cycle `now` on.
+    pub(super) fn look_for_victim(&mut self, now: u64) {
+        self.urgent += 1;
+        self.look_ahead(now);
+    }
+
+    /// It has got that.
+    pub(super) fn found_victim(&mut self) {
+        self.urgent -= 1;
+    }
+
+    /// Returns whether there is room for another request.
+    #[inline]
+    pub(super) fn takes_request(&self) -> bool {
+        self.requests.len() < REQUESTS
+    }
+
+    /// Returns whether another victim may leave in cycle `now`.
+    #[inline]
+    pub(super) fn takes_victim(&self, now: u64) -> bool {
+        let waits = |victim: &Message| victim.from <= now;
+        !self.victims.get(VICTIMS - 1).is_some_and(waits)
+    }
+
+    /// A tracker asks for a line, or only to write it, in cycle `now`, before which
+    /// everything has been worked through. Returns when the line comes back if that is
+    /// known: as long as no victim has to be written.
+    pub(super) fn request(&mut self, tracker: usize, data: bool, now: u64) -> Option<u64> {
+        let from = now + REQUEST_OUT;
+        let mut request = Message {
+            from,
+            tracker: tracker as u8,
+            data,
+            told: false,
+        };
+        let waits = self.requests.front().is_some() || self.out_free > from;
+        if waits || !data || self.writes_victims() {
+            self.requests.push_back(request);
+            self.look_ahead(now);
+            return None;
+        }
+        // Nothing else can go out then.
+        self.out_free = from + 1;
+        request.from = from + self.read_cycles;
+        let (mut free, mut numbers) = (self.back_free, self.numbers);
+        for idx in 0..self.lines.len() {
+            let line = self.lines.get(idx).expect("within its length");
+            free = free.max(line.from) + self.line_cycles;
+            numbers = numbers.saturating_sub(1);
+        }
+        let start = request.from.max(free);
+        request.told = numbers > self.permissions.len() + self.requests.len()
+            && start < now + FORESEEN
+            && self.lines.len() == self.told;
+        self.told += usize::from(request.told);
+        self.lines.push_back(request);
+        self.look_ahead(now);
+        request.told.then_some(start)
+    }
+
+    /// Whether a victim is being written or will be.
+    fn writes_victims(&self) -> bool {
+        self.written.front().is_some() || self.dirty_victims > 0
+    }
+
+    /// The victim of a tracker leaves in cycle `now`, with its data if it is dirty.
+    pub(super) fn release(&mut self, tracker: usize, data: bool, now: u64) {
+        let from = now + VICTIM_OUT;
+        let victim = Message {
+            from,
+            tracker: tracker as u8,
+            data,
+            told: false,
+        };
+        let waits = self.victims.front().is_some() || self.victims_free > from;
+        if data || waits || self.releases.len() == ANSWERS {
+            self.dirty_victims += usize::from(data);
+            self.victims.push_back(victim);
+        } else {
+            // Nothing else can go out then.
+            self.victims_free = from + 1;
+            let from = from + 1;
+            self.releases.push_back(Message { from, ..victim });
+        }
+        self.look_ahead(now);
+    }
+
+    /// The receipt of a line or permission is confirmed in cycle `now`.
+    pub(super) fn confirm(&mut self, now: u64) {
+        let back = now + NUMBER_BACK;
+        self.coming_numbers
+            .insert_before(back, |other| back < *other);
+        if self.numbers == 0 {
+            self.look_ahead(now);
+        }
+    }
+
+    /// Works through cycle `now`, the next one in which anything happens; returns what
+    /// comes back.
+    pub(super) fn step(&mut self, now: u64) -> Option<Back> {
+        while self.coming_numbers.front().is_some_and(|at| *at <= now) {
+            self.coming_numbers.drop_front(1);
+            self.numbers += 1;
+        }
+        // A place that is left in a cycle is free from the next one on.
+        let (releases, permissions) = (self.releases.len(), self.permissions.len());
+        let back = self.send_back(now);
+        self.send_victim(releases, now);
+        self.send_request(permissions, now);
+        self.look_ahead(now);
+        back
+    }
+
+    fn send_victim(&mut self, releases: usize, now: u64) {
+        let Some(victim) = self.victims.front().copied() else {
+            return;
+        };
+        if victim.from.max(self.victims_free) > now {
+            return;
+        }
+        if !victim.data {
+            if releases < ANSWERS {
+                self.victims.drop_front(1);
+                self.victims_free = now + 1;
+                let from = now + 1;
+                self.releases.push_back(Message { from, ..victim });
+            }
+        } else if self.out_free <= now {
+            self.victims.drop_front(1);
+            self.victims_free = now + self.line_cycles;
+            self.out_free = now + self.line_cycles;
+            let from = now + self.write_cycles;
+            self.dirty_victims -= 1;
+            self.written.push_back(Message { from, ..victim });
+            if self.written.len() == 1 {
+                self.offered = from;
+            }
+        }
+    }
+
+    fn send_request(&mut self, permissions: usize, now: u64) {
+        let Some(request) = self.requests.front().copied() else {
+            return;
+        };
+        if request.from > now {
+            return;
+        }
+        if !request.data {
+            if permissions < ANSWERS {
+                self.requests.drop_front(1);
+                let from = now + 1;
+                self.permissions.push_back(Message { from, ..request });
+            }
+        } else if self.out_free <= now {
+            self.requests.drop_front(1);
+            self.out_free = now + 1;
+            let from = now + self.read_cycles;
+            self.lines.push_back(Message { from, ..request });
+        }
+    }
+
+    fn send_back(&mut self, now: u64) -> Option<Back> {
+        if self.back_free > now {
+            return None;
+        }
+        let written = front(&self.written) <= now;
+        let told = self.told > 0;
+        let urgent = written && !told && (now - self.offered) % WAIT == WAIT - 1;
+        if front(&self.lines) <= now && !urgent {
+            // Without a number everything waits that is not more urgent.
+            if self.numbers == 0 {
+                return None;
+            }
+            self.numbers -= 1;
+            self.back_free = now + self.line_cycles;
+            if told {
+                self.told -= 1;
+                self.lines.drop_front(1);
+                return None;
+            }
+            return take(&mut self.lines).map(Back::Line);
+        }
+        let back = if written {
+            let gone = take(&mut self.written);
+            self.offered = front(&self.written).max(now + 1);
+            gone.map(Back::Gone)
+        } else if front(&self.releases) <= now {
+            take(&mut self.releases).map(Back::Gone)
+        } else if front(&self.permissions) <= now && self.numbers > 0 {
+            self.numbers -= 1;
+            take(&mut self.permissions).map(Back::Permission)
+        } else {
+            return None;
+        };
+        self.back_free = now + 1;
+        back
+    }
+
+    /// Works out what happens next after cycle `now`.
+    fn look_ahead(&mut self, now: u64) {
+        let line = front(&self.lines);
+        let mut gone = front(&self.written);
+        if self.numbers > 0 || line > now {
+            gone = gone.min(front(&self.releases));
+        }
+        let mut seen = if self.numbers > 0 {
+            let line = if self.told > 0 { u64::MAX } else { line };
+            line.min(front(&self.permissions))
+        } else {
+            self.coming_numbers.front().copied().unwrap_or(u64::MAX)
+        };
+        let mut step = seen.min(gone);
+        if self.numbers > 0 {
+            step = step.min(line);
+        }
+        step = step.max(self.back_free);
+        if self.urgent > 0 {
+            seen = step;
+        }
+        seen = seen.max(self.back_free);
+        if let Some(victim) = self.victims.front() {
+            let at = victim.from.max(self.victims_free);
+            let mut gone = u64::MAX;
+            if victim.data {
+                let at = at.max(self.out_free);
+                step = step.min(at);
+                gone = at + self.write_cycles;
+            } else if self.releases.len() < ANSWERS {
+                step = step.min(at);
+                gone = at + 1;
+            }
+            if self.urgent > 0 {
+                seen = seen.min(gone);
+            }
+        }
+        if let Some(request) = self.requests.front() {
+            if request.data {
+                let at = request.from.max(self.out_free);
+                step = step.min(at);
+                seen = seen.min(at + self.read_cycles);
+            } else if self.permissions.len() < ANSWERS {
+                step = step.min(request.from);
+                seen = seen.min(request.from + 1);
+            }
+        }
+        if let Some(last) = self.victims.get(VICTIMS - 1) {
+            // From then on no other one may leave.
+            if last.from > now {
+                step = step.min(last.from);
+            }
+            seen = step;
+        }
+        if self.requests.len() == REQUESTS {
+            seen = step;
+        }
+        self.next_step = step.max(now + 1);
+        self.next = seen.max(now + 1);
+    }
+}
+
+/// Returns the cycle from which the first message of a queue can go on.
+#[inline]
+fn front<const N: usize>(queue: &Ring<Message, N>) -> u64 {
+    queue.front().map_or(u64::MAX, |message| message.from)
+}
+
+/// Takes the first message of a queue; returns its tracker.
+#[inline]
+fn take<const N: usize>(queue: &mut Ring<Message, N>) -> Option<usize> {
+    let message = queue.front().copied()?;
+    queue.drop_front(1);
+    Some(message.tracker.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Back, Outer};
+
+    /// Works through all cycles; returns what comes back and when.
+    fn all(outer: &mut Outer) -> Vec<(u64, Back)> {
+        let mut come = Vec::new();
+        while outer.next_step() != u64::MAX {
+            let now = outer.next_step();
+            come.extend(outer.step(now).map(|back| (now, back)));
+        }
+        come
+    }
+
+    #[test]
+    fn a_line_comes_back_after_the_latency_and_others_one_line_later_each() {
+        let mut outer = Outer::new(8, 40, 0);
+        let told: Vec<_> = (0..3).map(|idx| outer.request(idx, true, 100)).collect();
+        // The way out takes one request per cycle, so the others wait in between.
+        assert_eq!(told[0], Some(100 + 1 + 1 + 40));
+        let come = all(&mut outer);
+        let come: Vec<_> = told
+            .into_iter()
+            .flatten()
+            .chain(come.iter().map(|c| c.0))
+            .collect();
+        assert_eq!(come, [142, 150, 158]);
+    }
+
+    #[test]
+    fn requests_wait_for_all_beats_of_a_victim() {
+        let mut outer = Outer::new(8, 0, 0);
+        outer.release(0, true, 100);
+        // The victim is on the way out from cycle 103 to 110.
+        assert_eq!(outer.request(1, true, 102), None);
+        let come = all(&mut outer);
+        assert_eq!(come, [(111, Back::Gone(0)), (112, Back::Line(1))]);
+    }
+
+    #[test]
+    fn answers_that_do_not_come_from_memory_wait_until_it_is_silent() {
+        let mut outer = Outer::new(8, 0, 0);
+        assert_eq!(outer.request(0, true, 100), Some(102));
+        outer.release(1, false, 100);
+        outer.request(2, false, 101);
+        let come = all(&mut outer);
+        assert_eq!(come, [(110, Back::Gone(1)), (111, Back::Permission(2))]);
+    }
+
+    #[test]
+    fn clean_victims_that_wait_keep_others_from_leaving() {
+        let mut outer = Outer::new(8, 0, 0);
+        for idx in 0..4 {
+            outer.request(idx, true, 100 + idx as u64);
+            while outer.next_step() <= 101 + idx as u64 {
+                outer.step(outer.next_step());
+            }
+        }
+        for idx in 0..4 {
+            assert!(outer.takes_victim(105), "{idx} victims");
+            outer.release(idx, false, 105);
+        }
+        // Two wait for the way back, two behind them.
+        while outer.next_step() <= 109 {
+            outer.step(outer.next_step());
+        }
+        assert!(!outer.takes_victim(109));
+        let gone: Vec<_> = all(&mut outer).into_iter().map(|(now, _)| now).collect();
+        assert_eq!(gone, [134, 135, 136, 137]);
+    }
+
+    #[test]
+    fn only_eight_lines_come_without_a_confirmation() {
+        let mut outer = Outer::new(8, 0, 0);
+        let mut come = 0;
+        for idx in 0..9 {
+            let now = 100 + 20 * idx as u64;
+            while outer.next_step() <= now {
+                come += usize::from(outer.step(outer.next_step()).is_some());
+            }
+            come += usize::from(outer.request(idx, true, now).is_some());
+        }
+        come += all(&mut outer).len();
+        assert_eq!(come, 8);
+        outer.confirm(1000);
+        assert_eq!(all(&mut outer), [(1002, Back::Line(8))]);
+    }
+}

@@ -1,0 +1,411 @@
+//! The data pipeline of the L2 and the banks of its array.
+//!
+//! A beat is read in the first stage and written in the fourth one. Victims that
+//! leave, lines that come from memory and what the core hands over use the banks
+//! first; a beat that finds its bank in use waits, and all behind it. What is still
+//! behind the first stage need not be read again. As long as
+//! nothing else uses banks, reads just pass; else the stages are followed cycle by
+//! cycle, but only once something depends on them.
+//!
+//! *Source*: SiFive's inclusive cache, `SourceD`, `BankedStore`.
+
+use super::{BANKS, BEATS};
+
+/// Cycles after which a request that still waits is taken as answered.
+const MOST: u64 = 256;
+/// Cycles of which a word tells which banks are in use, a bit per bank.
+const CYCLES: u64 = 64 / BANKS as u64;
+const WORDS: usize = 64;
+
+/// Banks, a bit each.
+type Banks = u8;
+
+const ALL: Banks = (1 << BANKS) - 1;
+
+/// Which banks are in use in which cycles, in a window of 1024 cycles.
+#[derive(Clone, Debug)]
+struct Uses {
+    /// Which cycles a word stands for, and the word.
+    words: [(u64, u64); WORDS],
+    /// Cycle from which none is in use as far as is known.
+    until: u64,
+}
+
+impl Uses {
+    #[inline]
+    fn word(&self, epoch: u64) -> u64 {
+        let (of, word) = self.words[epoch as usize % WORDS];
+        if of == epoch { word } else { 0 }
+    }
+
+    /// Returns which banks are in use in cycle `at`.
+    #[inline]
+    fn at(&self, at: u64) -> Banks {
+        (self.word(at / CYCLES) >> (at % CYCLES * BANKS as u64)) as Banks & ALL
+    }
+
+    /// Returns which banks are in use in the cycles from `at` on, the first one's in
+    /// the lowest bits.
+    #[inline]
+    fn from(&self, at: u64) -> u64 {
+        let (epoch, shift) = (at / CYCLES, at % CYCLES * BANKS as u64);
+        let low = self.word(epoch) >> shift;
+        if shift == 0 {
+            low
+        } else {
+            low | self.word(epoch + 1) << (64 - shift)
+        }
+    }
+
+    /// Returns the first cycle from `at` on in which a bank is not in use.
+    #[inline]
+    fn first_free(&self, bank: u8, mut at: u64) -> u64 {
+        const LOWEST: u64 = 0x1111_1111_1111_1111;
+        loop {
+            let free = !self.from(at) & LOWEST << bank;
+            if free != 0 {
+                return at + u64::from(free.trailing_zeros()) / BANKS as u64;
+            }
+            at += CYCLES;
+        }
+    }
+
+    fn mark_word(&mut self, epoch: u64, uses: u64) {
+        let (of, word) = &mut self.words[epoch as usize % WORDS];
+        if *of != epoch {
+            *of = epoch;
+            *word = 0;
+        }
+        *word |= uses;
+    }
+
+    /// Marks banks in `cycles` cycles from `at` on, those of the first cycle in the
+    /// lowest bits.
+    #[inline]
+    fn mark(&mut self, at: u64, uses: u64, cycles: u64) {
+        let (epoch, shift) = (at / CYCLES, at % CYCLES * BANKS as u64);
+        self.mark_word(epoch, uses << shift);
+        if shift != 0 && uses >> (64 - shift) != 0 {
+            self.mark_word(epoch + 1, uses >> (64 - shift));
+        }
+        self.until = self.until.max(at + cycles);
+    }
+}
+
+/// Place of no beat.
+const NOWHERE: u64 = u64::MAX;
+
+/// Beats in the pipeline.
+#[derive(Clone, Copy, Debug)]
+struct Stages {
+    /// Beats left in the first stage, the place and bank of the next one, what they
+    /// do, whether it has come in this cycle, and whether it has to be read.
+    left: u8,
+    place: u64,
+    bank: Banks,
+    reads: bool,
+    writes: bool,
+    is_new: bool,
+    to_read: bool,
+    /// Whether the second and the third stage hold a beat.
+    second: bool,
+    third: bool,
+    /// Banks to be written from the second to the fourth stage, and the places of
+    /// the beats there.
+    to_write: [Banks; 3],
+    places: [u64; 3],
+}
+
+impl Stages {
+    const EMPTY: Self = Self {
+        left: 0,
+        place: NOWHERE,
+        bank: 0,
+        reads: false,
+        writes: false,
+        is_new: false,
+        to_read: false,
+        second: false,
+        third: false,
+        to_write: [0; 3],
+        places: [NOWHERE; 3],
+    };
+
+    /// Lets a cycle pass in which some banks are in use; returns whether a beat goes
+    /// on to the third stage.
+    #[inline]
+    fn step(&mut self, busy: Banks) -> bool {
+        let writing = self.to_write[2];
+        let fourth_ready = writing & busy == 0;
+        let third_ready = !self.third | fourth_ready;
+        let second_ready = !self.second | third_ready;
+        let active = self.left > 0;
+        if self.is_new {
+            self.is_new = false;
+            self.to_read = self.reads && !self.places.contains(&self.place);
+        }
+        self.to_read &= (busy | writing) & self.bank != 0;
+        let enters = active & second_ready & !self.to_read;
+        if fourth_ready {
+            self.to_write[2] = std::mem::take(&mut self.to_write[1]);
+            self.places[2] = std::mem::replace(&mut self.places[1], NOWHERE);
+            self.third = false;
+        }
+        let goes_on = self.second & third_ready;
+        if goes_on {
+            self.third = true;
+            self.to_write[1] = std::mem::take(&mut self.to_write[0]);
+            self.places[1] = std::mem::replace(&mut self.places[0], NOWHERE);
+            self.second = false;
+        }
+        if enters {
+            self.second = true;
+            self.to_write[0] = if self.writes { self.bank } else { 0 };
+            self.places[0] = self.place;
+            self.left -= 1;
+            self.place += 1;
+            self.is_new = self.left > 0;
+            self.bank = (self.bank << 1 | self.bank >> (BANKS - 1)) & ALL;
+        }
+        goes_on
+    }
+
+    /// Whether nothing in it can wait any more.
+    #[inline]
+    fn is_clear(&self) -> bool {
+        self.left == 0 && self.to_write == [0; 3]
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Pipeline {
+    stages: Stages,
+    /// Cycle up to which the stages have been followed, if they are not clear.
+    followed: u64,
+    is_clear: bool,
+    /// The last beats that have been read while it was clear and banks were in use:
+    /// their places and cycles.
+    passed: [(u64, u64); 3],
+    /// What uses banks before the pipeline's beats.
+    uses: Uses,
+    /// What a line uses that comes or goes, if it takes few cycles.
+    line: u64,
+    line_cycles: u64,
+}
+
+impl Pipeline {
+    /// Makes an empty pipeline; a line comes or goes in `line_cycles` cycles.
+    pub(super) fn new(line_cycles: u64) -> Self {
+        let bank = |cycle: u64| 1 << (cycle * BEATS / line_cycles % BANKS as u64);
+        let line = (0..line_cycles.min(CYCLES))
+            .map(|cycle| bank(cycle) << (cycle * BANKS as u64))
+            .fold(0, |line, banks: u64| line | banks);
+        Self {
+            stages: Stages::EMPTY,
+            passed: [(NOWHERE, 0); 3],
+            followed: 0,
+            is_clear: true,
+            uses: Uses {
+                words: [(u64::MAX, 0); WORDS],
+                until: 0,
+            },
+            line,
+            line_cycles,
+        }
+    }
+
+    /// A bank is in use in cycle `at`.
+    #[inline]
+    pub(super) fn mark_bank(&mut self, bank: usize, at: u64) {
+        self.uses.mark(at, 1 << (bank % BANKS), 1);
+    }
+
+    /// A line comes or goes from cycle `from` on.
+    pub(super) fn mark_line(&mut self, from: u64) {
+        if self.line_cycles <= CYCLES {
+            self.uses.mark(from, self.line, self.line_cycles);
+            return;
+        }
+        for cycle in 0..self.line_cycles {
+            self.mark_bank((cycle * BEATS / self.line_cycles) as usize, from + cycle);
+        }
+    }
+
+    /// Follows the stages up to cycle `now`; returns from which cycle on the first
+    /// stage could be free.
+    #[inline]
+    pub(super) fn follow(&mut self, now: u64) -> u64 {
+        if self.is_clear {
+            0
+        } else {
+            self.follow_stages(now)
+        }
+    }
+
+    fn follow_stages(&mut self, now: u64) -> u64 {
+        let long = 2 * u64::from(self.stages.left) + 2 * self.stages.to_write.len() as u64;
+        if self.uses.until <= self.followed && self.followed + long <= now {
+            // Beats wait for each other only.
+            self.is_clear = true;
+            return 0;
+        }
+        while self.followed < now {
+            self.stages.step(self.uses.at(self.followed));
+            self.followed += 1;
+            if self.stages.is_clear() {
+                self.is_clear = true;
+                return 0;
+            }
+        }
+        now + u64::from(self.stages.left)
+    }
+
+    /// Takes a request of some beats from `place` on (the number of a beat in memory)
+    /// in cycle `now`; returns the
+    /// cycles in which the first and the last beat would be in the first stage if
+    /// nothing kept them behind it, as far as is known, and that from which the first
+    /// stage could be free. Of what only writes, the first one counts.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        (place, beats): (u64, u8),
+        reads: bool,
+        writes: bool,
+        now: u64,
+    ) -> (u64, u64, u64) {
+        if !writes && self.is_clear {
+            return self.read_past((place, beats), now);
+        }
+        self.enter((place, beats), reads, writes, now);
+        let (mut first, mut last) = (now, now + u64::from(beats) - 1);
+        let end = last + 1;
+        if reads || self.uses.until > now {
+            (first, last) = self.foresee(now);
+        }
+        (first, last, end)
+    }
+
+    /// The same of what only reads, if the pipeline is clear.
+    #[inline]
+    fn read_past(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+        let (mut first, mut at) = (now, now);
+        if self.uses.until <= now {
+            at += u64::from(beats);
+            return (first, at - 1, at);
+        }
+        for (beat, place) in (place..).take(beats.into()).enumerate() {
+            let is_behind = |passed: &(u64, u64)| passed.0 == place && at <= passed.1 + 3;
+            if !self.passed.iter().any(is_behind) {
+                at = self.uses.first_free((place % BANKS as u64) as u8, at);
+            }
+            self.passed.rotate_left(1);
+            self.passed[2] = (place, at);
+            if beat == 0 {
+                first = at;
+            }
+            at += 1;
+        }
+        (first, at - 1, at)
+    }
+
+    fn enter(&mut self, (place, beats): (u64, u8), reads: bool, writes: bool, now: u64) {
+        if self.is_clear {
+            self.stages = Stages::EMPTY;
+            self.is_clear = false;
+        }
+        self.followed = now;
+        self.stages.left = beats;
+        self.stages.place = place;
+        self.stages.bank = 1 << (place % BANKS as u64);
+        self.stages.reads = reads;
+        self.stages.writes = writes;
+        self.stages.is_new = true;
+    }
+
+    /// Returns the cycles in which the first and the last beat of the request taken
+    /// in cycle `now` would be in the first stage, as above.
+    fn foresee(&self, now: u64) -> (u64, u64) {
+        let mut stages = self.stages;
+        let mut left = stages.left;
+        let mut ahead = stages.second;
+        let mut first = None;
+        for at in now..now + MOST {
+            if !stages.step(self.uses.at(at)) {
+                continue;
+            }
+            if ahead {
+                ahead = false;
+                continue;
+            }
+            let first = *first.get_or_insert(at - 1);
+            left -= 1;
+            if left == 0 || !self.stages.reads {
+                return (first, at - 1);
+            }
+        }
+        (now + MOST, now + MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pipeline;
+
+    /// Cycle from which the first stage is free behind a request taken in cycle 100.
+    fn free(pipeline: &mut Pipeline, end: u64) -> u64 {
+        let mut free = end;
+        loop {
+            let at = pipeline.follow(free).max(free);
+            if at == free {
+                return free;
+            }
+            free = at;
+        }
+    }
+
+    #[test]
+    fn beats_pass_one_per_cycle() {
+        let mut pipeline = Pipeline::new(8);
+        assert_eq!(pipeline.take((0, 4), true, false, 100), (100, 103, 104));
+        assert_eq!(pipeline.take((0, 4), false, true, 104), (104, 107, 108));
+        assert_eq!(free(&mut pipeline, 108), 108);
+    }
+
+    #[test]
+    fn reads_follow_a_line_that_comes_at_half_their_pace() {
+        let mut pipeline = Pipeline::new(8);
+        pipeline.mark_line(100);
+        // Each bank is in use for two cycles.
+        assert_eq!(pipeline.take((0, 4), true, false, 100), (102, 108, 109));
+    }
+
+    #[test]
+    fn writes_wait_for_what_uses_their_banks_later_than_they_came() {
+        let mut pipeline = Pipeline::new(8);
+        let (first, _, end) = pipeline.take((0, 4), false, true, 100);
+        assert_eq!((first, end), (100, 104));
+        // A victim is read from cycle 102 on: bank 0 in the first two cycles.
+        assert_eq!(pipeline.follow(102), 104);
+        pipeline.mark_line(102);
+        // The first beat is written in cycle 104, not 103, and all wait; each of the
+        // others then finds the victim at its bank, too, but the first stage is empty.
+        assert_eq!(free(&mut pipeline, end), 105);
+        assert_eq!(pipeline.take((0, 1), true, false, 105).0, 107);
+    }
+
+    #[test]
+    fn whatever_is_asked_in_between_the_pipeline_is_free_at_the_same_time() {
+        for start in 90..112 {
+            let run = |asked: &[u64]| {
+                let mut pipeline = Pipeline::new(8);
+                pipeline.mark_line(start);
+                let (_, _, end) = pipeline.take((0, 4), true, true, 100);
+                for at in asked {
+                    pipeline.follow(*at);
+                }
+                free(&mut pipeline, end.max(asked.last().copied().unwrap_or(0)))
+            };
+            assert_eq!(run(&[]), run(&[101, 102, 104]), "{start}");
+        }
+    }
+}
