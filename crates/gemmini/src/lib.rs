@@ -106,14 +106,17 @@ impl Receiver for Execution<'_> {
         }
         let value = functional.execute_decoded(command, instruction, self.memory)?;
         Ok(match (timing, instruction) {
-            (Some(engine), Ok(instruction)) => RoccReply {
-                value,
-                ..engine.push(command, &instruction, &functional.context())
-            },
+            (Some(engine), Ok(instruction)) => {
+                let reply = engine.push(command, &instruction, &functional.context());
+                RoccReply {
+                    value,
+                    shares_lines: engine.shares_lines(),
+                    ..reply
+                }
+            }
             _ => RoccReply {
                 value,
-                accepted: 0,
-                value_ready: 0,
+                ..RoccReply::default()
             },
         })
     }

@@ -33,6 +33,8 @@ pub struct RoccReply {
     pub accepted: u64,
     /// Core cycle at which `value` can be used. 0 without a destination.
     pub value_ready: u64,
+    /// What [`Coprocessor::shares_lines`] would return now.
+    pub shares_lines: bool,
 }
 
 /// An access of the core's L1 caches to the memory below them.

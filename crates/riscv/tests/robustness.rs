@@ -161,6 +161,7 @@ impl Coprocessor for Arbitrary {
             value,
             accepted,
             value_ready: accepted + value % 5,
+            shares_lines: false,
         })
     }
 

@@ -134,9 +134,9 @@ impl Engine {
             self.conv_plans.push_back(*plan);
         }
         let reply = |value_ready| RoccReply {
-            value: 0,
             accepted,
             value_ready,
+            ..RoccReply::default()
         };
         if let Instruction::Counter(_) = instruction {
             return reply(accepted + self.k.counter_reply);

@@ -119,9 +119,8 @@ struct Sink;
 impl Coprocessor for Sink {
     fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
         Ok(RoccReply {
-            value: 0,
             accepted: command.cycle,
-            value_ready: 0,
+            ..RoccReply::default()
         })
     }
 

@@ -276,13 +276,12 @@ impl Pipeline {
             self.data_cache.probe(address, invalidate);
         }
         self.probes = probes;
-        self.look_for_sharing(below);
+        self.share_lines(below.shares_lines());
     }
 
     /// Learns whether the memory system may be about to ask for lines.
     #[inline]
-    pub fn look_for_sharing(&mut self, below: &mut dyn Coprocessor) {
-        let shares_lines = below.shares_lines();
+    pub fn share_lines(&mut self, shares_lines: bool) {
         if shares_lines && !self.shares_lines {
             self.read_lines.fill(u64::MAX);
             self.written_lines.fill(u64::MAX);

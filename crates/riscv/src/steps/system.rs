@@ -77,7 +77,7 @@ fn command<const TIMED: bool>(
         super::replayed(core, records, now);
     }
     core.pipeline.custom(issued);
-    core.pipeline.look_for_sharing(below.coprocessor);
+    core.pipeline.share_lines(reply.shares_lines);
     if command.wants_reply {
         core.pipeline.produce_integer(record.rd, reply.value_ready);
     }
