@@ -121,7 +121,7 @@ fn mistaken_branch<const TAKEN: bool>(
         return unforeseen_branch::<TAKEN>(core, memory, records, now, below);
     }
     let link = record.links()[usize::from(TAKEN)];
-    follow(core, memory, next, link, now, below)
+    follow_at_once::<true, false, true>(core, memory, next, link, now, below)
 }
 
 /// The same for one of which nothing is known.
@@ -172,13 +172,29 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
+    follow_at_once::<TIMED, TAKEN, false>(core, memory, next, link, now, below)
+}
+
+/// The same behind a branch or jump that was `FORESEEN_TAKEN`, behind one that the next
+/// block waits for, as it was `MISTAKEN`, or behind a branch that was foreseen not to be
+/// taken.
+#[inline(always)]
+fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const MISTAKEN: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    next: u64,
+    link: u32,
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
     let Some(records) = below.code.get(link as usize..) else {
         return super::lost(core, now);
     };
     let [first, second, ..] = records else {
         return super::lost(core, now);
     };
-    // What `enter` does: there is nothing to wait for but the second group.
+    // What `enter` does: if the fetch unit was right, there is nothing to wait for but
+    // the second group.
     let entry = Entry(first.index);
     let plain = TIMED
         && entry.is_in_one_line()
@@ -187,7 +203,7 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
         && core.pipeline.goes_on_to(next);
     if !plain {
         core.pc = next;
-        if TIMED && TAKEN {
+        if TIMED && FORESEEN_TAKEN {
             core.pipeline.taken_at(now);
         }
         return (first.step)(core, memory, records, now, below);
@@ -195,7 +211,9 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     core.instructions += u64::from(first.extra);
     core.start = next;
     let mut now = now;
-    if TAKEN && entry.is_split() {
+    if MISTAKEN {
+        now = core.pipeline.enter(now, entry.is_split());
+    } else if FORESEEN_TAKEN && entry.is_split() {
         core.pipeline.taken_at(now);
         now = core.pipeline.enter(now, true);
     }
