@@ -5,7 +5,6 @@
 
 use super::frontend::Emitted;
 use crate::config::GemminiConfig;
-use crate::isa::Instruction;
 use crate::loop_conv::{ConvLoop, Phase};
 
 const BIAS: usize = 0;
@@ -17,6 +16,8 @@ const ST: usize = 4;
 const PRIORITY: [usize; 5] = [ST, EX, BIAS, WEIGHTS, INPUT];
 /// Section of the reservation station that each generator fills.
 const SECTION: [usize; 5] = [0, 0, 0, 2, 1];
+/// In a stage of an address pipeline without a command.
+const EMPTY: u32 = u32::MAX;
 /// Longest address pipeline.
 const STAGES: usize = 8;
 
@@ -37,15 +38,34 @@ struct Progress {
     running: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Generator {
     busy: bool,
     of: usize,
     next: usize,
     /// Cycles that it passes before the next command, or before it is idle.
     pause: u32,
-    /// Commands in the address pipeline, the oldest last.
-    stages: [Option<Instruction>; STAGES],
+    /// Commands in the address pipeline by number, the oldest last, and how many
+    /// there are.
+    stages: [u32; STAGES],
+    filled: u32,
+}
+
+impl Generator {
+    /// A generator that has nothing to do.
+    const IDLE: Self = Self {
+        busy: false,
+        of: 0,
+        next: 0,
+        pause: 0,
+        stages: [EMPTY; STAGES],
+        filled: 0,
+    };
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        !self.busy && self.filled == 0
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +84,7 @@ impl ConvUnit {
         Self {
             slots: [None, None],
             head: 0,
-            generators: [Generator::default(); 5],
+            generators: [Generator::IDLE; 5],
             latency: (latency as usize).clamp(1, STAGES),
             outstanding: [0; 3],
             limits,
@@ -96,17 +116,12 @@ impl ConvUnit {
         });
     }
 
-    fn is_idle(&self, generator: usize) -> bool {
-        let state = &self.generators[generator];
-        !state.busy && state.stages.iter().all(Option::is_none)
-    }
-
     /// Does one cycle; `room` says whether a command can leave. Returns what
     /// left and whether anything changed.
     pub(super) fn step(&mut self, room: bool) -> (Option<Emitted>, bool) {
         let mut changed = false;
-        let idle: [bool; 5] = std::array::from_fn(|generator| self.is_idle(generator));
-        let of: [usize; 5] = std::array::from_fn(|generator| self.generators[generator].of);
+        let idle: [bool; 5] = self.generators.map(|generator| generator.is_idle());
+        let of: [usize; 5] = self.generators.map(|generator| generator.of);
         let status: [Option<Progress>; 2] = std::array::from_fn(|slot| {
             self.slots[slot].as_ref().map(|slot| Progress {
                 started: slot.started,
@@ -133,44 +148,50 @@ impl ConvUnit {
         if room {
             granted = PRIORITY.into_iter().find(|generator| {
                 let section = SECTION[*generator];
-                self.generators[*generator].stages[last].is_some()
+                self.generators[*generator].stages[last] != EMPTY
                     && self.outstanding[section] < self.limits[section]
             });
         }
         let mut emitted = None;
         for generator in 0..5 {
+            if idle[generator] {
+                continue;
+            }
             let may_enter = match generator {
                 EX => loads_done,
                 ST => ex_done,
                 _ => !(ex_waits && of[generator] != of[EX]),
             };
             let state = &mut self.generators[generator];
-            if granted == Some(generator)
-                && let Some(instruction) = state.stages[last].take()
-            {
-                let pc = self.slots[state.of].as_ref().map_or(0, |slot| slot.pc);
-                emitted = Some(Emitted { instruction, pc });
+            let Some(slot) = &self.slots[state.of] else {
+                continue;
+            };
+            let phase = &slot.phases[generator];
+            if granted == Some(generator) {
+                let number = std::mem::replace(&mut state.stages[last], EMPTY);
+                state.filled -= 1;
+                emitted = Some(Emitted {
+                    instruction: phase.commands[number as usize],
+                    pc: slot.pc,
+                });
                 self.outstanding[SECTION[generator]] += 1;
                 changed = true;
             }
             for stage in (0..last).rev() {
-                if state.stages[stage + 1].is_none() && state.stages[stage].is_some() {
-                    state.stages[stage + 1] = state.stages[stage].take();
+                if state.stages[stage + 1] == EMPTY && state.stages[stage] != EMPTY {
+                    state.stages.swap(stage, stage + 1);
                     changed = true;
                 }
             }
             if !state.busy {
                 continue;
             }
-            let Some(slot) = &self.slots[state.of] else {
-                continue;
-            };
-            let phase = &slot.phases[generator];
             if state.pause > 0 {
                 state.pause -= 1;
                 changed = true;
-            } else if may_enter && state.stages[0].is_none() {
-                state.stages[0] = phase.commands.get(state.next).copied();
+            } else if may_enter && state.stages[0] == EMPTY {
+                state.stages[0] = state.next as u32;
+                state.filled += 1;
                 state.next += 1;
                 state.pause = phase.pause(state.next);
                 changed = true;
@@ -230,7 +251,7 @@ impl ConvUnit {
                     busy: !phase.commands.is_empty() || pause > 0,
                     of: target,
                     pause,
-                    ..Generator::default()
+                    ..Generator::IDLE
                 };
                 changed = true;
             }
