@@ -134,8 +134,9 @@ impl Cache {
         }
     }
 
-    /// Returns a random number and goes on to the next one.
-    fn next_random(&mut self) -> u16 {
+    /// Returns a random number and goes on to the next one, as with every request
+    /// for a line or for the right to write it.
+    pub fn next_random(&mut self) -> u16 {
         let random = self.random;
         self.random = shifted(random);
         random

@@ -256,6 +256,8 @@ impl Pipeline {
         let writable = below.line_access(address & !63, LineAccess::Write, issue);
         if writable > issue {
             self.forget_doubtful();
+            // Chosen for nothing: the line has its place.
+            self.data_cache.next_random();
             self.run_start = writable;
             self.statistics.data_misses += 1;
             self.statistics.data_miss_cycles += writable - issue;
