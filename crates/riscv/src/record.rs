@@ -467,7 +467,7 @@ mod tests {
                 let ending = Ending::new([after, target], 3, 7).with_buffered(buffered);
                 let read = Ending::of(&ending.record(), &ending.record());
                 for (taken, address) in [(false, after), (true, target)] {
-                    // Two ways to say whether the first instruction does.
+                    // Taken to an upper half from the buffer, or not.
                     let before = Buffering::behind(first, true, odd);
                     let next = read.buffering(before, taken);
                     assert_eq!(next.0, Buffering::behind(last, taken, address).0);

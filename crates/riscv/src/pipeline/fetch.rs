@@ -145,7 +145,8 @@ impl Pipeline {
     }
 
     /// Accounts for a jump that neither is a call nor indirect, if the fetch
-    /// unit made it without a bubble; returns whether it did. The same holds.
+    /// unit made it without a bubble; returns whether it did. Not for one that stands
+    /// alone in the upper half of its fetch group either.
     #[inline(always)]
     pub fn foreseen_jump(&mut self, now: u64, ending: &Ending, target: u64) -> bool {
         let executed = self.executed(now, ending, target, true, Transfer::Jump);
