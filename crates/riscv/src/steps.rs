@@ -348,6 +348,24 @@ macro_rules! begin {
         (record, next, $now + u64::from(TIMED))
     }};
 }
+/// The same for what mostly waits for the operation before it, and for nothing else.
+macro_rules! begin_dependent {
+    ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
+        let [record, next, ..] = $records else {
+            return crate::steps::lost($core, $now);
+        };
+        let mut now = $now;
+        if TIMED && record.uses & $core.pipeline.pending != 0 {
+            match $core.pipeline.wait_for_one(record.uses, now) {
+                Some(waited) => now = waited,
+                None => {
+                    return crate::steps::stalled_by_several($core, $memory, $records, now, $below);
+                }
+            }
+        }
+        (record, next, now + u64::from(TIMED))
+    }};
+}
 macro_rules! wait {
     ($record:ident, $core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {
         if TIMED && $record.uses & $core.pipeline.pending != 0 {
@@ -365,4 +383,4 @@ macro_rules! begin_last {
         (record, $now + u64::from(TIMED))
     }};
 }
-use {begin, begin_last, wait};
+use {begin, begin_dependent, begin_last, wait};

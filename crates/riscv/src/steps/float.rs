@@ -1,6 +1,6 @@
 //! Floating-point operations.
 
-use super::begin;
+use super::{begin, begin_dependent};
 use crate::float::{
     BOX, FloatForm, FusedForm, execute, execute_fused, plain_fused_single, plain_product_double,
     plain_product_single, plain_sum_double, plain_sum_single,
@@ -33,7 +33,7 @@ pub fn fused_single<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin!(core, memory, records, now, below);
+    let (record, next, now) = begin_dependent!(core, memory, records, now, below);
     let a = core.f[usize::from(record.rs1)];
     let b = core.f[usize::from(record.rs2)];
     let c = core.f[usize::from(record.immediate as u8)];
@@ -105,7 +105,7 @@ macro_rules! plain {
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, now) = begin!(core, memory, records, now, below);
+            let (record, next, now) = begin_dependent!(core, memory, records, now, below);
             let a = core.f[usize::from(record.rs1)];
             let b = core.f[usize::from(record.rs2)];
             let are_right = $double || a & b >= BOX;
