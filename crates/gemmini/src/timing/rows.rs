@@ -105,7 +105,12 @@ impl Engine {
             && first_row < dest.rows()
         {
             let leaves = at + self.k.read_latency + self.k.mesh_latency + operation.held(at);
-            let results = lowest(progress.completed, dest.rows() - first_row);
+            let wanted = dest.rows() - first_row;
+            let results = if rows <= wanted.into() {
+                progress.completed
+            } else {
+                lowest(progress.completed, wanted)
+            };
             // As if all rows went to one bank, unless they were held up.
             let one_bank = operation.pace == 1 && progress.cycles == rows;
             if one_bank || !operation.is_scattered {

@@ -204,12 +204,22 @@ impl Trackers {
         // Of two that come at once, that of the core goes first: the accelerator
         // is more likely to have had the last turn.
         let ahead = at + u64::from(!request.is_from_core());
-        if self.incoming.back().is_none_or(|(other, _)| *other < ahead) {
-            self.incoming.push_back((at, request));
-        } else {
-            let place = self.incoming.partition_point(|(other, _)| *other < ahead);
-            self.incoming.insert(place, (at, request));
+        match self.incoming.back() {
+            None => {
+                self.incoming.push_back((at, request));
+                self.next_input = at.max(self.input_from);
+            }
+            Some((other, _)) if *other < ahead => self.incoming.push_back((at, request)),
+            Some(_) => self.send_between(ahead, at, request),
         }
+    }
+
+    /// Takes a request that arrives in cycle `at`, before those that arrive in
+    /// cycle `ahead` or later.
+    #[inline(never)]
+    fn send_between(&mut self, ahead: u64, at: u64, request: Request) {
+        let place = self.incoming.partition_point(|(other, _)| *other < ahead);
+        self.incoming.insert(place, (at, request));
         self.note_input();
     }
 
