@@ -135,7 +135,7 @@ impl Pipeline {
         let line = address >> 6;
         if line != self.read_lines[line as usize % DATA_LINES] {
             if self.data_cache.access(address, false) != Lookup::Hit {
-                issue = self.miss(issue, address, false, below);
+                issue = self.miss(issue, address, false, replay, below);
             }
             if !self.shares_lines {
                 self.read_lines[line as usize % DATA_LINES] = line;
@@ -162,7 +162,7 @@ impl Pipeline {
             match self.data_cache.access(address, true) {
                 Lookup::Hit => {}
                 Lookup::FirstWrite => issue = self.first_write(issue, address, below),
-                Lookup::Miss => issue = self.miss(issue, address, true, below),
+                Lookup::Miss => issue = self.miss(issue, address, true, replay, below),
             }
             if !self.shares_lines {
                 self.written_lines[line as usize % DATA_LINES] = line;
@@ -224,8 +224,18 @@ impl Pipeline {
     /// Returns when an access that misses issues again: the cache refuses it,
     /// and it waits in decode, with all behind it, until the line is there.
     #[inline(never)]
-    fn miss(&mut self, issue: u64, address: u64, write: bool, below: &mut dyn Coprocessor) -> u64 {
+    fn miss(
+        &mut self,
+        issue: u64,
+        address: u64,
+        write: bool,
+        replay: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
         let line = address & !63;
+        // One that lies in two fetch groups leaves decode a cycle later each time that
+        // it has waited there.
+        let split = replay.saturating_sub(self.config.flush_penalty + 1);
         self.forget_doubtful();
         let mut ask = issue;
         if let Some(victim) = self.data_cache.fill(line, write) {
@@ -233,7 +243,7 @@ impl Pipeline {
             if victim.dirty {
                 // It has to be gone before the new one is asked for.
                 below.line_access(victim.address, LineAccess::WriteBack, issue);
-                ask += self.config.write_back_cycles;
+                ask += self.config.write_back_cycles + split;
             }
         }
         let access = if write {
@@ -241,7 +251,7 @@ impl Pipeline {
         } else {
             LineAccess::Read
         };
-        let filled = below.line_access(line, access, ask) + self.config.l1d.miss_overhead;
+        let filled = below.line_access(line, access, ask) + self.config.l1d.miss_overhead + split;
         self.take_probes(below);
         self.run_start = filled;
         self.statistics.data_misses += 1;
