@@ -134,22 +134,22 @@ fn beyond(group: &CalibrationGroup, limit: f64) -> usize {
     rows.filter(|row| row.error.abs() > limit).count()
 }
 
-// Blind, that is before anything was changed for them: kernels 0.21 % in the median,
+// Blind, that is before anything was changed for them: 139 kernels 0.21 % in the median,
 // 7.7 % at worst, 5 beyond 5 % and 11 beyond 3 %; small cases 0.14 %, 14.4 %, 5.
 #[test]
 fn held_out_programs_stay_close_to_hardware() {
     let report = measure_suite("held-out", "cycles.tsv", "rtl", 0);
     let worst = worst(&report);
     let (kernels, micro) = (&report.kernels, &report.micro);
-    assert_eq!((kernels.cases, micro.cases), (139, 207));
+    assert_eq!((kernels.cases, micro.cases), (171, 207));
     assert!(kernels.median_abs_error < 0.002, "{worst}");
     assert!(kernels.max_abs_error < 0.035, "{worst}");
     assert_eq!(beyond(kernels, 0.05), 0, "{worst}");
-    assert!(beyond(kernels, 0.03) <= 2, "{worst}");
+    assert!(beyond(kernels, 0.03) <= 1, "{worst}");
     assert!(kernels.pair_order > 0.998, "{worst}");
     assert!(micro.median_abs_error < 0.002, "{worst}");
     assert!(micro.max_abs_error < 0.06, "{worst}");
-    assert!(beyond(micro, 0.05) <= 1, "{worst}");
+    assert_eq!(beyond(micro, 0.05), 0, "{worst}");
     assert!(micro.pair_order > 0.999, "{worst}");
 }
 
