@@ -4,7 +4,7 @@
 use crate::address::{LocalAddress, Tile};
 use crate::config::GemminiConfig;
 use crate::configured::Configured;
-use crate::isa::{Dataflow, Instruction};
+use crate::isa::{Dataflow, Instruction, PoolFields};
 
 /// The three sections of the reservation station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,24 @@ pub(super) struct LoadJob {
     pub(super) is_plain: bool,
 }
 
+impl StoreJob {
+    /// Returns whether pixel `part` of the window of output pixel `row` lies in the
+    /// padding around the image: nothing is read for it.
+    pub(super) fn is_padding(&self, row: u32, part: u32) -> bool {
+        if !self.pooled {
+            return false;
+        }
+        let windows = &self.windows;
+        let (step, size) = (u32::from(windows.stride), u32::from(windows.size.max(1)));
+        let outside = |first: u32, pixel: u32, pad: u8, end: u8| {
+            let at = first * step + pixel;
+            at < u32::from(pad) || at - u32::from(pad) >= u32::from(end)
+        };
+        outside(row / self.pocols, part / size, windows.upad, windows.orows)
+            || outside(row % self.pocols, part % size, windows.lpad, windows.ocols)
+    }
+}
+
 /// A move out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StoreJob {
@@ -160,6 +178,8 @@ pub(super) struct StoreJob {
     /// `out_dim` pixels from row to row.
     pub(super) pocols: u32,
     pub(super) out_dim: u32,
+    /// Windows and the image that they lie on, if pooled.
+    pub(super) windows: PoolFields,
     /// Whether anything is written to memory.
     pub(super) writes: bool,
 }
@@ -494,6 +514,7 @@ fn store(job: &mut Job, dram: u64, tile: Tile, state: &Configured, sizes: &Sizes
             u32::MAX
         },
         out_dim: u32::from(pool.out_dim),
+        windows: *pool,
         writes: !accumulator || tile.address.norm() == crate::address::NormCommand::Reset,
     });
 }

@@ -29,6 +29,8 @@ struct Block {
     address: u64,
     bytes: u32,
     accumulator: bool,
+    /// It is padding, which comes from no bank.
+    padding: bool,
 }
 
 /// The packets that the writer is sending.
@@ -318,7 +320,9 @@ impl Engine {
             let idx = unit.n_taken;
             let block = unit.blocks[idx % HISTORY];
             let entered = unit.entered[idx % HISTORY];
-            let arrives = if block.accumulator {
+            let arrives = if block.padding {
+                entered + 1
+            } else if block.accumulator {
                 entered + self.k.acc_scale_latency
             } else {
                 (entered + 1).max(unit.reads[idx % HISTORY] + self.k.spad_read_latency)
@@ -412,7 +416,9 @@ impl Engine {
                 job.row + active.row + active.part * job.part_stride
             };
             let bank = self.bank(job.accumulator, row);
-            if job.accumulator {
+            if job.is_padding(active.row, active.part) {
+                // Waits for no bank.
+            } else if job.accumulator {
                 let free = self.acc_reads_blocked[bank].first_free(now);
                 if free > now {
                     return free;
@@ -456,6 +462,7 @@ impl Engine {
                 0
             },
             accumulator: job.accumulator,
+            padding: job.is_padding(active.row, active.part),
         };
         unit.n_read += 1;
         active.part += 1;
