@@ -121,6 +121,14 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
         0,
         "{worst}"
     );
+    // Convolution loops, and pooled stores with and without padding.
+    let of_conv = |row: &&autocomp_sim::CalibrationRow| {
+        row.elf == "conv.elf" || row.elf == "stores.elf" && row.case.starts_with("pool")
+    };
+    let loops: Vec<_> = report.micro.rows.iter().filter(of_conv).collect();
+    let far = |limit: f64| loops.iter().filter(|row| row.error.abs() > limit).count();
+    assert_eq!((loops.len(), far(0.03)), (87, 0), "{worst}");
+    assert!(far(0.005) <= 4, "{worst}");
     // Floating point is met to the cycle, but for lines of code that are thrown out.
     let is_float = |row: &&autocomp_sim::CalibrationRow| row.elf == "float.elf";
     let floats = report.micro.rows.iter().filter(is_float);
