@@ -293,6 +293,7 @@ impl Trackers {
 
     /// Returns which of the trackers that are not hits can have a turn in cycle
     /// `now`, and notes from which cycle the first one can.
+    #[inline(always)]
     fn able_others(&mut self, now: u64) -> Set {
         let free = &self.free;
         // Nothing but itself makes a tracker wait that is ready later than that.

@@ -206,7 +206,11 @@ impl Outer {
             && self.lines.len() == self.told;
         self.told += usize::from(request.told);
         self.lines.push_back(request);
-        self.look_ahead(now);
+        if request.told {
+            self.next_step = self.next_step.min(start);
+        } else {
+            self.look_ahead(now);
+        }
         request.told.then_some(start)
     }
 
@@ -228,13 +232,18 @@ impl Outer {
         if data || waits || self.releases.len() == ANSWERS {
             self.dirty_victims += usize::from(data);
             self.victims.push_back(victim);
-        } else {
-            // Nothing else can go out then.
-            self.victims_free = from + 1;
-            let from = from + 1;
-            self.releases.push_back(Message { from, ..victim });
+            self.look_ahead(now);
+            return;
         }
-        self.look_ahead(now);
+        // Nothing else can go out then.
+        self.victims_free = from + 1;
+        let from = from + 1;
+        self.releases.push_back(Message { from, ..victim });
+        let back = from.max(self.back_free);
+        self.next_step = self.next_step.min(back);
+        if self.urgent > 0 {
+            self.next = self.next.min(back);
+        }
     }
 
     /// The receipt of a line or permission is confirmed in cycle `now`.
