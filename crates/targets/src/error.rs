@@ -135,11 +135,11 @@ impl CatalogError {
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| {
-            // A name without its group is as good as the whole, and a part of
-            // it (`512x512x512`) nearly so.
+            // A name without its group is as good as the whole, and most of it
+            // (`512x512x512`) nearly so.
             let tail = candidate.rsplit('/').next().unwrap_or(candidate);
             let mut distance = edits(name, candidate).min(edits(name, tail));
-            if tail.contains(name) {
+            if tail.contains(name) && name.len() * 2 > tail.len() {
                 distance = distance.min(1);
             }
             (distance, candidate.len(), candidate)
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_name_finds_it_and_the_shortest_group_wins() {
+    fn most_of_a_name_finds_it_and_the_shortest_group_wins() {
         let known = [
             "gemmini-int8-32/gemm-512x512x512",
             "gemmini/gemm-512x512x512",
@@ -200,5 +200,6 @@ mod tests {
         for name in ["gemm-512x512x512", "512x512x512"] {
             assert_eq!(nearest(name, known.into_iter()), Some(known[1]), "{name}");
         }
+        assert_eq!(nearest("gemm", known.into_iter()), None);
     }
 }
