@@ -1,0 +1,206 @@
+//! How requests come to trackers.
+//!
+//! A request takes the lowest free tracker, or waits at the one that works on its set.
+//! One is looked at per cycle; what waits at a tracker goes before what arrives.
+//!
+//! *Source*: SiFive's inclusive cache, `Scheduler`.
+
+use super::{LOOKUP, NONE, SPARE, Trackers};
+use crate::timing::request::{Kind, Request};
+
+/// What can be done with a request that has arrived.
+enum Place {
+    Tracker(usize),
+    Waiting(usize),
+}
+
+impl Trackers {
+    /// Returns whether the L2 is sure to take another request at once.
+    #[inline]
+    pub(in crate::timing) fn has_room(&self) -> bool {
+        self.used.count_ones() as usize + self.incoming.len() < self.count - SPARE
+    }
+
+    /// Returns how many beats of requests have been sent and not been taken.
+    #[inline]
+    pub(in crate::timing) fn queued(&self) -> u64 {
+        let beats = |(_, request): &(u64, Request)| request.beats_sent();
+        self.incoming.iter().map(beats).sum()
+    }
+
+    /// Takes a request that arrives in cycle `at`.
+    #[inline]
+    pub(in crate::timing) fn send(&mut self, at: u64, request: Request) {
+        // Of two that come at once, that of the core goes first: the accelerator
+        // is more likely to have had the last turn.
+        let ahead = at + u64::from(!request.is_from_core());
+        match self.incoming.back() {
+            None => {
+                self.incoming.push_back((at, request));
+                self.next_input = at.max(self.input_from);
+            }
+            Some((other, _)) if *other < ahead => self.incoming.push_back((at, request)),
+            Some(_) => self.send_between(ahead, at, request),
+        }
+    }
+
+    /// Takes a request that arrives in cycle `at`, before those that arrive in
+    /// cycle `ahead` or later.
+    #[inline(never)]
+    fn send_between(&mut self, ahead: u64, at: u64, request: Request) {
+        let place = self.incoming.partition_point(|(other, _)| *other < ahead);
+        self.incoming.insert(place, (at, request));
+        self.note_input();
+    }
+
+    /// Notes when the next request is looked at.
+    #[inline]
+    fn note_input(&mut self) {
+        self.next_input = match self.incoming.front() {
+            Some((at, _)) => (*at).max(self.input_from),
+            None => u64::MAX,
+        };
+    }
+
+    /// Takes a request in cycle `now`, in which no transaction has ended; returns
+    /// the tracker whose transaction begins and the cycle of its first step.
+    #[inline]
+    pub(in crate::timing) fn take_next(&mut self, now: u64) -> Option<(usize, u64)> {
+        if self.next_input > now {
+            return None;
+        }
+        let (_, request) = *self.incoming.front()?;
+        match self.place(&request) {
+            Some(Place::Tracker(idx)) => {
+                self.occupy(idx, &request);
+                self.taken(now, &request);
+                self.note_looked_up(now);
+                Some((idx, now + LOOKUP))
+            }
+            Some(Place::Waiting(idx)) if self.waiting < self.room => {
+                self.queues[idx].push_back(request);
+                self.waiting += 1;
+                self.taken(now, &request);
+                None
+            }
+            _ => {
+                // Only the end of a transaction makes room.
+                self.look_at_input_from(u64::MAX);
+                None
+            }
+        }
+    }
+
+    /// Takes a request in cycle `now`, in which tracker `freed` has ended its
+    /// transaction; returns the tracker whose transaction begins and the cycle
+    /// of its first step. There may be two.
+    #[inline]
+    pub(in crate::timing) fn take_after(
+        &mut self,
+        now: u64,
+        freed: usize,
+    ) -> [Option<(usize, u64)>; 2] {
+        let mut begun = [None, None];
+        let mut looked_up = false;
+        let mut is_left = true;
+        self.others &= !(1 << freed);
+        if self.waiting > 0
+            && let Some(request) = self.queues[freed].pop_front()
+        {
+            self.waiting -= 1;
+            is_left = false;
+            looked_up = request.line != self.requests[freed].line;
+            begun[0] = Some((freed, self.reload(freed, request, now)));
+        }
+        if self.next_input <= now
+            && let Some((_, request)) = self.incoming.front()
+        {
+            let request = *request;
+            match self.place(&request) {
+                Some(Place::Waiting(idx)) if is_left && idx == freed => {
+                    is_left = false;
+                    looked_up |= request.line != self.requests[idx].line;
+                    begun[0] = Some((idx, self.reload(idx, request, now)));
+                    self.taken(now, &request);
+                }
+                Some(Place::Waiting(idx)) if self.waiting < self.room => {
+                    self.queues[idx].push_back(request);
+                    self.waiting += 1;
+                    self.taken(now, &request);
+                }
+                Some(Place::Tracker(idx)) if !looked_up => {
+                    looked_up = true;
+                    self.occupy(idx, &request);
+                    begun[1] = Some((idx, now + LOOKUP));
+                    self.taken(now, &request);
+                }
+                _ => self.look_at_input_from(now + 1),
+            }
+        }
+        if is_left {
+            self.used &= !(1 << freed);
+            self.of_set[(self.requests[freed].line & self.set_mask) as usize] = NONE;
+        }
+        if self.input_from == u64::MAX {
+            self.look_at_input_from(now + 1);
+        }
+        if looked_up {
+            self.note_looked_up(now);
+        }
+        begun
+    }
+
+    /// Gives a tracker that is free to a request.
+    #[inline]
+    fn occupy(&mut self, idx: usize, request: &Request) {
+        self.used |= 1 << idx;
+        self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
+        self.requests[idx] = *request;
+    }
+
+    /// Notes that a line is looked up in cycle `now`.
+    #[inline]
+    fn note_looked_up(&mut self, now: u64) {
+        if self.free.directory == now + 1 {
+            // What was to be noted in this cycle has to wait.
+            self.free.directory += 1;
+        }
+    }
+
+    #[inline]
+    fn taken(&mut self, now: u64, request: &Request) {
+        self.incoming.pop_front();
+        self.look_at_input_from(now + request.beats_sent());
+    }
+
+    #[inline]
+    fn look_at_input_from(&mut self, cycle: u64) {
+        self.input_from = cycle;
+        self.note_input();
+    }
+
+    /// Gives a tracker that has ended its transaction the next one of its set;
+    /// returns the cycle of the first step.
+    fn reload(&mut self, idx: usize, request: Request, now: u64) -> u64 {
+        let same = request.line == self.requests[idx].line;
+        self.requests[idx] = request;
+        // What is known of the same line need not be looked up.
+        if same { now + 1 } else { now + LOOKUP }
+    }
+
+    /// Returns where a request could go: trackers freed in this cycle count as
+    /// used.
+    #[inline]
+    fn place(&self, request: &Request) -> Option<Place> {
+        let tracker = self.of_set[(request.line & self.set_mask) as usize];
+        if tracker != NONE {
+            return Some(Place::Waiting(tracker.into()));
+        }
+        let usable = match request.kind {
+            Kind::Release => self.count,
+            _ => self.count - SPARE,
+        };
+        let free = self.used.trailing_ones() as usize;
+        (free < usable).then_some(Place::Tracker(free))
+    }
+}
