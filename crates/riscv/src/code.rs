@@ -4,6 +4,7 @@ use crate::decode::decode;
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
+use crate::predictor::Transfer;
 use crate::record::{Buffered, Ending, LinkBehind, Record, Surroundings};
 use crate::schedule::{Schedule, Translated};
 
@@ -274,21 +275,16 @@ fn link_behind(after: u64, memory: &mut Memory) -> Option<LinkBehind> {
         let decoded = decode(fetch(at, memory).ok()?, at);
         at += u64::from(decoded.length);
         let groups = ((at - 2) >> 2) - ((after - 2) >> 2);
-        match decoded.instruction {
-            Instruction {
-                operation: Operation::Jal | Operation::Jalr,
-                rd: 1 | 5,
-                ..
-            } => return Some(LinkBehind::Call(groups as u8)),
-            Instruction {
-                operation: Operation::Jalr,
-                rs1: 1 | 5,
-                ..
-            } => return Some(LinkBehind::Return(groups as u8)),
-            Instruction {
-                operation: Operation::Jal | Operation::Jalr | Operation::Illegal | Operation::Mret,
-                ..
-            } => break,
+        let Instruction {
+            operation, rd, rs1, ..
+        } = decoded.instruction;
+        match (operation, Transfer::of(operation, rd, rs1)) {
+            (_, Some(Transfer::Call | Transfer::IndirectCall)) => {
+                return Some(LinkBehind::Call(groups as u8));
+            }
+            (_, Some(Transfer::Return)) => return Some(LinkBehind::Return(groups as u8)),
+            (_, Some(Transfer::Jump | Transfer::Indirect))
+            | (Operation::Illegal | Operation::Mret, _) => break,
             _ => {}
         }
     }

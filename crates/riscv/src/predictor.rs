@@ -9,6 +9,7 @@
 mod targets;
 
 use crate::config::CoreConfig;
+use crate::instruction::Operation;
 use std::hint::select_unpredictable;
 use targets::{Place, Targets};
 
@@ -29,6 +30,30 @@ pub(crate) enum Transfer {
     Indirect,
     IndirectCall,
     Return,
+}
+
+impl Transfer {
+    /// Returns what an instruction is that writes register `rd` and reads `rs1`, if it
+    /// is a branch or jump.
+    pub fn of(operation: Operation, rd: u8, rs1: u8) -> Option<Self> {
+        match operation {
+            Operation::Jal => Some(Self::direct(rd)),
+            Operation::Jalr if is_link(rd) => Some(Self::IndirectCall),
+            Operation::Jalr if is_link(rs1) => Some(Self::Return),
+            Operation::Jalr => Some(Self::Indirect),
+            _ => operation.transfers().then_some(Self::Branch),
+        }
+    }
+
+    /// Returns what a direct jump is that writes register `rd`.
+    pub fn direct(rd: u8) -> Self {
+        if is_link(rd) { Self::Call } else { Self::Jump }
+    }
+}
+
+/// Returns whether a register is one that calls write and returns read.
+fn is_link(register: u8) -> bool {
+    matches!(register, 1 | 5)
 }
 
 /// How well the fetch unit did.

@@ -31,11 +31,7 @@ fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> 
         O::Illegal => system::illegal::<TIMED>,
         O::Continue => transfer::go_on,
         O::Constant => integer::constant::<TIMED>,
-        O::Jal if is_link(instruction.rd) => transfer::call::<TIMED>,
-        O::Jal => transfer::jal::<TIMED>,
-        O::Jalr if is_link(instruction.rd) => transfer::call_indirect::<TIMED>,
-        O::Jalr if is_link(instruction.rs1) => transfer::return_indirect::<TIMED>,
-        O::Jalr => transfer::jump_indirect::<TIMED>,
+        O::Jal | O::Jalr => jump::<TIMED>(instruction),
         O::Beq => transfer::beq::<TIMED>,
         O::Bne => transfer::bne::<TIMED>,
         O::Blt => transfer::blt::<TIMED>,
@@ -112,9 +108,14 @@ fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> 
     }
 }
 
-/// Returns whether a register is one that calls write and returns read.
-fn is_link(register: u8) -> bool {
-    matches!(register, 1 | 5)
+fn jump<const TIMED: bool>(instruction: &Instruction) -> Step {
+    match Transfer::of(instruction.operation, instruction.rd, instruction.rs1) {
+        Some(Transfer::Call) => transfer::jal::<TIMED, true>,
+        Some(Transfer::IndirectCall) => transfer::call_indirect::<TIMED>,
+        Some(Transfer::Return) => transfer::return_indirect::<TIMED>,
+        Some(Transfer::Indirect) => transfer::jump_indirect::<TIMED>,
+        _ => transfer::jal::<TIMED, false>,
+    }
 }
 
 /// Returns the step of a branch or jump that stands alone in the upper half of a fetch
@@ -305,27 +306,13 @@ pub(crate) fn replayed(core: &mut Core, records: &[Record], now: u64) {
         .windows(2)
         .find(|pair| pair[1].operation == Operation::Continue);
     if let Some([last, ending]) = end
-        && let Some(transfer) = transfer_of(last)
+        && let Some(transfer) = Transfer::of(last.operation, last.rd, last.rs1)
     {
         let pc = core.pc_of(first);
         let ending = Ending::of(last, ending);
         core.pipeline.fetched_in_vain(pc, now, &ending, transfer);
     }
     core.pipeline.fetch_again(core.pc_of(first), now);
-}
-
-/// Returns what the last instruction of a block is to the predictors.
-fn transfer_of(last: &Record) -> Option<Transfer> {
-    use Operation as O;
-    match (last.operation, last.rd, last.rs1) {
-        (O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu, ..) => Some(Transfer::Branch),
-        (O::Jal, 1 | 5, _) => Some(Transfer::Call),
-        (O::Jal, ..) => Some(Transfer::Jump),
-        (O::Jalr, 1 | 5, _) => Some(Transfer::IndirectCall),
-        (O::Jalr, _, 1 | 5) => Some(Transfer::Return),
-        (O::Jalr, ..) => Some(Transfer::Indirect),
-        _ => None,
-    }
 }
 
 /// Leaves a block that has no end, which cannot be made; going on at the same

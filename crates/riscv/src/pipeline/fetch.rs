@@ -322,16 +322,13 @@ impl Pipeline {
     /// where the branch or jump goes that issued at `now`.
     #[inline(always)]
     fn fetched_behind(&mut self, now: u64, ending: &Ending, executed: Executed, bubble: u64) {
+        self.foreseen(ending, executed);
         if executed.taken {
-            self.fetch_start = executed.fetched + 1 + bubble;
-            self.fetch_pc = executed.target;
-            let last = ending.buffering(self.buffering, true).taken() == 1;
+            self.fetch_start += bubble;
+            // Where an indirect jump goes was not known before.
+            let last = self.buffering.taken() == 1;
             self.buffering = Buffering::behind(last, true, executed.target);
             self.taken_at(now);
-        } else {
-            self.fetch_start = executed.fetched;
-            self.fetch_pc = executed.last_half;
-            self.buffering = ending.buffering(self.buffering, false);
         }
     }
 }

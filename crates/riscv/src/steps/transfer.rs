@@ -5,6 +5,16 @@ use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, Entry, How, Record};
 
+/// The last instruction of a block and what the record behind it tells.
+macro_rules! ended {
+    ($core:ident, $records:ident, $now:ident) => {{
+        let [record, ending, ..] = $records else {
+            return crate::steps::lost($core, $now);
+        };
+        (record, Ending::of(record, ending))
+    }};
+}
+
 /// Begins a block: its first record.
 pub fn enter<const TIMED: bool>(
     core: &mut Core,
@@ -91,10 +101,7 @@ fn branch<const TIMED: bool, const TAKEN: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [record, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
+    let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     if TIMED && !core.pipeline.foreseen_branch(now, &ending, next, TAKEN) {
         return mistaken_branch::<TAKEN>(core, memory, records, now, below);
@@ -112,10 +119,7 @@ fn mistaken_branch<const TAKEN: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [record, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
+    let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     if !core.pipeline.mistaken_branch(now, &ending, next, TAKEN) {
         return unforeseen_branch::<TAKEN>(core, memory, records, now, below);
@@ -133,10 +137,7 @@ fn unforeseen_branch<const TAKEN: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [record, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
+    let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     core.pipeline.branch(now, &ending, next, TAKEN);
     let link = record.links()[usize::from(TAKEN)];
@@ -226,44 +227,28 @@ pub fn unlinked(core: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut
     core.leave(now, How::Unlinked)
 }
 
-pub fn jal<const TIMED: bool>(
+/// A direct jump, which is a `CALL` if it writes a link register.
+pub fn jal<const TIMED: bool, const CALL: bool>(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, now) = begin_last!(core, memory, records, now, below);
-    let [_, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
+    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (record, ending) = ended!(core, records, now);
     let [after, target] = ending.targets;
     core.x[usize::from(record.rd)] = after;
-    if TIMED && !core.pipeline.foreseen_jump(now, &ending, target) {
-        return unforeseen_jal(core, memory, records, now, below);
-    }
-    follow_foreseen::<TIMED, true>(core, memory, target, record.links()[1], now, below)
-}
-
-/// The same for one that writes a link register.
-pub fn call<const TIMED: bool>(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
-    let (record, now) = begin_last!(core, memory, records, now, below);
-    let [_, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
-    let [after, target] = ending.targets;
-    core.x[usize::from(record.rd)] = after;
-    let pipeline = &mut core.pipeline;
-    if TIMED && !pipeline.foreseen_any_jump(now, &ending, target, Transfer::Call) {
-        return unforeseen_jal(core, memory, records, now, below);
+    if TIMED {
+        let pipeline = &mut core.pipeline;
+        let foreseen = if CALL {
+            pipeline.foreseen_any_jump(now, &ending, target, Transfer::Call)
+        } else {
+            pipeline.foreseen_jump(now, &ending, target)
+        };
+        if !foreseen {
+            return unforeseen_jal(core, memory, records, now, below);
+        }
     }
     follow_foreseen::<TIMED, true>(core, memory, target, record.links()[1], now, below)
 }
@@ -277,11 +262,9 @@ pub fn upper_jal(
     below: &mut Below<'_>,
 ) -> How {
     const TIMED: bool = true;
-    let (record, now) = begin_last!(core, memory, records, now, below);
-    let [_, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let [after, _] = Ending::of(record, ending).targets;
+    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (record, ending) = ended!(core, records, now);
+    let [after, _] = ending.targets;
     core.x[usize::from(record.rd)] = after;
     unforeseen_jal(core, memory, records, now, below)
 }
@@ -295,13 +278,9 @@ fn unforeseen_jal(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [record, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let ending = Ending::of(record, ending);
+    let (record, ending) = ended!(core, records, now);
     let target = ending.targets[1];
-    let call = matches!(record.rd, 1 | 5);
-    let transfer = if call { Transfer::Call } else { Transfer::Jump };
+    let transfer = Transfer::direct(record.rd);
     core.pipeline.jump(now, &ending, target, transfer);
     follow(core, memory, target, record.links()[1], now, below)
 }
@@ -315,11 +294,8 @@ macro_rules! indirect {
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, now) = begin_last!(core, memory, records, now, below);
-            let [_, ending, ..] = records else {
-                return super::lost(core, now);
-            };
-            let ending = Ending::of(record, ending);
+            let (_, now) = begin_last!(core, memory, records, now, below);
+            let (record, ending) = ended!(core, records, now);
             let base = core.x[usize::from(record.rs1)];
             let target = base.wrapping_add(record.immediate) & !1;
             if TIMED && !core.pipeline.foreseen_any_jump(now, &ending, target, $transfer) {
@@ -339,10 +315,7 @@ macro_rules! indirect {
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let [record, ending, ..] = records else {
-                return super::lost(core, now);
-            };
-            let ending = Ending::of(record, ending);
+            let (record, ending) = ended!(core, records, now);
             let base = core.x[usize::from(record.rs1)];
             let target = base.wrapping_add(record.immediate) & !1;
             core.pipeline.jump(now, &ending, target, $transfer);
@@ -383,9 +356,7 @@ pub fn go_on(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [record, ending, ..] = records else {
-        return super::lost(core, now);
-    };
-    let next = Ending::of(record, ending).targets[1];
+    let (record, ending) = ended!(core, records, now);
+    let next = ending.targets[1];
     follow(core, memory, next, record.links()[1], now, below)
 }

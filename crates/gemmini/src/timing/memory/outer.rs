@@ -47,8 +47,6 @@ struct Message {
     tracker: u8,
     /// A victim carries data; a request wants data.
     data: bool,
-    /// It has been said when the line comes back.
-    told: bool,
 }
 
 impl Message {
@@ -56,7 +54,6 @@ impl Message {
         from: u64::MAX,
         tracker: 0,
         data: false,
-        told: false,
     };
 }
 
@@ -183,7 +180,6 @@ impl Outer {
             from,
             tracker: tracker as u8,
             data,
-            told: false,
         };
         let waits = self.requests.front().is_some() || self.out_free > from;
         if waits || !data || self.writes_victims() {
@@ -201,17 +197,17 @@ impl Outer {
             numbers = numbers.saturating_sub(1);
         }
         let start = request.from.max(free);
-        request.told = numbers > self.permissions.len() + self.requests.len()
+        let told = numbers > self.permissions.len() + self.requests.len()
             && start < now + FORESEEN
             && self.lines.len() == self.told;
-        self.told += usize::from(request.told);
+        self.told += usize::from(told);
         self.lines.push_back(request);
-        if request.told {
+        if told {
             self.next_step = self.next_step.min(start);
         } else {
             self.look_ahead(now);
         }
-        request.told.then_some(start)
+        told.then_some(start)
     }
 
     /// Whether a victim is being written or will be.
@@ -226,7 +222,6 @@ impl Outer {
             from,
             tracker: tracker as u8,
             data,
-            told: false,
         };
         let waits = self.victims.front().is_some() || self.victims_free > from;
         if data || waits || self.releases.len() == ANSWERS {

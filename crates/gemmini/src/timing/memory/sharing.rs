@@ -5,8 +5,11 @@
 //! anything. That is told page by page, so that it costs next to nothing per
 //! command.
 
+use super::LINE_SHIFT;
+
 const PAGE_SHIFT: u32 = 12;
-const LINES_OF_PAGE_SHIFT: u32 = 6;
+/// From the number of a line to that of its page.
+const LINES_OF_PAGE_SHIFT: u32 = PAGE_SHIFT - LINE_SHIFT;
 /// Pages are told apart by so many of their lowest bits; those that are not count
 /// as one, which is more often taken for shared than need be.
 const PAGES: usize = 4096;
