@@ -44,27 +44,6 @@ impl Calendar {
         self.end = self.end.max(cycle + 1);
     }
 
-    /// Marks `len` cycles (at most 512) from `start` on.
-    #[inline]
-    pub(super) fn mark_range(&mut self, start: u64, len: u64) {
-        if (1..=64).contains(&len) {
-            return self.mark_window(start, u64::MAX >> (64 - len));
-        }
-        let mut at = start;
-        let end = start + len;
-        while at < end {
-            let take = (64 - (at & 63)).min(end - at);
-            let bits = if take == 64 {
-                u64::MAX
-            } else {
-                ((1 << take) - 1) << (at & 63)
-            };
-            *self.word_mut(at >> 6) |= bits;
-            at += take;
-        }
-        self.end = self.end.max(end);
-    }
-
     #[inline]
     pub(super) fn is_marked(&self, cycle: u64) -> bool {
         self.end > cycle && self.word(cycle >> 6) >> (cycle & 63) & 1 != 0
@@ -99,32 +78,6 @@ impl Calendar {
         self.end = self.end.max(start + 64 - u64::from(bits.leading_zeros()));
     }
 
-    /// Returns whether any of `len` cycles from `start` on is marked.
-    #[inline]
-    pub(super) fn any(&self, start: u64, len: u64) -> bool {
-        if self.end <= start {
-            return false;
-        }
-        if (1..=64).contains(&len) {
-            return self.window(start) & (u64::MAX >> (64 - len)) != 0;
-        }
-        let mut at = start;
-        let end = (start + len).min(self.end);
-        while at < end {
-            let take = (64 - (at & 63)).min(end - at);
-            let bits = if take == 64 {
-                u64::MAX
-            } else {
-                ((1 << take) - 1) << (at & 63)
-            };
-            if self.word(at >> 6) & bits != 0 {
-                return true;
-            }
-            at += take;
-        }
-        false
-    }
-
     /// Returns the first cycle from `start` on that is not marked.
     #[inline]
     pub(super) fn first_free(&self, start: u64) -> u64 {
@@ -155,8 +108,10 @@ mod tests {
             let mut calendar = Calendar::new();
             let mut set = BTreeSet::new();
             for (start, len) in ranges {
-                calendar.mark_range(base + start, len);
-                set.extend(base + start..base + start + len);
+                for at in base + start..base + start + len {
+                    calendar.mark(at);
+                    set.insert(at);
+                }
             }
             for at in base..base + 420 {
                 prop_assert_eq!(calendar.is_marked(at), set.contains(&at));
@@ -168,7 +123,6 @@ mod tests {
                 prop_assert_eq!(copy.window(at), window);
                 let free = (at..).find(|c| !set.contains(c)).unwrap();
                 prop_assert_eq!(calendar.first_free(at), free);
-                prop_assert_eq!(calendar.any(at, 5), (at..at + 5).any(|c| set.contains(&c)));
             }
         }
     }

@@ -3,12 +3,17 @@
 //! The controller turns a command into row requests, the reader cuts rows into
 //! packets, whose beats go to the merger. Zeros take a shortcut.
 
+mod reader;
+mod zero;
+
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
 use super::merger::{Arrival, ENTERED, Merging, WIDE, WideRow};
 use super::ring::Ring;
 use super::station::Slot;
+use reader::CurrentRow;
 use std::collections::VecDeque;
+use zero::ZeroFill;
 
 /// Load slots of the reservation station.
 const JOBS: usize = 16;
@@ -30,18 +35,6 @@ pub(super) struct RowRequest {
     tracker: usize,
     row: u32,
     at: u64,
-}
-
-/// The row that the reader works on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CurrentRow {
-    slot: Slot,
-    tracker: usize,
-    row: u32,
-    address: u64,
-    done: u32,
-    left: u32,
-    next: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,17 +60,6 @@ pub(super) struct Packet {
     pub(super) shift: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ZeroFill {
-    slot: Slot,
-    tracker: usize,
-    row: u32,
-    block: u32,
-    /// Copies of a pixel side by side that are still to be written.
-    pixel: u32,
-    next: u64,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct LoadUnit {
     pub(super) queue: VecDeque<(Slot, u64)>,
@@ -92,7 +74,9 @@ pub(super) struct LoadUnit {
     /// Cycles at which the reader took the last rows.
     pub(super) accepted: [u64; 8],
     pub(super) accepted_count: usize,
-    pub(super) current: Option<CurrentRow>,
+    /// The row that the reader works on, if it does.
+    pub(super) current: CurrentRow,
+    pub(super) is_reading: bool,
     pub(super) reader_free: u64,
     pub(super) packets: u32,
     pub(super) releases: VecDeque<u64>,
@@ -137,7 +121,8 @@ impl LoadUnit {
             rows: Ring::new(RowRequest::default()),
             accepted: [0; 8],
             accepted_count: 0,
-            current: None,
+            current: CurrentRow::default(),
+            is_reading: false,
             reader_free: 0,
             packets: 0,
             releases: VecDeque::with_capacity(32),
@@ -189,7 +174,7 @@ impl LoadUnit {
 
     /// Returns the cycle from which the reader works on its row, if it does.
     pub(super) fn reading_since(&self) -> Option<u64> {
-        self.current.map(|row| row.next)
+        self.is_reading.then_some(self.current.next)
     }
 
     /// Returns the cycle from which another row of accumulator width can leave the
@@ -215,7 +200,10 @@ impl Engine {
         if !self.load.wide.is_empty() {
             self.step_wide(now);
         }
-        let mut wake = self.step_zero(now);
+        let mut wake = match self.load.zero {
+            Some(_) => self.step_zero(now),
+            None => u64::MAX,
+        };
         loop {
             wake = wake.min(self.step_lead(now));
             let (again, at) = self.step_reader(now);
@@ -230,7 +218,7 @@ impl Engine {
         if !self.load.wide.is_empty() {
             wake = wake.min(self.step_wide(now));
         }
-        if self.load.current.is_some()
+        if self.load.is_reading
             && self.load.packets >= self.k.read_packets
             && let Some(release) = self.load.releases.front()
         {
@@ -364,201 +352,5 @@ impl Engine {
             });
             self.load.lead_start = at;
         }
-    }
-
-    /// Sends packets that are due; returns whether there is room for rows again,
-    /// and when to look again.
-    fn step_reader(&mut self, now: u64) -> (bool, u64) {
-        let accepted = self.load.accepted_count;
-        if let Some(row) = self.load.current {
-            let (left, at) = self.send_packets(row, now);
-            self.load.current = left;
-            if left.is_some() {
-                return (false, at);
-            }
-        }
-        while let Some(request) = self.load.rows.front().copied() {
-            self.load.rows.drop_front(1);
-            let row = self.take_row(&request);
-            let (left, at) = self.send_packets(row, now);
-            if left.is_some() {
-                self.load.current = left;
-                return (true, at);
-            }
-        }
-        (self.load.accepted_count != accepted, u64::MAX)
-    }
-
-    /// Returns a row that the reader takes, as soon as it can.
-    #[inline]
-    fn take_row(&mut self, request: &RowRequest) -> CurrentRow {
-        let taken = (request.at + 1).max(self.load.reader_free);
-        let count = self.load.accepted_count;
-        self.load.accepted[count % 8] = taken;
-        self.load.accepted_count += 1;
-        let job = self.load_job(request.slot);
-        let offset = job.stride.wrapping_mul(u64::from(request.row));
-        CurrentRow {
-            slot: request.slot,
-            tracker: request.tracker,
-            row: request.row,
-            address: job.dram.wrapping_add(offset),
-            done: 0,
-            left: job.row_bytes,
-            next: taken + self.k.row_to_packet - 1,
-        }
-    }
-
-    /// Sends the packets of a row that are due; returns what is left of the row,
-    /// if anything is, and when to look again.
-    #[inline]
-    fn send_packets(&mut self, mut row: CurrentRow, now: u64) -> (Option<CurrentRow>, u64) {
-        let horizon = self.load_horizon(now);
-        loop {
-            if row.next > horizon {
-                return (Some(row), row.next);
-            }
-            let mut at = row.next.max(now);
-            while let Some(release) = self.load.releases.front().copied() {
-                if release > at {
-                    // The packet can leave as soon as another one is in.
-                    if self.load.packets < self.k.read_packets || release > horizon {
-                        break;
-                    }
-                    at = release;
-                }
-                self.load.releases.pop_front();
-                self.load.packets -= 1;
-            }
-            if self.load.packets >= self.k.read_packets {
-                let release = self.load.releases.front();
-                let again = release.map_or(u64::MAX, |release| (*release).max(now + 1));
-                return (Some(row), again);
-            }
-            let (size, bytes, shift) =
-                best_packet(row.address, row.left, self.k.beat_bytes, self.k.max_bytes);
-            let beats = u64::from(size >> self.k.beat_bytes.trailing_zeros());
-            self.stats.read_beats += beats;
-            self.stats.read_packets += 1;
-            self.load.bytes += u64::from(bytes);
-            if let Some(counts) = &mut self.counts {
-                counts.read(row.address, row.next, at);
-            }
-            self.load.packets += 1;
-            let packet = Packet {
-                slot: row.slot,
-                tracker: row.tracker,
-                row: row.row,
-                done: row.done,
-                bytes,
-                size,
-                shift,
-            };
-            self.request_read(row.address, beats, at + self.k.read_to_port, packet);
-            row.address = row.address.wrapping_add(u64::from(bytes));
-            row.done += bytes;
-            row.left -= bytes;
-            row.next = at + 1;
-            if row.left == 0 {
-                self.load.reader_free = at;
-                return (None, u64::MAX);
-            }
-        }
-    }
-
-    /// Writes zero rows that are due; returns when to look again.
-    fn step_zero(&mut self, now: u64) -> u64 {
-        let Some(mut zero) = self.load.zero else {
-            return u64::MAX;
-        };
-        let job = *self.load_job(zero.slot);
-        let blocks = job.row_bytes.div_ceil(job.block_bytes);
-        while zero.next <= now {
-            let row = job.row + zero.row + zero.block * job.block_stride;
-            let row = row.saturating_sub(zero.pixel);
-            let bank = self.bank(job.accumulator, row);
-            let busy = self.load_last.is_marked(zero.next)
-                || if job.accumulator {
-                    self.acc_ex_writes[bank].is_marked(zero.next)
-                } else {
-                    self.spad_writes[bank].is_marked(zero.next)
-                };
-            if busy {
-                zero.next += 1;
-                continue;
-            }
-            if !job.accumulator {
-                self.spad_writes[bank].mark(zero.next);
-            } else if job.accumulate {
-                self.acc_reads_blocked[bank].mark(zero.next);
-            }
-            let at = zero.next;
-            zero.next += 1;
-            if zero.pixel > 0 {
-                zero.pixel -= 1;
-                continue;
-            }
-            zero.pixel = job.pixel_repeats.max(1) - 1;
-            if zero.block == 0 && zero.row + 1 == job.rows {
-                // The writer and what copies pixels behind it hold a row each.
-                let held = self.k.zero_to_write * u64::from(job.pixel_repeats.max(1));
-                self.load.lead_ready = (at + 1).saturating_sub(held).max(self.load.lead_start + 1)
-                    + u64::from(job.rows == 1);
-                let ready = self.load.lead_ready;
-                if let Some(counts) = &mut self.counts {
-                    let start = self.load.lead_start;
-                    counts.loaded(start, start, ready, job.rows);
-                }
-            }
-            self.load.zero_free = zero.next;
-            zero.block += 1;
-            if zero.block == blocks {
-                zero.block = 0;
-                zero.row += 1;
-            }
-            if zero.row == job.rows {
-                self.load.zero = None;
-                self.load.trackers[zero.tracker].bytes_left = 0;
-                self.schedule_completion(zero.slot, at + 1);
-                return u64::MAX;
-            }
-        }
-        self.load.zero = Some(zero);
-        zero.next
-    }
-}
-
-/// Returns size, useful bytes and offset of the packet that covers most of a
-/// row's next bytes; of equals the smallest.
-fn best_packet(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, u32) {
-    if left >= max && address & u64::from(max - 1) == 0 {
-        return (max, max, 0);
-    }
-    let mut best = (beat, 0, 0);
-    let mut size = beat;
-    while size <= max {
-        let shift = (address & u64::from(size - 1)) as u32;
-        let bytes = (size - shift).min(left);
-        if bytes > best.1 {
-            best = (size, bytes, shift);
-        }
-        size *= 2;
-    }
-    best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::best_packet;
-
-    #[test]
-    fn packets_cover_most_bytes_and_are_small() {
-        assert_eq!(best_packet(0, 64, 16, 64), (64, 64, 0));
-        assert_eq!(best_packet(0, 16, 16, 64), (16, 16, 0));
-        assert_eq!(best_packet(0, 48, 16, 64), (64, 48, 0));
-        assert_eq!(best_packet(16, 64, 16, 64), (64, 48, 16));
-        assert_eq!(best_packet(48, 64, 16, 64), (16, 16, 48 & 15));
-        assert_eq!(best_packet(8, 16, 16, 64), (32, 16, 8));
-        assert_eq!(best_packet(60, 16, 16, 64), (16, 4, 12));
     }
 }

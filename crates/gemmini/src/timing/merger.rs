@@ -1,6 +1,8 @@
 //! Beat merger: puts the beats of one packet after the other together to local
 //! rows and writes them.
 
+mod whole;
+
 use super::calendar::Calendar;
 use super::engine::{Engine, LOAD};
 use super::job::LoadJob;
@@ -81,7 +83,7 @@ impl Engine {
         let size = self.port.packets[usize::from(number) % PACKETS].size;
         self.load.beats_answered += (size >> self.k.beat_bytes.trailing_zeros()) as usize;
         if self.is_merger_idle() {
-            if spacing == 1 && self.merge_whole(&arrival) {
+            if self.merge_whole(&arrival) {
                 return;
             }
             let merging = self.begin_merge(&arrival);
@@ -287,75 +289,6 @@ impl Engine {
             merging.block += 1;
         }
         0
-    }
-
-    /// Lets all rows of a packet leave the idle merger, one per cycle, if nothing
-    /// is in the way of any of them: its beats come one per cycle, and a row is a
-    /// beat and written as it is to the scratchpad. Returns whether it did.
-    fn merge_whole(&mut self, arrival: &Arrival) -> bool {
-        let now = self.now;
-        let packet = self.port.packets[usize::from(arrival.number) % PACKETS];
-        let job = self.load_job(packet.slot);
-        let beat_bytes = self.k.beat_bytes;
-        if !job.is_plain || job.block_bytes != beat_bytes || packet.done & (beat_bytes - 1) != 0 {
-            return false;
-        }
-        let beat_shift = beat_bytes.trailing_zeros();
-        let beats = u64::from(packet.size >> beat_shift);
-        let rows = u64::from((packet.bytes + beat_bytes - 1) >> beat_shift);
-        let (stride, first) = (
-            job.block_stride,
-            job.row + packet.row + (packet.done >> beat_shift) * job.block_stride,
-        );
-        let start = arrival.first.max(self.load.merger_free);
-        // From here on as for a row by itself; those after the first follow it
-        // at a distance of one beat and one cycle.
-        let end = beat_bytes.min(packet.bytes) + packet.shift - 1;
-        let out = start + u64::from(end >> beat_shift).min(beats - 1) + 1;
-        let at = out + self.k.merger_to_write;
-        let known = now + self.k.read_latency + self.k.mesh_latency;
-        // With the writer free the stages before it are, too.
-        if at < self.load.write_free || at <= now + self.k.read_latency || known < at + rows {
-            return false;
-        }
-        let bank = self.bank(false, first);
-        if self.spad_ex_writes[bank].is_marked(at) {
-            return false;
-        }
-        self.follow_results(false, now);
-        let last_bank = self.bank(false, first + (rows - 1) as u32 * stride);
-        if bank == last_bank && u64::from(stride) * rows <= self.k.spad_bank_rows {
-            if self.spad_ex_writes[bank].any(at, rows) {
-                return false;
-            }
-            self.spad_writes[bank].mark_range(at, rows);
-        } else {
-            let banks = |row: u64| self.bank(false, first + row as u32 * stride);
-            if (0..rows).any(|row| self.spad_ex_writes[banks(row)].is_marked(at + row)) {
-                return false;
-            }
-            for row in 0..rows {
-                let bank = self.bank(false, first + row as u32 * stride);
-                self.spad_writes[bank].mark(at + row);
-            }
-        }
-        let last = at + rows - 1;
-        self.load_last.mark(last);
-        let load = &mut self.load;
-        for beat in 0..beats {
-            load.entered[load.beats_entered % ENTERED] = start + beat;
-            load.beats_entered += 1;
-        }
-        for row in at..=last {
-            load.written[load.written_count % 8] = row;
-            load.written_count += 1;
-        }
-        load.write_free = last + 1;
-        let tracker = &mut load.trackers[packet.tracker];
-        tracker.last_write = tracker.last_write.max(last);
-        self.note_held();
-        self.finish_packet(arrival.number, &packet, out + rows - 1, start + beats - 1);
-        true
     }
 
     /// Notes that the last row of a packet has left the merger in cycle `out` and

@@ -106,6 +106,8 @@ pub(super) struct Port {
     buffer: VecDeque<Read>,
     last_read: u64,
     writes: VecDeque<Write>,
+    /// Requests in all of these.
+    waiting: usize,
     free: u64,
     /// The writer had the last turn.
     wrote: bool,
@@ -123,6 +125,7 @@ impl Port {
             buffer: VecDeque::with_capacity(READS),
             last_read: 0,
             writes: VecDeque::with_capacity(32),
+            waiting: 0,
             free: 0,
             wrote: false,
             packets: [Packet::default(); PACKETS],
@@ -131,10 +134,7 @@ impl Port {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.reads.is_empty()
-            && self.lane.is_empty()
-            && self.buffer.is_empty()
-            && self.writes.is_empty()
+        self.waiting == 0
     }
 
     /// Lets the buffer take what the reader tries in cycle `now`; returns when
@@ -189,12 +189,14 @@ impl Engine {
             self.wake[PORT] = self.wake[PORT].min(turn + 1);
         } else {
             self.port.reads.push_back(read);
+            self.port.waiting += 1;
             self.wake[PORT] = self.wake[PORT].min(at);
         }
     }
 
     /// The writer has a packet whose first beat is at the port in cycle `at`.
     pub(super) fn request_write(&mut self, address: u64, kind: Kind, beats: u64, at: u64) {
+        self.port.waiting += 1;
         self.port.writes.push_back(Write {
             address,
             kind,
@@ -243,6 +245,7 @@ impl Engine {
             // The L2 makes room when something happens in it.
             return again.min(self.memory.next_event().max(now + 1));
         }
+        self.port.waiting -= 1;
         if write <= now && (self.port.buffer.is_empty() || !self.port.wrote) {
             let write = self.port.writes.pop_front().expect("just seen");
             if let Some(counts) = &mut self.counts {

@@ -20,6 +20,9 @@ const WORDS: usize = 64;
 /// Banks, a bit each.
 type Banks = u8;
 
+/// The banks of beats that pass one per cycle, those of the first cycle in the lowest
+/// bits, by the bank of the first one.
+const PASSING: [u64; BANKS] = [0x8421, 0x1842, 0x2184, 0x4218];
 const ALL: Banks = (1 << BANKS) - 1;
 
 /// Which banks are in use in which cycles, in a window of 1024 cycles.
@@ -293,6 +296,10 @@ impl Pipeline {
             at += u64::from(beats);
             return (first, at - 1, at);
         }
+        let wanted = PASSING[place as usize % BANKS] & ((1 << (u64::from(beats) * 4)) - 1);
+        if self.uses.from(now) & wanted == 0 {
+            return self.pass((place, beats), now);
+        }
         for (beat, place) in (place..).take(beats.into()).enumerate() {
             let is_behind = |passed: &(u64, u64)| passed.0 == place && at <= passed.1 + 3;
             if !self.passed.iter().any(is_behind) {
@@ -306,6 +313,17 @@ impl Pipeline {
             at += 1;
         }
         (first, at - 1, at)
+    }
+
+    /// The same of what finds no bank in use.
+    #[inline]
+    fn pass(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+        let beats = u64::from(beats);
+        for beat in beats.saturating_sub(3)..beats {
+            self.passed.rotate_left(1);
+            self.passed[2] = (place + beat, now + beat);
+        }
+        (now, now + beats - 1, now + beats)
     }
 
     fn enter(&mut self, (place, beats): (u64, u8), reads: bool, writes: bool, now: u64) {
