@@ -3,24 +3,57 @@
 {% set Kt = K // 32 %}
 {% set odd = Mt % fsm.I %}
 {% set rows = "rows" if odd else fsm.I %}
-{% set padding = "i + rows == " ~ Mt ~ " ? " ~ (Mt * 32 - M) ~ " : 0" if M % 32 else 0 %}
+{% set padding = "i + rows == " ~ Mt ~ " ? " ~ (Mt * 32 - M) ~ " : 0" if M % 32 and odd else "i + " ~ fsm.I ~ " == " ~ Mt ~ " ? " ~ (Mt * 32 - M) ~ " : 0" if M % 32 else 0 %}
+{% set slices = Kt // fsm.K %}
+{% set bands = (Mt + fsm.I - 1) // fsm.I %}
+{% set panels = Nt // fsm.J %}
+{% set by_rows = fsm.outer == "rows" %}
+{# What is taken again stays: an operand of two blocks at most, for each of which there is
+   a half of the scratchpad, or what the inner loop takes again, if that is one block, so
+   that the next one can come into the other half. #}
+{% set all_a = bands * slices <= 2 %}
+{% set all_b = panels * slices <= 2 %}
+{% set keep_a = 1 < panels and (all_a or by_rows and slices == 1) %}
+{% set keep_b = 1 < bands and (all_b or not by_rows and slices == 1) %}
+{# The half that a block takes; 0 leaves it to the hardware. #}
+{% set half_k = "1 + (k != 0)" %}
+{% set half_a = 0 if not keep_a else half_k if slices == 2 else 1 if bands == 1 else "1 + (i & 1)" if fsm.I == 1 else "1 + (i / " ~ fsm.I ~ " & 1)" %}
+{% set half_b = 0 if not keep_b else half_k if slices == 2 else 1 if panels == 1 else "1 + (j / " ~ fsm.J ~ " & 1)" %}
+{% set a = ("j != 0 ? 0 : " if keep_a) ~ "&A[i * 32][" ~ ("0" if slices == 1 else "k * 32") ~ "]" %}
+{% set b = ("i != 0 ? 0 : " if keep_b) ~ "&B[" ~ ("0" if slices == 1 else "k * 32") ~ "][j * 32]" %}
+{% macro stays(name, all, index) -%}
+// {{ name ~ " stays in the scratchpad" if all else "A block of " ~ name ~ " stays while the inner loop takes it" }}: it comes in with {{ index }} == 0.
+{%- endmacro %}
+{% macro over_rows() %}for (int i = 0; i < {{ Mt }}; i += {{ fsm.I }}) {% endmacro %}
+{% macro over_columns() %}for (int j = 0; j < {{ Nt }}; j += {{ fsm.J }}) {% endmacro %}
 // The hardware loop, {{ fsm.I }}x{{ fsm.J }} tiles of C and {{ fsm.K }} tiles of depth per call. Calls take
 // the two halves of both memories in turn.
+{% if keep_a %}
+{{ stays("A", all_a, "j") }}
+{% endif %}
+{% if keep_b %}
+{{ stays("B", all_b, "i") }}
+{% endif %}
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});
   config_ld({{ K }}, 1.0f, 32, 0);
   config_ld({{ N }}, 1.0f, 32, 1);
-  for (int j = 0; j < {{ Nt }}; j += {{ fsm.J }}) {
-    for (int i = 0; i < {{ Mt }}; i += {{ fsm.I }}) {
+  {{ over_rows() if by_rows else over_columns() }}{
+    {{ over_columns() if by_rows else over_rows() }}{
 {% if odd %}
       int rows = i + {{ fsm.I }} < {{ Mt }} ? {{ fsm.I }} : {{ Mt }} - i;
 {% endif %}
+{% if slices == 1 %}
+      gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, {{ padding }}, 0, 0, {{ a }}, {{ b }}, 0, &C[i * 32][j * 32],
+                      {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, 0, NO_ACTIVATION, {{ half_a }}, {{ half_b }}, 0);
+{% else %}
       for (int k = 0; k < {{ Kt }}; k += {{ fsm.K }}) {
-        gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, {{ padding }}, 0, 0, &A[i * 32][k * 32], &B[k * 32][j * 32], 0,
+        gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, {{ padding }}, 0, 0, {{ a }}, {{ b }}, 0,
                         k == {{ Kt - fsm.K }} ? &C[i * 32][j * 32] : 0,
-                        {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, k != 0, NO_ACTIVATION, 0, 0, 0);
+                        {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, k != 0, NO_ACTIVATION, {{ half_a }}, {{ half_b }}, 0);
       }
+{% endif %}
     }
   }
   fence();

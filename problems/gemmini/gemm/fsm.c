@@ -2,27 +2,55 @@
 {% set Nt = N // 16 %}
 {% set Kt = K // 16 %}
 {% set odd = Mt % fsm.I %}
+{% set rows = "rows" if odd else fsm.I %}
+{% set slices = Kt // fsm.K %}
+{% set bands = (Mt + fsm.I - 1) // fsm.I %}
+{% set panels = Nt // fsm.J %}
+{% set by_rows = fsm.outer == "rows" %}
+{# What is taken again stays: an operand of two blocks at most, for each of which there is
+   a half of the scratchpad, or what the inner loop takes again, if that is one block, so
+   that the next one can come into the other half. #}
+{% set all_a = bands * slices <= 2 %}
+{% set all_b = panels * slices <= 2 %}
+{% set keep_a = 1 < panels and (all_a or by_rows and slices == 1) %}
+{% set keep_b = 1 < bands and (all_b or not by_rows and slices == 1) %}
+{# The half that a block takes; 0 leaves it to the hardware. #}
+{% set half_k = "1 + (k != 0)" %}
+{% set half_a = 0 if not keep_a else half_k if slices == 2 else 1 if bands == 1 else "1 + (i & 1)" if fsm.I == 1 else "1 + (i / " ~ fsm.I ~ " & 1)" %}
+{% set half_b = 0 if not keep_b else half_k if slices == 2 else 1 if panels == 1 else "1 + (j / " ~ fsm.J ~ " & 1)" %}
+{% set a = ("j != 0 ? 0 : " if keep_a) ~ "&A[i * 16][" ~ ("0" if slices == 1 else "k * 16") ~ "]" %}
+{% set b = ("i != 0 ? 0 : " if keep_b) ~ "&B[" ~ ("0" if slices == 1 else "k * 16") ~ "][j * 16]" %}
+{% macro stays(name, all, index) -%}
+// {{ name ~ " stays in the scratchpad" if all else "A block of " ~ name ~ " stays while the inner loop takes it" }}: it comes in with {{ index }} == 0.
+{%- endmacro %}
+{% macro over_rows() %}for (int i = 0; i < {{ Mt }}; i += {{ fsm.I }}) {% endmacro %}
+{% macro over_columns() %}for (int j = 0; j < {{ Nt }}; j += {{ fsm.J }}) {% endmacro %}
 // The hardware loop, {{ fsm.I }}x{{ fsm.J }} tiles of C and {{ fsm.K }} tiles of depth per call. Calls take
 // the two halves of both memories in turn.
+{% if keep_a %}
+{{ stays("A", all_a, "j") }}
+{% endif %}
+{% if keep_b %}
+{{ stays("B", all_b, "i") }}
+{% endif %}
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
   config_st({{ N }});
   config_ld({{ K }}, 1.0f, 16, 0);
   config_ld({{ N }}, 1.0f, 16, 1);
-  for (int j = 0; j < {{ Nt }}; j += {{ fsm.J }}) {
-    for (int i = 0; i < {{ Mt }}; i += {{ fsm.I }}) {
+  {{ over_rows() if by_rows else over_columns() }}{
+    {{ over_columns() if by_rows else over_rows() }}{
 {% if odd %}
       int rows = i + {{ fsm.I }} < {{ Mt }} ? {{ fsm.I }} : {{ Mt }} - i;
 {% endif %}
-{% set rows = "rows" if odd else fsm.I %}
-{% if fsm.K == Kt %}
-      gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, &A[i * 16][0], &B[0][j * 16], 0, &C[i * 16][j * 16],
-                      {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, 0, NO_ACTIVATION, 0, 0, 0);
+{% if slices == 1 %}
+      gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, {{ a }}, {{ b }}, 0, &C[i * 16][j * 16],
+                      {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, 0, NO_ACTIVATION, {{ half_a }}, {{ half_b }}, 0);
 {% else %}
       for (int k = 0; k < {{ Kt }}; k += {{ fsm.K }}) {
-        gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, &A[i * 16][k * 16], &B[k * 16][j * 16], 0,
+        gemmini_loop_ws({{ rows }}, {{ fsm.J }}, {{ fsm.K }}, 0, 0, 0, {{ a }}, {{ b }}, 0,
                         k == {{ Kt - fsm.K }} ? &C[i * 16][j * 16] : 0,
-                        {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, k != 0, NO_ACTIVATION, 0, 0, 0);
+                        {{ K }}, {{ N }}, 0, {{ N }}, 0, 0, 0, 0, k != 0, NO_ACTIVATION, {{ half_a }}, {{ half_b }}, 0);
       }
 {% endif %}
     }
