@@ -8,13 +8,10 @@
 {% set bands = (Mt + fsm.I - 1) // fsm.I %}
 {% set panels = Nt // fsm.J %}
 {% set by_rows = fsm.outer == "rows" %}
-{# What is taken again stays: an operand of two blocks at most, for each of which there is
-   a half of the scratchpad, or what the inner loop takes again, if that is one block, so
-   that the next one can come into the other half. #}
-{% set all_a = bands * slices <= 2 %}
-{% set all_b = panels * slices <= 2 %}
-{% set keep_a = 1 < panels and (all_a or by_rows and slices == 1) %}
-{% set keep_b = 1 < bands and (all_b or not by_rows and slices == 1) %}
+{# What stays has a half of the scratchpad for each of its blocks: one or two in all, or one
+   that the inner loop takes again, while the next one comes into the other half. #}
+{% set keep_a = "A" in fsm.keep %}
+{% set keep_b = "B" in fsm.keep %}
 {# The half that a block takes; 0 leaves it to the hardware. #}
 {% set half_k = "1 + (k != 0)" %}
 {% set half_a = 0 if not keep_a else half_k if slices == 2 else 1 if bands == 1 else "1 + (i & 1)" if fsm.I == 1 else "1 + (i / " ~ fsm.I ~ " & 1)" %}
@@ -29,10 +26,10 @@
 // The hardware loop, {{ fsm.I }}x{{ fsm.J }} tiles of C and {{ fsm.K }} tiles of depth per call. Calls take
 // the two halves of both memories in turn.
 {% if keep_a %}
-{{ stays("A", all_a, "j") }}
+{{ stays("A", bands * slices <= 2, "j") }}
 {% endif %}
 {% if keep_b %}
-{{ stays("B", all_b, "i") }}
+{{ stays("B", panels * slices <= 2, "i") }}
 {% endif %}
 void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{{ M }}][{{ N }}]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
