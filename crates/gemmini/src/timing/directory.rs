@@ -4,7 +4,6 @@
 
 use super::trackers::Victim;
 
-const VALID: u64 = 1;
 pub(super) const DIRTY: u64 = 2;
 /// The core holds the line for reading.
 pub(super) const SHARED: u64 = 4;
@@ -13,6 +12,9 @@ pub(super) const OWNED: u64 = 8;
 /// The core has written the line.
 pub(super) const CORE_DIRTY: u64 = 16;
 pub(super) const CORE: u64 = SHARED | OWNED | CORE_DIRTY;
+/// The highest bit of the state: an entry less the tag of its line and this is smaller
+/// than this.
+const VALID: u64 = 128;
 const TAG_SHIFT: u32 = 8;
 
 #[derive(Clone, Debug)]
@@ -49,15 +51,15 @@ impl Directory {
         let start = (line & self.set_mask) as usize * self.ways;
         let wanted = line << TAG_SHIFT | VALID;
         let ways = &self.entries[start..start + self.ways];
-        let is_wanted = |entry: &u64| (entry ^ wanted) & (!0 << TAG_SHIFT | VALID) == 0;
+        let is_wanted = |entry: u64| entry.wrapping_sub(wanted) < VALID;
         let way = match <&[u64; 8]>::try_from(ways) {
-            // All at once: which way it is cannot be foreseen.
+            // All of them: which way it is cannot be foreseen.
             Ok(ways) => {
-                let bit = |way: usize| u32::from(is_wanted(&ways[way])) << way;
-                let found = (0..8).fold(0, |bits, way| bits | bit(way));
-                (found != 0).then(|| found.trailing_zeros() as usize)
+                let other = |found, way| if is_wanted(ways[way]) { way } else { found };
+                let found = (0..8).fold(usize::MAX, other);
+                (found != usize::MAX).then_some(found)
             }
-            Err(_) => ways.iter().position(is_wanted),
+            Err(_) => ways.iter().position(|entry| is_wanted(*entry)),
         };
         way.map(|way| start + way)
     }

@@ -9,12 +9,13 @@
 //! `SinkD`, `BankedStore`.
 
 mod coherence;
+mod lookup;
 mod outer;
 mod pipeline;
 mod sharing;
 
 use super::config::MemoryConfig;
-use super::directory::{CORE, CORE_DIRTY, DIRTY, Directory, OWNED};
+use super::directory::Directory;
 use super::request::{Client, Kind, Request};
 use super::trackers::{Step, Trackers, Transaction, Victim};
 use coherence::Turns;
@@ -185,7 +186,7 @@ impl MemorySystem {
         if let Some(idx) = self.trackers.turn(now) {
             if self.trackers.is_hit(idx) {
                 let request = self.trackers.request(idx);
-                reply = Some(self.answer(&request, true, now));
+                reply = Some(self.answer_hit(&request, now));
                 freed = Some(idx);
             } else {
                 let ended;
@@ -215,8 +216,8 @@ impl MemorySystem {
     /// what has been answered and whether the transaction has ended.
     fn go_on(&mut self, idx: usize, now: u64) -> (Option<Reply>, bool) {
         let request = self.trackers.request(idx);
-        let (Transaction { slot, victim, .. }, step) = self.trackers.transaction(idx);
-        match (step, victim) {
+        let transaction = self.trackers.transaction(idx);
+        match (self.trackers.step(idx), transaction.victim) {
             (Step::Answer, _) => return self.answer_and_settle(idx, &request, now),
             (Step::Finish, _) => {
                 self.trackers.note_state(now);
@@ -231,7 +232,7 @@ impl MemorySystem {
                 self.send_away(idx, &victim, now);
                 self.trackers.go_on(idx, Step::Acquire, now + 1);
             }
-            (Step::Probe, _) => self.probe(idx, &request, slot, now),
+            (Step::Probe, _) => self.probe(idx, &request, transaction.slot, now),
             _ => self.fetch(idx, &request, now),
         }
         (None, false)
@@ -245,7 +246,7 @@ impl MemorySystem {
         request: &Request,
         now: u64,
     ) -> (Option<Reply>, bool) {
-        let (Transaction { changes, hit, .. }, _) = self.trackers.transaction(idx);
+        let Transaction { changes, hit, .. } = *self.trackers.transaction(idx);
         let reply = self.answer(request, hit, now);
         if !hit && request.kind != Kind::Release && Self::answers_early(request) {
             self.outer.confirm(now);
@@ -274,80 +275,6 @@ impl MemorySystem {
         if settled == u64::MAX {
             self.outer.look_for_victim(now);
         }
-    }
-
-    /// Looks up the line of a request that has got a tracker, and decides what
-    /// has to be done from cycle `ready` on.
-    fn plan(&mut self, idx: usize, ready: u64) {
-        let request = self.trackers.request(idx);
-        let found = self.directory.find(request.line);
-        let mut victim = None;
-        let (slot, step, changes) = if let Some(slot) = found {
-            if !request.is_from_core() {
-                self.counts.hits += 1;
-            }
-            let entry = self.directory.entry(slot);
-            match request.kind {
-                Kind::Get if entry & (OWNED | CORE_DIRTY) != 0 => (slot, Step::Probe, true),
-                Kind::Get if request.is_read() => return self.trackers.begin_hit(idx, ready),
-                Kind::Get => (slot, Step::Answer, false),
-                Kind::Put { .. } => {
-                    self.directory.change(slot, 0, DIRTY);
-                    let step = if entry & CORE != 0 {
-                        Step::Probe
-                    } else {
-                        Step::Answer
-                    };
-                    (slot, step, step == Step::Probe || entry & DIRTY == 0)
-                }
-                Kind::Acquire { write } => {
-                    self.grant(slot, request.line, write);
-                    (slot, Step::Answer, true)
-                }
-                Kind::Release => {
-                    self.directory.change(slot, CORE, DIRTY);
-                    if entry & CORE != 0 {
-                        self.sharing.lose(request.line);
-                    }
-                    (slot, Step::Answer, true)
-                }
-            }
-        } else if request.kind == Kind::Release {
-            // The line was taken from the core on the way.
-            (0, Step::Answer, false)
-        } else {
-            if !request.is_from_core() {
-                self.counts.misses += 1;
-            }
-            let slot;
-            (slot, victim) = self.directory.replace(request.line);
-            let state = match request.kind {
-                Kind::Put { .. } => DIRTY,
-                Kind::Acquire { write: true } => OWNED | CORE_DIRTY,
-                Kind::Acquire { write: false } => OWNED,
-                Kind::Get | Kind::Release => 0,
-            };
-            self.directory.change(slot, 0, state);
-            if state & CORE != 0 {
-                self.sharing.hold(request.line);
-            }
-            if let Some(victim) = victim.filter(|victim| victim.core) {
-                self.sharing.lose(victim.line);
-            }
-            let step = match victim {
-                Some(victim) if victim.core => Step::Recall,
-                Some(_) => Step::Release,
-                None => Step::Acquire,
-            };
-            (slot, step, true)
-        };
-        let transaction = Transaction {
-            slot,
-            victim,
-            changes,
-            hit: found.is_some(),
-        };
-        self.trackers.begin(idx, transaction, step, ready);
     }
 
     /// Sends the victim of a tracker away in cycle `now`.
@@ -438,26 +365,39 @@ impl MemorySystem {
         self.trackers.note(idx, filled, Some(ready));
     }
 
-    /// Hands a request to the data pipeline in cycle `now`; returns the answer.
+    /// Hands a read that hits to the data pipeline in cycle `now`; returns the answer.
     #[inline]
+    fn answer_hit(&mut self, request: &Request, now: u64) -> Reply {
+        let place = request.line * BEATS + u64::from(request.beat);
+        let taken = self.pipeline.read((place, request.beats), now);
+        self.answered(request, taken, true)
+    }
+
+    /// Hands a request to the data pipeline in cycle `now`; returns the answer.
     fn answer(&mut self, request: &Request, hit: bool, now: u64) -> Reply {
         let (reads, writes) = match request.kind {
             Kind::Get | Kind::Acquire { .. } => (true, false),
             Kind::Put { partial, .. } => (partial, true),
             Kind::Release => (false, true),
         };
-        let beats = (
-            request.line * BEATS + u64::from(request.beat),
-            request.beats,
-        );
-        let (first, last, end) = self.pipeline.take(beats, reads, writes, now);
+        let place = request.line * BEATS + u64::from(request.beat);
+        let beats = (place, request.beats);
+        let taken = self.pipeline.take(beats, reads, writes, now);
+        self.answered(request, taken, hit)
+    }
+
+    /// Returns the answer to a request that the data pipeline has taken, with what it
+    /// has said.
+    #[inline]
+    fn answered(&mut self, request: &Request, taken: (u64, u64, u64), hit: bool) -> Reply {
+        let (first, last, end) = taken;
         self.trackers.free.pipeline = end;
         Reply {
             client: request.client,
             sent: request.sent,
             first: first + READ_TO_PORT,
             last: last + READ_TO_PORT,
-            beats: u64::from(request.beats),
+            beats: request.beats.into(),
             hit,
         }
     }

@@ -293,7 +293,7 @@ impl Engine {
 
     /// Notes that the last row of a packet has left the merger in cycle `out` and
     /// its last beat has entered it in cycle `last_in`.
-    #[inline]
+    #[inline(always)]
     fn finish_packet(&mut self, number: u8, packet: &Packet, out: u64, last_in: u64) {
         self.port.outstanding &= !(1 << number);
         self.load.merger_free = if out > last_in {

@@ -211,7 +211,7 @@ impl Engine {
         self.port.writes.len()
     }
 
-    #[inline]
+    #[inline(always)]
     fn grant_read(&mut self, read: Read, at: u64) {
         if self.counts.is_some() {
             self.note_read_wait(read.at, at);

@@ -109,9 +109,13 @@ pub(super) struct Trackers {
     /// a turn.
     others: Set,
     next_other: u64,
-    /// Those of them that may be able to have a turn soon, and the rest with the
-    /// cycles from which they are ready, the first one first.
-    awake: Set,
+    /// Those of them that wait for what their answer needs, those that wait for the
+    /// directory to note a line's state, and those with another step.
+    answering: Set,
+    finishing: Set,
+    asking: Set,
+    /// Those that will answer or note a line's state, with the cycles from which they
+    /// are ready, the first one first.
     asleep: Ring<(u64, u8), MOST>,
     /// By tracker, if it is one of the others: what is known of its transaction,
     /// its next step, what that needs, and the cycle from which nothing is waited
@@ -161,7 +165,9 @@ impl Trackers {
             coming_hits: Ring::new((0, 0)),
             others: 0,
             next_other: u64::MAX,
-            awake: 0,
+            answering: 0,
+            finishing: 0,
+            asking: 0,
             asleep: Ring::new((0, 0)),
             transactions: [transaction; MOST],
             steps: [Step::Finish; MOST],
@@ -200,10 +206,16 @@ impl Trackers {
         self.others >> idx & 1 == 0
     }
 
-    /// The transaction of a tracker and its next step. Reads that hit have none.
+    /// The transaction of a tracker. Reads that hit have none.
     #[inline]
-    pub(super) fn transaction(&self, idx: usize) -> (Transaction, Step) {
-        (self.transactions[idx % MOST], self.steps[idx % MOST])
+    pub(super) fn transaction(&self, idx: usize) -> &Transaction {
+        &self.transactions[idx % MOST]
+    }
+
+    /// The next step of a tracker that has a transaction.
+    #[inline]
+    pub(super) fn step(&self, idx: usize) -> Step {
+        self.steps[idx % MOST]
     }
 
     /// Returns the next cycle in which something can happen.
@@ -244,19 +256,25 @@ impl Trackers {
     /// `now`, and notes from which cycle the first one can.
     #[inline(always)]
     fn able_others(&mut self, now: u64) -> Set {
-        let free = &self.free;
-        // Nothing but itself makes a tracker wait that is ready later than that.
-        let known = free.pipeline.max(free.directory);
-        let mut next = u64::MAX;
-        while let Some((ready, idx)) = self.asleep.front() {
-            if *ready > known.max(now) {
-                next = *ready;
-                break;
-            }
-            self.awake |= 1 << idx;
-            self.asleep.drop_front(1);
+        let Free {
+            pipeline,
+            directory,
+            ..
+        } = self.free;
+        let mut next = self.wake_up(now);
+        let (mut left, mut able) = (self.asking, 0);
+        if directory > pipeline.max(now) {
+            left |= self.answering;
+        } else if self.answering != 0 {
+            // None of them is ready later than the pipeline.
+            able = if pipeline <= now { self.answering } else { 0 };
+            next = next.min(pipeline);
         }
-        let (mut left, mut able) = (self.awake, 0);
+        if self.finishing != 0 {
+            // None of them is ready later than the directory.
+            able |= if directory <= now { self.finishing } else { 0 };
+            next = next.min(directory);
+        }
         while left != 0 {
             let idx = left.trailing_zeros();
             let earliest = self.earliest(idx as usize);
@@ -266,6 +284,25 @@ impl Trackers {
         }
         self.next_other = next;
         able
+    }
+
+    /// Lets trackers wait for what they need that are not ready later than that or
+    /// `now`; returns when the next one is.
+    #[inline]
+    fn wake_up(&mut self, now: u64) -> u64 {
+        let directory = self.free.directory.max(now);
+        let pipeline = self.free.pipeline.max(directory);
+        while let Some((ready, idx)) = self.asleep.front() {
+            let finishes = self.steps[usize::from(*idx) % MOST] == Step::Finish;
+            if *ready > if finishes { directory } else { pipeline } {
+                return *ready;
+            }
+            let bit = 1 << idx;
+            self.finishing |= if finishes { bit } else { 0 };
+            self.answering |= if finishes { 0 } else { bit };
+            self.asleep.drop_front(1);
+        }
+        u64::MAX
     }
 
     /// Returns from which cycle a tracker that is not a hit can have a turn.
@@ -312,7 +349,9 @@ impl Trackers {
         let idx = if above == 0 { able } else { above }.trailing_zeros();
         self.first = idx + 1;
         self.hits &= !(1 << idx);
-        self.awake &= !(1 << idx);
+        self.answering &= !(1 << idx);
+        self.finishing &= !(1 << idx);
+        self.asking &= !(1 << idx);
         // Until it is known what the turn changes.
         self.next_turn = 0;
         Some(idx as usize)
@@ -339,7 +378,7 @@ impl Trackers {
             // Whatever is awaited wakes it.
             Step::Answer | Step::Finish if ready == u64::MAX => return,
             Step::Answer | Step::Finish => self.sleep_until(ready, idx),
-            Step::Recall | Step::Release | Step::Acquire | Step::Probe => self.awake |= 1 << idx,
+            Step::Recall | Step::Release | Step::Acquire | Step::Probe => self.asking |= 1 << idx,
         }
         self.next_other = self.next_other.min(self.earliest(idx));
     }

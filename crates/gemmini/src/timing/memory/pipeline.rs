@@ -268,7 +268,6 @@ impl Pipeline {
     /// cycles in which the first and the last beat would be in the first stage if
     /// nothing kept them behind it, as far as is known, and that from which the first
     /// stage could be free. Of what only writes, the first one counts.
-    #[inline]
     pub(super) fn take(
         &mut self,
         (place, beats): (u64, u8),
@@ -288,18 +287,33 @@ impl Pipeline {
         (first, last, end)
     }
 
-    /// The same of what only reads, if the pipeline is clear.
+    /// The same of what only reads.
+    #[inline]
+    pub(super) fn read(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+        if !self.is_clear {
+            return self.take((place, beats), true, false, now);
+        }
+        self.read_past((place, beats), now)
+    }
+
+    /// The same, if the pipeline is clear.
     #[inline]
     fn read_past(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
-        let (mut first, mut at) = (now, now);
         if self.uses.until <= now {
-            at += u64::from(beats);
-            return (first, at - 1, at);
+            let end = now + u64::from(beats);
+            return (now, end - 1, end);
         }
         let wanted = PASSING[place as usize % BANKS] & ((1 << (u64::from(beats) * 4)) - 1);
         if self.uses.from(now) & wanted == 0 {
             return self.pass((place, beats), now);
         }
+        self.read_between((place, beats), now)
+    }
+
+    /// The same, if beats may find their banks in use.
+    #[inline(never)]
+    fn read_between(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+        let (mut first, mut at) = (now, now);
         for (beat, place) in (place..).take(beats.into()).enumerate() {
             let is_behind = |passed: &(u64, u64)| passed.0 == place && at <= passed.1 + 3;
             if !self.passed.iter().any(is_behind) {
@@ -319,9 +333,11 @@ impl Pipeline {
     #[inline]
     fn pass(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
         let beats = u64::from(beats);
-        for beat in beats.saturating_sub(3)..beats {
-            self.passed.rotate_left(1);
-            self.passed[2] = (place + beat, now + beat);
+        let beat = |beat: u64| (place + beat, now + beat);
+        match beats {
+            3.. => self.passed = [beat(beats - 3), beat(beats - 2), beat(beats - 1)],
+            2 => self.passed = [self.passed[2], beat(0), beat(1)],
+            _ => self.passed = [self.passed[1], self.passed[2], beat(0)],
         }
         (now, now + beats - 1, now + beats)
     }
