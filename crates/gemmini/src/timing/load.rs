@@ -88,6 +88,8 @@ pub(super) struct LoadUnit {
     /// Beats that the L2 has answered, those of which it is known when they enter
     /// the merger, and the cycles at which the last of these do.
     pub(super) beats_answered: usize,
+    /// Of the last answers of the L2 which were the writer's, a bit each.
+    pub(super) recent: u32,
     pub(super) beats_entered: usize,
     pub(super) entered: [u64; ENTERED],
     /// Until when beats that the merger does not take hold up the L2.
@@ -132,6 +134,7 @@ impl LoadUnit {
             merging: None,
             merger_free: 0,
             beats_answered: 0,
+            recent: 0,
             beats_entered: 0,
             entered: [0; ENTERED],
             held_until: 0,

@@ -6,19 +6,21 @@ mod whole;
 use super::calendar::Calendar;
 use super::engine::{Engine, LOAD};
 use super::job::LoadJob;
-use super::load::Packet;
+use super::load::{LoadUnit, Packet};
 use super::port::PACKETS;
 use super::station::Slot;
 
-/// Beats that the buffers between the data pipeline of the L2 and the merger
-/// hold, with those in the stages of the pipeline itself.
-const BEATS_ON_THE_WAY: usize = 8;
+/// Answers that the way on which those to reader and writer come holds, with those in
+/// the stages of the data pipeline of the L2, and beats behind where they part, in the
+/// reader's own buffer.
+const SHARED: usize = 6;
+const OWN: usize = 2;
 /// Beats of which it is kept when they enter the merger.
 pub(super) const ENTERED: usize = 16;
-/// Cycles from a beat that enters the merger, counted at the port, to the next
-/// turn of the data pipeline: those from its array to the port, and two until
-/// the room in front of the merger is seen at the other end of the buffers.
-const ROOM_TO_TURN: u64 = 5;
+/// Cycles from where the reader's answers and the writer's part, counted at the port,
+/// to the next turn of the data pipeline: those from its array to the port, and one until
+/// the room is seen at the other end of the buffers.
+const PARTED_TO_TURN: u64 = 2;
 /// Cycles by which the merger may lag before anything stops.
 const LAG: u64 = 2;
 
@@ -71,6 +73,27 @@ pub(super) struct WideRow {
     next: u64,
 }
 
+impl LoadUnit {
+    /// Returns the cycle, as counted at the port, from which on what comes behind all beats
+    /// answered but the last `since` ones finds that they have parted: the last of them
+    /// has found room in the reader's buffer. `u64::MAX` if that is not known yet.
+    #[inline]
+    fn parted(&self, since: usize, port_to_merger: u64) -> u64 {
+        match self.beats_answered.checked_sub(since + 1 + OWN) {
+            None => 0,
+            Some(beat) if beat >= self.beats_entered => u64::MAX,
+            Some(beat) => (self.entered[beat % ENTERED] + 3).saturating_sub(port_to_merger),
+        }
+    }
+
+    /// Returns whether nothing keeps an answer to the writer that is at the port in
+    /// cycle `at`.
+    #[inline]
+    fn is_behind_all(&self, at: u64, port_to_merger: u64) -> bool {
+        self.parted(0, port_to_merger) <= at
+    }
+}
+
 impl Engine {
     /// Notes the packet of that number, whose first beat comes to the port in
     /// cycle `first`, later than those of all packets noted before.
@@ -81,7 +104,9 @@ impl Engine {
             number,
         };
         let size = self.port.packets[usize::from(number) % PACKETS].size;
-        self.load.beats_answered += (size >> self.k.beat_bytes.trailing_zeros()) as usize;
+        let beats = (size >> self.k.beat_bytes.trailing_zeros()) as usize;
+        self.load.beats_answered += beats;
+        self.load.recent <<= beats;
         if self.is_merger_idle() {
             if self.merge_whole(&arrival) {
                 return;
@@ -119,14 +144,44 @@ impl Engine {
     #[inline]
     fn note_held(&mut self) {
         let load = &mut self.load;
-        load.held_until = match load.beats_answered.checked_sub(BEATS_ON_THE_WAY) {
-            None => 0,
-            Some(beat) if beat >= load.beats_entered => u64::MAX,
-            Some(beat) => {
-                let entered = load.entered[beat % ENTERED];
-                entered.saturating_sub(self.k.port_to_merger) + ROOM_TO_TURN
-            }
+        // The next answer finds room once the one that many before it has parted; of
+        // those since, the writer's are no beats.
+        let beats = SHARED as u32 - 1 - (load.recent & ((1 << (SHARED - 1)) - 1)).count_ones();
+        let is_writers = load.recent >> (SHARED - 1) & 1;
+        load.held_until = match load.parted(beats as usize, self.k.port_to_merger) {
+            u64::MAX => u64::MAX,
+            parted => parted + PARTED_TO_TURN + u64::from(is_writers),
         };
+        if !self.store.behind_reads.is_empty() {
+            self.let_acknowledgements_pass();
+        }
+    }
+
+    /// Notes that the L2 has answered the writer, and that the answer is at the port
+    /// in cycle `at` if nothing is in its way: it waits for the beats before it until
+    /// they have parted from it.
+    pub(super) fn note_acknowledgement(&mut self, at: u64) {
+        self.load.recent = self.load.recent << 1 | 1;
+        if self.load.is_behind_all(at, self.k.port_to_merger) && self.store.behind_reads.is_empty() {
+            self.acknowledge(at);
+            return;
+        }
+        self.store.behind_reads.push_back((at, self.load.beats_answered));
+        self.note_held();
+    }
+
+    /// Lets answers to the writer pass of which it is known when the beats before them
+    /// have parted from them.
+    fn let_acknowledgements_pass(&mut self) {
+        while let Some((at, beats)) = self.store.behind_reads.front().copied() {
+            let since = self.load.beats_answered - beats;
+            let parted = self.load.parted(since, self.k.port_to_merger);
+            if parted == u64::MAX {
+                return;
+            }
+            self.store.behind_reads.pop_front();
+            self.acknowledge(at.max(parted));
+        }
     }
 
     /// Returns whether no packet is at the merger or on its way to it.

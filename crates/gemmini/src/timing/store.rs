@@ -71,6 +71,10 @@ pub(super) struct StoreUnit {
     /// Packets sent whose acknowledgement is not known yet.
     pub(super) unanswered: usize,
     pub(super) acks: VecDeque<u64>,
+    /// Acknowledgements behind beats of the reader of which it is not known when these
+    /// part from them: when they would be at the port else, and the beats answered
+    /// before them.
+    pub(super) behind_reads: VecDeque<(u64, usize)>,
     last_ack: u64,
     beats_sent: u64,
     beats_granted: u64,
@@ -114,6 +118,7 @@ impl StoreUnit {
             writer_ready: 0,
             unanswered: 0,
             acks: VecDeque::with_capacity(32),
+            behind_reads: VecDeque::new(),
             last_ack: 0,
             beats_sent: 0,
             beats_granted: 0,
@@ -183,15 +188,16 @@ impl Engine {
         self.wake[STORE] = self.wake[STORE].min(port.saturating_sub(self.k.write_to_port));
     }
 
-    /// Notes that a packet is acknowledged at the port in cycle `ack`.
-    pub(super) fn note_acknowledgement(&mut self, ack: u64) {
-        let ack = ack + self.k.port_to_writer;
+    /// Notes that a packet is acknowledged at the port in cycle `ack`, or behind the one
+    /// before it.
+    pub(super) fn acknowledge(&mut self, ack: u64) {
+        let ack = (ack + self.k.port_to_writer).max(self.store.last_ack + 1);
         self.store.unanswered -= 1;
         if let Some(counts) = &mut self.counts {
             counts.writes.end(ack);
         }
         self.store.acks.push_back(ack);
-        self.store.last_ack = self.store.last_ack.max(ack);
+        self.store.last_ack = ack;
         self.wake[STORE] = self.wake[STORE].min(ack + 1);
     }
 
