@@ -376,9 +376,11 @@ impl MemorySystem {
     /// Hands a request to the data pipeline in cycle `now`; returns the answer.
     fn answer(&mut self, request: &Request, hit: bool, now: u64) -> Reply {
         let (reads, writes) = match request.kind {
-            Kind::Get | Kind::Acquire { .. } => (true, false),
-            Kind::Put { partial, .. } => (partial, true),
-            Kind::Release => (false, true),
+            Kind::Get | Kind::Acquire { .. } => (true, 0),
+            Kind::Put {
+                partial, written, ..
+            } => (partial, written >> request.beat),
+            Kind::Release => (false, u8::MAX),
         };
         let place = request.line * BEATS + u64::from(request.beat);
         let beats = (place, request.beats);
@@ -412,6 +414,7 @@ mod tests {
     const WHOLE: Kind = Kind::Put {
         partial: false,
         whole: true,
+        written: 0xf,
     };
 
     /// Sends requests for whole lines, each in the cycle given, and returns

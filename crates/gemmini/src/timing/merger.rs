@@ -162,11 +162,14 @@ impl Engine {
     /// they have parted from it.
     pub(super) fn note_acknowledgement(&mut self, at: u64) {
         self.load.recent = self.load.recent << 1 | 1;
-        if self.load.is_behind_all(at, self.k.port_to_merger) && self.store.behind_reads.is_empty() {
+        if self.load.is_behind_all(at, self.k.port_to_merger) && self.store.behind_reads.is_empty()
+        {
             self.acknowledge(at);
             return;
         }
-        self.store.behind_reads.push_back((at, self.load.beats_answered));
+        self.store
+            .behind_reads
+            .push_back((at, self.load.beats_answered));
         self.note_held();
     }
 

@@ -6,8 +6,13 @@ pub(super) enum Kind {
     /// A copy of some beats, without a right to keep them.
     Get,
     /// Writing some beats: `partial` if bytes in between are not written, so
-    /// that they have to be read first; `whole` if the line is covered.
-    Put { partial: bool, whole: bool },
+    /// that they have to be read first; `whole` if the line is covered; and the beats
+    /// of the line into which anything is written, a bit each.
+    Put {
+        partial: bool,
+        whole: bool,
+        written: u8,
+    },
     /// The line, to keep it in the core's data cache.
     Acquire { write: bool },
     /// A dirty line that the core's data cache gives back.

@@ -510,9 +510,12 @@ fn best_put(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, Kind) {
         size *= 2;
     }
     let (size, bytes) = best;
+    let first = (address & 63) as u32 / beat;
+    let last = ((address & 63) as u32 + bytes.max(1) - 1) / beat;
     let kind = Kind::Put {
         partial: bytes < size,
         whole: bytes == 64,
+        written: ((2 << last) - (1 << first)) as u8,
     };
     (size, bytes, kind)
 }

@@ -1,6 +1,7 @@
 //! The data pipeline of the L2 and the banks of its array.
 //!
-//! A beat is read in the first stage and written in the fourth one. Victims that
+//! A beat is read in the first stage and written in the fourth one, if anything is
+//! written into it. Victims that
 //! leave, lines that come from memory and what the core hands over use the banks
 //! first; a beat that finds its bank in use waits, and all behind it. What is still
 //! behind the first stage need not be read again. As long as
@@ -101,13 +102,14 @@ const NOWHERE: u64 = u64::MAX;
 /// Beats in the pipeline.
 #[derive(Clone, Copy, Debug)]
 struct Stages {
-    /// Beats left in the first stage, the place and bank of the next one, what they
-    /// do, whether it has come in this cycle, and whether it has to be read.
+    /// Beats left in the first stage, the place and bank of the next one, whether they
+    /// are read, which of them are written, a bit each, whether it has come in this
+    /// cycle, and whether it has to be read.
     left: u8,
     place: u64,
     bank: Banks,
     reads: bool,
-    writes: bool,
+    writes: u8,
     is_new: bool,
     to_read: bool,
     /// Whether the second and the third stage hold a beat.
@@ -125,7 +127,7 @@ impl Stages {
         place: NOWHERE,
         bank: 0,
         reads: false,
-        writes: false,
+        writes: 0,
         is_new: false,
         to_read: false,
         second: false,
@@ -163,7 +165,8 @@ impl Stages {
         }
         if enters {
             self.second = true;
-            self.to_write[0] = if self.writes { self.bank } else { 0 };
+            self.to_write[0] = self.bank & (self.writes & 1).wrapping_neg();
+            self.writes >>= 1;
             self.places[0] = self.place;
             self.left -= 1;
             self.place += 1;
@@ -272,10 +275,10 @@ impl Pipeline {
         &mut self,
         (place, beats): (u64, u8),
         reads: bool,
-        writes: bool,
+        writes: u8,
         now: u64,
     ) -> (u64, u64, u64) {
-        if !writes && self.is_clear {
+        if writes == 0 && self.is_clear {
             return self.read_past((place, beats), now);
         }
         self.enter((place, beats), reads, writes, now);
@@ -342,7 +345,7 @@ impl Pipeline {
         (now, now + beats - 1, now + beats)
     }
 
-    fn enter(&mut self, (place, beats): (u64, u8), reads: bool, writes: bool, now: u64) {
+    fn enter(&mut self, (place, beats): (u64, u8), reads: bool, writes: u8, now: u64) {
         if self.is_clear {
             self.stages = Stages::EMPTY;
             self.is_clear = false;
@@ -400,8 +403,8 @@ mod tests {
     #[test]
     fn beats_pass_one_per_cycle() {
         let mut pipeline = Pipeline::new(8);
-        assert_eq!(pipeline.take((0, 4), true, false, 100), (100, 103, 104));
-        assert_eq!(pipeline.take((0, 4), false, true, 104), (104, 107, 108));
+        assert_eq!(pipeline.take((0, 4), true, 0, 100), (100, 103, 104));
+        assert_eq!(pipeline.take((0, 4), false, 0xf, 104), (104, 107, 108));
         assert_eq!(free(&mut pipeline, 108), 108);
     }
 
@@ -410,13 +413,13 @@ mod tests {
         let mut pipeline = Pipeline::new(8);
         pipeline.mark_line(100);
         // Each bank is in use for two cycles.
-        assert_eq!(pipeline.take((0, 4), true, false, 100), (102, 108, 109));
+        assert_eq!(pipeline.take((0, 4), true, 0, 100), (102, 108, 109));
     }
 
     #[test]
     fn writes_wait_for_what_uses_their_banks_later_than_they_came() {
         let mut pipeline = Pipeline::new(8);
-        let (first, _, end) = pipeline.take((0, 4), false, true, 100);
+        let (first, _, end) = pipeline.take((0, 4), false, 0xf, 100);
         assert_eq!((first, end), (100, 104));
         // A victim is read from cycle 102 on: bank 0 in the first two cycles.
         assert_eq!(pipeline.follow(102), 104);
@@ -424,7 +427,7 @@ mod tests {
         // The first beat is written in cycle 104, not 103, and all wait; each of the
         // others then finds the victim at its bank, too, but the first stage is empty.
         assert_eq!(free(&mut pipeline, end), 105);
-        assert_eq!(pipeline.take((0, 1), true, false, 105).0, 107);
+        assert_eq!(pipeline.take((0, 1), true, 0, 105).0, 107);
     }
 
     #[test]
@@ -433,7 +436,7 @@ mod tests {
             let run = |asked: &[u64]| {
                 let mut pipeline = Pipeline::new(8);
                 pipeline.mark_line(start);
-                let (_, _, end) = pipeline.take((0, 4), true, true, 100);
+                let (_, _, end) = pipeline.take((0, 4), true, 0xf, 100);
                 for at in asked {
                     pipeline.follow(*at);
                 }
