@@ -295,14 +295,19 @@ impl Engine {
                     }
                     ExecuteKind::Preload => {
                         if let Some(next) = visible(1) {
-                            // A result that leaves only with an operation still to
-                            // come cannot be waited for.
-                            match unit
-                                .hazard(head, next, now)
-                                .filter(|until| *until != u64::MAX)
-                            {
+                            // Kept weights: what leaves only with an operation still
+                            // to come cannot be waited for.
+                            let leaves = |until: &u64| !stationary || *until != u64::MAX;
+                            match unit.hazard(head, next, now).filter(leaves) {
                                 None => {
                                     self.start_operation(now, None, Some(0));
+                                    continue;
+                                }
+                                Some(u64::MAX) => {
+                                    self.flush_array(now);
+                                    if let Some(counts) = &mut self.counts {
+                                        counts.preload_hazard.add(now, self.execute.free);
+                                    }
                                     continue;
                                 }
                                 Some(until) => {
@@ -395,6 +400,11 @@ impl Engine {
         unit.free = start + dim + 1;
         if let Some(counts) = &mut self.counts {
             counts.flush.add(now + 1, unit.free);
+        }
+        if let Some((dest, stride)) = self.execute.tags.leaving(id) {
+            let rows = dest.rows().min(self.config.dim);
+            let all = (1 << rows) - 1;
+            self.scatter_results(&dest, stride, 0, start + mesh, all);
         }
         self.results_leave(id, last + mesh);
     }

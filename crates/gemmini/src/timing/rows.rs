@@ -139,7 +139,14 @@ impl Engine {
 
     /// Marks result rows from the one with number `row` on, each for its bank.
     #[inline(never)]
-    fn scatter_results(&mut self, dest: &Operand, stride: u32, row: u32, at: u64, cycles: u64) {
+    pub(super) fn scatter_results(
+        &mut self,
+        dest: &Operand,
+        stride: u32,
+        row: u32,
+        at: u64,
+        cycles: u64,
+    ) {
         let (mut rest, mut row) = (cycles, dest.row() + row * stride);
         while rest != 0 {
             self.mark_results(dest, row, at, rest & rest.wrapping_neg());
