@@ -101,8 +101,23 @@ impl Receiver for Execution<'_> {
     fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
         let Gemmini { functional, timing } = self.gemmini;
         let command = self.command;
-        if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
-            functional.set_event_totals(engine.events(command.cycle));
+        if let (Some(engine), Ok(counter @ Instruction::Counter(_))) = (&mut *timing, &instruction)
+        {
+            // What loops would do was handed over with their own commands.
+            let context = ExecContext {
+                matmul: None,
+                conv: None,
+                ..functional.context()
+            };
+            let (reply, accessed) = engine.push_counter_access(command, counter, &context);
+            functional.set_event_totals(engine.events(accessed));
+            let value = functional.execute_decoded(command, instruction, self.memory)?;
+            let shares_lines = engine.shares_lines();
+            return Ok(RoccReply {
+                value,
+                shares_lines,
+                ..reply
+            });
         }
         let value = functional.execute_decoded(command, instruction, self.memory)?;
         Ok(match (timing, instruction) {

@@ -42,8 +42,8 @@ pub struct FrontendConfig {
     /// Cycles from the accelerator falling idle to the end of a `fence`
     /// (fitted: the core samples the busy signal through registers).
     pub fence_release: u32,
-    /// Cycles from a counter access reaching the accelerator to its reply
-    /// (estimate).
+    /// Cycles from a counter access leaving the queues to its reply in the core
+    /// (RTL: the output register of `CounterController` and a queue).
     pub counter_reply: u32,
 }
 

@@ -197,7 +197,8 @@ impl EventCounts {
     #[cold]
     pub(super) fn operate(&mut self, lacks_since: (usize, u64), end: u64, free: u64) {
         let (lacks, start) = lacks_since;
-        self.by_garbage[lacks] += free.saturating_sub(start.max(self.began));
+        // The controller is seen at work from the second cycle on.
+        self.by_garbage[lacks] += free.saturating_sub((start + 1).max(self.began));
         self.array_full += free - end;
     }
 
@@ -344,7 +345,7 @@ impl Engine {
 
         let mut by_garbage = counts.by_garbage;
         if let Some((garbage, start)) = self.execute.operating_since() {
-            by_garbage[garbage] += since(start);
+            by_garbage[garbage] += since(start + 1);
         }
         totals.set(Event::ExecuteActive, 0, by_garbage.iter().sum());
         for operand in 0..3 {

@@ -138,9 +138,6 @@ impl Engine {
             value_ready,
             ..RoccReply::default()
         };
-        if let Instruction::Counter(_) = instruction {
-            return reply(accepted + self.k.counter_reply);
-        }
         let unit = LoopUnit::of(instruction);
         self.at_unit[self.pushed % 32] = unit;
         self.pushed += 1;
@@ -159,6 +156,33 @@ impl Engine {
             self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
         }
         reply(accepted)
+    }
+
+    /// Takes an access to the event counters, which passes the queues as any other
+    /// command does; returns the reply, without its value, and the cycle in which
+    /// the counters are accessed.
+    pub(crate) fn push_counter_access(
+        &mut self,
+        command: &RoccCommand,
+        instruction: &Instruction,
+        context: &ExecContext<'_>,
+    ) -> (RoccReply, u64) {
+        let reply = self.push(command, instruction, context);
+        self.run_up_to(Until::Left(self.pushed));
+        let accessed = if self.left_count < self.pushed {
+            // It waits for something that never happens; a fence will say so.
+            reply.accepted
+        } else {
+            self.left[(self.pushed - 1) % 32]
+        };
+        let value_ready = accessed + self.k.counter_reply;
+        (
+            RoccReply {
+                value_ready,
+                ..reply
+            },
+            accessed,
+        )
     }
 
     /// Returns the cycle from which there is room for the next command as far as
@@ -348,7 +372,7 @@ impl Engine {
             if allocates {
                 return true;
             }
-            // Flush and clock gating end here.
+            // Flush, clock gating and accesses to counters end here.
             if let Some(counts) = &mut self.counts
                 && flushes
             {

@@ -4,7 +4,7 @@
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 suite=../../gemmini-rtl/src
-for b in stores loads array loops mixed scalar core core_miss core_share float conv; do
+for b in stores loads array loops mixed scalar core core_miss core_share float conv hazards counters; do
   (cd "$here/src" && ${ZIG:-${PYTHON:-python3} -m ziglang} cc --target=riscv64-freestanding-none -mcpu=baseline_rv64 \
     -mcmodel=medany -O2 -Xclang -O3 -ffreestanding -fno-builtin -nostdlib -static \
     -fomit-frame-pointer -fno-sanitize=undefined -fno-stack-protector \
