@@ -294,7 +294,7 @@ impl Pipeline {
     #[inline]
     pub(super) fn read(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
         if !self.is_clear {
-            return self.take((place, beats), true, false, now);
+            return self.take((place, beats), true, 0, now);
         }
         self.read_past((place, beats), now)
     }
