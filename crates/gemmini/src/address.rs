@@ -75,7 +75,7 @@ impl LocalAddress {
 
     /// Returns the address that means "no operand".
     #[must_use]
-    pub fn none() -> Self {
+    pub const fn none() -> Self {
         Self(u32::MAX)
     }
 

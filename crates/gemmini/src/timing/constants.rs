@@ -8,6 +8,8 @@ use crate::config::GemminiConfig;
 /// Constants in the form in which the units use them.
 #[derive(Clone, Debug)]
 pub(super) struct Constants {
+    /// Rows and columns of the array.
+    pub(super) dim: u32,
     pub(super) queues: u64,
     pub(super) buffered: usize,
     /// Entries of one of the queues.
@@ -62,6 +64,7 @@ impl Constants {
         let tile = u64::from(timing.execute.tile_latency) + 1;
         let shift = |rows: u32, banks: u32| (rows / banks.max(1)).max(1).ilog2();
         Self {
+            dim: config.dim,
             queues: u64::from(timing.frontend.queues),
             buffered: (timing.frontend.queues * timing.frontend.queue_entries).clamp(1, 32)
                 as usize,

@@ -15,13 +15,33 @@ pub(super) const COMMANDS: usize = 16;
 pub(super) const UNROLLER: usize = 8;
 
 /// A command in the controller's queue.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Command {
     pub(super) job: ExecuteJob,
     /// Its slot, unless the unroller made it up.
     pub(super) slot: Option<Slot>,
     pub(super) pc: u64,
     pub(super) visible: u64,
+}
+
+impl Command {
+    /// What stands for a command where there is none.
+    pub(super) const NONE: Self = Self {
+        job: ExecuteJob {
+            kind: ExecuteKind::Config,
+            first: Operand::none(),
+            second: Operand::none(),
+            mode: ExecuteMode {
+                weight_stationary: false,
+                a_transpose: false,
+                b_transpose: false,
+                c_stride: 0,
+            },
+        },
+        slot: None,
+        pc: 0,
+        visible: 0,
+    };
 }
 
 #[derive(Clone, Debug)]
@@ -58,7 +78,7 @@ impl ExecuteUnit {
             unroll_transposed: false,
             unrolling_from: 0,
             last_move: 0,
-            commands: Ring::new(Command::default()),
+            commands: Ring::new(Command::NONE),
             room_from: 0,
             mode: ExecuteMode::default(),
             operation: Operation::default(),
@@ -159,15 +179,21 @@ impl Engine {
 
     /// Moves commands into the controller's queue, splitting transposed
     /// preloads; returns when to look again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn step_unroller(&mut self, now: u64) -> u64 {
+        match self.next_move() {
+            None => u64::MAX,
+            Some((_, at)) if at > now => at,
+            Some((slot, at)) => self.unroll_commands(slot, at, now),
+        }
+    }
+
+    /// Moves the command in `slot`, which is due in cycle `at`, into the
+    /// controller's queue, and those after it that are due; returns when to look
+    /// again.
+    #[inline(never)]
+    fn unroll_commands(&mut self, mut slot: Slot, mut at: u64, now: u64) -> u64 {
         loop {
-            let Some((slot, at)) = self.next_move() else {
-                return u64::MAX;
-            };
-            if at > now {
-                return at;
-            }
             if self.execute.unroll_transposed && is_preload(&self.station, slot) {
                 let next = self.split_preload(slot, at, now);
                 if next > now {
@@ -175,6 +201,11 @@ impl Engine {
                 }
             } else {
                 self.move_command(slot, at);
+            }
+            match self.next_move() {
+                None => return u64::MAX,
+                Some((_, next)) if next > now => return next,
+                Some(next) => (slot, at) = next,
             }
         }
     }
@@ -300,7 +331,7 @@ impl Engine {
                             let leaves = |until: &u64| !stationary || *until != u64::MAX;
                             match unit.hazard(head, next, now).filter(leaves) {
                                 None => {
-                                    self.start_operation(now, None, Some(0));
+                                    self.start_operation(now, false, true);
                                     continue;
                                 }
                                 Some(u64::MAX) => {
@@ -335,7 +366,7 @@ impl Engine {
                                 Some(until) => hazard = until,
                             }
                         }
-                        self.start_operation(now, Some(0), overlapped.then_some(1));
+                        self.start_operation(now, true, overlapped);
                         self.execute.operation.hazard = hazard;
                         continue;
                     }

@@ -250,6 +250,7 @@ impl Engine {
         self.matmul.is_active() || self.conv.is_active() || self.conv_out.len() > 0
     }
 
+    #[inline(never)]
     pub(super) fn step_allocate(&mut self, now: u64) {
         self.wake[ALLOCATE] = u64::MAX;
         if !self.head.waits && !self.take_head(now) {

@@ -61,11 +61,12 @@ impl Default for RowRange {
 impl RowRange {
     /// Returns memory, first row and number of rows, if there are any. What
     /// wraps around is taken to reach up to the end.
+    #[inline]
     pub(super) fn rows(&self) -> Option<(bool, u32, u32)> {
-        let count = self
-            .end
-            .checked_sub(self.start)
-            .filter(|count| 0 < *count)?;
+        if self.end <= self.start {
+            return None;
+        }
+        let count = self.end - self.start;
         let accumulator = self.start & ACCUMULATOR != 0;
         Some((accumulator, self.start & !ACCUMULATOR, count))
     }
@@ -105,6 +106,13 @@ impl RowRange {
             self.start = self.start.min(other.start);
             self.end = self.end.max(other.end).max(other.start.saturating_add(1));
         }
+    }
+
+    /// Returns whether another range overlaps this one, which is not empty unless
+    /// it belongs to no operand.
+    #[inline]
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        (other.start < self.end) & ((self.start < other.end) | (self.start <= other.start))
     }
 
     #[inline]
@@ -196,7 +204,7 @@ impl Default for Operand {
 
 impl Operand {
     #[inline]
-    pub(super) fn none() -> Self {
+    pub(super) const fn none() -> Self {
         Self(Tile {
             address: LocalAddress::none(),
             cols: 0,

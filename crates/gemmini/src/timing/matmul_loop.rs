@@ -17,6 +17,8 @@ pub(super) const ST: usize = 4;
 /// One bit for each generator.
 const ALL: u8 = 0b1_1111;
 const LOADS: u8 = 1 << LD_A | 1 << LD_B | 1 << LD_D;
+/// Generators of each section.
+const OF_CLASS: [u8; 3] = [LOADS, 1 << ST, 1 << EX];
 
 /// A loop that the unit works on. Masks have one bit for each generator.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +86,8 @@ pub(super) struct MatmulUnit {
     /// Commands sent and not completed, by section.
     outstanding: [u32; 3],
     limits: [u32; 3],
+    /// Generators of whose section as many commands as may be are under way.
+    full: u8,
     pub(super) block_len: u32,
     pub(super) block_len_acc: u32,
     pub(super) element_bytes: u64,
@@ -108,6 +112,10 @@ impl MatmulUnit {
             upcoming: None,
             outstanding: [0; 3],
             limits,
+            full: (0..3).fold(0, |full, class| match limits[class] {
+                0 => full | OF_CLASS[class],
+                _ => full,
+            }),
             block_len: block_len.max(1),
             block_len_acc: block_len_acc.max(1),
             element_bytes: u64::from(element_bytes),
@@ -152,14 +160,18 @@ impl MatmulUnit {
     /// Notes that a command that the unit has sent is complete.
     #[inline]
     pub(super) fn command_done(&mut self, class: usize) {
-        if self.full(class) {
+        let outstanding = self.outstanding[class].saturating_sub(1);
+        self.outstanding[class] = outstanding;
+        if self.full & OF_CLASS[class] != 0 {
             // One of a higher priority may send instead.
             self.upcoming = None;
             if self.waits == Waits::ForCommands {
                 self.waits = Waits::No;
             }
+            if outstanding < self.limits[class] {
+                self.full &= !OF_CLASS[class];
+            }
         }
-        self.outstanding[class] = self.outstanding[class].saturating_sub(1);
     }
 
     /// Returns whether a step does nothing, whether or not a command can leave.
@@ -202,10 +214,13 @@ impl MatmulUnit {
         // Beginnings and ends look at the state before this cycle.
         let (busy, was_settled) = (self.busy, self.settled);
         self.settled = true;
-        let next = if room {
-            self.upcoming.take().or_else(|| self.next_to_send())
-        } else {
+        let next = if !room {
             None
+        } else if let Some(upcoming) = self.upcoming.take() {
+            Some(upcoming)
+        } else {
+            let absent = if was_settled { 0 } else { self.absent() };
+            self.next_to_send(busy & !absent)
         };
         if let Some(generator) = next {
             // Written where it stays, not field by field and then copied.
@@ -228,7 +243,7 @@ impl MatmulUnit {
         self.waits = if !self.settled {
             Waits::No
         } else if emitted {
-            self.upcoming = self.next_to_send();
+            self.upcoming = self.next_to_send(self.busy);
             match self.upcoming {
                 Some(_) => Waits::No,
                 None => Waits::ForCommands,
@@ -341,30 +356,21 @@ impl MatmulUnit {
             .expect("loop of a busy generator")
     }
 
-    /// Returns whether a generator is busy and has something to move.
-    #[inline]
-    fn moves(&self, generator: usize) -> bool {
-        self.is_busy(generator) && self.loop_of(generator).absent >> generator & 1 == 0
-    }
-
-    #[inline]
-    fn full(&self, class: usize) -> bool {
-        self.outstanding[class] >= self.limits[class]
-    }
-
     /// Returns the generator with the highest priority of those that can send a
-    /// command.
-    fn next_to_send(&self) -> Option<usize> {
-        if self.moves(ST) && !self.full(1) && self.store_is_due() {
+    /// command. Those in `moving` have one.
+    #[inline]
+    fn next_to_send(&self, moving: u8) -> Option<usize> {
+        let can = moving & !self.full;
+        if can >> ST & 1 != 0 && self.store_is_due() {
             Some(ST)
-        } else if self.is_busy(EX) && !self.full(2) && self.execute_is_due() {
+        } else if can >> EX & 1 != 0 && self.execute_is_due() {
             Some(EX)
-        } else if self.full(0) {
-            None
-        } else if self.moves(LD_D) {
+        } else if can >> LD_D & 1 != 0 {
             Some(LD_D)
+        } else if can & LOADS != 0 {
+            self.choose_load().filter(|choice| can >> choice & 1 != 0)
         } else {
-            self.choose_load()
+            None
         }
     }
 
@@ -389,6 +395,9 @@ impl MatmulUnit {
             }
         };
         self.outstanding[class] += 1;
+        if self.outstanding[class] >= self.limits[class] {
+            self.full |= OF_CLASS[class];
+        }
     }
 
     /// Chooses between the loads of A and B.
@@ -411,7 +420,6 @@ impl MatmulUnit {
         } else {
             !a_busy
         };
-        let choice = if take_b { LD_B } else { LD_A };
-        self.moves(choice).then_some(choice)
+        Some(if take_b { LD_B } else { LD_A })
     }
 }

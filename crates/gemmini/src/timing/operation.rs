@@ -3,11 +3,14 @@
 use super::constants::Constants;
 use super::engine::Engine;
 use super::execute::Command;
-use super::job::{ExecuteKind, Operand};
+use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand};
 use super::recording::RecordedOperation;
 use super::station::Slot;
 use super::stream::{Stream, awaited, pace};
 use super::tags::Tag;
+
+/// What stands for a command that is not there.
+static ABSENT: Command = Command::NONE;
 
 /// An operation of the array.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,10 +31,11 @@ pub(super) struct Operation {
     pub(super) stall: (u64, u64),
     compute: Option<Slot>,
     preload: Option<Slot>,
-    pops: usize,
+    pops: u8,
     pc: u64,
     /// Destination of the rows that leave with this operation, and its stride.
-    pub(super) dest: Option<(Operand, u32)>,
+    pub(super) dest: Operand,
+    pub(super) stride: u32,
     /// Rows of that result go to several banks.
     pub(super) is_scattered: bool,
     /// Operands A, B and D that are not there, one bit each.
@@ -44,6 +48,12 @@ impl Operation {
     /// Returns the operands that are not there, as bits, and its first cycle.
     pub(super) fn lacks_since(&self) -> (usize, u64) {
         (usize::from(self.lacks), self.start)
+    }
+
+    /// Returns whether it has not been followed yet.
+    #[inline]
+    pub(super) fn is_new(&self) -> bool {
+        self.at == self.start
     }
 
     /// Returns whether no stream is a row ahead.
@@ -71,12 +81,29 @@ impl Operation {
         stalled.saturating_sub(self.stall.0.max(self.start))
     }
 
+    /// Returns the rows of its multiplication, all of its rows if no stationary
+    /// operand is taken beside one.
+    #[inline]
+    fn multiplied(&self, job: &ExecuteJob, mode: ExecuteMode) -> u32 {
+        let brings_stationary = self.lacks >> 2 & 1 == 0;
+        if !brings_stationary {
+            return self.rows;
+        }
+        let b_turned = !mode.weight_stationary && mode.b_transpose;
+        let of = |operand: &Operand, turned: bool| match (operand.is_none(), turned) {
+            (true, _) => 0,
+            (false, true) => operand.cols(),
+            (false, false) => operand.rows(),
+        };
+        let a = of(&job.first, mode.a_transpose);
+        a.max(of(&job.second, b_turned)).min(self.rows)
+    }
+
     /// Returns whether what is known of results in one of the memories depends on
     /// how far it has been followed.
     #[inline]
     pub(super) fn writes(&self, accumulator: bool) -> bool {
-        self.dest
-            .is_some_and(|(dest, _)| self.is_scattered || dest.in_accumulator() == accumulator)
+        !self.dest.is_none() && (self.is_scattered || self.dest.in_accumulator() == accumulator)
     }
 
     /// Returns the cycle after the last row if nothing gets in the way, at
@@ -96,59 +123,57 @@ impl Operation {
 }
 
 impl Engine {
-    /// Starts a multiplication (index of its command), a preload, or both.
-    pub(super) fn start_operation(
-        &mut self,
-        now: u64,
-        compute: Option<usize>,
-        preload: Option<usize>,
-    ) {
+    /// Starts the multiplication at the head of the queue, the preload there, or
+    /// both if the preload follows it.
+    pub(super) fn start_operation(&mut self, now: u64, computes: bool, preloads: bool) {
         let unit = &self.execute;
         let mode = unit.mode;
-        let dim = self.config.dim;
-        let none = Operand::none();
+        let dim = self.k.dim;
         let ws = mode.weight_stationary;
-        let a_turned = if ws {
-            mode.a_transpose
-        } else {
-            !mode.a_transpose
-        };
-        let b_turned = !ws && mode.b_transpose;
-        let d_turned = ws && mode.b_transpose;
+        let a_turned = ws == mode.a_transpose;
+        let b_turned = !ws & mode.b_transpose;
+        let d_turned = ws & mode.b_transpose;
         // An operand that goes through the transposer is sent one operation
         // early, with the preload of its multiplication.
-        let direct = compute.and_then(|idx| unit.commands.get(idx));
-        let early = preload.and_then(|idx| unit.commands.get(idx + 1));
-        let preload_command = preload.and_then(|idx| unit.commands.get(idx));
-        let of = |turned: bool| if turned { early } else { direct };
-        let a = of(a_turned).map_or(none, |command| command.job.first);
-        let b = of(b_turned).map_or(none, |command| command.job.second);
-        let d = preload_command.map_or(none, |command| command.job.first);
-        let dest = preload_command.map_or(none, |command| command.job.second);
-        let a_rows = if mode.a_transpose { a.cols() } else { a.rows() };
-        let b_rows = if b_turned { b.cols() } else { b.rows() };
-        let d_rows = if d_turned { d.cols() } else { d.rows() };
+        let command = |idx: usize| unit.commands.get(idx).unwrap_or(&ABSENT);
+        let head = command(0);
+        let (direct, preload, early) = match (computes, preloads) {
+            (true, true) => (head, command(1), command(2)),
+            (true, false) => (head, &ABSENT, &ABSENT),
+            _ => (&ABSENT, head, command(1)),
+        };
+        let a = if a_turned { early } else { direct }.job.first;
+        let b = if b_turned { early } else { direct }.job.second;
+        let (d, dest) = (preload.job.first, preload.job.second);
+        let length = |operand: &Operand, across: bool| {
+            if across {
+                operand.cols()
+            } else {
+                operand.rows()
+            }
+        };
+        let a_rows = length(&a, mode.a_transpose);
+        let b_rows = length(&b, b_turned);
         let mut rows = dim;
-        if ws && d.is_none() && !a_turned && !b_turned && !d_turned {
+        if d.is_none() & ws & !a_turned & !b_turned & !d_turned {
             let need_a = if a.is_none() { 1 } else { a_rows };
             let need_b = if b.is_none() { 1 } else { b_rows };
             rows = need_a.max(need_b).max(self.k.min_rows).min(dim);
         }
+        let above_d = dim.saturating_sub(length(&d, d_turned)).min(rows);
         let streams = [
             self.stream(&a, 0, a_rows.min(rows)),
             self.stream(&b, 0, b_rows.min(rows)),
-            self.stream(&d, dim.saturating_sub(d_rows).min(rows), rows),
+            self.stream(&d, above_d, rows),
         ];
-        let pace = pace(&streams);
-        let head = direct.or(preload_command).expect("something to do");
-        let (head_slot, head_visible, head_pc) = (head.slot, head.visible, head.pc);
+        let (head_slot, head_visible, pc) = (head.slot, head.visible, head.pc);
         // A preload by itself also waits for its multiplication.
-        let (waited_slot, waited_visible) = match (compute, unit.commands.get(1)) {
-            (None, Some(next)) if next.visible > head_visible => (next.slot, next.visible),
+        let (waited_slot, waited_visible) = match unit.commands.get(1) {
+            Some(next) if !computes && next.visible > head_visible => (next.slot, next.visible),
             _ => (head_slot, head_visible),
         };
-        let preload_slot = preload_command.and_then(|command| command.slot);
-        let compute_slot = direct.and_then(|command| command.slot);
+        let (compute_slot, preload_slot) = (direct.slot, preload.slot);
+        let lacks = u8::from(a.is_none()) | u8::from(b.is_none()) << 1 | u8::from(d.is_none()) << 2;
         let k_read = self.k.read_latency;
         let tags = self.k.tags;
         let unit = &mut self.execute;
@@ -163,12 +188,13 @@ impl Engine {
         } else {
             (0, 0)
         };
-        let leaving = unit.tags.leaving(id);
+        let (leaving, stride) = unit.tags.leaving(id);
+        let silent = dest.is_none();
         unit.tags.push(Tag {
             id: id + if ws { 1 } else { 2 },
             dest,
             stride: mode.c_stride,
-            slot: if dest.is_none() { None } else { preload_slot },
+            slot: if silent { None } else { preload_slot },
             entered: enters,
             done: u64::MAX,
         });
@@ -176,7 +202,7 @@ impl Engine {
             id,
             streams,
             rows,
-            pace,
+            pace: pace(&streams),
             complete: 0,
             conflicts: 0,
             at: now,
@@ -184,18 +210,16 @@ impl Engine {
             stall,
             compute: compute_slot,
             // A preload without destination is complete with its rows.
-            preload: if dest.is_none() { preload_slot } else { None },
-            pops: usize::from(compute.is_some()) + usize::from(preload.is_some()),
-            pc: head_pc,
+            preload: if silent { preload_slot } else { None },
+            pops: u8::from(computes) + u8::from(preloads),
+            pc,
             dest: leaving,
-            is_scattered: false,
-            lacks: u8::from(a.is_none()) | u8::from(b.is_none()) << 1 | u8::from(d.is_none()) << 2,
+            stride,
+            is_scattered: !leaving.is_none() && !in_one_bank(&leaving, stride, &self.k),
+            lacks,
             hazard: 0,
         };
         unit.is_busy = true;
-        if let Some((dest, stride)) = &leaving {
-            self.execute.operation.is_scattered = !self.in_one_bank(dest, *stride);
-        }
         if let Some(counts) = &mut self.counts {
             // Rows of the operation before hide the way of the first row.
             counts.by_awaited[awaited(&streams)] += gap.min(k_read - 1);
@@ -203,18 +227,6 @@ impl Engine {
         if idle > 0 {
             self.charge_idle(waited_slot, waited_visible, now, idle);
         }
-    }
-
-    /// Returns whether the rows of a result go to one bank.
-    #[inline]
-    fn in_one_bank(&self, dest: &Operand, stride: u32) -> bool {
-        let shift = if dest.in_accumulator() {
-            self.k.acc_bank_shift
-        } else {
-            self.k.spad_bank_shift
-        };
-        let last = dest.row() + dest.rows().saturating_sub(1) * stride;
-        dest.row() >> shift == last >> shift
     }
 
     #[inline]
@@ -232,14 +244,12 @@ impl Engine {
         let charged = self.stats.pc(operation.pc);
         charged.array += end - start;
         charged.bank_conflict += operation.conflicts;
-        if self.recording.is_some() {
-            self.record_operation();
-        }
+        self.record_operation();
         let unit = &mut self.execute;
         if unit.commands.len() >= self.k.execute_queue {
             unit.room_from = end;
         }
-        unit.commands.drop_front(pops);
+        unit.commands.drop_front(usize::from(pops));
         self.note_array_room();
         let unit = &mut self.execute;
         // Rows enter the array in order, and wait in the stages before it as
@@ -266,53 +276,50 @@ impl Engine {
 
     /// Notes in the recording the operation that is over, whose commands are
     /// still in the queue.
-    #[inline(never)]
+    #[inline]
     fn record_operation(&mut self) {
+        let Some(recording) = &mut self.recording else {
+            return;
+        };
         let operation = &self.execute.operation;
-        let multiplied = self.multiplied();
-        if let Some(recording) = &mut self.recording {
-            let commands = &self.execute.commands;
-            let slot = |idx: usize| commands.get(idx).and_then(|command| command.slot);
-            let computes = commands
-                .front()
-                .is_some_and(|command| command.job.kind != ExecuteKind::Preload);
-            recording.operate(RecordedOperation {
-                pc: operation.pc,
-                command: recording.index(slot(0)),
-                partner: recording.index(slot(1).filter(|_| !computes)),
-                start: operation.start,
-                end: operation.at,
-                rows: u64::from(operation.rows),
-                preload_rows: u64::from(operation.rows - multiplied),
-                full: operation.stalled(),
-                pace: u64::from(operation.pace),
-                computes,
-            });
-        }
+        let commands = &self.execute.commands;
+        let Some(first) = commands.front() else {
+            return;
+        };
+        let computes = first.job.kind != ExecuteKind::Preload;
+        let partner = if computes {
+            None
+        } else {
+            commands.get(1).and_then(|command| command.slot)
+        };
+        let multiplied = if computes {
+            operation.multiplied(&first.job, self.execute.mode)
+        } else {
+            operation.rows
+        };
+        recording.operate(RecordedOperation {
+            pc: operation.pc,
+            command: recording.index(first.slot),
+            partner: recording.index(partner),
+            start: operation.start,
+            end: operation.at,
+            rows: u64::from(operation.rows),
+            preload_rows: u64::from(operation.rows - multiplied),
+            full: operation.stalled(),
+            pace: u64::from(operation.pace),
+            computes,
+        });
     }
+}
 
-    /// Returns the rows of the multiplication of the operation that is over, all
-    /// of its rows if no stationary operand is taken beside one.
-    fn multiplied(&self) -> u32 {
-        let (unit, operation) = (&self.execute, &self.execute.operation);
-        let brings_stationary = operation.lacks >> 2 & 1 == 0;
-        let computes = |command: &&Command| command.job.kind != ExecuteKind::Preload;
-        let Some(command) = unit
-            .commands
-            .front()
-            .filter(computes)
-            .filter(|_| brings_stationary)
-        else {
-            return operation.rows;
-        };
-        let mode = unit.mode;
-        let b_turned = !mode.weight_stationary && mode.b_transpose;
-        let of = |operand: &Operand, turned: bool| match (operand.is_none(), turned) {
-            (true, _) => 0,
-            (false, true) => operand.cols(),
-            (false, false) => operand.rows(),
-        };
-        let a = of(&command.job.first, mode.a_transpose);
-        a.max(of(&command.job.second, b_turned)).min(operation.rows)
-    }
+/// Returns whether the rows of a result go to one bank.
+#[inline]
+fn in_one_bank(dest: &Operand, stride: u32, k: &Constants) -> bool {
+    let shift = if dest.in_accumulator() {
+        k.acc_bank_shift
+    } else {
+        k.spad_bank_shift
+    };
+    let last = dest.row() + dest.rows().saturating_sub(1) * stride;
+    dest.row() >> shift == last >> shift
 }

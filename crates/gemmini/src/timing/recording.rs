@@ -143,6 +143,9 @@ pub struct RecordedMiss {
     pub outer: bool,
 }
 
+/// In place of the index of a command that is not recorded.
+const NOT_KNOWN: usize = usize::MAX;
+
 /// What the engine did since recording began, up to a limit of commands.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -164,7 +167,8 @@ pub struct Recording {
     /// Commands beyond the limit, of which nothing is known.
     pub dropped: u64,
     limit: usize,
-    slots: Vec<Option<usize>>,
+    /// Index of the command in each slot, or [`NOT_KNOWN`].
+    slots: Vec<usize>,
     blocked_from: Option<u64>,
 }
 
@@ -174,7 +178,7 @@ impl Recording {
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
-            slots: vec![None; SLOTS],
+            slots: vec![NOT_KNOWN; SLOTS],
             ..Self::default()
         }
     }
@@ -203,7 +207,7 @@ impl Recording {
         arriving.clear();
         outer.clear();
         slots.clear();
-        slots.resize(SLOTS, None);
+        slots.resize(SLOTS, NOT_KNOWN);
         (*dropped, *old_limit, *blocked_from) = (0, limit, None);
     }
 
@@ -212,6 +216,7 @@ impl Recording {
         self.blocked_from.get_or_insert(at);
     }
 
+    #[inline(always)]
     pub(super) fn allocate(
         &mut self,
         slot: Slot,
@@ -222,55 +227,36 @@ impl Recording {
         at: u64,
     ) {
         let unit = Unit::of(job.class);
-        if let Some(start) = self.blocked_from.take()
-            && start < at
-            && self.full.len() < self.limit
-        {
-            self.full.push((unit, RecordedSpan { start, end: at, pc }));
+        if let Some(start) = self.blocked_from.take() {
+            self.end_block(unit, RecordedSpan { start, end: at, pc });
         }
-        self.slots[slot as usize] = None;
-        if self.limit <= self.commands.len() {
+        let idx = self.commands.len();
+        if self.limit <= idx {
+            self.slots[slot as usize] = NOT_KNOWN;
             self.dropped += 1;
             return;
         }
-        let action = match job.work {
-            Work::Config => Action::Config,
-            Work::Load(load) => Action::Move {
-                address: load.dram,
-                bytes: if load.zero {
-                    0
-                } else {
-                    u64::from(load.row_bytes) * u64::from(load.rows)
-                },
-                row: load.row,
-                accumulator: load.accumulator,
-            },
-            Work::Store(store) => Action::Move {
-                address: store.dram,
-                bytes: if store.writes {
-                    u64::from(store.bytes) * u64::from(store.rows)
-                } else {
-                    0
-                },
-                row: store.row,
-                accumulator: store.accumulator,
-            },
-            Work::Execute(execute) => match execute.kind {
-                ExecuteKind::Config => Action::Config,
-                ExecuteKind::Preload => Action::Preload,
-                ExecuteKind::Flip | ExecuteKind::Stay => Action::Compute,
-            },
+        // Copied from where it stands as a whole, not put together here.
+        let (other, adds);
+        let action = match &job.work {
+            Work::Execute(execute) => {
+                adds = execute.second.accumulates();
+                match execute.kind {
+                    ExecuteKind::Config => &Action::Config,
+                    ExecuteKind::Preload => &Action::Preload,
+                    ExecuteKind::Flip | ExecuteKind::Stay => &Action::Compute,
+                }
+            }
+            work => {
+                (other, adds) = moved(work);
+                &other
+            }
         };
-        let adds = match job.work {
-            Work::Load(load) => load.accumulate,
-            Work::Execute(execute) => execute.second.accumulates(),
-            Work::Store(_) | Work::Config => false,
-        };
-        self.slots[slot as usize] = Some(self.commands.len());
+        self.slots[slot as usize] = idx;
         self.commands.push(RecordedCommand {
             pc,
             unit,
-            action,
+            action: *action,
             unrolled: origin != Origin::Core,
             arrived: arrived.min(at),
             allocated: at,
@@ -283,6 +269,14 @@ impl Recording {
                 touched(&job.b, false, false),
             ],
         });
+    }
+
+    /// The stretch is over in which there was no entry for the command in turn.
+    #[inline(never)]
+    fn end_block(&mut self, unit: Unit, span: RecordedSpan) {
+        if span.start < span.end && self.full.len() < self.limit {
+            self.full.push((unit, span));
+        }
     }
 
     pub(super) fn issue(&mut self, slot: Slot, entry: &Entry, at: u64) {
@@ -342,15 +336,51 @@ impl Recording {
 
     /// Returns the index of the command in a slot.
     pub(super) fn index(&self, slot: Option<Slot>) -> Option<usize> {
-        self.slots.get(slot? as usize).copied().flatten()
+        let idx = *self.slots.get(slot? as usize)?;
+        (idx != NOT_KNOWN).then_some(idx)
     }
 
     fn command(&mut self, slot: Slot) -> Option<&mut RecordedCommand> {
-        let idx = self.index(Some(slot))?;
-        self.commands.get_mut(idx)
+        self.commands.get_mut(*self.slots.get(slot as usize)?)
     }
 }
 
+/// Returns what a move or a configuration does, and whether it adds to what is
+/// there.
+#[inline(never)]
+fn moved(work: &Work) -> (Action, bool) {
+    match work {
+        Work::Load(load) => {
+            let action = Action::Move {
+                address: load.dram,
+                bytes: if load.zero {
+                    0
+                } else {
+                    u64::from(load.row_bytes) * u64::from(load.rows)
+                },
+                row: load.row,
+                accumulator: load.accumulator,
+            };
+            (action, load.accumulate)
+        }
+        Work::Store(store) => {
+            let action = Action::Move {
+                address: store.dram,
+                bytes: if store.writes {
+                    u64::from(store.bytes) * u64::from(store.rows)
+                } else {
+                    0
+                },
+                row: store.row,
+                accumulator: store.accumulator,
+            };
+            (action, false)
+        }
+        Work::Execute(_) | Work::Config => (Action::Config, false),
+    }
+}
+
+#[inline]
 fn touched(rows: &RowRange, written: bool, adds: bool) -> Option<TouchedRows> {
     let (accumulator, first, count) = rows.rows()?;
     Some(TouchedRows {

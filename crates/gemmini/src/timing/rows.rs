@@ -54,10 +54,61 @@ impl Engine {
     }
 
     fn advance_operation(&mut self, limit: u64) {
+        if !self.take_whole(limit) {
+            self.take_parts(limit);
+            let operation = &self.execute.operation;
+            if operation.complete < operation.rows {
+                return;
+            }
+        }
+        self.finish_operation();
+    }
+
+    /// Takes all rows of an operation that has just begun, a row per cycle, if
+    /// they are due before `limit` and nothing is in their way; returns whether
+    /// it has done so.
+    #[inline]
+    fn take_whole(&mut self, limit: u64) -> bool {
+        let operation = &self.execute.operation;
+        let (at, count) = (operation.at, operation.rows);
+        let rows = u64::from(count);
+        let is_new = operation.is_new();
+        if !is_new | (operation.pace != 1) | (operation.stall.1 != 0) | (at + rows > limit) {
+            return false;
+        }
+        let streams = operation.streams;
+        let all = bits(0, count);
+        for stream in &streams {
+            if stream.needs_spad() && self.spad_writes[stream.bank()].window(at) & all != 0 {
+                return false;
+            }
+        }
+        for stream in &streams {
+            if stream.needs_spad() {
+                let reads = bits(stream.from.into(), stream.to.into());
+                self.spad_reads[stream.bank()].mark_window(at, reads);
+            }
+        }
+        let operation = &mut self.execute.operation;
+        operation.complete = count;
+        operation.at = at + rows;
+        self.stats.array_busy += rows;
+        let dest = operation.dest;
+        if !dest.is_none() {
+            let leaves = at + self.k.read_latency + self.k.mesh_latency;
+            let results = bits(0, dest.rows().min(count));
+            self.mark_results(&dest, dest.row(), leaves, results);
+        }
+        true
+    }
+
+    /// Takes rows up to `limit`, stretch by stretch.
+    #[inline(never)]
+    fn take_parts(&mut self, limit: u64) {
         loop {
             let operation = &mut self.execute.operation;
             if operation.complete >= operation.rows {
-                break;
+                return;
             }
             if operation.at >= limit {
                 return;
@@ -74,7 +125,6 @@ impl Engine {
             }
             self.advance_rows(span);
         }
-        self.finish_operation();
     }
 
     /// Takes the rows of the next `span` cycles, at most 64.
@@ -82,7 +132,7 @@ impl Engine {
     fn advance_rows(&mut self, span: u64) {
         let operation = &mut self.execute.operation;
         let (at, first_row) = (operation.at, operation.complete);
-        let banks = operation.streams.map(|stream| stream.bank as usize);
+        let banks = operation.streams.map(|stream| stream.bank());
         let needs_spad = operation.streams.map(|stream| stream.needs_spad());
         let mut blocked = [0; 3];
         for place in 0..3 {
@@ -101,9 +151,8 @@ impl Engine {
         operation.at = at + progress.cycles;
         self.stats.array_busy += rows;
         self.stats.bank_conflict += progress.cycles - rows;
-        if let Some((dest, stride)) = operation.dest
-            && first_row < dest.rows()
-        {
+        let (dest, stride) = (operation.dest, operation.stride);
+        if !dest.is_none() && first_row < dest.rows() {
             let leaves = at + self.k.read_latency + self.k.mesh_latency + operation.held(at);
             let wanted = dest.rows() - first_row;
             let results = if rows <= wanted.into() {
@@ -300,7 +349,7 @@ fn lowest(mut bits: u64, count: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Operation, Progress, Stream};
-    use crate::timing::stream::pace;
+    use crate::timing::stream::{ACCUMULATOR, ZEROS, pace};
     use proptest::prelude::*;
 
     fn stream() -> impl Strategy<Value = Stream> {
@@ -312,9 +361,11 @@ mod tests {
             0u8..9,
         );
         parts.prop_map(|(reads, accumulator, bank, from, to)| Stream {
-            reads,
-            accumulator,
-            bank,
+            source: match (reads, accumulator) {
+                (false, _) => ZEROS,
+                (true, false) => bank,
+                (true, true) => ACCUMULATOR,
+            },
             from,
             to,
             fired: 0,
@@ -337,7 +388,7 @@ mod tests {
             if span == 0 || operation.complete == operation.rows {
                 break;
             }
-            let blocked = streams.map(|stream| busy[usize::from(stream.bank)] >> all.cycles);
+            let blocked = streams.map(|stream| busy[stream.bank() % 2] >> all.cycles);
             let progress = operation.take_rows(span, blocked);
             for (place, reads) in progress.reads.into_iter().enumerate() {
                 all.reads[place] |= reads << all.cycles;
@@ -376,7 +427,7 @@ mod tests {
             let (operation, progress) = take(streams, busy, &[]);
             let mut given = [0u64; 2];
             for (stream, reads) in operation.streams.iter().zip(progress.reads) {
-                let bank = usize::from(stream.bank);
+                let bank = stream.bank() % 2;
                 prop_assert_eq!(given[bank] & reads, 0);
                 given[bank] |= reads;
                 prop_assert_eq!(busy[bank] & reads, 0);

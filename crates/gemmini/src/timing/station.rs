@@ -207,6 +207,7 @@ impl Station {
 
     /// Puts a command into a free slot; returns whether it can issue from the
     /// next cycle on, as far as commands are concerned.
+    #[inline(always)]
     pub(super) fn allocate(
         &mut self,
         slot: Slot,
@@ -249,12 +250,29 @@ impl Station {
 
     /// Returns the commands of the other sections, and of its own if they are
     /// waited for until they complete, that a new command has to wait for.
-    #[inline]
+    #[inline(always)]
     fn dependencies(&mut self, job: &Job) -> u64 {
-        let same = section(job.class);
+        let (a, b) = (&job.a, &job.b);
+        if job.class == Class::Execute {
+            if job.is_config {
+                return 0;
+            }
+            let on_loads = self.moves_over(Class::Load, a, b);
+            return if job.a_is_dest {
+                on_loads | self.moves_over(Class::Store, a, &RowRange::default())
+            } else {
+                on_loads
+            };
+        }
+        self.dependencies_of_move(job)
+    }
+
+    /// Returns the commands that a move or its configuration has to wait for.
+    #[inline(never)]
+    fn dependencies_of_move(&self, job: &Job) -> u64 {
         let mut deps = 0;
         if job.class == Class::Store && self.ordered_stores {
-            deps = self.valid & same;
+            deps = self.valid & section(Class::Store);
         }
         if job.is_config {
             return deps;
@@ -269,25 +287,14 @@ impl Station {
             section(Class::Store),
             section(Class::Execute),
         );
-        let (a, b) = (&job.a, &job.b);
-        deps | match job.class {
-            Class::Load => {
-                among(executes, &|other| {
-                    a.overlaps(&other.0) | a.overlaps(&other.1)
-                }) | among(stores, &|other| a.overlaps(&other.0))
-            }
-            Class::Store => {
-                among(loads, &|other| a.overlaps(&other.0))
-                    | among(executes & self.writes, &|other| a.overlaps(&other.0))
-            }
-            Class::Execute => {
-                let on_loads = self.moves_over(Class::Load, a, b);
-                if job.a_is_dest {
-                    on_loads | self.moves_over(Class::Store, a, &RowRange::default())
-                } else {
-                    on_loads
-                }
-            }
+        let a = &job.a;
+        if job.class == Class::Load {
+            deps | among(executes, &|other| {
+                a.overlaps(&other.0) | a.overlaps(&other.1)
+            }) | among(stores, &|other| a.overlaps(&other.0))
+        } else {
+            deps | among(loads, &|other| a.overlaps(&other.0))
+                | among(executes & self.writes, &|other| a.overlaps(&other.0))
         }
     }
 
@@ -295,9 +302,15 @@ impl Station {
     #[inline]
     fn moves_over(&mut self, class: Class, a: &RowRange, b: &RowRange) -> u64 {
         let hull = &self.hulls[class as usize];
-        if !(hull.overlaps(a) | hull.overlaps(b)) {
+        if !(hull.meets(a) | hull.meets(b)) {
             return 0;
         }
+        self.moves_found(class, a, b)
+    }
+
+    /// Looks for the loads or stores that touch either of two ranges one by one.
+    #[inline(never)]
+    fn moves_found(&mut self, class: Class, a: &RowRange, b: &RowRange) -> u64 {
         let (mut found, mut hull) = (0, RowRange::default());
         for slot in bits(self.valid & section(class)) {
             let other = &self.ranges[slot].0;

@@ -3,30 +3,45 @@
 use super::engine::Engine;
 use super::job::Operand;
 
+/// Source of rows that are zeros.
+pub(super) const ZEROS: u8 = u8::MAX;
+/// Source of rows that come from the accumulator; lower numbers are banks of the
+/// scratchpad.
+pub(super) const ACCUMULATOR: u8 = 64;
+
 /// One of the three streams of rows of an operation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
-    /// Rows come from a bank (otherwise they are zeros).
-    pub(super) reads: bool,
-    pub(super) accumulator: bool,
-    pub(super) bank: u8,
+    /// Where rows come from.
+    pub(super) source: u8,
     /// Rows that need the bank: from `from` up to `to`.
     pub(super) from: u8,
     pub(super) to: u8,
     pub(super) fired: u8,
 }
 
-impl Stream {
-    /// Returns whether it uses a bank of the scratchpad.
-    #[inline]
-    pub(super) fn uses_spad(&self) -> bool {
-        self.reads && !self.accumulator
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            source: ZEROS,
+            from: 0,
+            to: 0,
+            fired: 0,
+        }
     }
+}
 
+impl Stream {
     /// Returns whether a row of it comes from the scratchpad.
     #[inline]
     pub(super) fn needs_spad(&self) -> bool {
-        self.uses_spad() & (self.from < self.to)
+        (self.source < ACCUMULATOR) & (self.from < self.to)
+    }
+
+    /// Returns the bank of the scratchpad; meaningless if it needs none.
+    #[inline]
+    pub(super) fn bank(&self) -> usize {
+        usize::from(self.source)
     }
 }
 
@@ -35,14 +50,14 @@ impl Engine {
     /// to `to`. There are no more than 64 rows and no more than 64 banks.
     #[inline]
     pub(super) fn stream(&self, operand: &Operand, from: u32, to: u32) -> Stream {
-        let reads = !operand.is_none() && !self.ideal.banks;
+        let bank = (operand.row() >> self.k.spad_bank_shift) as usize & (self.k.spad_banks - 1);
         Stream {
-            reads,
-            accumulator: operand.in_accumulator(),
-            bank: if reads {
-                self.bank(operand.in_accumulator(), operand.row()) as u8
+            source: if operand.is_none() | self.ideal.banks {
+                ZEROS
+            } else if operand.in_accumulator() {
+                ACCUMULATOR
             } else {
-                0
+                bank as u8
             },
             from: from as u8,
             to: to as u8,
@@ -53,7 +68,7 @@ impl Engine {
 
 #[inline]
 pub(super) fn same_bank(a: &Stream, b: &Stream) -> bool {
-    a.reads && b.reads && a.accumulator == b.accumulator && (a.accumulator || a.bank == b.bank)
+    (a.source == b.source) & (a.source != ZEROS)
 }
 
 /// Returns which streams need their bank from the first row on, as bits: three
@@ -61,10 +76,16 @@ pub(super) fn same_bank(a: &Stream, b: &Stream) -> bool {
 pub(super) fn awaited(streams: &[Stream; 3]) -> usize {
     let needs = |place: &usize| {
         let stream = &streams[*place];
-        stream.reads && stream.from == 0 && 0 < stream.to
+        stream.source != ZEROS && stream.from == 0 && 0 < stream.to
     };
-    let bit = |place: usize| 1 << (place + if streams[place].accumulator { 3 } else { 0 });
-    (0..3).filter(needs).map(bit).sum()
+    let shift = |place: usize| {
+        if streams[place].source == ACCUMULATOR {
+            place + 3
+        } else {
+            place
+        }
+    };
+    (0..3).filter(needs).map(|place| 1 << shift(place)).sum()
 }
 
 /// Streams of higher priority in the same bank.
@@ -79,9 +100,7 @@ pub(super) fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
 /// Cycles per row if no one else uses the banks.
 #[inline]
 pub(super) fn pace(streams: &[Stream; 3]) -> u32 {
-    let [a, b, d] = streams.map(|stream| stream.reads);
-    if u8::from(a) + u8::from(b) + u8::from(d) < 2 {
-        return 1;
-    }
-    1 + shared_before(streams, 1).max(shared_before(streams, 2))
+    let [a, b, d] = streams;
+    let same = |one: &Stream, other: &Stream| u32::from(same_bank(one, other));
+    1 + same(a, b).max(same(a, d) + same(b, d))
 }

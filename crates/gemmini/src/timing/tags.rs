@@ -111,11 +111,15 @@ impl Tags {
     /// Returns the destination of the rows that leave with operation `id`, and
     /// its stride.
     #[inline]
-    pub(super) fn leaving(&self, id: u64) -> Option<(Operand, u32)> {
-        self.tags
-            .range(self.known..)
-            .find(|tag| tag.id == id && !tag.dest.is_none())
-            .map(|tag| (tag.dest, tag.stride))
+    pub(super) fn leaving(&self, id: u64) -> (Operand, u32) {
+        let mut place = self.known;
+        while let Some(tag) = self.tags.get(place).filter(|tag| tag.id <= id) {
+            if tag.id == id && !tag.dest.is_none() {
+                return (tag.dest, tag.stride);
+            }
+            place += 1;
+        }
+        (Operand::none(), 0)
     }
 
     /// Returns the next command whose results leave with operation `id`, after
