@@ -432,7 +432,8 @@ impl Engine {
         if let Some(counts) = &mut self.counts {
             counts.flush.add(now + 1, unit.free);
         }
-        if let Some((dest, stride)) = self.execute.tags.leaving(id) {
+        let (dest, stride) = self.execute.tags.leaving(id);
+        if !dest.is_none() {
             let rows = dest.rows().min(self.config.dim);
             let all = (1 << rows) - 1;
             self.scatter_results(&dest, stride, 0, start + mesh, all);
