@@ -10,6 +10,8 @@
 {# With two rows of tiles the loads never pause; then B takes three banks in turn, A one. #}
 {% set hungry = Mt == 2 %}
 {% set first_b = 4096 if hungry else 8192 %}
+{# Panels taken together: as many as the accumulator holds sums of, twice. #}
+{% set wide = 8 // rows if few and not hungry else 1 %}
 // Hand schedule. {{ rows * 16 }}x64 blocks of C, K in slices of 64.
 {% if step == 2 %}
 // A step multiplies two rows of tiles by a 64x64 slice of B: the second row keeps the
@@ -20,7 +22,7 @@
 // halves of the accumulator, so that one leaves while the next is computed.
 {% endif %}
 {% if few %}
-// A is moved in once, B streams through, a slice ahead of its use.
+// A is moved in once, B streams through, a slice ahead of its use{{ ", for " ~ wide ~ " panels of 64\n// columns together, so that there is more to multiply while A still comes in" if 1 < wide }}.
 {% elif resident %}
 // B is moved in once, panels of 64 columns in turn; A in blocks, each while the one
 // before is used.
@@ -43,8 +45,9 @@
 // was, which keeps one of ten trackers of the L2 for about 163 cycles. {{ M * N // 64 }} lines cost
 // {{ M * N // 64 * 163 // 10 }} cycles in this way, the products {{ M * N * K // 256 }}.
 {% elif expert.limit == "loads" %}
-// The limit is the memory behind the L2: at 8 bytes per cycle A, B and C take
-// {{ (M * K + K * N + M * N) // 8 }} cycles, the products {{ M * N * K // 256 }}.
+// The limit is the memory behind the L2: a line that throws another one out comes every
+// 11 cycles at best. The {{ (M * K + K * N + M * N) // 64 }} lines of A, B and C take {{ (M * K + K * N + M * N) // 64 * 11 }} in this way, less what the
+// L2 still holds from the call before, the products {{ M * N * K // 256 }}.
 {% else %}
 // What is missing is the way in of the first slices and the way out of the last block.
 {% endif %}
@@ -88,24 +91,25 @@ void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{
   uint64_t set = 0;
 {%- endmacro %}
 {# A step: row of tiles `row` and, of two, the next one, by slice k of panel j. #}
+{% set panel_b = "b + w * 256" if 1 < wide else "b" %}
 {% macro products(row, load, early) %}
-          uint64_t c = set + {{ "p * 32" if step == 2 else "(p >> 1) * 64 + (p & 1) * 512" }};
+          uint64_t c = set + {{ "p * 32" if step == 2 else "(p >> 1) * 64 + (p & 1) * 512" }}{% if 1 < wide %} + w * {{ rows * 32 }}{% endif %};
 {% if early %}
           {{ load }}
 {% endif %}
-          multiply(a, b, {{ "(k == 0 ? 0x80000000 : 0xc0000000)" if 1 < slices else "0x80000000" }} + c);
+          multiply(a, {{ panel_b }}, {{ "(k == 0 ? 0x80000000 : 0xc0000000)" if 1 < slices else "0x80000000" }} + c);
 {% if not early %}
           {{ load }}
 {% endif %}
-          multiply(a + 32, b + 128, 0xc0000000 + c);
+          multiply(a + 32, {{ panel_b }} + 128, 0xc0000000 + c);
 {% if slices == 1 %}
-          mvout(&C[(i + p) * 16][j * 64], 0x80000000 + c, 64, 16);
-          mvout(&C[(i + p) * 16 + 16][j * 64], 0x80000200 + c, 64, 16);
+          mvout(&C[(i + p) * 16][{{ "(j + w)" if 1 < wide else "j" }} * 64], 0x80000000 + c, 64, 16);
+          mvout(&C[(i + p) * 16 + 16][{{ "(j + w)" if 1 < wide else "j" }} * 64], 0x80000200 + c, 64, 16);
 {% else %}
           if (k == {{ slices - 1 }}) {
-            mvout(&C[{{ row }} * 16][j * 64], 0x80000000 + c, 64, 16);
+            mvout(&C[{{ row }} * 16][{{ "(j + w)" if 1 < wide else "j" }} * 64], 0x80000000 + c, 64, 16);
 {% if step == 2 %}
-            mvout(&C[{{ row }} * 16 + 16][j * 64], 0x80000200 + c, 64, 16);
+            mvout(&C[{{ row }} * 16 + 16][{{ "(j + w)" if 1 < wide else "j" }} * 64], 0x80000200 + c, 64, 16);
 {% endif %}
           }
 {% endif %}
@@ -113,9 +117,9 @@ void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int8_t C[{
 {% if few %}
 
 // Moves in what the next slice takes; the block of C beside it has all rows.
-static __attribute__((noinline)) void load(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int j, int k, int p, uint64_t b) {
+static __attribute__((noinline)) void load(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int j, int k, {% if 1 < wide %}int w, {% endif %}int p, uint64_t b) {
   int next = k < {{ slices - 1 }} ? k + 1 : 0;
-  if (j == 0 && next > 0) {
+  if (j == 0 && next > 0{% if 1 < wide %} && w == 0{% endif %}) {
 {% if hungry %}
     load_a(&A[0][next * 64], next * 128);
 {% else %}
@@ -125,13 +129,37 @@ static __attribute__((noinline)) void load(int8_t A[{{ M }}][{{ K }}], int8_t B[
 {% if hungry %}
   if (j < {{ panels - 1 }} || next > 0) {
 {% else %}
-  if (p == {{ 2 if rows == 8 else 0 }} && (j < {{ panels - 1 }} || next > 0)) {
+  if (p == {{ 2 if rows == 8 else 0 }} && (j < {{ panels - wide }} || next > 0)) {
 {% endif %}
+{% if 1 < wide %}
+    load_b(&B[next * 64][(next > 0 ? j + w : j + w + {{ wide }}) * 64], b + w * 256);
+{% else %}
     load_b(&B[next * 64][(next > 0 ? j : j + 1) * 64], b);
+{% endif %}
   }
 }
 {{ begin() }}
+{% if 1 < wide %}
+  for (int w = 1; w < {{ wide }}; w++) {
+    load_b(&B[0][w * 64], {{ first_b }} + w * 256);
+  }
+{% endif %}
   uint64_t b = {{ first_b }};
+{% if 1 < wide %}
+  for (int j = 0; j < {{ panels }}; j += {{ wide }}) {
+    for (int k = 0; k < {{ slices }}; k++) {
+      uint64_t next_b = b < 12288 ? b + 4096 : {{ first_b }};
+      for (int w = 0; w < {{ wide }}; w++) {
+        for (int p = 0; p < {{ rows }}; p += 2) {
+          uint64_t a = (k & 1) * 4096 + (k >> 1) * {{ rows * 64 }} + p * 64;
+          {{ products("p", "load(A, B, j, k, w, p, next_b);", false)|trim }}
+        }
+      }
+      b = next_b;
+    }
+    set ^= 256;
+  }
+{% else %}
   for (int j = 0; j < {{ panels }}; j++) {
     for (int k = 0; k < {{ slices }}; k++) {
       uint64_t next_b = b < 12288 ? b + 4096 : {{ first_b }};
@@ -147,6 +175,7 @@ static __attribute__((noinline)) void load(int8_t A[{{ M }}][{{ K }}], int8_t B[
     }
     set ^= 256;
   }
+{% endif %}
   fence();
 }
 {% elif resident %}
