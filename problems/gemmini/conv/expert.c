@@ -155,11 +155,12 @@ void solution(int8_t inp[{{ batch }}][{{ side }}][{{ side }}][{{ C }}], int8_t w
   for (int c = 0; c < 4; c++) {
     mvin2(&weights[0][0][c * 16][0], 8192 + c * 16, 16, 16);
   }
+  // Bias lies in the L2 and comes in between lines of the image, which do not.
   for (int p = 0; p < {{ moves }}; p++) {
     mvin(&inp[0][0][0][0] + p * {{ 16 * C }}, p * 16, 64, {{ height(moves ~ " - p", plane) }});
-  }
-  for (int t = 0; t < {{ tiles }}; t++) {
-    mvin3(&bias[0][0], 0x80000000 + t * 16, 16, {{ height(tiles ~ " - t", area) }});
+    if (p < {{ tiles }}) {
+      mvin3(&bias[0][0], 0x80000000 + p * 16, 16, {{ height(tiles ~ " - p", area) }});
+    }
   }
 {% if chunks == 1 %}
   uint64_t bank = 0;
