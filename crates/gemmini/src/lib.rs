@@ -101,28 +101,17 @@ impl Receiver for Execution<'_> {
     fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
         let Gemmini { functional, timing } = self.gemmini;
         let command = self.command;
-        if let (Some(engine), Ok(counter @ Instruction::Counter(_))) = (&mut *timing, &instruction)
-        {
-            // What loops would do was handed over with their own commands.
-            let context = ExecContext {
-                matmul: None,
-                conv: None,
-                ..functional.context()
-            };
-            let (reply, accessed) = engine.push_counter_access(command, counter, &context);
-            functional.set_event_totals(engine.events(accessed));
-            let value = functional.execute_decoded(command, instruction, self.memory)?;
-            let shares_lines = engine.shares_lines();
-            return Ok(RoccReply {
-                value,
-                shares_lines,
-                ..reply
-            });
+        let is_access = matches!(instruction, Ok(Instruction::Counter(_)));
+        if let Some(engine) = timing.as_mut().filter(|_| is_access) {
+            functional.set_event_totals(engine.events(command.cycle));
         }
         let value = functional.execute_decoded(command, instruction, self.memory)?;
         Ok(match (timing, instruction) {
             (Some(engine), Ok(instruction)) => {
-                let reply = engine.push(command, &instruction, &functional.context());
+                let mut reply = engine.push(command, &instruction, &functional.context());
+                if is_access {
+                    reply.value_ready = engine.counter_answer(reply.accepted);
+                }
                 RoccReply {
                     value,
                     shares_lines: engine.shares_lines(),

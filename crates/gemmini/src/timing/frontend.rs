@@ -158,31 +158,18 @@ impl Engine {
         reply(accepted)
     }
 
-    /// Takes an access to the event counters, which passes the queues as any other
-    /// command does; returns the reply, without its value, and the cycle in which
-    /// the counters are accessed.
-    pub(crate) fn push_counter_access(
-        &mut self,
-        command: &RoccCommand,
-        instruction: &Instruction,
-        context: &ExecContext<'_>,
-    ) -> (RoccReply, u64) {
-        let reply = self.push(command, instruction, context);
+    /// Returns the cycle in which the core has the answer to the access to the event
+    /// counters that was the last command and `accepted` then. It passes the queues
+    /// as any command does.
+    pub(crate) fn counter_answer(&mut self, accepted: u64) -> u64 {
         self.run_up_to(Until::Left(self.pushed));
-        let accessed = if self.left_count < self.pushed {
+        let left = if self.left_count < self.pushed {
             // It waits for something that never happens; a fence will say so.
-            reply.accepted
+            accepted
         } else {
             self.left[(self.pushed - 1) % 32]
         };
-        let value_ready = accessed + self.k.counter_reply;
-        (
-            RoccReply {
-                value_ready,
-                ..reply
-            },
-            accessed,
-        )
+        left + self.k.counter_reply
     }
 
     /// Returns the cycle from which there is room for the next command as far as
