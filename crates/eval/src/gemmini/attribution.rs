@@ -5,7 +5,9 @@
 //! followed through the commands it waited for. The parts add up to the whole
 //! by construction: segments lie end to end.
 
+use super::full_station;
 use super::ordered::Ordered;
+use super::pc_map::{PcMap, PcSums};
 use crate::cause::Cause;
 use autocomp_gemmini::timing::{
     Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit,
@@ -26,10 +28,59 @@ pub(super) struct Segment {
     pub(super) waiting: Option<u64>,
 }
 
-/// Returns segments that cover `start..end` without a hole or an overlap.
-pub(super) fn attribute(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<Segment> {
+/// Takes segments in order.
+pub(super) trait Charges {
+    /// Takes one that begins where the last one ended.
+    fn charge(&mut self, segment: Segment);
+}
+
+/// Keeps them; neighbours that are alike become one.
+impl Charges for Vec<Segment> {
+    fn charge(&mut self, segment: Segment) {
+        match self.last_mut() {
+            Some(last)
+                if (last.cause, last.pc, last.waiting)
+                    == (segment.cause, segment.pc, segment.waiting) =>
+            {
+                last.end = segment.end;
+            }
+            _ => self.push(segment),
+        }
+    }
+}
+
+/// Only adds them up.
+#[derive(Debug, Default)]
+pub(super) struct ChargeSums(PcSums<(Cause, Option<u64>, Option<u64>)>);
+
+impl ChargeSums {
+    /// Returns the cycles of each cause, instruction charged and instruction
+    /// that waits, in no order.
+    pub(super) fn finish(self) -> PcMap<(Cause, Option<u64>, Option<u64>), u64> {
+        self.0.finish()
+    }
+}
+
+impl Charges for ChargeSums {
+    #[inline]
+    fn charge(&mut self, segment: Segment) {
+        let Segment {
+            start,
+            end,
+            cause,
+            pc,
+            waiting,
+        } = segment;
+        let place = pc.unwrap_or(0) ^ waiting.unwrap_or(0) << 3 ^ (cause as u64) << 1;
+        self.0.add((cause, pc, waiting), place, end - start);
+    }
+}
+
+/// Hands segments to `charges` that cover `start..end` without a hole or an
+/// overlap.
+pub(super) fn attribute<C: Charges>(ordered: &Ordered<'_>, start: u64, end: u64, charges: &mut C) {
     let recording = ordered.recording;
-    let mut sweep = Sweep::new(ordered, start);
+    let mut sweep = Sweep::new(ordered, start, charges);
     for operation in &recording.operations {
         if operation.end <= sweep.at && 0 < operation.rows {
             continue;
@@ -41,55 +92,36 @@ pub(super) fn attribute(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<Segm
         sweep.tail(end);
     }
     sweep.until(end, Cause::Unrecorded, None);
-    sweep.segments
 }
 
-struct Sweep<'r> {
+struct Sweep<'r, C> {
     ordered: &'r Ordered<'r>,
     recording: &'r Recording,
     /// Cycle and index of completed moves, in this order.
     completed: Vec<(u64, u32)>,
-    /// Moves into the scratchpad in order, and the first of them that was not
-    /// complete when last looked at.
-    scratchpad_loads: Vec<u32>,
+    /// The first of the moves into the scratchpad that was not complete when
+    /// last looked at.
     next_load: usize,
     at: u64,
     /// Instruction that waits in the gap looked at.
     waiting: Option<u64>,
-    segments: Vec<Segment>,
+    charges: &'r mut C,
 }
 
-impl<'r> Sweep<'r> {
-    fn new(ordered: &'r Ordered<'r>, start: u64) -> Self {
-        let commands = &ordered.recording.commands;
-        let to_scratchpad = |idx: &usize| {
-            let action = commands[*idx].action;
-            matches!(
-                action,
-                Action::Move {
-                    accumulator: false,
-                    ..
-                }
-            )
-        };
-        let loads = ordered.moves(Unit::Load).filter(to_scratchpad);
-        let scratchpad_loads = loads.map(|idx| idx as u32).collect();
-        // Waits for the array are not followed further back.
-        let moves = ordered
-            .moves(Unit::Load)
-            .chain(ordered.moves(Unit::Store))
-            .map(|idx| (commands[idx].completed, idx as u32));
-        let mut completed: Vec<(u64, u32)> = moves.collect();
-        completed.sort_unstable();
+impl<'r, C: Charges> Sweep<'r, C> {
+    fn new(ordered: &'r Ordered<'r>, start: u64, charges: &'r mut C) -> Self {
+        // Waits for the array are not followed further back. Those of each unit
+        // lie nearly in order.
+        let mut completed = ordered.moves.concat();
+        completed.sort();
         Self {
             ordered,
             recording: ordered.recording,
             completed,
-            scratchpad_loads,
             next_load: 0,
             at: start,
             waiting: None,
-            segments: Vec::new(),
+            charges,
         }
     }
 
@@ -108,18 +140,13 @@ impl<'r> Sweep<'r> {
         }
         let waiting = self.waiting.filter(|waiting| Some(*waiting) != pc);
         let start = std::mem::replace(&mut self.at, end);
-        match self.segments.last_mut() {
-            Some(last) if (last.cause, last.pc, last.waiting) == (cause, pc, waiting) => {
-                last.end = end;
-            }
-            _ => self.segments.push(Segment {
-                start,
-                end,
-                cause,
-                pc,
-                waiting,
-            }),
-        }
+        self.charges.charge(Segment {
+            start,
+            end,
+            cause,
+            pc,
+            waiting,
+        });
     }
 
     /// Charges the cycles in which an operation is under way.
@@ -162,7 +189,7 @@ impl<'r> Sweep<'r> {
     /// during an operation.
     fn load_during(&mut self, start: u64, end: u64) -> Option<u64> {
         let commands = &self.recording.commands;
-        let loads = &self.scratchpad_loads;
+        let loads = &self.ordered.scratchpad_loads;
         // Moves in complete in order, operations too.
         while self.next_load < loads.len()
             && commands[loads[self.next_load] as usize].completed <= start
@@ -211,11 +238,7 @@ impl<'r> Sweep<'r> {
             let place = recording.full.partition_point(|(_, span)| span.end <= at);
             let next = match recording.full.get(place) {
                 Some((unit, span)) if span.start <= at => {
-                    let cause = match unit {
-                        Unit::Load => Cause::LoadEntries,
-                        Unit::Store => Cause::StoreEntries,
-                        Unit::Execute => Cause::ExecuteEntries,
-                    };
+                    let cause = full_station::cause(*unit);
                     self.until(span.end.min(allocated), cause, Some(span.pc));
                     continue;
                 }

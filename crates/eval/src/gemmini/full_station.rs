@@ -6,6 +6,7 @@
 use super::attribution::Overlap;
 use super::ordered::Ordered;
 use super::pc_map::PcMap;
+use crate::cause::Cause;
 use autocomp_gemmini::timing::Unit;
 
 /// Reasons for one full section.
@@ -25,6 +26,15 @@ pub(super) struct Reasons {
     pub(super) blocked: PcMap<u64, u64>,
     /// Cycles by instruction that the oldest command waited for.
     pub(super) waited_for: PcMap<u64, u64>,
+}
+
+/// Returns the cause that cycles lost to full entries of a unit are charged to.
+pub(super) fn cause(unit: Unit) -> Cause {
+    match unit {
+        Unit::Load => Cause::LoadEntries,
+        Unit::Store => Cause::StoreEntries,
+        Unit::Execute => Cause::ExecuteEntries,
+    }
 }
 
 /// Returns the reasons for full entries of `unit` in `start..end`.

@@ -1,15 +1,17 @@
 //! A recording with its parts in order, made once for all that look into it.
 
 use super::attribution::{covered, joined};
-use autocomp_gemmini::timing::{RecordedCommand, RecordedSpan, Recording, Unit};
+use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Recording, Unit};
 use std::borrow::Cow;
 
 /// A recording, and where things are in it.
 pub(super) struct Ordered<'r> {
     pub(super) recording: &'r Recording,
-    /// Indices of moves in and of moves out, in order of allocation, and of
-    /// changes of their settings.
-    moves: [Vec<u32>; 2],
+    /// Cycle of completion and index of moves in and of moves out, in order of
+    /// allocation, and of changes of their settings.
+    pub(super) moves: [Vec<(u64, u32)>; 2],
+    /// Indices of moves into the scratchpad, in order of allocation.
+    pub(super) scratchpad_loads: Vec<u32>,
     /// Cycles in which entries of each unit were taken, and commands.
     held: [(u64, u64); 3],
     /// Index of the command that completed last.
@@ -25,9 +27,11 @@ pub(super) struct Ordered<'r> {
 }
 
 impl<'r> Ordered<'r> {
-    /// Goes through `recording` once.
-    pub(super) fn new(recording: &'r Recording) -> Self {
+    /// Goes through `recording` once, and hands every command for the load and
+    /// the store unit to `visit`.
+    pub(super) fn new(recording: &'r Recording, mut visit: impl FnMut(&RecordedCommand)) -> Self {
         let mut moves = [Vec::new(), Vec::new()];
+        let mut scratchpad_loads = Vec::new();
         let mut held = [(0, 0); 3];
         let mut last: Option<(u64, usize)> = None;
         for (idx, command) in recording.commands.iter().enumerate() {
@@ -35,7 +39,18 @@ impl<'r> Ordered<'r> {
             *cycles += command.completed.saturating_sub(command.allocated);
             *count += 1;
             if command.unit != Unit::Execute {
-                moves[place(command.unit)].push(idx as u32);
+                visit(command);
+                moves[place(command.unit)].push((command.completed, idx as u32));
+                let to_scratchpad = matches!(
+                    command.action,
+                    Action::Move {
+                        accumulator: false,
+                        ..
+                    }
+                );
+                if to_scratchpad && command.unit == Unit::Load {
+                    scratchpad_loads.push(idx as u32);
+                }
             }
             if last.is_none_or(|(cycle, _)| cycle <= command.completed) {
                 last = Some((command.completed, idx));
@@ -46,6 +61,7 @@ impl<'r> Ordered<'r> {
         Self {
             recording,
             moves,
+            scratchpad_loads,
             held,
             last: last.map(|(_, idx)| idx),
             misses: Cow::Owned(joined(misses.map(|it| (it.start, it.end)))),
@@ -66,11 +82,11 @@ impl<'r> Ordered<'r> {
 
     /// Returns the indices of the commands of the load or the store unit.
     pub(super) fn moves(&self, unit: Unit) -> impl Iterator<Item = usize> + Clone + '_ {
-        let moves: &[u32] = match unit {
+        let moves: &[(u64, u32)] = match unit {
             Unit::Execute => &[],
             _ => &self.moves[place(unit)],
         };
-        moves.iter().map(|idx| *idx as usize)
+        moves.iter().map(|(_, idx)| *idx as usize)
     }
 
     /// Returns the cycles for which commands of a unit held their entries,

@@ -2,23 +2,25 @@
 
 use super::activities::timeline;
 use super::apart::CallCounts;
-use super::attribution::{Segment, attribute, covered};
+use super::attribution::{ChargeSums, Charges, attribute, covered};
 use super::core_lines::CoreTally;
 use super::evaluator::GemminiEvaluator;
 use super::findings::Kernel;
 use super::full_station;
 use super::local_rows::{Occupancy, occupancy};
 use super::ordered::Ordered;
-use super::pc_map::PcMap;
+use super::pc_map::{PcMap, PcSums};
 use super::session::Session;
+use crate::bottleneck::WORTH_NAMING;
 use crate::profile::{
     BufferTraffic, Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows,
     MemoryTraffic, Profile, RooflinePosition, UnitCycles,
 };
 use crate::timeline::{Counter, Timeline};
-use autocomp_gemmini::timing::{Action, RecordedSpan, Recording, Unit};
+use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Recording, Unit};
 use autocomp_sim::{CallReport, Program};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// Pairs of lines reported, longest waits first.
 const MAX_WAITS: usize = 32;
@@ -77,11 +79,13 @@ fn line_text(kernel: Kernel<'_>, line: u32) -> String {
 fn memory_traffic(
     session: &mut Session<'_>,
     ordered: &Ordered<'_>,
-    start: u64,
-    end: u64,
+    (start, end): (u64, u64),
+    whole: bool,
 ) -> (MemoryTraffic, [u64; 2]) {
-    let spans =
-        |spans: &[RecordedSpan]| covered(spans.iter().map(|it| (it.start, it.end)), start, end);
+    let spans = |spans: &[RecordedSpan]| match whole {
+        true => covered(spans.iter().map(|it| (it.start, it.end)), start, end),
+        false => 0,
+    };
     let mut traffic = MemoryTraffic {
         arriving_cycles: spans(&ordered.arriving),
         outer_wait_cycles: spans(&ordered.outer),
@@ -102,10 +106,17 @@ fn memory_traffic(
     (traffic, [stats.read_beats, stats.write_beats])
 }
 
-/// Returns why sections of the reservation station were full.
-fn station(ordered: &Ordered<'_>, start: u64, end: u64, lines: &mut Lines<'_>) -> Vec<FullStation> {
+/// Returns why sections of the reservation station were full: all of them, or
+/// only of units that `wanted` names.
+fn station(
+    ordered: &Ordered<'_>,
+    start: u64,
+    end: u64,
+    wanted: impl Fn(Unit) -> bool,
+    lines: &mut Lines<'_>,
+) -> Vec<FullStation> {
     let mut found = Vec::new();
-    for (name, unit) in UNITS {
+    for (name, unit) in UNITS.into_iter().filter(|(_, unit)| wanted(*unit)) {
         let reasons = full_station::reasons(ordered, unit, start, end);
         if reasons.cycles == 0 {
             continue;
@@ -136,6 +147,10 @@ fn station(ordered: &Ordered<'_>, start: u64, end: u64, lines: &mut Lines<'_>) -
 
 /// Returns the profile of a call that `session` has just made, with its
 /// statistics reset before, and, if wanted, its timeline.
+///
+/// Without a timeline it is for feedback, and what neither its paragraph nor
+/// experiments need is left out: busy cycles of the array and of moves, reasons
+/// for full entries that hardly cost anything, and times of the memory system.
 pub(super) fn profile(
     session: &mut Session<'_>,
     recorded: &Recorded,
@@ -151,30 +166,49 @@ pub(super) fn profile(
         tally,
     } = recorded;
     let (start, end) = (*start, start + report.cycles);
-    let ordered = Ordered::new(recording);
-    let mut segments = attribute(&ordered, start, end);
-    if let Some(tally) = tally {
-        let queues = u64::from(evaluator.engine.config.timing.frontend.queues);
-        segments = tally.locate(segments, queues, session.memory());
+    let mut moved = Moved::new(session);
+    let ordered = Ordered::new(recording, |command| moved.add(command));
+    let (mut segments, mut charges) = (Vec::new(), ChargeSums::default());
+    if with_timeline || tally.is_some() {
+        attribute(&ordered, start, end, &mut segments);
+        if let Some(tally) = tally {
+            let queues = u64::from(evaluator.engine.config.timing.frontend.queues);
+            segments = tally.locate(segments, queues, session.memory());
+        }
+        segments.iter().for_each(|segment| charges.charge(*segment));
+    } else {
+        attribute(&ordered, start, end, &mut charges);
     }
+    let charges = charges.finish();
     let mut lines = Lines {
         kernel,
         program: session.program(),
         known: HashMap::new(),
     };
-    let buffers = buffer_traffic(session, &ordered, evaluator, &mut lines);
+    let buffers = buffer_traffic(session, moved, evaluator, &mut lines);
     let bytes_moved = buffers.iter().map(|it| it.bytes_in + it.bytes_out).sum();
     let core_lines = tally.as_ref().map_or_else(Vec::new, |tally| {
         let kernel = lines.kernel;
         let text = |line| line_text(kernel, line);
         tally.lines(session.memory(), |pc| lines.of(pc), text)
     });
-    let (memory, port) = memory_traffic(session, &ordered, start, end);
+    let (memory, port) = memory_traffic(session, &ordered, (start, end), with_timeline);
     let config = session.accelerator().functional().config();
     let (spad_used, acc_used) = counts.rows_touched;
     let cycles = report.cycles;
     let problem = &evaluator.problem;
-    let (line_cycles, waits) = by_line(&segments, &mut lines);
+    let (line_cycles, waits) = by_line(&charges, &mut lines);
+    let causes = by_cause(&charges, cycles);
+    let matters = |unit| {
+        let cause = full_station::cause(unit);
+        let told = |it: &CauseCycles| it.cause == cause && WORTH_NAMING <= it.share;
+        with_timeline || causes.iter().any(told)
+    };
+    let station = station(&ordered, start, end, matters, &mut lines);
+    let mut units = match with_timeline {
+        true => busy_units(&ordered, start, end),
+        false => Vec::new(),
+    };
     let over_time = |accumulator, size| {
         if with_timeline {
             occupancy(recording, accumulator, size, start, end)
@@ -195,7 +229,7 @@ pub(super) fn profile(
             .max(1),
     );
     let behind_l2 = memory.lines_read + memory.lines_written;
-    let others = [
+    let ways = [
         ("port-in", port[0], port[0]),
         ("port-out", port[1], port[1]),
         (
@@ -204,17 +238,18 @@ pub(super) fn profile(
             behind_l2,
         ),
     ];
+    units.extend(other_units(report, ways));
     let mut profile = Profile {
         cycles,
         ideal_cycles: evaluator.ideal.0,
         percent_of_peak: 100.0 * evaluator.ideal.0 as f64 / cycles.max(1) as f64,
         bottleneck: String::new(),
-        causes: by_cause(&segments, cycles),
+        causes,
         lines: line_cycles,
         waits,
         what_if: Vec::new(),
-        units: units(&ordered, start, end, report, others),
-        station: station(&ordered, start, end, &mut lines),
+        units,
+        station,
         memory,
         core: CoreCycles {
             instructions: report.instructions,
@@ -263,10 +298,13 @@ pub(super) fn profile(
     (profile, timeline)
 }
 
-fn by_cause(segments: &[Segment], cycles: u64) -> Vec<CauseCycles> {
+/// Cycles by cause, instruction charged and instruction that waits.
+type Charged = PcMap<(Cause, Option<u64>, Option<u64>), u64>;
+
+fn by_cause(charges: &Charged, cycles: u64) -> Vec<CauseCycles> {
     let mut sums = [0; Cause::ALL.len()];
-    for segment in segments {
-        sums[segment.cause as usize] += segment.end - segment.start;
+    for ((cause, ..), cycles) in charges {
+        sums[*cause as usize] += cycles;
     }
     let mut causes: Vec<CauseCycles> = Cause::ALL
         .into_iter()
@@ -284,21 +322,10 @@ fn by_cause(segments: &[Segment], cycles: u64) -> Vec<CauseCycles> {
     causes
 }
 
-fn by_line(segments: &[Segment], lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec<LineWait>) {
-    // There are many segments, and few instructions.
-    let mut by_pc: [PcMap<_, u64>; Cause::ALL.len()] = std::array::from_fn(|_| PcMap::default());
-    for segment in segments {
-        let sums = &mut by_pc[segment.cause as usize];
-        *sums.entry((segment.pc, segment.waiting)).or_default() += segment.end - segment.start;
-    }
-    let of_cause = |cause: Cause| {
-        let sums = std::mem::take(&mut by_pc[cause as usize]);
-        sums.into_iter()
-            .map(move |((pc, waiting), cycles)| (pc, waiting, cause, cycles))
-    };
+fn by_line(charges: &Charged, lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec<LineWait>) {
     let mut sums: BTreeMap<Option<u32>, BTreeMap<Cause, u64>> = BTreeMap::new();
     let mut waits: BTreeMap<(u32, u32, Cause), u64> = BTreeMap::new();
-    for (pc, waiting, cause, cycles) in Cause::ALL.into_iter().flat_map(of_cause) {
+    for (&(cause, pc, waiting), &cycles) in charges {
         let line = pc.and_then(|pc| lines.of(pc));
         *sums.entry(line).or_default().entry(cause).or_default() += cycles;
         let waiting = waiting.and_then(|pc| lines.of(pc));
@@ -330,29 +357,30 @@ fn by_line(segments: &[Segment], lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec
     (by_line, waits)
 }
 
-fn units(
-    ordered: &Ordered<'_>,
-    start: u64,
-    end: u64,
-    report: &CallReport,
-    others: [(&'static str, u64, u64); 3],
-) -> Vec<UnitCycles> {
+/// Returns the units with a section of the reservation station each.
+fn busy_units(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<UnitCycles> {
     let cycles = (end - start).max(1) as f64;
-    let mut units = Vec::new();
-    for (name, unit) in UNITS {
+    let unit = |(name, unit)| {
         let busy_cycles = ordered.busy(unit, start, end);
         let (held, commands) = ordered.held(unit);
-        units.push(UnitCycles {
+        UnitCycles {
             unit: name,
             busy_cycles,
             occupancy: busy_cycles as f64 / cycles,
             commands,
             mean_entries: Some(held as f64 / cycles),
-        });
-    }
-    for (unit, busy_cycles, commands) in others {
+        }
+    };
+    UNITS.into_iter().map(unit).collect()
+}
+
+/// Returns `ways` to memory and the core.
+fn other_units(report: &CallReport, ways: [(&'static str, u64, u64); 3]) -> Vec<UnitCycles> {
+    let cycles = report.cycles.max(1) as f64;
+    let mut units = Vec::new();
+    for (unit, busy_cycles, commands) in ways {
         // Beats under way when the call ended or began count once more.
-        let busy_cycles = busy_cycles.min(end - start);
+        let busy_cycles = busy_cycles.min(report.cycles);
         units.push(UnitCycles {
             unit,
             busy_cycles,
@@ -380,31 +408,58 @@ fn buffer_at(session: &Session<'_>, address: u64) -> Option<usize> {
     places.position(|(buffer, first)| (*first..first + buffer.bytes() as u64).contains(&address))
 }
 
+/// Bytes moved by every instruction, to and from every buffer.
+struct Moved {
+    /// First address of each buffer and that behind it.
+    places: Vec<Range<u64>>,
+    /// By place (that behind the last for bytes in no buffer), whether they
+    /// left, and instruction.
+    bytes: PcSums<(usize, bool, u64)>,
+}
+
+impl Moved {
+    fn new(session: &Session<'_>) -> Self {
+        let buffers = session.buffers().iter();
+        let places = buffers.zip(&session.layout().addresses);
+        Self {
+            places: places
+                .map(|(buffer, first)| *first..first + buffer.bytes() as u64)
+                .collect(),
+            bytes: PcSums::default(),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, command: &RecordedCommand) {
+        let Action::Move { address, bytes, .. } = command.action else {
+            return;
+        };
+        let place = self.places.iter().position(|it| it.contains(&address));
+        let key = (
+            place.unwrap_or(self.places.len()),
+            command.unit == Unit::Store,
+            command.pc,
+        );
+        self.bytes.add(key, command.pc, bytes);
+    }
+}
+
 fn buffer_traffic(
     session: &Session<'_>,
-    ordered: &Ordered<'_>,
+    moved: Moved,
     evaluator: &GemminiEvaluator,
     lines: &mut Lines<'_>,
 ) -> Vec<BufferTraffic> {
     let buffers = session.buffers();
-    let mut by_pc: PcMap<(usize, u64), [u64; 2]> = PcMap::default();
-    for unit in [Unit::Load, Unit::Store] {
-        for command in ordered.of(unit) {
-            let Action::Move { address, bytes, .. } = command.action else {
-                continue;
-            };
-            let place = buffer_at(session, address).unwrap_or(buffers.len());
-            let sums = by_pc.entry((place, command.pc)).or_default();
-            sums[usize::from(unit == Unit::Store)] += bytes;
-        }
-    }
     let mut sums = vec![(0, 0, BTreeMap::<u32, u64>::new()); buffers.len() + 1];
-    for ((place, pc), [bytes_in, bytes_out]) in by_pc {
+    for ((place, left, pc), bytes) in moved.bytes.finish() {
         let sum = &mut sums[place];
-        sum.0 += bytes_in;
-        sum.1 += bytes_out;
+        match left {
+            true => sum.1 += bytes,
+            false => sum.0 += bytes,
+        }
         if let Some(line) = lines.of(pc) {
-            *sum.2.entry(line).or_default() += bytes_in + bytes_out;
+            *sum.2.entry(line).or_default() += bytes;
         }
     }
     let names = buffers

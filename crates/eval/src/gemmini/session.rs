@@ -57,7 +57,7 @@ pub(super) struct Session<'a> {
     layout: Layout,
     entry: u64,
     input_regions: Vec<Option<usize>>,
-    /// What each output held before the last call.
+    /// What each output held before the last call, if there are values.
     poisons: Vec<Vec<u8>>,
     kind: SessionKind,
 }
@@ -149,11 +149,9 @@ impl<'a> Session<'a> {
                     poison_output(bytes, right, seed.derive(&buffer.name));
                 }
             }
-            self.poisons.push(if case.before[idx].is_none() {
-                bytes.to_vec()
-            } else {
-                Vec::new()
-            });
+            let compared = self.kind.values && case.before[idx].is_none();
+            self.poisons
+                .push(if compared { bytes.to_vec() } else { Vec::new() });
         }
         let pattern = seed.derive("accelerator").0 as u8;
         self.machine.accelerator().functional_mut().poison(pattern);
@@ -233,7 +231,8 @@ impl<'a> Session<'a> {
             .expect("buffers lie in memory")
     }
 
-    /// Returns what an output held before the last call.
+    /// Returns what an output held before the last call; nothing in a session
+    /// without values.
     pub(super) fn poison(&self, idx: usize) -> &[u8] {
         &self.poisons[idx]
     }

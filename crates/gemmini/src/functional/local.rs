@@ -53,6 +53,7 @@ pub(crate) struct Rows {
     shift: u32,
     blocks: Vec<Block>,
     /// Entries of the rows of blocks that are not alike; others are stale.
+    /// Empty until there is such a block, which many programs never make.
     rows: Vec<Known>,
 }
 
@@ -74,7 +75,7 @@ impl Rows {
         Self {
             shift: dim.ilog2(),
             blocks: vec![block; rows.div_ceil(dim) as usize],
-            rows: vec![Known::default(); rows.next_multiple_of(dim) as usize],
+            rows: Vec::new(),
         }
     }
 
@@ -109,7 +110,6 @@ impl Rows {
             let dim = self.dim();
             let block = &mut self.blocks[index];
             let start = index << self.shift;
-            let rows = &mut self.rows[start..start + dim as usize];
             let inside = (first as usize - start)..(first as usize - start) + count as usize;
             if count == dim {
                 block.touched = u64::MAX;
@@ -125,10 +125,19 @@ impl Rows {
                     if known == block.known {
                         continue;
                     }
-                    rows.fill(block.known);
+                    if self.rows.is_empty() {
+                        let rows = self.blocks.len() << self.shift;
+                        self.rows.resize(rows, Known::default());
+                    }
+                    let block = &mut self.blocks[index];
+                    self.rows[start..start + dim as usize].fill(block.known);
                     block.alike = false;
                 }
             }
+            let (block, rows) = (
+                &mut self.blocks[index],
+                &mut self.rows[start..start + dim as usize],
+            );
             let reaches_end = inside.end == dim as usize;
             for known in &mut rows[inside] {
                 known.note(mask, pc, after_load);

@@ -230,10 +230,13 @@ impl Functional {
         self.local.acc.forget_touched();
     }
 
-    /// Fills the local memories with a byte and forgets that anything was
-    /// written to them or is in the array. Configuration stays.
+    /// Fills the local memories with a byte, unless values are left out, and
+    /// forgets that anything was written to them or is in the array.
+    /// Configuration stays.
     pub fn poison(&mut self, pattern: u8) {
-        self.local.poison(pattern);
+        if self.with_values {
+            self.local.poison(pattern);
+        }
         self.array.forget();
         self.in_flight.clear();
         self.last_load = None;
