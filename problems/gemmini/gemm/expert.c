@@ -35,8 +35,13 @@
 // slice in use nor the one before, which the array may still read, is in the way.
 {% else %}
 // Slices of A alternate between scratchpad banks 0 and 1, those of B between 2 and 3, so
+{% if few and rows == 8 %}
+// that moves of B never meet the array in a bank. For this they start with a slice's second
+// step: the array is up to eight products behind the core and may be in the slice before.
+{% else %}
 // that moves never meet the array in a bank. For this they start in the middle of a step:
 // the array is up to eight products behind the core and may be in the slice before.
+{% endif %}
 {% endif %}
 // Products and moves are functions of their own, so that the registers suffice and the
 // core is never late. {{ expert.peak }} % of peak.
@@ -169,7 +174,7 @@ static __attribute__((noinline)) void load(int8_t A[{{ M }}][{{ K }}], int8_t B[
 {% else %}
         uint64_t a = (k & 1) * 4096 + (k >> 1) * {{ rows * 64 }} + p * 64;
 {% endif %}
-        {{ products("p", "load(A, B, j, k, p, next_b);", hungry)|trim|replace("\n  ", "\n") }}
+        {{ products("p", "load(A, B, j, k, p, next_b);", hungry or rows == 8)|trim|replace("\n  ", "\n") }}
       }
       b = next_b;
     }
