@@ -5,8 +5,9 @@ use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
-use crate::record::{Buffered, Ending, LinkBehind, Record, Surroundings};
+use crate::record::{Buffered, Ending, Entry, Link, LinkBehind, Record, Surroundings};
 use crate::schedule::{Schedule, Translated};
+use crate::steps::{User, step_of_branch, step_of_pair};
 
 const PAGE_BYTES: u64 = 4096;
 const SLOTS: usize = 2048;
@@ -41,6 +42,8 @@ pub(crate) struct CodeCache {
     pub records: Vec<Record>,
     blocks: Vec<Block>,
     pages: Vec<Option<Box<[u32; SLOTS]>>>,
+    /// Where the blocks begin whose branches are doubted.
+    doubted: Vec<u64>,
     schedule: Schedule,
 }
 
@@ -51,6 +54,7 @@ impl CodeCache {
             records: Vec::new(),
             blocks: Vec::new(),
             pages: Vec::new(),
+            doubted: Vec::new(),
             schedule,
         };
         code.clear();
@@ -68,6 +72,7 @@ impl CodeCache {
         });
         self.blocks.clear();
         self.pages.clear();
+        self.doubted.clear();
     }
 
     /// Returns the block at `pc`, if it has been translated.
@@ -80,15 +85,55 @@ impl CodeCache {
 
     /// Remembers where the block at `pc` begins for the one that went there.
     pub fn link(&mut self, from: Block, pc: u64, place: u32) {
+        let Some(first) = self.records.get(place as usize) else {
+            return;
+        };
+        // Of what begins in the last halfword of a line it is not known whether the
+        // next line is needed too.
+        let same_line =
+            from.last & 63 != 62 && (from.targets[0] - 2) / LINE_BYTES == pc / LINE_BYTES;
+        let link = Link::to(place, same_line && Entry(first.index).is_whole());
         let Some(end) = self.records.get_mut(from.end as usize) else {
             return;
         };
         if end.operation != Operation::Jalr {
             for (taken, target) in [false, true].into_iter().zip(from.targets) {
                 if target == pc {
-                    end.set_link(taken, place);
+                    end.set_link(taken, link);
                 }
             }
+        }
+    }
+
+    /// Gives the branch at the end of the block at `pc` the step that suits one that is
+    /// often predicted wrongly.
+    pub fn doubt(&mut self, base: u64, pc: u64) {
+        self.set_branch_step(base, pc, true);
+        self.doubted.push(pc);
+    }
+
+    /// Gives all branches the steps that suit those that are mostly foreseen.
+    pub fn doubt_none(&mut self, base: u64) {
+        for pc in std::mem::take(&mut self.doubted) {
+            self.set_branch_step(base, pc, false);
+        }
+    }
+
+    fn set_branch_step(&mut self, base: u64, pc: u64, doubted: bool) {
+        let Some(block) = self.find(base, pc) else {
+            return;
+        };
+        let end = block.end as usize;
+        let Some([before, last]) = self.records.get_mut(end - 1..=end) else {
+            return;
+        };
+        if let Some(step) = step_of_branch(last.operation, doubted) {
+            last.step = step;
+        }
+        if before.is_right_before(last)
+            && let Some(step) = step_of_pair(before, last, User::Any, doubted)
+        {
+            before.step = step;
         }
     }
 

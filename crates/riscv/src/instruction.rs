@@ -152,6 +152,15 @@ impl Operation {
         )
     }
 
+    /// Returns whether it is a load, but not an atomic.
+    pub(crate) fn is_load(self) -> bool {
+        use Operation as O;
+        matches!(
+            self,
+            O::Lb | O::Lh | O::Lw | O::Ld | O::Lbu | O::Lhu | O::Lwu | O::Flw | O::Fld
+        )
+    }
+
     /// Returns whether it is a load, a store or an atomic.
     #[must_use]
     pub fn accesses_memory(self) -> bool {

@@ -13,6 +13,7 @@ mod config;
 mod coprocessor;
 mod csr;
 mod decode;
+mod doubt;
 mod fault;
 mod float;
 mod hart;

@@ -47,8 +47,8 @@ pub(crate) struct Pipeline {
     multiply_half: [u8; 65],
     /// First cycle of the current run of instructions without a stall.
     run_start: u64,
-    /// Write-back cycle of the last instruction that writes no register.
-    pub free_port: u64,
+    /// Cycle in which the last instruction issued that writes no register.
+    portless: u64,
     muldiv_free: u64,
     float: FloatUnit,
     last_custom: u64,
@@ -99,7 +99,7 @@ impl Pipeline {
             multiply_full: iterations(config, false),
             multiply_half: iterations(config, true),
             run_start: 0,
-            free_port: 0,
+            portless: 0,
             muldiv_free: 0,
             float: FloatUnit::new(config),
             last_custom: 0,
@@ -163,6 +163,23 @@ impl Pipeline {
         }
         if self.late_writers != 0 {
             self.write_late(now);
+        }
+        self.run_start = ready;
+        Some(ready - 1)
+    }
+
+    /// The same unless a result of a long operation is on its way; one of these
+    /// registers has to be pending.
+    #[inline(always)]
+    pub fn wait_for_short_one(&mut self, uses: u64, now: u64) -> Option<u64> {
+        let waited = uses & self.pending;
+        if waited & waited.wrapping_sub(1) != 0 || waited == FLOAT_UNIT || self.late_writers != 0 {
+            return None;
+        }
+        self.pending ^= waited;
+        let ready = self.ready[waited.trailing_zeros() as usize & 63];
+        if ready <= now + 1 {
+            return Some(now);
         }
         self.run_start = ready;
         Some(ready - 1)
@@ -232,7 +249,8 @@ impl Pipeline {
     fn port(&self, ready: u64, now: u64) -> u64 {
         // Those issued since the last stall reach write-back one after the other.
         let last = now + WRITE_BACK;
-        let taken = ready > self.run_start + WRITE_BACK && ready <= last && self.free_port < ready;
+        let free = self.portless + WRITE_BACK;
+        let taken = ready > self.run_start + WRITE_BACK && ready <= last && free < ready;
         if taken { last + 1 } else { ready }
     }
 

@@ -277,6 +277,40 @@ impl Predictor {
         true
     }
 
+    /// Predicts such a branch and learns from it, if the target buffer holds its target,
+    /// and if it `is_simple` or predicted right; returns whether it is predicted wrongly,
+    /// `None` if nothing has been done. What
+    /// [`resolve_branch`](Self::resolve_branch) does, without a jump of the host that
+    /// hangs on the prediction.
+    #[inline(always)]
+    pub fn weigh_branch(&mut self, executed: Executed, is_simple: bool) -> Option<bool> {
+        let Executed { taken, fetched, .. } = executed;
+        let (place, target) = self.targets.at(executed.last_half)?;
+        if taken && target != executed.target {
+            return None;
+        }
+        let seen = self.visible_history(fetched);
+        let idx = self.counter_idx(executed, seen);
+        let guess = self.counters[usize::from(idx)];
+        let wrong = guess != taken;
+        if !is_simple && wrong {
+            return None;
+        }
+        self.counters[usize::from(idx)] = taken;
+        self.targets.touch_if(place, taken || wrong);
+        if !taken {
+            // For a branch that follows in the same group.
+            self.last_seen = seen;
+            self.last_guess = guess;
+        }
+        let before = select_unpredictable(wrong, seen, self.history);
+        let behind = self.shifted(before, taken);
+        self.older_history = select_unpredictable(wrong, behind, self.history);
+        self.history = behind;
+        self.history_changed = fetched;
+        Some(wrong)
+    }
+
     /// Predicts and then learns from one executed branch.
     #[inline(always)]
     pub fn resolve_branch(&mut self, executed: Executed) -> Prediction {

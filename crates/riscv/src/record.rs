@@ -3,6 +3,7 @@
 use crate::config::CoreConfig;
 use crate::coprocessor::Coprocessor;
 use crate::csr::ControlRegisters;
+use crate::doubt::Doubts;
 use crate::hart::Exit;
 use crate::instruction::Operation;
 use crate::memory::Memory;
@@ -59,18 +60,49 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns where the blocks that follow a branch or direct jump begin in
-    /// all code, not taken and taken; 0 if that is not known.
+    /// Returns whether this is the instruction before that of `record`, and nothing has to
+    /// be done between.
+    pub fn is_right_before(&self, record: &Self) -> bool {
+        self.operation != Operation::Continue && self.index + 1 == record.index
+    }
+
+    /// Returns where the blocks that follow a branch or direct jump begin, not taken
+    /// and taken.
     #[inline(always)]
-    pub fn links(&self) -> [u32; 2] {
-        [self.immediate as u32, (self.immediate >> 32) as u32]
+    pub fn links(&self) -> [Link; 2] {
+        [self.immediate as u32, (self.immediate >> 32) as u32].map(Link)
     }
 
     /// Sets one of the links.
-    pub fn set_link(&mut self, taken: bool, link: u32) {
+    pub fn set_link(&mut self, taken: bool, link: Link) {
         let mut links = self.links();
         links[usize::from(taken)] = link;
-        self.immediate = u64::from(links[0]) | u64::from(links[1]) << 32;
+        self.immediate = u64::from(links[0].0) | u64::from(links[1].0) << 32;
+    }
+}
+
+/// Where a block begins in all code: 0 if that is not known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link(u32);
+
+impl Link {
+    const NEAR: u32 = 1 << 31;
+
+    /// To what begins at `place`. It is `near` if its first instruction lies in one
+    /// fetch group, and surely in the line from which the one before came.
+    #[inline(always)]
+    pub fn to(place: u32, near: bool) -> Self {
+        Self(place | if near { Self::NEAR } else { 0 })
+    }
+
+    #[inline(always)]
+    pub fn place(self) -> usize {
+        (self.0 & !Self::NEAR) as usize
+    }
+
+    #[inline(always)]
+    pub fn is_near(self) -> bool {
+        self.0 & Self::NEAR != 0
     }
 }
 
@@ -88,6 +120,11 @@ impl Entry {
     #[inline(always)]
     pub fn is_in_one_line(self) -> bool {
         self.0 < 2
+    }
+
+    /// Returns whether it lies in one fetch group.
+    pub fn is_whole(self) -> bool {
+        self.0 == 0
     }
 
     /// Returns whether it lies in two fetch groups.
@@ -179,6 +216,12 @@ impl Ending {
             2 => Some(LinkBehind::Return(groups)),
             _ => None,
         }
+    }
+
+    /// Returns whether there is one.
+    #[inline(always)]
+    pub fn has_link_behind(&self) -> bool {
+        self.marks >> 6 != 0
     }
 
     /// Returns whether the block is one instruction that fills the upper half of a
@@ -356,6 +399,7 @@ pub(crate) struct Core {
     /// the limits. Never far away: it also bounds how deep steps can nest.
     pub pause_at: u64,
     pub jumps: Jumps,
+    pub doubts: Doubts,
     /// Instructions of the block that retired, for [`How::Trap`] and [`How::Stop`].
     pub retired: u8,
     pub csr: ControlRegisters,
@@ -382,6 +426,7 @@ impl Core {
             pc: 0,
             pause_at: 0,
             jumps: Jumps::new(),
+            doubts: Doubts::new(),
             retired: 0,
             csr: ControlRegisters::new(true),
             pipeline: Pipeline::new(config),
@@ -436,6 +481,8 @@ pub(crate) enum How {
     Unlinked,
     /// Before the block at [`Core::pc`], to look at the limits.
     Pause,
+    /// The same, behind a branch that came to be doubted: it gets another step.
+    Doubted,
     /// By its end, and what is known about code must be asked again.
     After,
     /// The same, and the pipeline restarts.

@@ -149,6 +149,17 @@ impl Hart {
                     if at_limit || TIMED && core.pipeline.now >= limits.cycles {
                         return End::Stop(Exit::Limit);
                     }
+                    let mispredictions = core.pipeline.statistics.mispredictions;
+                    if core.doubts.are_over(core.instructions, mispredictions) {
+                        self.code.doubt_none(base);
+                    }
+                    let Some(block) = self.code.find(base, core.pc) else {
+                        return End::Next;
+                    };
+                    place = block.place;
+                }
+                How::Doubted => {
+                    self.code.doubt(base, core.start);
                     let Some(block) = self.code.find(base, core.pc) else {
                         return End::Next;
                     };

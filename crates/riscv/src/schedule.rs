@@ -9,7 +9,9 @@ use crate::config::CoreConfig;
 use crate::instruction::{DISCARD, Instruction, Operation};
 use crate::predictor::counter_address;
 use crate::record::{Ending, Entry, Record};
-use crate::steps::{enter, fetch_line, step_in_upper_half, step_of, unlinked, wait_for_load};
+use crate::steps::{
+    User, enter, fetch_line, step_in_upper_half, step_of, step_of_pair, unlinked, wait_for_load,
+};
 
 /// One decoded instruction of a block.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,7 @@ impl Schedule {
             if self.timed && translated.starts_line && idx > 0 {
                 records.push(Record {
                     step: fetch_line,
+                    immediate: (pc + 2 * u64::from(record.halves) + 2) >> 6,
                     ..record
                 });
             }
@@ -99,9 +102,16 @@ impl Schedule {
                     ..record
                 });
             }
-            let watched = self.is_watched(code, idx);
+            let user = self.user(code, idx);
+            if self.timed
+                && let Some(before) = records.last_mut()
+                && before.is_right_before(&record)
+                && let Some(step) = step_of_pair(before, &record, user, false)
+            {
+                before.step = step;
+            }
             records.push(Record {
-                step: step_of(&translated.instruction, self.timed, watched),
+                step: step_of(&translated.instruction, self.timed, user),
                 ..record
             });
         }
@@ -168,19 +178,26 @@ impl Schedule {
         latency.saturating_sub(1)
     }
 
-    /// Returns whether somebody may come too early for what the instruction at
-    /// `idx` loads.
-    fn is_watched(&self, code: &[Translated], idx: usize) -> bool {
+    /// Returns who needs what the instruction at `idx` loads, if it is a load.
+    fn user(&self, code: &[Translated], idx: usize) -> User {
         let instruction = &code[idx].instruction;
         let Some(latency) = self.latency(instruction.operation) else {
-            return true;
+            return User::Any;
         };
-        if !self.timed || code[idx].loads() == 0 || latency <= 1 || self.wait(code, idx) > 0 {
-            return false;
+        if !self.timed || code[idx].loads() == 0 || latency <= 1 {
+            return User::Nobody;
         }
-        if u64::from(latency) > UNWATCHED_LATENCY + self.config.flush_penalty {
-            return true;
+        if self.wait(code, idx) > 0 {
+            return User::Next;
         }
+        let early = u64::from(latency) > UNWATCHED_LATENCY + self.config.flush_penalty
+            || self.is_needed_early(code, idx, latency);
+        if early { User::Any } else { User::Nobody }
+    }
+
+    /// Returns whether somebody may come too early for what the instruction at `idx`
+    /// loads, which takes longer than a cycle, in the block or right behind it.
+    fn is_needed_early(&self, code: &[Translated], idx: usize, latency: u16) -> bool {
         for distance in 1..usize::from(latency) {
             match code.get(idx + distance) {
                 Some(other) if other.instruction.operation == Operation::Continue => return true,

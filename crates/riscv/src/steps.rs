@@ -3,9 +3,11 @@
 mod access;
 mod float;
 mod integer;
+mod pair;
 mod system;
 mod transfer;
 
+pub(crate) use pair::step_of_pair;
 pub(crate) use transfer::{enter, unlinked};
 
 use crate::float::{FloatForm, FloatOperation, FusedForm};
@@ -14,37 +16,48 @@ use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, How, Record, Step};
 
-/// Returns the step of `instruction`; `pending` is whether somebody may have to
-/// wait for what it loads.
-pub(crate) fn step_of(instruction: &Instruction, timed: bool, pending: bool) -> Step {
-    match (timed, pending) {
-        (false, _) => choose::<false, false>(instruction),
-        (true, false) => choose::<true, false>(instruction),
-        (true, true) => choose::<true, true>(instruction),
+/// Who needs what a load brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum User {
+    /// Nobody who can come too early.
+    Nobody,
+    /// Somebody may have to wait for it.
+    Any,
+    /// The next instruction has to, which a record between them says.
+    Next,
+}
+
+/// Returns the step of `instruction`; `user` is who needs what it loads.
+pub(crate) fn step_of(instruction: &Instruction, timed: bool, user: User) -> Step {
+    match (timed, user) {
+        (false, _) => choose::<false, { access::NOBODY }>(instruction),
+        (true, User::Nobody) => choose::<true, { access::NOBODY }>(instruction),
+        (true, User::Any) => choose::<true, { access::ANY }>(instruction),
+        (true, User::Next) => choose::<true, { access::NEXT }>(instruction),
     }
 }
 
 #[rustfmt::skip]
-fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> Step {
+fn choose<const TIMED: bool, const USER: u8>(instruction: &Instruction) -> Step {
     use Operation as O;
     match instruction.operation {
         O::Illegal => system::illegal::<TIMED>,
         O::Continue => transfer::go_on,
         O::Constant => integer::constant::<TIMED>,
         O::Jal | O::Jalr => jump::<TIMED>(instruction),
-        O::Beq => transfer::beq::<TIMED>,
-        O::Bne => transfer::bne::<TIMED>,
-        O::Blt => transfer::blt::<TIMED>,
-        O::Bge => transfer::bge::<TIMED>,
-        O::Bltu => transfer::bltu::<TIMED>,
-        O::Bgeu => transfer::bgeu::<TIMED>,
-        O::Lb => access::lb::<TIMED, PENDING>,
-        O::Lh => access::lh::<TIMED, PENDING>,
-        O::Lw => access::lw::<TIMED, PENDING>,
-        O::Ld => access::ld::<TIMED, PENDING>,
-        O::Lbu => access::lbu::<TIMED, PENDING>,
-        O::Lhu => access::lhu::<TIMED, PENDING>,
-        O::Lwu => access::lwu::<TIMED, PENDING>,
+        O::Beq => transfer::beq::<TIMED, false>,
+        O::Bne => transfer::bne::<TIMED, false>,
+        O::Blt => transfer::blt::<TIMED, false>,
+        O::Bge => transfer::bge::<TIMED, false>,
+        O::Bltu => transfer::bltu::<TIMED, false>,
+        O::Bgeu => transfer::bgeu::<TIMED, false>,
+        O::Lb => access::lb::<TIMED, USER>,
+        O::Lh => access::lh::<TIMED, USER>,
+        O::Lw => access::lw::<TIMED, USER>,
+        O::Ld => access::ld::<TIMED, USER>,
+        O::Lbu => access::lbu::<TIMED, USER>,
+        O::Lhu => access::lhu::<TIMED, USER>,
+        O::Lwu => access::lwu::<TIMED, USER>,
         O::Sb => access::sb::<TIMED>,
         O::Sh => access::sh::<TIMED>,
         O::Sw => access::sw::<TIMED>,
@@ -99,8 +112,8 @@ fn choose<const TIMED: bool, const PENDING: bool>(instruction: &Instruction) -> 
         O::Csr => system::csr::<TIMED>,
         O::LrW | O::LrD | O::ScW | O::ScD | O::AmoW | O::AmoD => access::atomic::<TIMED>,
         O::Custom => system::custom::<TIMED>,
-        O::Flw => access::flw::<TIMED, PENDING>,
-        O::Fld => access::fld::<TIMED, PENDING>,
+        O::Flw => access::flw::<TIMED, USER>,
+        O::Fld => access::fld::<TIMED, USER>,
         O::Fsw => access::fsw::<TIMED>,
         O::Fsd => access::fsd::<TIMED>,
         O::Fused => fused::<TIMED>(FusedForm::unpack(instruction.extra)),
@@ -134,6 +147,22 @@ pub(crate) fn step_in_upper_half(operation: Operation) -> Option<Step> {
     })
 }
 
+/// Returns the timed step of a branch that does not stand there, which suits it better if
+/// it is `doubted` that the fetch unit foresees it.
+pub(crate) fn step_of_branch(operation: Operation, doubted: bool) -> Option<Step> {
+    use Operation as O;
+    let [step, unsure]: [Step; 2] = match operation {
+        O::Beq => [transfer::beq::<true, false>, transfer::beq::<true, true>],
+        O::Bne => [transfer::bne::<true, false>, transfer::bne::<true, true>],
+        O::Blt => [transfer::blt::<true, false>, transfer::blt::<true, true>],
+        O::Bge => [transfer::bge::<true, false>, transfer::bge::<true, true>],
+        O::Bltu => [transfer::bltu::<true, false>, transfer::bltu::<true, true>],
+        O::Bgeu => [transfer::bgeu::<true, false>, transfer::bgeu::<true, true>],
+        _ => return None,
+    };
+    Some(if doubted { unsure } else { step })
+}
+
 fn fused<const TIMED: bool>(form: FusedForm) -> Step {
     if form.is_nearest_even() && !form.double {
         float::fused_single::<TIMED>
@@ -157,7 +186,7 @@ fn float<const TIMED: bool>(form: FloatForm) -> Step {
 }
 
 /// Waits the cycles that the next instruction needs for what the one before
-/// it loads.
+/// it loads, if that has not done so itself.
 pub(crate) fn wait_for_load(
     core: &mut Core,
     memory: &mut Memory,
@@ -176,6 +205,26 @@ pub(crate) fn wait_for_load(
     (next.step)(core, memory, &records[1..], now, below)
 }
 
+/// Goes on behind a load and the record that says how long the next one waits for it.
+#[inline(always)]
+fn go_on_with_value(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [_, record, next, ..] = records else {
+        return lost(core, now);
+    };
+    if record.uses & core.pipeline.pending != 0 {
+        return wait_for_load_and_others(core, memory, &records[1..], now, below);
+    }
+    let now = now + u64::from(record.extra);
+    core.pipeline.stalled_until(now + 1);
+    (next.step)(core, memory, &records[2..], now, below)
+}
+
 #[inline(never)]
 fn wait_for_load_and_others(
     core: &mut Core,
@@ -192,8 +241,26 @@ fn wait_for_load_and_others(
     (next.step)(core, memory, &records[1..], now, below)
 }
 
-/// Fetches the line of instructions in which the next one lies or ends.
+/// Fetches the line of instructions in which the next one begins or ends, which says its
+/// number. What begins in another line follows what came from there.
 pub(crate) fn fetch_line(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, next, ..] = records else {
+        return lost(core, now);
+    };
+    if !core.pipeline.goes_on_in_line(record.immediate) {
+        return fetch_other_line(core, memory, records, now, below);
+    }
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// The same for the first instruction of a block.
+fn fetch_first_line(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],
@@ -343,7 +410,7 @@ macro_rules! begin_dependent {
         };
         let mut now = $now;
         if TIMED && record.uses & $core.pipeline.pending != 0 {
-            match $core.pipeline.wait_for_one(record.uses, now) {
+            match $core.pipeline.wait_for_short_one(record.uses, now) {
                 Some(waited) => now = waited,
                 None => {
                     return crate::steps::stalled_by_several($core, $memory, $records, now, $below);

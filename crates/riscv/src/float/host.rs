@@ -4,6 +4,7 @@
 
 use super::FloatOperation;
 use crate::soft_float::{INEXACT, Outcome};
+use std::hint::cold_path;
 
 /// Lowest bits of a number in double precision that single precision has not.
 const LOST: u64 = (1 << 29) - 1;
@@ -20,8 +21,11 @@ pub(crate) fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
     let result = sum as f32;
     // The sum has been rounded, too: that matters only where it lies halfway. It is
     // zero only if it is exact.
-    let plain = sum.to_bits() & LOST != HALFWAY && is_plain_single(result);
-    (plain || sum.to_bits() << 1 == 0).then_some(result)
+    if sum.to_bits() & LOST != HALFWAY && is_plain_single(result) {
+        return Some(result);
+    }
+    cold_path();
+    (sum.to_bits() << 1 == 0).then_some(result)
 }
 
 /// The same for a sum or difference of single precision.

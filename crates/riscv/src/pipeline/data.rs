@@ -84,7 +84,7 @@ impl Pipeline {
         let store = Store::new(address, bytes, issue);
         self.stores = [store, self.stores[0]];
         self.last_store_over = issue + BUFFERED;
-        self.free_port = issue + WRITE_BACK;
+        self.portless = issue;
     }
 
     /// Returns the cycle `now`, in which a fence is over that issued at `issued`, or

@@ -5,6 +5,7 @@ use crate::cache::Lookup;
 use crate::coprocessor::{Coprocessor, LineAccess};
 use crate::predictor::{Executed, Prediction, Transfer};
 use crate::record::{Buffering, Ending, LinkBehind};
+use std::hint::select_unpredictable;
 
 /// Fetch groups that the queue in front of the instruction buffer holds.
 const QUEUE_GROUPS: u64 = 5;
@@ -35,6 +36,17 @@ impl Pipeline {
     #[inline(always)]
     fn is_fetched(&self, line: u64) -> bool {
         self.fetched_lines[line as usize % RECENT_LINES] == line
+    }
+
+    /// Goes on to the line of that number if nothing has to be done for it; returns
+    /// whether that is so.
+    #[inline(always)]
+    pub fn goes_on_in_line(&mut self, line: u64) -> bool {
+        let known = self.is_fetched(line);
+        if known {
+            self.current_line = line;
+        }
+        known
     }
 
     /// Goes on to the line of `pc` if nothing has to be done for it; returns
@@ -107,13 +119,27 @@ impl Pipeline {
         first - 1
     }
 
+    /// The same without a jump of the host that hangs on what has to be waited for.
+    #[inline(always)]
+    pub fn enter_unsure(&mut self, now: u64, split: bool) -> u64 {
+        let first = if split {
+            let group_free = self.taken + 1 - self.taken_buffering.taken();
+            self.fetch_start.max(group_free) + 1
+        } else {
+            self.fetch_start
+        };
+        let next = now + 1;
+        self.run_start = select_unpredictable(first > next, first, self.run_start);
+        next.max(first) - 1
+    }
+
     /// Accounts for a branch that issued at `now` and goes on at `next`, if the
     /// fetch unit did so too without a bubble; returns whether it did. Not for one
     /// that stands alone in the upper half of its fetch group.
     #[inline(always)]
     pub fn foreseen_branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) -> bool {
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
-        self.free_port = now + WRITE_BACK;
+        self.portless = now;
         if !self.predictor.foresees_branch(executed) {
             self.looked_up = executed.fetched;
             return false;
@@ -135,10 +161,32 @@ impl Pipeline {
         mistaken
     }
 
+    /// Accounts for such a branch whether it was foreseen or predicted wrongly, if its
+    /// target is known; returns whether that is so, if not nothing has been done.
+    /// Makes no jump of the host that hangs on that, which costs more where it is
+    /// mostly foreseen, and less where it is not. If it is taken,
+    /// [`taken_at`](Self::taken_at) has to follow.
+    #[inline(always)]
+    pub fn weigh_branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) -> bool {
+        let executed = self.executed(now, ending, next, taken, Transfer::Branch);
+        let is_simple = !taken || !ending.has_link_behind();
+        let Some(wrong) = self.predictor.weigh_branch(executed, is_simple) else {
+            return false;
+        };
+        self.portless = now;
+        self.statistics.mispredictions += u64::from(wrong);
+        self.foreseen(ending, executed);
+        let behind = now + 1 + self.config.mispredict_penalty;
+        self.fetch_start = select_unpredictable(wrong, behind, self.fetch_start);
+        self.fetch_pc = select_unpredictable(wrong, next, self.fetch_pc);
+        self.buffering = select_unpredictable(wrong, Buffering::NONE, self.buffering);
+        true
+    }
+
     /// Accounts for a branch that issued at `now` and goes on at `next`.
     #[inline(always)]
     pub fn branch(&mut self, now: u64, ending: &Ending, next: u64, taken: bool) {
-        self.free_port = now + WRITE_BACK;
+        self.portless = now;
         let executed = self.executed(now, ending, next, taken, Transfer::Branch);
         let prediction = self.predictor.resolve_branch(executed);
         self.redirect(now, ending, executed, prediction);
@@ -153,7 +201,7 @@ impl Pipeline {
         if !self.predictor.foresees_jump(executed) {
             return false;
         }
-        self.free_port = now + WRITE_BACK;
+        self.portless = now;
         self.foreseen(ending, executed);
         true
     }
@@ -191,7 +239,7 @@ impl Pipeline {
     #[inline(always)]
     fn jumped(&mut self, now: u64, transfer: Transfer) {
         if !matches!(transfer, Transfer::Call | Transfer::IndirectCall) {
-            self.free_port = now + WRITE_BACK;
+            self.portless = now;
         }
     }
 
@@ -273,15 +321,8 @@ impl Pipeline {
         let bubble = match prediction {
             Prediction::Wrong => {
                 self.statistics.mispredictions += 1;
-                let groups = (now + 2 - fetched).min(QUEUE_GROUPS);
-                match ending.link_behind() {
-                    Some(LinkBehind::Return(behind)) if taken && u64::from(behind) <= groups => {
-                        self.predictor.lose_return();
-                    }
-                    Some(LinkBehind::Call(behind)) if taken && u64::from(behind) <= groups => {
-                        self.predictor.gain_return();
-                    }
-                    _ => {}
+                if taken {
+                    self.fetch_link_behind(now, ending, fetched);
                 }
                 self.fetch_start = now + 1 + self.config.mispredict_penalty;
                 self.fetch_pc = next;
@@ -292,6 +333,22 @@ impl Pipeline {
             Prediction::Late => self.config.decode_redirect_penalty,
         };
         self.fetched_behind(now, ending, executed, bubble);
+    }
+
+    /// Lets the return stack follow the call or return behind a branch or jump that
+    /// issued at `now` and whose group was `fetched` then, if it was fetched too.
+    #[inline(always)]
+    fn fetch_link_behind(&mut self, now: u64, ending: &Ending, fetched: u64) {
+        let groups = (now + 2 - fetched).min(QUEUE_GROUPS);
+        match ending.link_behind() {
+            Some(LinkBehind::Return(behind)) if u64::from(behind) <= groups => {
+                self.predictor.lose_return();
+            }
+            Some(LinkBehind::Call(behind)) if u64::from(behind) <= groups => {
+                self.predictor.gain_return();
+            }
+            _ => {}
+        }
     }
 
     /// Notes that the fetch unit went on without a bubble where a direct branch or jump

@@ -103,7 +103,7 @@ impl Pipeline {
         let taken = self.float.reserve(issue + latency.written);
         if taken {
             self.produce(32 + u32::from(rd), issue + latency.used);
-            self.free_port = issue + WRITE_BACK;
+            self.portless = issue;
         }
         taken
     }
@@ -118,7 +118,7 @@ impl Pipeline {
         self.float.divided = divided;
         self.produce(32 + u32::from(rd), divided + 1);
         self.pending |= FLOAT_UNIT;
-        self.free_port = issue + WRITE_BACK;
+        self.portless = issue;
         true
     }
 

@@ -3,6 +3,7 @@
 //! *Source*: Rocket Chip, `BTB`; the order of replacement, `PseudoLRU`.
 
 use super::Transfer;
+use std::hint::select_unpredictable;
 
 /// The most entries that the order of replacement has room for.
 const MOST_ENTRIES: usize = 64;
@@ -112,6 +113,14 @@ impl Targets {
         let idx = self.entry(last_half)?;
         self.touch(idx);
         Some(self.targets[idx % MOST_ENTRIES].address)
+    }
+
+    /// Returns the entry that surely answers for the transfer that ends at
+    /// `last_half`, and its target, without marking it used.
+    #[inline(always)]
+    pub fn at(&self, last_half: u64) -> Option<(usize, u64)> {
+        let idx = self.entry(last_half)?;
+        Some((idx, self.targets[idx % MOST_ENTRIES].address))
     }
 
     /// Returns what is known of the group of an address. Two entries for it,
@@ -257,7 +266,18 @@ impl Targets {
     /// Marks an entry used.
     #[inline(always)]
     pub fn touch(&mut self, idx: usize) {
-        self.order = self.order & self.kept[idx % MOST_ENTRIES] | self.set[idx % MOST_ENTRIES];
+        self.order = self.after_use(idx);
+    }
+
+    /// The same on a condition that the host cannot foresee.
+    #[inline(always)]
+    pub fn touch_if(&mut self, idx: usize, condition: bool) {
+        self.order = select_unpredictable(condition, self.after_use(idx), self.order);
+    }
+
+    #[inline(always)]
+    fn after_use(&self, idx: usize) -> u64 {
+        self.order & self.kept[idx % MOST_ENTRIES] | self.set[idx % MOST_ENTRIES]
     }
 }
 

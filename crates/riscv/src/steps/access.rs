@@ -65,29 +65,73 @@ impl Registers for Floats {
     }
 }
 
+/// Nobody can come too early for what a load brings.
+pub(super) const NOBODY: u8 = 0;
+/// Somebody may have to wait for it.
+pub(super) const ANY: u8 = 1;
+/// The next instruction has to wait for it, which the record between them says.
+pub(super) const NEXT: u8 = 2;
+
+/// A load, behind what waits for its operands.
+pub(super) trait Load {
+    /// Executes the load of the first record, which issues at `now`, and goes on;
+    /// `base` is the register that it reads.
+    fn load<const TIMED: bool, const USER: u8>(
+        core: &mut Core,
+        memory: &mut Memory,
+        records: &[Record],
+        now: u64,
+        below: &mut Below<'_>,
+        base: u64,
+    ) -> How;
+}
+
 macro_rules! loads {
-    ($($name:ident, $slow:ident: $file:ty, $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
-        pub fn $name<const TIMED: bool, const PENDING: bool>(
+    ($($name:ident, $operation:ident, $slow:ident: $file:ty, $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
+        pub(super) struct $operation;
+
+        impl Load for $operation {
+            #[inline(always)]
+            fn load<const TIMED: bool, const USER: u8>(
+                core: &mut Core,
+                memory: &mut Memory,
+                records: &[Record],
+                now: u64,
+                below: &mut Below<'_>,
+                base: u64,
+            ) -> How {
+                let [record, next, ..] = records else {
+                    return super::lost(core, now);
+                };
+                let address = base.wrapping_add(record.immediate);
+                let Some(bytes) = memory.load_open::<$bytes>(address) else {
+                    return $slow::<TIMED>(core, memory, records, now, below);
+                };
+                if TIMED && !core.pipeline.load_hits(now, address) || !<$file>::are_on(core) {
+                    return $slow::<TIMED>(core, memory, records, now, below);
+                }
+                let $value = <$type>::from_le_bytes(bytes);
+                <$file>::set(core, record.rd, $extended);
+                if USER == ANY {
+                    <$file>::produce(core, record.rd, now + u64::from(record.extra));
+                }
+                if USER == NEXT {
+                    return super::go_on_with_value(core, memory, records, now, below);
+                }
+                (next.step)(core, memory, &records[1..], now, below)
+            }
+        }
+
+        pub fn $name<const TIMED: bool, const USER: u8>(
             core: &mut Core,
             memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, now) = begin!(core, memory, records, now, below);
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let Some(bytes) = memory.load_open::<$bytes>(address) else {
-                return $slow::<TIMED>(core, memory, records, now, below);
-            };
-            if TIMED && !core.pipeline.load_hits(now, address) || !<$file>::are_on(core) {
-                return $slow::<TIMED>(core, memory, records, now, below);
-            }
-            let $value = <$type>::from_le_bytes(bytes);
-            <$file>::set(core, record.rd, $extended);
-            if PENDING {
-                <$file>::produce(core, record.rd, now + u64::from(record.extra));
-            }
-            (next.step)(core, memory, &records[1..], now, below)
+            let (record, _, now) = begin!(core, memory, records, now, below);
+            let base = core.x[usize::from(record.rs1)];
+            $operation::load::<TIMED, USER>(core, memory, records, now, below, base)
         }
 
         /// The same with every check, for a load that issues at `now`.
@@ -128,15 +172,15 @@ macro_rules! loads {
 }
 
 loads! {
-    lb, slow_lb: Integers, 1, |value: i8| value as i64 as u64;
-    lh, slow_lh: Integers, 2, |value: i16| value as i64 as u64;
-    lw, slow_lw: Integers, 4, |value: i32| value as i64 as u64;
-    ld, slow_ld: Integers, 8, |value: u64| value;
-    lbu, slow_lbu: Integers, 1, |value: u8| value.into();
-    lhu, slow_lhu: Integers, 2, |value: u16| value.into();
-    lwu, slow_lwu: Integers, 4, |value: u32| value.into();
-    flw, slow_flw: Floats, 4, |value: u32| u64::from(value) | !0 << 32;
-    fld, slow_fld: Floats, 8, |value: u64| value;
+    lb, Lb, slow_lb: Integers, 1, |value: i8| value as i64 as u64;
+    lh, Lh, slow_lh: Integers, 2, |value: i16| value as i64 as u64;
+    lw, Lw, slow_lw: Integers, 4, |value: i32| value as i64 as u64;
+    ld, Ld, slow_ld: Integers, 8, |value: u64| value;
+    lbu, Lbu, slow_lbu: Integers, 1, |value: u8| value.into();
+    lhu, Lhu, slow_lhu: Integers, 2, |value: u16| value.into();
+    lwu, Lwu, slow_lwu: Integers, 4, |value: u32| value.into();
+    flw, Flw, slow_flw: Floats, 4, |value: u32| u64::from(value) | !0 << 32;
+    fld, Fld, slow_fld: Floats, 8, |value: u64| value;
 }
 
 macro_rules! stores {

@@ -5,8 +5,33 @@ use crate::arithmetic as a;
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
+/// What an operation of one cycle does.
+pub(super) trait Arithmetic {
+    /// Returns what it makes of two registers and the immediate number.
+    fn of(a: u64, b: u64, immediate: u64) -> u64;
+
+    /// Executes the instruction of `record`; returns what it computes.
+    #[inline(always)]
+    fn execute(core: &mut Core, record: &Record) -> u64 {
+        let a = core.x[usize::from(record.rs1)];
+        let b = core.x[usize::from(record.rs2)];
+        let result = Self::of(a, b, record.immediate);
+        core.x[usize::from(record.rd)] = result;
+        result
+    }
+}
+
 macro_rules! arithmetic {
-    ($($name:ident: |$a:ident, $b:ident, $immediate:ident| $value:expr;)*) => {$(
+    ($($name:ident, $operation:ident: |$a:ident, $b:ident, $immediate:ident| $value:expr;)*) => {$(
+        pub(super) struct $operation;
+
+        impl Arithmetic for $operation {
+            #[inline(always)]
+            fn of($a: u64, $b: u64, $immediate: u64) -> u64 {
+                $value
+            }
+        }
+
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -15,45 +40,42 @@ macro_rules! arithmetic {
             below: &mut Below<'_>,
         ) -> How {
             let (record, next, now) = begin!(core, memory, records, now, below);
-            let $a = core.x[usize::from(record.rs1)];
-            let $b = core.x[usize::from(record.rs2)];
-            let $immediate = record.immediate;
-            core.x[usize::from(record.rd)] = $value;
+            $operation::execute(core, record);
             (next.step)(core, memory, &records[1..], now, below)
         }
     )*};
 }
 
 arithmetic! {
-    constant: |_a, _b, immediate| immediate;
-    addi: |a, _b, immediate| a.wrapping_add(immediate);
-    slti: |a, _b, immediate| u64::from((a as i64) < immediate as i64);
-    sltiu: |a, _b, immediate| u64::from(a < immediate);
-    xori: |a, _b, immediate| a ^ immediate;
-    ori: |a, _b, immediate| a | immediate;
-    andi: |a, _b, immediate| a & immediate;
-    slli: |a, _b, immediate| a << (immediate & 63);
-    srli: |a, _b, immediate| a >> (immediate & 63);
-    srai: |a, _b, immediate| (a as i64 >> (immediate & 63)) as u64;
-    addiw: |a, _b, immediate| a::word(a.wrapping_add(immediate) as u32);
-    slliw: |a, _b, immediate| a::word((a as u32) << (immediate & 31));
-    srliw: |a, _b, immediate| a::word(a as u32 >> (immediate & 31));
-    sraiw: |a, _b, immediate| a::word((a as i32 >> (immediate & 31)) as u32);
-    add: |a, b, _immediate| a.wrapping_add(b);
-    sub: |a, b, _immediate| a.wrapping_sub(b);
-    sll: |a, b, _immediate| a << (b & 63);
-    slt: |a, b, _immediate| u64::from((a as i64) < b as i64);
-    sltu: |a, b, _immediate| u64::from(a < b);
-    xor: |a, b, _immediate| a ^ b;
-    srl: |a, b, _immediate| a >> (b & 63);
-    sra: |a, b, _immediate| (a as i64 >> (b & 63)) as u64;
-    or: |a, b, _immediate| a | b;
-    and: |a, b, _immediate| a & b;
-    addw: |a, b, _immediate| a::word(a.wrapping_add(b) as u32);
-    subw: |a, b, _immediate| a::word(a.wrapping_sub(b) as u32);
-    sllw: |a, b, _immediate| a::word((a as u32) << (b & 31));
-    srlw: |a, b, _immediate| a::word(a as u32 >> (b & 31));
-    sraw: |a, b, _immediate| a::word((a as i32 >> (b & 31)) as u32);
+    constant, Constant: |_a, _b, immediate| immediate;
+    addi, Addi: |a, _b, immediate| a.wrapping_add(immediate);
+    slti, Slti: |a, _b, immediate| u64::from((a as i64) < immediate as i64);
+    sltiu, Sltiu: |a, _b, immediate| u64::from(a < immediate);
+    xori, Xori: |a, _b, immediate| a ^ immediate;
+    ori, Ori: |a, _b, immediate| a | immediate;
+    andi, Andi: |a, _b, immediate| a & immediate;
+    slli, Slli: |a, _b, immediate| a << (immediate & 63);
+    srli, Srli: |a, _b, immediate| a >> (immediate & 63);
+    srai, Srai: |a, _b, immediate| (a as i64 >> (immediate & 63)) as u64;
+    addiw, Addiw: |a, _b, immediate| a::word(a.wrapping_add(immediate) as u32);
+    slliw, Slliw: |a, _b, immediate| a::word((a as u32) << (immediate & 31));
+    srliw, Srliw: |a, _b, immediate| a::word(a as u32 >> (immediate & 31));
+    sraiw, Sraiw: |a, _b, immediate| a::word((a as i32 >> (immediate & 31)) as u32);
+    add, Add: |a, b, _immediate| a.wrapping_add(b);
+    sub, Sub: |a, b, _immediate| a.wrapping_sub(b);
+    sll, Sll: |a, b, _immediate| a << (b & 63);
+    slt, Slt: |a, b, _immediate| u64::from((a as i64) < b as i64);
+    sltu, Sltu: |a, b, _immediate| u64::from(a < b);
+    xor, Xor: |a, b, _immediate| a ^ b;
+    srl, Srl: |a, b, _immediate| a >> (b & 63);
+    sra, Sra: |a, b, _immediate| (a as i64 >> (b & 63)) as u64;
+    or, Or: |a, b, _immediate| a | b;
+    and, And: |a, b, _immediate| a & b;
+    addw, Addw: |a, b, _immediate| a::word(a.wrapping_add(b) as u32);
+    subw, Subw: |a, b, _immediate| a::word(a.wrapping_sub(b) as u32);
+    sllw, Sllw: |a, b, _immediate| a::word((a as u32) << (b & 31));
+    srlw, Srlw: |a, b, _immediate| a::word(a as u32 >> (b & 31));
+    sraw, Sraw: |a, b, _immediate| a::word((a as i32 >> (b & 31)) as u32);
 }
 
 /// What the multiplier and divider do: a value, and the iterations it takes.

@@ -1,7 +1,7 @@
 //! Custom and system instructions, and what cannot be executed.
 
 use super::{begin, begin_last};
-use crate::coprocessor::RoccCommand;
+use crate::coprocessor::{Coprocessor, RoccCommand};
 use crate::csr::{Counters, number};
 use crate::hart::Exit;
 use crate::instruction::DISCARD;
@@ -10,6 +10,9 @@ use crate::pipeline::WRITE_BACK;
 use crate::record::{Below, Core, How, Record, Surroundings};
 use crate::trap::Trap;
 
+/// Bit of a custom instruction's `Record::extra`: it has a destination register.
+const CUSTOM_REPLIES: u16 = 1 << 4;
+
 pub fn custom<const TIMED: bool>(
     core: &mut Core,
     memory: &mut Memory,
@@ -17,11 +20,30 @@ pub fn custom<const TIMED: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, next, now) = begin!(core, memory, records, now, below);
-    match command::<TIMED>(core, memory, records, now, below) {
-        Some(now) => (next.step)(core, memory, &records[1..], now, below),
+    let (record, next, now) = begin!(core, memory, records, now, below);
+    match command::<TIMED>(core, memory, record, now, below.coprocessor) {
+        Some(taken) if TIMED && taken > now => taken_late(core, memory, records, now, taken, below),
+        Some(_) => (next.step)(core, memory, &records[1..], now, below),
         None => core.leave(now, How::Trap),
     }
+}
+
+/// Goes on behind a command that was refused at `now` and `taken` later.
+#[inline(never)]
+fn taken_late(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    taken: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [_, next, ..] = records else {
+        return super::lost(core, now);
+    };
+    core.pipeline.statistics.accelerator_wait_cycles += taken - now;
+    super::replayed(core, records, now);
+    (next.step)(core, memory, &records[1..], taken, below)
 }
 
 /// Gives a command to the accelerator; returns when it has been taken, nothing
@@ -31,32 +53,28 @@ pub fn custom<const TIMED: bool>(
 fn command<const TIMED: bool>(
     core: &mut Core,
     memory: &mut Memory,
-    records: &[Record],
+    record: &Record,
     now: u64,
-    below: &mut Below<'_>,
+    coprocessor: &mut dyn Coprocessor,
 ) -> Option<u64> {
-    let record = records.first()?;
     let pc = core.pc_of(record);
     if !core.csr.accelerator_on() {
         let why = "the accelerator is switched off in mstatus.XS";
         core.raise(Trap::illegal(pc, 0, why), record, now);
         return None;
     }
-    let flags = record.extra >> 2;
-    let value_if = |flag: u16, register: u8| match flags & flag {
-        0 => 0,
-        _ => core.x[usize::from(register)],
-    };
+    let cycle = if TIMED { now + WRITE_BACK } else { 0 };
+    // Operands that it has not are decoded as register 0.
     let command = RoccCommand {
         custom: (record.extra & 3) as u8,
         funct: record.immediate as u8,
-        rs1: value_if(2, record.rs1),
-        rs2: value_if(1, record.rs2),
-        wants_reply: flags & 4 != 0,
+        rs1: core.x[usize::from(record.rs1)],
+        rs2: core.x[usize::from(record.rs2)],
+        wants_reply: record.extra & CUSTOM_REPLIES != 0,
         pc,
-        cycle: if TIMED { now + WRITE_BACK } else { 0 },
+        cycle,
     };
-    let reply = match below.coprocessor.execute(command, memory) {
+    let reply = match coprocessor.execute(command, memory) {
         Ok(reply) => reply,
         Err(fault) => {
             let trap = Trap {
@@ -71,14 +89,14 @@ fn command<const TIMED: bool>(
     if !TIMED {
         return Some(now);
     }
-    let issued = now.max(reply.accepted.saturating_sub(WRITE_BACK));
-    if issued > now {
-        core.pipeline.statistics.accelerator_wait_cycles += issued - now;
-        super::replayed(core, records, now);
-    }
+    let issued = if reply.accepted > cycle {
+        reply.accepted - WRITE_BACK
+    } else {
+        now
+    };
     core.pipeline.custom(issued);
     core.pipeline.share_lines(reply.shares_lines);
-    if command.wants_reply {
+    if record.extra & CUSTOM_REPLIES != 0 {
         core.pipeline.produce_integer(record.rd, reply.value_ready);
     }
     Some(issued)

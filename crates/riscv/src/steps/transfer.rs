@@ -3,7 +3,7 @@
 use super::begin_last;
 use crate::memory::Memory;
 use crate::predictor::Transfer;
-use crate::record::{Below, Core, Ending, Entry, How, Record};
+use crate::record::{Below, Core, Ending, Entry, How, Link, Record};
 
 /// The last instruction of a block and what the record behind it tells.
 macro_rules! ended {
@@ -37,15 +37,31 @@ pub fn enter<const TIMED: bool>(
     if TIMED {
         now = core.pipeline.enter(now, Entry(record.index).is_split());
         if !core.pipeline.is_on_line(pc) {
-            return super::fetch_line(core, memory, records, now, below);
+            return super::fetch_first_line(core, memory, records, now, below);
         }
     }
     (next.step)(core, memory, &records[1..], now, below)
 }
 
+/// What a branch asks.
+pub(super) trait Condition {
+    /// Returns whether it is taken, by the registers it reads.
+    fn holds(a: u64, b: u64) -> bool;
+}
+
 macro_rules! branches {
-    ($($name:ident, $upper:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
-        pub fn $name<const TIMED: bool>(
+    ($($name:ident, $upper:ident, $condition:ident: |$a:ident, $b:ident| $taken:expr;)*) => {$(
+        pub(super) struct $condition;
+
+        impl Condition for $condition {
+            #[inline(always)]
+            fn holds($a: u64, $b: u64) -> bool {
+                $taken
+            }
+        }
+
+        /// `UNSURE` if it is often predicted wrongly.
+        pub fn $name<const TIMED: bool, const UNSURE: bool>(
             core: &mut Core,
             memory: &mut Memory,
             records: &[Record],
@@ -53,13 +69,9 @@ macro_rules! branches {
             below: &mut Below<'_>,
         ) -> How {
             let (record, now) = begin_last!(core, memory, records, now, below);
-            let $a = core.x[usize::from(record.rs1)];
-            let $b = core.x[usize::from(record.rs2)];
-            if $taken {
-                branch::<TIMED, true>(core, memory, records, now, below)
-            } else {
-                branch::<TIMED, false>(core, memory, records, now, below)
-            }
+            let a = core.x[usize::from(record.rs1)];
+            let b = core.x[usize::from(record.rs2)];
+            go_by::<TIMED, UNSURE>(core, memory, $condition::holds(a, b), records, now, below)
         }
 
         /// The same alone in the upper half of a fetch group.
@@ -72,9 +84,9 @@ macro_rules! branches {
         ) -> How {
             const TIMED: bool = true;
             let (record, now) = begin_last!(core, memory, records, now, below);
-            let $a = core.x[usize::from(record.rs1)];
-            let $b = core.x[usize::from(record.rs2)];
-            if $taken {
+            let a = core.x[usize::from(record.rs1)];
+            let b = core.x[usize::from(record.rs2)];
+            if $condition::holds(a, b) {
                 unforeseen_branch::<true>(core, memory, records, now, below)
             } else {
                 unforeseen_branch::<false>(core, memory, records, now, below)
@@ -84,12 +96,30 @@ macro_rules! branches {
 }
 
 branches! {
-    beq, upper_beq: |a, b| a == b;
-    bne, upper_bne: |a, b| a != b;
-    blt, upper_blt: |a, b| (a as i64) < b as i64;
-    bge, upper_bge: |a, b| a as i64 >= b as i64;
-    bltu, upper_bltu: |a, b| a < b;
-    bgeu, upper_bgeu: |a, b| a >= b;
+    beq, upper_beq, Beq: |a, b| a == b;
+    bne, upper_bne, Bne: |a, b| a != b;
+    blt, upper_blt, Blt: |a, b| (a as i64) < b as i64;
+    bge, upper_bge, Bge: |a, b| a as i64 >= b as i64;
+    bltu, upper_bltu, Bltu: |a, b| a < b;
+    bgeu, upper_bgeu, Bgeu: |a, b| a >= b;
+}
+
+/// Ends a block by a branch that issued at `now` and is `taken` or not.
+#[inline(always)]
+pub(super) fn go_by<const TIMED: bool, const UNSURE: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    taken: bool,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    match (taken, UNSURE) {
+        (true, true) => unsure_branch::<true>(core, memory, records, now, below),
+        (false, true) => unsure_branch::<false>(core, memory, records, now, below),
+        (true, false) => branch::<TIMED, true>(core, memory, records, now, below),
+        (false, false) => branch::<TIMED, false>(core, memory, records, now, below),
+    }
 }
 
 /// Ends a block by a branch that issued at `now`.
@@ -124,8 +154,51 @@ fn mistaken_branch<const TAKEN: bool>(
     if !core.pipeline.mistaken_branch(now, &ending, next, TAKEN) {
         return unforeseen_branch::<TAKEN>(core, memory, records, now, below);
     }
+    let last_half = ending.targets[0] - 2;
+    if core.doubts.are_raised(last_half, core.instructions) {
+        core.pc = next;
+        return core.leave(now, How::Doubted);
+    }
     let link = record.links()[usize::from(TAKEN)];
     follow_at_once::<true, false, true>(core, memory, next, link, now, below)
+}
+
+/// The same for one that is often predicted wrongly: what hangs on that the host could
+/// not foresee either.
+#[inline(never)]
+fn unsure_branch<const TAKEN: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (record, ending) = ended!(core, records, now);
+    let next = ending.targets[usize::from(TAKEN)];
+    if !core.pipeline.weigh_branch(now, &ending, next, TAKEN) {
+        return branch::<true, TAKEN>(core, memory, records, now, below);
+    }
+    let link = record.links()[usize::from(TAKEN)];
+    let Some(records) = below.code.get(link.place()..) else {
+        return super::lost(core, now);
+    };
+    let [first, second, ..] = records else {
+        return super::lost(core, now);
+    };
+    if !begins_at_once(core, first, next, link, now, below) {
+        core.pc = next;
+        if TAKEN {
+            core.pipeline.taken_at(now);
+        }
+        return (first.step)(core, memory, records, now, below);
+    }
+    let split = !link.is_near() && Entry(first.index).is_split();
+    if TAKEN && split {
+        // What is said there holds behind a wrong prediction too: that takes longer.
+        core.pipeline.taken_at(now);
+    }
+    let now = core.pipeline.enter_unsure(now, split);
+    (second.step)(core, memory, &records[1..], now, below)
 }
 
 /// The same for one of which nothing is known.
@@ -144,17 +217,17 @@ fn unforeseen_branch<const TAKEN: bool>(
     follow(core, memory, next, link, now, below)
 }
 
-/// Goes on with the block at `next`, which starts at `link` if that is not 0.
+/// Goes on with the block at `next`, which starts at `link` if that is known.
 #[inline(always)]
 fn follow(
     core: &mut Core,
     memory: &mut Memory,
     next: u64,
-    link: u32,
+    link: Link,
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    if let Some(records) = below.code.get(link as usize..)
+    if let Some(records) = below.code.get(link.place()..)
         && let Some(first) = records.first()
     {
         core.pc = next;
@@ -169,7 +242,7 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     core: &mut Core,
     memory: &mut Memory,
     next: u64,
-    link: u32,
+    link: Link,
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
@@ -184,41 +257,55 @@ fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const MISTAKEN:
     core: &mut Core,
     memory: &mut Memory,
     next: u64,
-    link: u32,
+    link: Link,
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let Some(records) = below.code.get(link as usize..) else {
+    let Some(records) = below.code.get(link.place()..) else {
         return super::lost(core, now);
     };
     let [first, second, ..] = records else {
         return super::lost(core, now);
     };
-    // What `enter` does: if the fetch unit was right, there is nothing to wait for but
-    // the second group.
-    let entry = Entry(first.index);
-    let plain = TIMED
-        && entry.is_in_one_line()
-        && core.instructions < core.pause_at
-        && now < below.last_cycle
-        && core.pipeline.goes_on_to(next);
-    if !plain {
+    if !TIMED || !begins_at_once(core, first, next, link, now, below) {
         core.pc = next;
         if TIMED && FORESEEN_TAKEN {
             core.pipeline.taken_at(now);
         }
         return (first.step)(core, memory, records, now, below);
     }
-    core.instructions += u64::from(first.extra);
-    core.start = next;
+    // If the fetch unit was right, there is nothing to wait for but the second group.
+    let split = !link.is_near() && Entry(first.index).is_split();
     let mut now = now;
     if MISTAKEN {
-        now = core.pipeline.enter(now, entry.is_split());
-    } else if FORESEEN_TAKEN && entry.is_split() {
+        now = core.pipeline.enter(now, split);
+    } else if FORESEEN_TAKEN && split {
         core.pipeline.taken_at(now);
         now = core.pipeline.enter(now, true);
     }
     (second.step)(core, memory, &records[1..], now, below)
+}
+
+/// Does what `enter` does but for its waiting, if the first record of a block says that
+/// it is no more; returns whether it is.
+#[inline(always)]
+fn begins_at_once(
+    core: &mut Core,
+    first: &Record,
+    next: u64,
+    link: Link,
+    now: u64,
+    below: &Below<'_>,
+) -> bool {
+    let plain = core.instructions < core.pause_at
+        && now < below.last_cycle
+        && (link.is_near()
+            || Entry(first.index).is_in_one_line() && core.pipeline.goes_on_to(next));
+    if plain {
+        core.instructions += u64::from(first.extra);
+        core.start = next;
+    }
+    plain
 }
 
 /// Stands at the beginning of all code: leaves for a block whose place is not
@@ -302,7 +389,7 @@ macro_rules! indirect {
                 return $unforeseen(core, memory, records, now, below);
             }
             link::<TIMED>(core, record, &ending, now, $transfer);
-            let place = core.jumps.find(target);
+            let place = Link::to(core.jumps.find(target), false);
             follow_foreseen::<TIMED, true>(core, memory, target, place, now, below)
         }
 
@@ -320,7 +407,7 @@ macro_rules! indirect {
             let target = base.wrapping_add(record.immediate) & !1;
             core.pipeline.jump(now, &ending, target, $transfer);
             link::<true>(core, record, &ending, now, $transfer);
-            let place = core.jumps.find(target);
+            let place = Link::to(core.jumps.find(target), false);
             follow(core, memory, target, place, now, below)
         }
     )*};
