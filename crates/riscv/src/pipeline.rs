@@ -317,6 +317,12 @@ impl Pipeline {
         issue.max(self.last_custom + WRITE_BACK + 1)
     }
 
+    /// Goes on at `pc`, behind an instruction of four bytes that ended a block: the upper
+    /// half of the group in which that ends comes from the instruction buffer.
+    pub fn go_on_behind(&mut self, pc: u64) {
+        self.buffering = Buffering::behind(false, false, pc);
+    }
+
     /// Restarts the pipeline behind the instruction that issued at `now`.
     pub fn flush(&mut self, pc: u64) {
         self.now += self.config.flush_penalty;

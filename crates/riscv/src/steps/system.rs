@@ -120,6 +120,7 @@ pub fn fence<const TIMED: bool>(
                 core.pipeline.take_probes(below.coprocessor);
                 let surroundings = Surroundings::of_fence(record);
                 now = core.pipeline.hold_behind_fence(issued, now, surroundings);
+                core.pipeline.go_on_behind(core.pc_of(record) + 4);
             }
             core.leave(now, How::After)
         }
@@ -185,6 +186,9 @@ pub fn csr<const TIMED: bool>(
     } else if restart {
         How::Restart
     } else {
+        if TIMED {
+            core.pipeline.go_on_behind(core.pc_of(record) + 4);
+        }
         How::After
     };
     core.leave(now, how)
