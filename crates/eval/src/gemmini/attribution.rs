@@ -102,6 +102,13 @@ struct Sweep<'r, C> {
     /// The first of the moves into the scratchpad that was not complete when
     /// last looked at.
     next_load: usize,
+    /// The first stretch of a full station that was not over when last looked at.
+    next_full: usize,
+    fences: Forward<'r>,
+    misses: Forward<'r>,
+    arriving: Forward<'r>,
+    only_outer: Forward<'r>,
+    /// Everything before this cycle is charged; it only goes forward.
     at: u64,
     /// Instruction that waits in the gap looked at.
     waiting: Option<u64>,
@@ -114,11 +121,18 @@ impl<'r, C: Charges> Sweep<'r, C> {
         // lie nearly in order.
         let mut completed = ordered.moves.concat();
         completed.sort();
+        let full = &ordered.recording.full;
+        debug_assert!(full.windows(2).all(|two| two[0].1.end <= two[1].1.start));
         Self {
             ordered,
             recording: ordered.recording,
             completed,
             next_load: 0,
+            next_full: 0,
+            fences: Forward::new(&ordered.recording.fences),
+            misses: Forward::new(&ordered.misses),
+            arriving: Forward::new(&ordered.arriving),
+            only_outer: Forward::new(&ordered.only_outer),
             at: start,
             waiting: None,
             charges,
@@ -235,8 +249,11 @@ impl<'r, C: Charges> Sweep<'r, C> {
         let allocated = command.allocated.min(end);
         while self.at < allocated {
             let at = self.at;
-            let place = recording.full.partition_point(|(_, span)| span.end <= at);
-            let next = match recording.full.get(place) {
+            let full = &recording.full;
+            while full.get(self.next_full).is_some_and(|it| it.1.end <= at) {
+                self.next_full += 1;
+            }
+            let next = match full.get(self.next_full) {
                 Some((unit, span)) if span.start <= at => {
                     let cause = full_station::cause(*unit);
                     self.until(span.end.min(allocated), cause, Some(span.pc));
@@ -263,8 +280,8 @@ impl<'r, C: Charges> Sweep<'r, C> {
     fn spent_by_core(&mut self, end: u64, otherwise: Cause, pc: Option<u64>) {
         while self.at < end {
             let at = self.at;
-            let fence = covering(&self.recording.fences, at);
-            let miss = covering(&self.ordered.misses, at);
+            let fence = self.fences.covering(at);
+            let miss = self.misses.covering(at);
             let (cause, until, pc) = match (fence, miss) {
                 (Cover::Within(span), _) => {
                     let fence = Some(span.pc).filter(|pc| *pc != 0);
@@ -336,8 +353,8 @@ impl<'r, C: Charges> Sweep<'r, C> {
         // Moves in come in order. While bytes come in, its own or those before,
         // the port is what limits; else it is the way to memory and back.
         let at = self.at;
-        let arriving = overlap(&self.ordered.arriving, at, end);
-        let outer = overlap(&self.ordered.only_outer, at, end);
+        let arriving = self.arriving.within(at, end);
+        let outer = self.only_outer.within(at, end);
         let rest = end.saturating_sub(at) - (arriving + outer);
         for (cycles, cause) in [
             (rest, Cause::LoadLatency),
@@ -369,8 +386,8 @@ impl<'r, C: Charges> Sweep<'r, C> {
             self.transfer(last, done, 0);
         }
         // Bytes written are waited for beyond the completion of their command.
-        let fences = &self.recording.fences;
-        if let (Unit::Store, Cover::Within(span)) = (command.unit, covering(fences, self.at)) {
+        let fence = self.fences.covering(self.at);
+        if let (Unit::Store, Cover::Within(span)) = (command.unit, fence) {
             self.until(span.end.min(end), Cause::Store, Some(command.pc));
         }
         self.spent_by_core(end, Cause::CoreIssue, None);
@@ -384,42 +401,41 @@ enum Cover {
     Before(u64),
 }
 
-/// Looks for the span around cycle `at` among disjoint spans in order.
-fn covering(spans: &[RecordedSpan], at: u64) -> Cover {
-    let place = spans.partition_point(|span| span.end <= at);
-    match spans.get(place) {
-        Some(span) if span.start <= at => Cover::Within(*span),
-        Some(span) => Cover::Before(span.start),
-        None => Cover::Before(u64::MAX),
-    }
-}
+/// Looks into disjoint spans in order, ever further on.
+pub(super) struct Forward<'s>(&'s [RecordedSpan]);
 
-/// Returns the cycles of `start..end` that disjoint spans in order cover.
-pub(super) fn overlap(spans: &[RecordedSpan], start: u64, end: u64) -> u64 {
-    let first = spans.partition_point(|span| span.end <= start);
-    spans[first..]
-        .iter()
-        .take_while(|span| span.start < end)
-        .map(|span| span.end.min(end) - span.start.max(start))
-        .sum()
-}
-
-/// Looks for overlaps with disjoint spans in order, ever further on.
-pub(super) struct Overlap<'s>(&'s [RecordedSpan]);
-
-impl<'s> Overlap<'s> {
+impl<'s> Forward<'s> {
     pub(super) fn new(spans: &'s [RecordedSpan]) -> Self {
+        debug_assert!(spans.windows(2).all(|two| two[0].end <= two[1].start));
         Self(spans)
+    }
+
+    /// Drops the spans that are over in cycle `at`, which must not be less than
+    /// before.
+    #[inline]
+    fn advance(&mut self, at: u64) {
+        while let Some((first, rest)) = self.0.split_first()
+            && first.end <= at
+        {
+            self.0 = rest;
+        }
+    }
+
+    /// Looks for the span around cycle `at`, which must not be less than before.
+    #[inline]
+    fn covering(&mut self, at: u64) -> Cover {
+        self.advance(at);
+        match self.0.first() {
+            Some(span) if span.start <= at => Cover::Within(*span),
+            Some(span) => Cover::Before(span.start),
+            None => Cover::Before(u64::MAX),
+        }
     }
 
     /// Returns the cycles of `start..end` that the spans cover. `start` must not
     /// be less than before.
     pub(super) fn within(&mut self, start: u64, end: u64) -> u64 {
-        while let Some((first, rest)) = self.0.split_first()
-            && first.end <= start
-        {
-            self.0 = rest;
-        }
+        self.advance(start);
         let spans = self.0.iter().take_while(|span| span.start < end);
         spans
             .map(|span| span.end.min(end) - span.start.max(start))
@@ -430,24 +446,26 @@ impl<'s> Overlap<'s> {
 /// Returns whether one of disjoint spans in order covers a cycle.
 #[cfg(test)]
 pub(super) fn covers(spans: &[RecordedSpan], at: u64) -> bool {
-    matches!(covering(spans, at), Cover::Within(_))
+    matches!(Forward::new(spans).covering(at), Cover::Within(_))
 }
 
 /// Returns disjoint spans in order that cover the same cycles.
 pub(super) fn joined(spans: impl Iterator<Item = (u64, u64)>) -> Vec<RecordedSpan> {
-    let mut sorted: Vec<RecordedSpan> = spans
-        .filter(|(start, end)| start < end)
-        .map(|(start, end)| RecordedSpan { start, end, pc: 0 })
-        .collect();
-    sorted.sort_by_key(|span| span.start);
-    let mut out: Vec<RecordedSpan> = Vec::with_capacity(sorted.len());
-    for span in sorted {
-        match out.last_mut() {
-            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
-            _ => out.push(span),
+    let mut joined: Vec<RecordedSpan> = Vec::with_capacity(spans.size_hint().1.unwrap_or(0));
+    joined.extend(
+        spans
+            .filter(|(start, end)| start < end)
+            .map(|(start, end)| RecordedSpan { start, end, pc: 0 }),
+    );
+    joined.sort_by_key(|span| span.start);
+    joined.dedup_by(|span, last| {
+        let touches = span.start <= last.end;
+        if touches {
+            last.end = last.end.max(span.end);
         }
-    }
-    out
+        touches
+    });
+    joined
 }
 
 /// Returns the cycles of `start..end` in which at least one of `spans` lies.

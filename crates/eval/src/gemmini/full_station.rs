@@ -3,7 +3,7 @@
 //! A section stays full until its oldest command completes, because all its
 //! commands issue in order. So what the oldest one was doing is the reason.
 
-use super::attribution::Overlap;
+use super::attribution::Forward;
 use super::ordered::Ordered;
 use super::pc_map::PcMap;
 use crate::cause::Cause;
@@ -40,8 +40,8 @@ pub(super) fn cause(unit: Unit) -> Cause {
 /// Returns the reasons for full entries of `unit` in `start..end`.
 pub(super) fn reasons(ordered: &Ordered<'_>, unit: Unit, start: u64, end: u64) -> Reasons {
     let mut commands = ordered.of(unit).peekable();
-    let mut arriving = Overlap::new(&ordered.arriving);
-    let mut outer = Overlap::new(&ordered.only_outer);
+    let mut arriving = Forward::new(&ordered.arriving);
+    let mut outer = Forward::new(&ordered.only_outer);
     let mut reasons = Reasons::default();
     for (full, span) in &ordered.recording.full {
         let (mut at, until) = (span.start.max(start), span.end.min(end));
