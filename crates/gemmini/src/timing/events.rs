@@ -68,10 +68,10 @@ impl EventCounts {
         let preload_is_last = engine.station.preload_is_last();
         let mut reads = Latency::default();
         let (known, packets) = (&engine.load.releases, engine.load.packets as usize);
-        reads.join(known, packets.saturating_sub(known.len()), at);
+        reads.join(known.iter(), packets.saturating_sub(known.len()), at);
         let mut writes = Latency::default();
         let unknown = engine.store.unanswered + engine.writes_waiting();
-        writes.join(&engine.store.acks, unknown, at);
+        writes.join(engine.store.acks.iter(), unknown, at);
         Self {
             began: at,
             at_controller,

@@ -9,6 +9,7 @@ mod zero;
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
 use super::merger::{Arrival, ENTERED, Merging, WIDE, WideRow};
+use super::port::PACKETS;
 use super::ring::Ring;
 use super::station::Slot;
 use reader::CurrentRow;
@@ -79,7 +80,8 @@ pub(super) struct LoadUnit {
     pub(super) is_reading: bool,
     pub(super) reader_free: u64,
     pub(super) packets: u32,
-    pub(super) releases: VecDeque<u64>,
+    /// Cycles from which packets are outstanding no more.
+    pub(super) releases: Ring<u64, PACKETS>,
     pub(super) trackers: Vec<Tracker>,
     pub(super) tracker_free: u64,
     pub(super) arrivals: VecDeque<Arrival>,
@@ -127,7 +129,7 @@ impl LoadUnit {
             is_reading: false,
             reader_free: 0,
             packets: 0,
-            releases: VecDeque::with_capacity(32),
+            releases: Ring::new(0),
             trackers: vec![Tracker::default(); commands],
             tracker_free: 0,
             arrivals: VecDeque::with_capacity(32),

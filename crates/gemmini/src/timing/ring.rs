@@ -34,6 +34,16 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         self.get(0)
     }
 
+    #[inline]
+    pub(super) fn back(&self) -> Option<&T> {
+        self.get(self.len.checked_sub(1)?)
+    }
+
+    /// Returns the values, oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).filter_map(|idx| self.get(idx))
+    }
+
     /// Adds a value. Callers see to it that there is room.
     #[inline]
     pub(super) fn push_back(&mut self, value: T) {
@@ -108,6 +118,8 @@ mod tests {
                 }
                 prop_assert_eq!(ring.len(), queue.len());
                 prop_assert_eq!(ring.front(), queue.front());
+                prop_assert_eq!(ring.back(), queue.back());
+                prop_assert!(ring.iter().eq(&queue));
                 for idx in 0..5 {
                     prop_assert_eq!(ring.get(idx), queue.get(idx));
                 }

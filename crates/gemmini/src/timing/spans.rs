@@ -1,8 +1,6 @@
 //! Sums over time that can be read up to any cycle: spans, levels, latencies,
 //! and the pages that are asked for.
 
-use std::collections::VecDeque;
-
 /// Bits of an address within a page.
 const PAGE_SHIFT: u32 = 12;
 
@@ -106,8 +104,13 @@ impl Latency {
 
     /// Takes in packets that are under way in cycle `at`: those that end in a
     /// `known` cycle, and a number of `others`.
-    pub(super) fn join(&mut self, known: &VecDeque<u64>, others: usize, at: u64) {
-        for end in known.iter().filter(|end| at < **end) {
+    pub(super) fn join<'a>(
+        &mut self,
+        known: impl Iterator<Item = &'a u64>,
+        others: usize,
+        at: u64,
+    ) {
+        for end in known.filter(|end| at < **end) {
             self.begin(at);
             self.end(*end);
         }

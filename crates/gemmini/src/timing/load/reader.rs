@@ -90,7 +90,7 @@ impl Engine {
                     }
                     at = release;
                 }
-                self.load.releases.pop_front();
+                self.load.releases.drop_front(1);
                 self.load.packets -= 1;
             }
             if self.load.packets >= self.k.read_packets {

@@ -21,6 +21,8 @@ const WORDS: usize = 64;
 /// Banks, a bit each.
 type Banks = u8;
 
+/// One bank in each of the cycles of a word.
+const EACH: u64 = 0x1111_1111_1111_1111;
 /// The banks of beats that pass one per cycle, those of the first cycle in the lowest
 /// bits, by the bank of the first one.
 const PASSING: [u64; BANKS] = [0x8421, 0x1842, 0x2184, 0x4218];
@@ -64,9 +66,8 @@ impl Uses {
     /// Returns the first cycle from `at` on in which a bank is not in use.
     #[inline]
     fn first_free(&self, bank: u8, mut at: u64) -> u64 {
-        const LOWEST: u64 = 0x1111_1111_1111_1111;
         loop {
-            let free = !self.from(at) & LOWEST << bank;
+            let free = !self.from(at) & EACH << bank;
             if free != 0 {
                 return at + u64::from(free.trailing_zeros()) / BANKS as u64;
             }
@@ -316,20 +317,48 @@ impl Pipeline {
     /// The same, if beats may find their banks in use.
     #[inline(never)]
     fn read_between(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
-        let (mut first, mut at) = (now, now);
-        for (beat, place) in (place..).take(beats.into()).enumerate() {
+        let beats = u64::from(beats);
+        let is_among = |passed: &(u64, u64)| passed.0.wrapping_sub(place) < beats;
+        if self.passed.iter().any(is_among) {
+            return self.read_again((place, beats), now);
+        }
+        let free = !self.uses.from(now);
+        let [mut oldest, mut older, mut old] = self.passed;
+        let (mut first, mut at) = (None, now);
+        for place in place..place + beats {
+            let bank = place % BANKS as u64;
+            let free = match at - now {
+                ahead @ 0..CYCLES => free >> (ahead * BANKS as u64) & (EACH << bank),
+                _ => 0,
+            };
+            at = if free == 0 {
+                self.uses.first_free(bank as u8, at)
+            } else {
+                at + u64::from(free.trailing_zeros()) / BANKS as u64
+            };
+            first.get_or_insert(at);
+            (oldest, older, old) = (older, old, (place, at));
+            at += 1;
+        }
+        self.passed = [oldest, older, old];
+        (first.unwrap_or(now), at - 1, at)
+    }
+
+    /// The same, if some of the beats may be among the last ones.
+    #[inline(never)]
+    fn read_again(&mut self, (place, beats): (u64, u64), now: u64) -> (u64, u64, u64) {
+        let (mut first, mut at) = (None, now);
+        for place in place..place + beats {
             let is_behind = |passed: &(u64, u64)| passed.0 == place && at <= passed.1 + 3;
             if !self.passed.iter().any(is_behind) {
                 at = self.uses.first_free((place % BANKS as u64) as u8, at);
             }
             self.passed.rotate_left(1);
             self.passed[2] = (place, at);
-            if beat == 0 {
-                first = at;
-            }
+            first.get_or_insert(at);
             at += 1;
         }
-        (first, at - 1, at)
+        (first.unwrap_or(now), at - 1, at)
     }
 
     /// The same of what finds no bank in use.

@@ -82,18 +82,22 @@ impl Engine {
         self.load_last.mark(last_at);
         let load = &mut self.load;
         let beats = u64::from(packet.size >> beat_shift);
-        for beat in 0..beats {
-            let at = (start + beat).max(arrival.first + beat * arrival.spacing);
-            load.entered[load.beats_entered % ENTERED] = at;
-            load.beats_entered += 1;
+        if arrival.spacing > 1 {
+            for beat in 0..beats {
+                let at = (start + beat).max(arrival.first + beat * arrival.spacing);
+                note_run(&mut load.entered, &mut load.beats_entered, at, 1);
+            }
+            let mut left = leaving.all;
+            while left != 0 {
+                let at = at + u64::from(left.trailing_zeros());
+                note_run(&mut load.written, &mut load.written_count, at, 1);
+                left &= left - 1;
+            }
+        } else {
+            note_run(&mut load.entered, &mut load.beats_entered, start, beats);
+            note_run(&mut load.written, &mut load.written_count, at, rows.into());
         }
         let last_in = load.entered[(load.beats_entered - 1) % ENTERED];
-        let mut left = leaving.all;
-        while left != 0 {
-            load.written[load.written_count % 8] = at + u64::from(left.trailing_zeros());
-            load.written_count += 1;
-            left &= left - 1;
-        }
         load.write_free = last_at + 1;
         let tracker = &mut load.trackers[packet.tracker];
         tracker.last_write = tracker.last_write.max(last_at);
@@ -124,6 +128,24 @@ impl Engine {
             self.spad_writes[bank].mark(at);
         }
         true
+    }
+}
+
+/// Notes `len` cycles from `first` on as the last ones of a history, of which `count`
+/// have been noted before.
+#[inline]
+fn note_run<const N: usize>(history: &mut [u64; N], count: &mut usize, first: u64, len: u64) {
+    let from = *count % N;
+    *count += len as usize;
+    // Most packets are four rows.
+    if len == 4
+        && let Some(four) = history.get_mut(from..from + 4)
+    {
+        four.copy_from_slice(&[first, first + 1, first + 2, first + 3]);
+        return;
+    }
+    for idx in 0..len {
+        history[(from + idx as usize) % N] = first + idx;
     }
 }
 
