@@ -101,17 +101,13 @@ impl Receiver for Execution<'_> {
     fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
         let Gemmini { functional, timing } = self.gemmini;
         let command = self.command;
-        let is_access = matches!(instruction, Ok(Instruction::Counter(_)));
-        if let Some(engine) = timing.as_mut().filter(|_| is_access) {
+        if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
             functional.set_event_totals(engine.events(command.cycle));
         }
         let value = functional.execute_decoded(command, instruction, self.memory)?;
         Ok(match (timing, instruction) {
             (Some(engine), Ok(instruction)) => {
-                let mut reply = engine.push(command, &instruction, &functional.context());
-                if is_access {
-                    reply.value_ready = engine.counter_answer(reply.accepted);
-                }
+                let reply = engine.push(command, &instruction, &functional.context());
                 RoccReply {
                     value,
                     shares_lines: engine.shares_lines(),

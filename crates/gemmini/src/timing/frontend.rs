@@ -138,6 +138,9 @@ impl Engine {
             value_ready,
             ..RoccReply::default()
         };
+        if let Instruction::Counter(_) = instruction {
+            return reply(accepted + self.k.queues + self.k.counter_reply);
+        }
         let unit = LoopUnit::of(instruction);
         self.at_unit[self.pushed % 32] = unit;
         self.pushed += 1;
@@ -156,20 +159,6 @@ impl Engine {
             self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
         }
         reply(accepted)
-    }
-
-    /// Returns the cycle in which the core has the answer to the access to the event
-    /// counters that was the last command and `accepted` then. It passes the queues
-    /// as any command does.
-    pub(crate) fn counter_answer(&mut self, accepted: u64) -> u64 {
-        self.run_up_to(Until::Left(self.pushed));
-        let left = if self.left_count < self.pushed {
-            // It waits for something that never happens; a fence will say so.
-            accepted
-        } else {
-            self.left[(self.pushed - 1) % 32]
-        };
-        left + self.k.counter_reply
     }
 
     /// Returns the cycle from which there is room for the next command as far as
@@ -360,7 +349,7 @@ impl Engine {
             if allocates {
                 return true;
             }
-            // Flush, clock gating and accesses to counters end here.
+            // Flush and clock gating end here.
             if let Some(counts) = &mut self.counts
                 && flushes
             {
