@@ -140,6 +140,29 @@ fn operands<const LINK: u8>(core: &Core, second: &Record, result: u64) -> [u64; 
     }
 }
 
+/// Begins a pair in a step of two: executes the first instruction, and leaves for the
+/// step of whichever has to wait. Names the second one, the records from it on, what the
+/// first one computed, and what stands behind the pair.
+macro_rules! begin_pair {
+    (
+        let ($second:ident, $rest:ident, $result:ident, $behind:pat) =
+            $first:ident($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident)
+    ) => {
+        let [first, $second, $behind, ..] = $records else {
+            return super::lost($core, $now);
+        };
+        let pending = $core.pipeline.pending;
+        if first.uses & pending != 0 {
+            return super::stalled($core, $memory, $records, $now, $below);
+        }
+        let $result = $first::execute($core, first);
+        let $rest = &$records[1..];
+        if $second.uses & pending != 0 {
+            return super::stalled($core, $memory, $rest, $now + 1, $below);
+        }
+    };
+}
+
 /// Executes two operations of one cycle.
 fn both<A: Arithmetic, B: Arithmetic, const LINK: u8>(
     core: &mut Core,
@@ -148,20 +171,10 @@ fn both<A: Arithmetic, B: Arithmetic, const LINK: u8>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [first, second, next, ..] = records else {
-        return super::lost(core, now);
-    };
-    let pending = core.pipeline.pending;
-    if first.uses & pending != 0 {
-        return super::stalled(core, memory, records, now, below);
-    }
-    let result = A::execute(core, first);
-    if second.uses & pending != 0 {
-        return super::stalled(core, memory, &records[1..], now + 1, below);
-    }
+    begin_pair!(let (second, rest, result, next) = A(core, memory, records, now, below));
     let [a, b] = operands::<LINK>(core, second, result);
     core.x[usize::from(second.rd)] = B::of(a, b, second.immediate);
-    (next.step)(core, memory, &records[2..], now + 2, below)
+    (next.step)(core, memory, &rest[1..], now + 2, below)
 }
 
 /// Executes an operation of one cycle and the branch behind it, which is `UNSURE` if it is
@@ -173,20 +186,9 @@ fn and_branch<A: Arithmetic, C: Condition, const LINK: u8, const UNSURE: bool>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [first, second, ..] = records else {
-        return super::lost(core, now);
-    };
-    let pending = core.pipeline.pending;
-    if first.uses & pending != 0 {
-        return super::stalled(core, memory, records, now, below);
-    }
-    let result = A::execute(core, first);
-    let records = &records[1..];
-    if second.uses & pending != 0 {
-        return super::stalled(core, memory, records, now + 1, below);
-    }
+    begin_pair!(let (second, rest, result, _) = A(core, memory, records, now, below));
     let [a, b] = operands::<LINK>(core, second, result);
-    t::go_by::<true, UNSURE>(core, memory, C::holds(a, b), records, now + 2, below)
+    t::go_by::<true, UNSURE>(core, memory, C::holds(a, b), rest, now + 2, below)
 }
 
 /// Executes an operation of one cycle and the load behind it; `USER` is who needs what
@@ -198,20 +200,9 @@ fn and_load<A: Arithmetic, L: Load, const LINK: u8, const USER: u8>(
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let [first, second, _, ..] = records else {
-        return super::lost(core, now);
-    };
-    let pending = core.pipeline.pending;
-    if first.uses & pending != 0 {
-        return super::stalled(core, memory, records, now, below);
-    }
-    let result = A::execute(core, first);
-    let records = &records[1..];
-    if second.uses & pending != 0 {
-        return super::stalled(core, memory, records, now + 1, below);
-    }
+    begin_pair!(let (second, rest, result, _) = A(core, memory, records, now, below));
     let [base, _] = operands::<LINK>(core, second, result);
-    L::load::<true, USER>(core, memory, records, now + 2, below, base)
+    L::load::<true, USER>(core, memory, rest, now + 2, below, base)
 }
 
 /// Executes an operation of one cycle and the direct jump behind it, which is a `CALL` if
