@@ -148,24 +148,6 @@ pub(super) struct LoadJob {
     pub(super) is_plain: bool,
 }
 
-impl StoreJob {
-    /// Returns whether pixel `part` of the window of output pixel `row` lies in the
-    /// padding around the image: nothing is read for it.
-    pub(super) fn is_padding(&self, row: u32, part: u32) -> bool {
-        if !self.pooled {
-            return false;
-        }
-        let windows = &self.windows;
-        let (step, size) = (u32::from(windows.stride), u32::from(windows.size.max(1)));
-        let outside = |first: u32, pixel: u32, pad: u8, end: u8| {
-            let at = first * step + pixel;
-            at < u32::from(pad) || at - u32::from(pad) >= u32::from(end)
-        };
-        outside(row / self.pocols, part / size, windows.upad, windows.orows)
-            || outside(row % self.pocols, part % size, windows.lpad, windows.ocols)
-    }
-}
-
 /// A move out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StoreJob {
@@ -190,6 +172,24 @@ pub(super) struct StoreJob {
     pub(super) windows: PoolFields,
     /// Whether anything is written to memory.
     pub(super) writes: bool,
+}
+
+impl StoreJob {
+    /// Returns whether pixel `part` of the window of output pixel `row` lies in the
+    /// padding around the image: nothing is read for it.
+    pub(super) fn is_padding(&self, row: u32, part: u32) -> bool {
+        if !self.pooled {
+            return false;
+        }
+        let windows = &self.windows;
+        let (step, size) = (u32::from(windows.stride), u32::from(windows.size.max(1)));
+        let outside = |first: u32, pixel: u32, pad: u8, end: u8| {
+            let at = first * step + pixel;
+            at < u32::from(pad) || at - u32::from(pad) >= u32::from(end)
+        };
+        outside(row / self.pocols, part / size, windows.upad, windows.orows)
+            || outside(row % self.pocols, part % size, windows.lpad, windows.ocols)
+    }
 }
 
 /// One operand of an execute command.
