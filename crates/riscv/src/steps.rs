@@ -14,7 +14,7 @@ use crate::float::{FloatForm, FloatOperation, FusedForm};
 use crate::instruction::{FLOAT_UNIT, Instruction, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
-use crate::record::{Below, Core, Ending, How, Record, Step};
+use crate::record::{Below, Core, Ending, Entry, How, Record, Step};
 
 /// Who needs what a load brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,7 +254,7 @@ pub(crate) fn fetch_line(
         return lost(core, now);
     };
     if !core.pipeline.goes_on_in_line(record.immediate) {
-        return fetch_other_line(core, memory, records, now, below);
+        return fetch_other_line(core, memory, records, false, now, below);
     }
     (next.step)(core, memory, &records[1..], now, below)
 }
@@ -272,7 +272,8 @@ fn fetch_first_line(
     };
     let pc = core.pc_of(record);
     if !core.pipeline.enter_known_line(pc) {
-        return fetch_other_line(core, memory, records, now, below);
+        let split = Entry(record.index).is_split();
+        return fetch_other_line(core, memory, records, split, now, below);
     }
     (next.step)(core, memory, &records[1..], now, below)
 }
@@ -282,6 +283,7 @@ fn fetch_other_line(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],
+    split: bool,
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
@@ -290,7 +292,9 @@ fn fetch_other_line(
     };
     let pc = core.pc_of(record);
     let below_core = &mut *below.coprocessor;
-    let now = core.pipeline.enter_line(record.uses, pc, now, below_core);
+    let now = core
+        .pipeline
+        .enter_line(record.uses, pc, split, now, below_core);
     (next.step)(core, memory, &records[1..], now, below)
 }
 

@@ -7,6 +7,14 @@ use crate::predictor::{Executed, Prediction, Transfer};
 use crate::record::{Buffering, Ending, LinkBehind};
 use std::hint::select_unpredictable;
 
+/// Cycles from the one in which an instruction whose line is missing comes to decode
+/// until the line is asked for, compared with what a load misses: on a path that could
+/// be wrong nothing is asked for. The instruction is fetched again when it has gone
+/// through the pipeline, and misses again.
+///
+/// *Source*: Rocket Chip, `Frontend`: `s2_speculative`, `icache.io.s2_kill`.
+const FETCH_AGAIN: u64 = 2;
+
 /// Fetch groups that the queue in front of the instruction buffer holds.
 const QUEUE_GROUPS: u64 = 5;
 
@@ -64,17 +72,25 @@ impl Pipeline {
 
     /// Prepares for an instruction at `pc` that uses these registers and lies
     /// or ends in another line than the one before it, which issued at `now`:
-    /// returns the cycle before the one in which it can issue.
-    pub fn enter_line(&mut self, uses: u64, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
+    /// returns the cycle before the one in which it can issue. `split` is whether it
+    /// follows a jump and lies in two fetch groups.
+    pub fn enter_line(
+        &mut self,
+        uses: u64,
+        pc: u64,
+        split: bool,
+        now: u64,
+        below: &mut dyn Coprocessor,
+    ) -> u64 {
         let mut issue = now + 1;
         if pc >> 6 != self.current_line || pc & 63 == 62 {
-            issue = issue.max(self.fetch_line(pc, now, below));
+            issue = issue.max(self.fetch_line(pc, split, now, below));
         }
         self.issue(uses, now, issue) - 1
     }
 
     #[inline(never)]
-    fn fetch_line(&mut self, pc: u64, now: u64, below: &mut dyn Coprocessor) -> u64 {
+    fn fetch_line(&mut self, pc: u64, split: bool, now: u64, below: &mut dyn Coprocessor) -> u64 {
         let mut available = 0;
         for address in [pc, pc + 2] {
             if address != pc && address & 63 != 0 {
@@ -86,9 +102,14 @@ impl Pipeline {
                     self.predictor.lose_target(pc);
                 }
                 let line = address & !63;
-                let ask = now.max(self.fetch_start);
+                let decoded = self.fetch_start.max(now + 1);
+                // Its first half is fetched again before the line of the second.
+                let ask = decoded + FETCH_AGAIN + u64::from(address != pc);
                 let filled = below.line_access(line, LineAccess::Fetch, ask);
                 available = filled + self.config.l1i.miss_overhead;
+                if address == pc && split {
+                    available += 1;
+                }
                 self.instruction_cache.fill(line, false);
                 self.fetched_lines.fill(u64::MAX);
                 self.statistics.fetch_misses += 1;
