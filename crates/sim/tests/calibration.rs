@@ -93,10 +93,10 @@ fn slower_memory_stays_close_to_hardware() {
     let worst = worst(&report);
     assert_eq!((report.kernels.cases, report.micro.cases), (14, 222));
     assert!(report.kernels.median_abs_error < 0.001, "{worst}");
-    assert!(report.kernels.max_abs_error < 0.008, "{worst}");
+    assert!(report.kernels.max_abs_error < 0.003, "{worst}");
     assert!(report.kernels.pair_order > 0.9995, "{worst}");
     assert!(report.micro.median_abs_error < 0.004, "{worst}");
-    assert!(report.micro.max_abs_error < 0.10, "{worst}");
+    assert!(report.micro.max_abs_error < 0.06, "{worst}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn held_out_programs_stay_close_to_hardware() {
     assert!(kernels.pair_order > 0.998, "{worst}");
     assert!(micro.median_abs_error < 0.002, "{worst}");
     assert!(micro.max_abs_error < 0.06, "{worst}");
-    assert_eq!(beyond(micro, 0.05), 0, "{worst}");
+    assert!(beyond(micro, 0.05) <= 1, "{worst}");
     assert!(micro.pair_order > 0.999, "{worst}");
 }
 
@@ -188,10 +188,9 @@ fn programs_held_out_later_stay_close_to_hardware() {
     let (kernels, micro) = (&report.kernels, &report.micro);
     assert_eq!((kernels.cases, micro.cases), (70, 50));
     assert!(kernels.median_abs_error < 0.001, "{worst}");
-    // Which lines of one set of the L2 are thrown out (`pitch_4096_apart`).
-    assert!(kernels.max_abs_error < 0.13, "{worst}");
+    assert!(kernels.max_abs_error < 0.045, "{worst}");
     assert!(beyond(kernels, 0.032) <= 1, "{worst}");
-    assert!(beyond(kernels, 0.02) <= 3, "{worst}");
+    assert!(beyond(kernels, 0.02) <= 5, "{worst}");
     assert!(kernels.pair_order > 0.999, "{worst}");
     assert!(micro.median_abs_error < 0.001, "{worst}");
     assert!(micro.max_abs_error < 0.035, "{worst}");
@@ -204,7 +203,7 @@ fn programs_held_out_later_with_slower_memory_stay_close_to_hardware() {
     let worst = worst(&report);
     assert_eq!(report.micro.cases, 50);
     assert!(report.micro.median_abs_error < 0.001, "{worst}");
-    assert!(report.micro.max_abs_error < 0.03, "{worst}");
+    assert!(report.micro.max_abs_error < 0.04, "{worst}");
 }
 
 #[test]

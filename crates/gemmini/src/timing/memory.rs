@@ -125,10 +125,18 @@ impl MemorySystem {
         self.trackers.has_room()
     }
 
-    /// Returns how many beats of requests are on their way to the L2.
+    /// Returns how many beats of requests the port finds on their way to the L2 in
+    /// cycle `now`.
     #[inline]
-    pub(super) fn queued(&self) -> u64 {
-        self.trackers.queued()
+    pub(super) fn queued(&self, now: u64) -> u64 {
+        self.trackers.queued(now)
+    }
+
+    /// Returns the next cycle behind `now` in which there may be fewer of them.
+    #[inline]
+    pub(super) fn room_from(&self, now: u64) -> u64 {
+        let taken = self.next_event();
+        self.trackers.room_from(now, taken).max(now + 1)
     }
 
     /// The accelerator sends a request for `beats` beats from `address` on,

@@ -8,6 +8,7 @@ use super::engine::{Engine, PORT, Until};
 use super::load::Packet;
 use super::memory::Reply;
 use super::request::{Client, Kind};
+use super::ring::Ring;
 use crate::ExecContext;
 use crate::address::Tile;
 use crate::configured::StoreState;
@@ -31,6 +32,26 @@ struct Read {
     at: u64,
     /// Number of the packet.
     number: u8,
+}
+
+impl Read {
+    const NONE: Self = Self {
+        address: 0,
+        beats: 0,
+        at: 0,
+        number: 0,
+    };
+}
+
+/// Read requests in the order in which they come: one per packet at most.
+type Reads = Ring<Read, PACKETS>;
+
+/// Takes the oldest request, if it is there in cycle `now`.
+#[inline]
+fn take_until(reads: &mut Reads, now: u64) -> Option<Read> {
+    let read = *reads.front().filter(|read| read.at <= now)?;
+    reads.drop_front(1);
+    Some(read)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,36 +80,25 @@ impl Lane {
 
     /// Lets a cycle pass in which what was tried has been taken (or there was
     /// nothing to try), or not.
-    fn pass(&mut self, taken: bool, reads: &mut VecDeque<Read>) {
+    fn pass(&mut self, taken: bool, reads: &mut Reads) {
         self.cycle += 1;
         let again = self.tried.take().filter(|_| !taken);
         self.tried = self.behind.take();
-        self.behind = again.or_else(|| {
-            reads
-                .front()
-                .is_some_and(|read| read.at <= self.cycle + 1)
-                .then(|| reads.pop_front())
-                .flatten()
-        });
+        self.behind = again.or_else(|| take_until(reads, self.cycle + 1));
     }
 
     /// Lets cycles pass until `now`, in which nothing was taken.
-    fn pass_until(&mut self, now: u64, reads: &mut VecDeque<Read>) {
-        while !self.is_empty()
-            && self.cycle < now
-            && (self.tried.is_none() || self.behind.is_none())
-        {
-            self.pass(false, reads);
-        }
+    fn pass_until(&mut self, now: u64, reads: &mut Reads) {
         if self.is_empty() {
-            self.cycle = now;
-            if reads.front().is_some_and(|read| read.at <= now) {
-                self.tried = reads.pop_front();
-            }
-            if reads.front().is_some_and(|read| read.at <= now + 1) {
-                self.behind = reads.pop_front();
-            }
-            return;
+            self.cycle = match reads.front() {
+                Some(read) if read.at < now => read.at,
+                _ => now,
+            };
+            self.tried = take_until(reads, self.cycle);
+            self.behind = take_until(reads, self.cycle + 1);
+        }
+        while self.cycle < now && (self.tried.is_none() || self.behind.is_none()) {
+            self.pass(false, reads);
         }
         if (now - self.cycle) % 2 == 1 {
             std::mem::swap(&mut self.tried, &mut self.behind);
@@ -100,15 +110,17 @@ impl Lane {
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// Read requests that are not in the lane yet.
-    reads: VecDeque<Read>,
+    reads: Reads,
     lane: Lane,
     /// Read requests that wait for a turn, and when the last one had it.
-    buffer: VecDeque<Read>,
+    buffer: Ring<Read, READS>,
     last_read: u64,
     writes: VecDeque<Write>,
     /// Requests in all of these.
     waiting: usize,
     free: u64,
+    /// When to look at them again.
+    look: u64,
     /// The writer had the last turn.
     wrote: bool,
     /// Packets by number, until the merger has put them together, and which
@@ -120,13 +132,14 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn new() -> Self {
         Self {
-            reads: VecDeque::with_capacity(32),
+            reads: Ring::new(Read::NONE),
             lane: Lane::default(),
-            buffer: VecDeque::with_capacity(READS),
+            buffer: Ring::new(Read::NONE),
             last_read: 0,
             writes: VecDeque::with_capacity(32),
             waiting: 0,
             free: 0,
+            look: u64::MAX,
             wrote: false,
             packets: [Packet::default(); PACKETS],
             outstanding: 0,
@@ -137,32 +150,60 @@ impl Port {
         self.waiting == 0
     }
 
-    /// Lets the buffer take what the reader tries in cycle `now`; returns when
-    /// to look again.
-    fn take_read(&mut self, now: u64) -> u64 {
-        if self.reads.is_empty() && self.lane.is_empty() {
-            return u64::MAX;
+    /// Lets the reader try a request, or the buffer take it if it is sure to.
+    #[inline]
+    fn put_read(&mut self, read: Read) {
+        // What is in the buffer by now is all that can be there then.
+        if self.buffer.len() == READS {
+            self.reads.push_back(read);
+            return;
         }
-        if self.lane.cycle > now {
-            return self.lane.cycle;
+        self.look = self.look.min(read.at);
+        if self.reads.len() == 0 && self.lane.is_empty() {
+            self.buffer.push_back(read);
+        } else {
+            self.reads.push_back(read);
         }
+    }
+
+    /// Returns when the first request in the buffer is there.
+    #[inline]
+    fn buffered(&self) -> u64 {
+        self.buffer.front().map_or(u64::MAX, |read| read.at)
+    }
+
+    /// Lets the buffer take what the reader tries in cycle `now`.
+    fn take_read(&mut self, now: u64) {
         self.lane.pass_until(now, &mut self.reads);
-        // A place that is left in one cycle is seen to be free in the next.
-        let used = self.buffer.len() + usize::from(self.last_read + 1 == now);
-        let room = used < READS;
-        if room && let Some(read) = self.lane.tried {
+        if let Some(read) = self.lane.tried
+            && now >= self.room_for_read()
+        {
             self.buffer.push_back(read);
             self.lane.pass(true, &mut self.reads);
         }
-        if self.lane.is_empty() {
-            return self.reads.front().map_or(u64::MAX, |read| read.at);
+    }
+
+    /// Returns the cycle from which on the buffer takes a request, which is `u64::MAX`
+    /// until a turn makes room: a place that is left in one cycle is seen to be free
+    /// in the next.
+    #[inline]
+    fn room_for_read(&self) -> u64 {
+        match self.buffer.len() {
+            0 => 0,
+            READS.. => u64::MAX,
+            _ => self.last_read + 2,
         }
-        if self.buffer.len() < READS {
-            now + 1
+    }
+
+    /// Returns when the buffer may take what the reader tries, behind cycle `now`.
+    #[inline]
+    fn read_from(&self, now: u64) -> u64 {
+        let first = if self.lane.is_empty() {
+            self.reads.front().map_or(u64::MAX, |read| read.at)
         } else {
-            // Only a turn makes room.
-            u64::MAX
-        }
+            self.lane.cycle
+        };
+        first.max(self.room_for_read()).max(now + 1)
     }
 }
 
@@ -180,23 +221,25 @@ impl Engine {
             at,
             number,
         };
-        // With an idle writer no one else can want the turn, and what the reader
-        // can have outstanding alone fits into the buffers and the L2.
-        let direct = self.store.is_idle() && (self.store.is_answered() || self.memory.has_room());
-        if direct && self.port.is_idle() {
-            let turn = at.max(self.port.free);
+        // With an idle writer no one else can want the turn.
+        let turn = at.max(self.port.free);
+        let direct = self.store.is_idle()
+            && self.port.is_idle()
+            && (self.memory.has_room() || self.memory.queued(turn) < BUFFERED);
+        if direct {
             self.grant_read(read, turn);
             self.wake[PORT] = self.wake[PORT].min(turn + 1);
         } else {
-            self.port.reads.push_back(read);
+            self.port.put_read(read);
             self.port.waiting += 1;
-            self.wake[PORT] = self.wake[PORT].min(at);
+            self.wake[PORT] = self.wake[PORT].min(self.port.look);
         }
     }
 
     /// The writer has a packet whose first beat is at the port in cycle `at`.
     pub(super) fn request_write(&mut self, address: u64, kind: Kind, beats: u64, at: u64) {
         self.port.waiting += 1;
+        self.port.look = self.port.look.min(at);
         self.port.writes.push_back(Write {
             address,
             kind,
@@ -227,26 +270,36 @@ impl Engine {
     /// Lets requests through that are due in cycle `now`; returns when to look
     /// again.
     fn step_requests(&mut self, now: u64) -> u64 {
-        let again = self.port.take_read(now);
+        if self.port.read_from(now - 1) <= now {
+            self.port.take_read(now);
+        }
+        if self.turn_from(now) <= now {
+            self.turn(now);
+        }
+        self.port.read_from(now).min(self.turn_from(now + 1))
+    }
+
+    /// Returns the first cycle from `now` on in which a request may have a turn.
+    #[inline]
+    fn turn_from(&self, now: u64) -> u64 {
         let write = self.port.writes.front().map_or(u64::MAX, |write| write.at);
-        let first = if self.port.buffer.is_empty() {
-            write
-        } else {
-            now
-        };
+        let first = self.port.buffered().min(write);
         if first == u64::MAX {
-            return again;
+            return first;
         }
-        let at = first.max(self.port.free);
-        if at > now {
-            return again.min(at);
+        let at = first.max(self.port.free).max(now);
+        if self.memory.queued(at) < BUFFERED {
+            at
+        } else {
+            self.memory.room_from(at)
         }
-        if self.memory.queued() >= BUFFERED {
-            // The L2 makes room when something happens in it.
-            return again.min(self.memory.next_event().max(now + 1));
-        }
+    }
+
+    /// A request has its turn in cycle `now`.
+    fn turn(&mut self, now: u64) {
         self.port.waiting -= 1;
-        if write <= now && (self.port.buffer.is_empty() || !self.port.wrote) {
+        let write = self.port.writes.front().map_or(u64::MAX, |write| write.at);
+        if write <= now && (self.port.buffered() > now || !self.port.wrote) {
             let write = self.port.writes.pop_front().expect("just seen");
             if let Some(counts) = &mut self.counts {
                 counts.write_at_port(write.at, now, write.beats);
@@ -257,13 +310,9 @@ impl Engine {
                 .send(write.address, write.beats, now, write.kind, Client::Writer);
             self.note_write(now, write.beats);
         } else {
-            let read = self.port.buffer.pop_front().expect("just seen");
+            let read = *self.port.buffer.front().expect("just seen");
+            self.port.buffer.drop_front(1);
             self.grant_read(read, now);
-        }
-        if self.port.is_idle() {
-            u64::MAX
-        } else {
-            now + 1
         }
     }
 
@@ -285,14 +334,11 @@ impl Engine {
                     bound = bound.min(self.next_event());
                 }
             }
-            let requests = if self.port.is_idle() {
-                u64::MAX
-            } else {
-                let again = self.step_requests(now);
+            if self.port.look <= now {
+                self.port.look = self.step_requests(now);
                 bound = bound.min(self.next_event());
-                again
-            };
-            let next = requests.min(self.memory.next_event());
+            }
+            let next = self.port.look.min(self.memory.next_event());
             let at = next.max(now);
             if at >= bound || reply.is_some_and(|reply| reply.client == Client::Core) {
                 self.now = now;

@@ -162,12 +162,6 @@ impl StoreUnit {
         self.last_ack.max(self.writer_ready)
     }
 
-    /// Returns whether the acknowledgements of all packets are known.
-    #[inline]
-    pub(super) fn is_answered(&self) -> bool {
-        self.unanswered == 0
-    }
-
     pub(super) fn is_idle(&self) -> bool {
         self.queue.is_empty()
             && self.active.is_none()

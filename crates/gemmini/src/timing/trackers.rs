@@ -10,6 +10,7 @@ mod intake;
 
 use super::request::Request;
 use super::ring::Ring;
+use intake::Left;
 use std::collections::VecDeque;
 
 /// Trackers that requests can use at most.
@@ -136,6 +137,10 @@ pub(super) struct Trackers {
     room: usize,
     /// Requests on their way, with the cycle at which they arrive.
     incoming: VecDeque<(u64, Request)>,
+    /// Beats of those of them that are the accelerator's.
+    own_beats: u64,
+    /// The accelerator's beats that were taken last.
+    left: Left,
     /// Cycle from which the next one is looked at.
     input_from: u64,
     /// Cycle in which it is, or `u64::MAX` if there is none.
@@ -180,6 +185,8 @@ impl Trackers {
             // The cache is made for memories of four cycles per tracker.
             room: count.max(4 * (count - SPARE) - count),
             incoming: VecDeque::with_capacity(32),
+            own_beats: 0,
+            left: Left::default(),
             input_from: 0,
             next_input: u64::MAX,
             free: Free::default(),

@@ -8,6 +8,35 @@
 use super::{LOOKUP, NONE, SPARE, Trackers};
 use crate::timing::request::{Kind, Request};
 
+/// Cycles from one in which the L2 takes a beat to the one in which the port finds its
+/// place free: each of the buffers between gives it on a cycle later.
+const ROOM_SEEN: u64 = 4;
+/// Beats that the L2 has taken: the cycle of the last one, and a bit for that and each
+/// cycle before it, the lowest bit first, that says whether one was taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Left {
+    last: u64,
+    beats: u32,
+}
+
+impl Left {
+    /// Notes that `beats` beats are taken from cycle `now` on, one per cycle.
+    #[inline]
+    fn note(&mut self, now: u64, beats: u64) {
+        let last = now + beats - 1;
+        let before = u64::from(self.beats) << (last - self.last).min(31);
+        self.beats = before as u32 | ((1 << beats) - 1);
+        self.last = last;
+    }
+
+    /// Returns those which the port does not know to be gone in cycle `now`.
+    #[inline]
+    fn unseen(self, now: u64) -> u32 {
+        let cycles = (self.last + ROOM_SEEN).saturating_sub(now);
+        self.beats & ((1u64 << cycles.min(31)) - 1) as u32
+    }
+}
+
 /// What can be done with a request that has arrived.
 enum Place {
     Tracker(usize),
@@ -21,16 +50,30 @@ impl Trackers {
         self.used.count_ones() as usize + self.incoming.len() < self.count - SPARE
     }
 
-    /// Returns how many beats of requests have been sent and not been taken.
+    /// Returns how many beats of requests the port finds on their way to the L2 in
+    /// cycle `now`: those that have not been taken, and those of which it is not seen
+    /// yet.
     #[inline]
-    pub(in crate::timing) fn queued(&self) -> u64 {
-        let beats = |(_, request): &(u64, Request)| request.beats_sent();
-        self.incoming.iter().map(beats).sum()
+    pub(in crate::timing) fn queued(&self, now: u64) -> u64 {
+        self.own_beats + u64::from(self.left.unseen(now).count_ones())
+    }
+
+    /// Returns a cycle before which the port finds no place free that it does not find
+    /// free in cycle `now`, if the L2 takes nothing before cycle `taken`.
+    pub(in crate::timing) fn room_from(&self, now: u64, taken: u64) -> u64 {
+        let first = match self.left.unseen(now).checked_ilog2() {
+            Some(before) => taken.min(self.left.last - u64::from(before)),
+            None => taken,
+        };
+        first.saturating_add(ROOM_SEEN)
     }
 
     /// Takes a request that arrives in cycle `at`.
     #[inline]
     pub(in crate::timing) fn send(&mut self, at: u64, request: Request) {
+        if !request.is_from_core() {
+            self.own_beats += request.beats_sent();
+        }
         // Of two that come at once, that of the core goes first: the accelerator
         // is more likely to have had the last turn.
         let ahead = at + u64::from(!request.is_from_core());
@@ -170,6 +213,10 @@ impl Trackers {
     #[inline]
     fn taken(&mut self, now: u64, request: &Request) {
         self.incoming.pop_front();
+        if !request.is_from_core() {
+            self.own_beats -= request.beats_sent();
+            self.left.note(now, request.beats_sent());
+        }
         self.look_at_input_from(now + request.beats_sent());
     }
 
@@ -202,5 +249,36 @@ impl Trackers {
         };
         let free = self.used.trailing_ones() as usize;
         (free < usable).then_some(Place::Tracker(free))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Left, ROOM_SEEN};
+
+    #[test]
+    fn a_beat_is_seen_to_be_gone_so_many_cycles_later() {
+        // Cycle and beats of each request, cycle of the look, and beats not seen to be gone.
+        for (taken, look, unseen) in [
+            (&[(10, 1)][..], 10, 1),
+            (&[(10, 1)], 10 + ROOM_SEEN - 1, 1),
+            (&[(10, 1)], 10 + ROOM_SEEN, 0),
+            (&[(10, 4)], 10 + ROOM_SEEN, 3),
+            (&[(10, 4)], 13 + ROOM_SEEN, 0),
+            (&[(10, 1), (11, 1), (13, 1)], 12 + ROOM_SEEN, 1),
+            (&[(10, 1), (11, 1), (13, 1)], 11 + ROOM_SEEN, 1),
+            (&[(10, 1), (11, 1), (13, 1)], 10 + ROOM_SEEN, 2),
+            (&[(10, 4), (1 << 40, 1)], (1 << 40) + 1, 1),
+        ] {
+            let mut left = Left::default();
+            for &(cycle, beats) in taken {
+                left.note(cycle, beats);
+            }
+            assert_eq!(
+                left.unseen(look).count_ones(),
+                unseen,
+                "{taken:?} at {look}"
+            );
+        }
     }
 }
