@@ -2,7 +2,8 @@
 //!
 //! A suite is a set of programs that measure cases three times each and leave
 //! the counts in memory, with a table of the counts that real hardware gave.
-//! Repetitions 1 and 2 are compared, in which caches are warm.
+//! Repetitions 1 and 2 are compared, in which caches are warm, and apart from them
+//! repetition 0, in which code and data are mostly cold.
 
 use crate::config::MachineConfig;
 use crate::error::SimError;
@@ -13,11 +14,15 @@ use autocomp_gemmini::{Checks, Gemmini, Severity};
 use autocomp_riscv::{Limits, Memory, Mode};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Most cases that a program of a suite can have.
 const CASES: u64 = 128;
 /// Repetitions of each case.
 const REPETITIONS: u64 = 3;
+/// Those with warm caches, and the one before.
+const WARM: Range<usize> = 1..3;
+const COLD: Range<usize> = 0..1;
 /// Pairs that differ by less than this on hardware are not ordered.
 const PAIR_DISTANCE: f64 = 0.03;
 const LIMITS: Limits = Limits {
@@ -136,6 +141,17 @@ pub struct CalibrationReport {
     pub kernels: CalibrationGroup,
     /// Small cases that isolate one mechanism each.
     pub micro: CalibrationGroup,
+    /// The first repetition of those of which it was measured.
+    pub cold: ColdRuns,
+}
+
+/// First repetitions, with cold code and data, compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ColdRuns {
+    /// Whole kernels.
+    pub kernels: CalibrationGroup,
+    /// Small cases that isolate one mechanism each.
+    pub micro: CalibrationGroup,
 }
 
 /// Counts of one case in one repetition.
@@ -170,8 +186,8 @@ pub fn calibrate(
     machine: &MachineConfig,
 ) -> Result<CalibrationReport, CalibrationError> {
     let measured = parse_counts(&suite.counts)?;
-    let mut kernels = Vec::new();
-    let mut micro = Vec::new();
+    // Kernels and small cases, and the same cold.
+    let mut rows: [Vec<CalibrationRow>; 4] = Default::default();
     for (elf, bytes) in &suite.programs {
         if !measured.keys().any(|(of, _)| of == elf) {
             continue;
@@ -180,26 +196,14 @@ pub fn calibrate(
             let Some(counts) = measured.get(&(elf.clone(), case.name.clone())) else {
                 continue;
             };
-            let mean = |counts: &[CaseCounts]| (counts[1].total + counts[2].total).div_ceil(2);
-            let issue = |counts: &[CaseCounts]| (counts[1].issue + counts[2].issue).div_ceil(2);
-            let (rtl_cycles, sim_cycles) = (mean(counts), mean(&case.counts));
-            let row = CalibrationRow {
-                elf: elf.clone(),
-                case: case.name,
-                rtl_cycles,
-                sim_cycles,
-                rtl_issue_cycles: issue(counts),
-                sim_issue_cycles: issue(&case.counts),
-                error: sim_cycles as f64 / rtl_cycles.max(1) as f64 - 1.0,
-                checked: case.checked,
-            };
-            if elf.starts_with("kern") {
-                kernels.push(row);
-            } else {
-                micro.push(row);
+            let kind = usize::from(!elf.starts_with("kern"));
+            rows[kind].push(compare(elf, &case, counts, WARM));
+            if counts[0].total > 0 {
+                rows[2 + kind].push(compare(elf, &case, counts, COLD));
             }
         }
     }
+    let [kernels, micro, cold_kernels, cold_micro] = rows;
     if kernels.is_empty() && micro.is_empty() {
         return Err(CalibrationError::Nothing {
             programs: suite.programs.len(),
@@ -209,7 +213,37 @@ pub fn calibrate(
     Ok(CalibrationReport {
         kernels: group(kernels),
         micro: group(micro),
+        cold: ColdRuns {
+            kernels: group(cold_kernels),
+            micro: group(cold_micro),
+        },
     })
+}
+
+/// Compares some repetitions of a case.
+fn compare(
+    elf: &str,
+    case: &CaseResult,
+    measured: &[CaseCounts],
+    repetitions: Range<usize>,
+) -> CalibrationRow {
+    let mean = |counts: &[CaseCounts], cycles: fn(&CaseCounts) -> u64| {
+        let counts = &counts[repetitions.clone()];
+        let sum: u64 = counts.iter().map(cycles).sum();
+        sum.div_ceil(counts.len() as u64)
+    };
+    let rtl_cycles = mean(measured, |counts| counts.total);
+    let sim_cycles = mean(&case.counts, |counts| counts.total);
+    CalibrationRow {
+        elf: elf.to_owned(),
+        case: case.name.clone(),
+        rtl_cycles,
+        sim_cycles,
+        rtl_issue_cycles: mean(measured, |counts| counts.issue),
+        sim_issue_cycles: mean(&case.counts, |counts| counts.issue),
+        error: sim_cycles as f64 / rtl_cycles.max(1) as f64 - 1.0,
+        checked: case.checked,
+    }
 }
 
 /// Runs one program of a suite and returns what it measured.
@@ -368,7 +402,7 @@ pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
             total: number(total)?,
         };
     }
-    // The first one, with cold caches, is not compared.
+    // The first one, with cold caches, may be missing.
     let is_partial = |counts: &[CaseCounts]| counts[1..].iter().any(|it| it.total == 0);
     if let Some(((elf, case), _)) = counts.iter().find(|(_, counts)| is_partial(&counts[..])) {
         return Err(CalibrationError::Repetitions {

@@ -13,7 +13,7 @@ mod without;
 
 pub use calibrate::{
     CalibrationError, CalibrationGroup, CalibrationReport, CalibrationRow, CalibrationSuite,
-    CaseCounts, CaseResult, calibrate, parse_counts, run_cases,
+    CaseCounts, CaseResult, ColdRuns, calibrate, parse_counts, run_cases,
 };
 pub use config::MachineConfig;
 pub use error::SimError;

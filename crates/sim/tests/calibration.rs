@@ -148,6 +148,115 @@ fn beyond(group: &CalibrationGroup, limit: f64) -> usize {
     rows.filter(|row| row.error.abs() > limit).count()
 }
 
+/// What first repetitions, with cold code and data, may be off by.
+struct ColdLimits {
+    suite: &'static str,
+    counts: &'static str,
+    extra_latency: u32,
+    /// Of kernels and of small cases: how many there are, medians, largest errors, how
+    /// many are more than 5 % off, and the least share of pairs in order.
+    cases: [usize; 2],
+    medians: [f64; 2],
+    largest: [f64; 2],
+    far: [usize; 2],
+    order: [f64; 2],
+}
+
+#[test]
+fn cold_runs_stay_close_to_hardware() {
+    for limits in COLD {
+        let cold = measure_suite(limits.suite, limits.counts, "rtl", limits.extra_latency).cold;
+        for (idx, group) in [cold.kernels, cold.micro].iter().enumerate() {
+            let mut rows: Vec<_> = group.rows.iter().collect();
+            rows.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
+            let worst: Vec<_> = rows
+                .iter()
+                .take(8)
+                .map(|row| format!("{}: {} for {}", row.case, row.sim_cycles, row.rtl_cycles))
+                .collect();
+            let name = format!("{} {} {worst:#?}", limits.suite, limits.counts);
+            assert_eq!(group.cases, limits.cases[idx], "{name}");
+            assert!(group.median_abs_error <= limits.medians[idx], "{name}");
+            assert!(group.max_abs_error < limits.largest[idx], "{name}");
+            assert!(beyond(group, 0.05) <= limits.far[idx], "{name}");
+            assert!(group.pair_order >= limits.order[idx], "{name}");
+        }
+    }
+}
+
+const COLD: [ColdLimits; 7] = [
+    ColdLimits {
+        suite: "gemmini-rtl",
+        counts: "cycles.tsv",
+        extra_latency: 0,
+        cases: [51, 328],
+        medians: [0.0025, 0.0005],
+        largest: [0.02, 0.21],
+        far: [0, 8],
+        order: [0.999, 0.998],
+    },
+    ColdLimits {
+        suite: "gemmini-rtl",
+        counts: "cycles-mem40.tsv",
+        extra_latency: 40,
+        cases: [14, 222],
+        medians: [0.003, 0.0025],
+        largest: [0.02, 0.34],
+        far: [0, 9],
+        order: [0.999, 0.996],
+    },
+    ColdLimits {
+        suite: "more",
+        counts: "cycles.tsv",
+        extra_latency: 0,
+        cases: [0, 720],
+        medians: [0.0, 0.0005],
+        largest: [0.001, 0.2],
+        far: [0, 18],
+        order: [1.0, 0.998],
+    },
+    ColdLimits {
+        suite: "held-out",
+        counts: "cycles.tsv",
+        extra_latency: 0,
+        cases: [171, 207],
+        medians: [0.004, 0.0045],
+        largest: [0.06, 0.23],
+        far: [0, 16],
+        order: [0.999, 0.994],
+    },
+    ColdLimits {
+        suite: "held-out",
+        counts: "cycles-mem40.tsv",
+        extra_latency: 40,
+        cases: [53, 84],
+        medians: [0.003, 0.005],
+        largest: [0.08, 0.16],
+        far: [1, 6],
+        order: [0.996, 0.993],
+    },
+    ColdLimits {
+        suite: "held-out-2",
+        counts: "cycles.tsv",
+        extra_latency: 0,
+        cases: [70, 50],
+        medians: [0.0035, 0.0065],
+        largest: [0.07, 0.04],
+        far: [2, 0],
+        order: [0.998, 0.999],
+    },
+    ColdLimits {
+        suite: "held-out-2",
+        counts: "cycles-mem40.tsv",
+        extra_latency: 40,
+        cases: [0, 50],
+        medians: [0.0, 0.0075],
+        largest: [0.001, 0.06],
+        far: [0, 1],
+        order: [1.0, 0.997],
+    },
+];
+
 // Blind, that is before anything was changed for them: 139 kernels 0.21 % in the median,
 // 7.7 % at worst, 5 beyond 5 % and 11 beyond 3 %; small cases 0.14 %, 14.4 %, 5.
 #[test]

@@ -275,6 +275,15 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     output.result(&report, || {
         let mut out = group_text("kernels", &report.kernels);
         out += &group_text("micro", &report.micro);
+        for (name, group) in [
+            ("kernels, cold", &report.cold.kernels),
+            ("micro, cold", &report.cold.micro),
+        ] {
+            if group.cases > 0 {
+                out += &summary(name, group);
+                out += "\n";
+            }
+        }
         out
     })?;
     Ok(exit_code::SUCCESS)
@@ -322,9 +331,13 @@ fn group_text(name: &str, group: &CalibrationGroup) -> String {
             format!("{:+.1} %", 100.0 * row.error),
         ]
     }));
+    let table = text::table(&rows, &[2, 3, 4]);
+    format!("{table}{}\n\n", summary(name, group))
+}
+
+fn summary(name: &str, group: &CalibrationGroup) -> String {
     format!(
-        "{}{name}: {} cases, median error {:.2} %, largest {:.2} %, {:.2} % of pairs in the right order\n\n",
-        text::table(&rows, &[2, 3, 4]),
+        "{name}: {} cases, median error {:.2} %, largest {:.2} %, {:.2} % of pairs in the right order",
         group.cases,
         100.0 * group.median_abs_error,
         100.0 * group.max_abs_error,
