@@ -256,6 +256,7 @@ impl MemorySystem {
     ) -> (Option<Reply>, bool) {
         let Transaction { changes, hit, .. } = *self.trackers.transaction(idx);
         let reply = self.answer(request, hit, now);
+        self.trackers.drain(idx, reply.last + 1);
         if !hit && request.kind != Kind::Release && Self::answers_early(request) {
             self.outer.confirm(now);
         }
@@ -348,9 +349,15 @@ impl MemorySystem {
                 self.trackers.note(idx, turn, Some(turn));
             }
             Some(Back::Gone(idx)) => {
-                self.pipeline.mark_bank(0, array);
-                if self.trackers.note(idx, turn, None) {
+                // What the pipeline still does with the line that took its place goes
+                // first, and what comes back behind waits too.
+                let held = self.trackers.drained(idx).saturating_sub(array);
+                self.pipeline.mark_bank(0, array + held);
+                if self.trackers.note(idx, turn + held, None) {
                     self.outer.found_victim();
+                }
+                if held > 0 {
+                    self.outer.hold(array + held, now);
                 }
             }
             None => {}

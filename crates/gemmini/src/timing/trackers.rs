@@ -130,6 +130,8 @@ pub(super) struct Trackers {
     /// come, and from which cycle it waits for nothing else.
     awaited: [u8; MOST],
     known: [u64; MOST],
+    /// By tracker, the cycle from which its answer has left the data pipeline.
+    drained: [u64; MOST],
     /// The tracker that is first to have a turn.
     first: u32,
     /// Requests that wait at trackers, and how many can.
@@ -180,6 +182,7 @@ impl Trackers {
             settled: [0; MOST],
             awaited: [0; MOST],
             known: [0; MOST],
+            drained: [0; MOST],
             first: 0,
             waiting: 0,
             // The cache is made for memories of four cycles per tracker.
@@ -397,6 +400,18 @@ impl Trackers {
         self.settled[idx] = u64::MAX;
     }
 
+    /// Notes from which cycle on the answer of a tracker has left the data pipeline.
+    #[inline]
+    pub(super) fn drain(&mut self, idx: usize, from: u64) {
+        self.drained[idx] = from;
+    }
+
+    /// Returns that cycle, or one that is past if it has not answered.
+    #[inline]
+    pub(super) fn drained(&self, idx: usize) -> u64 {
+        self.drained[idx]
+    }
+
     /// Nothing that has been known before is waited for from cycle `from` on.
     #[inline]
     pub(super) fn settle(&mut self, idx: usize, from: u64) {
@@ -450,6 +465,7 @@ impl Trackers {
         self.settled[idx] = if transaction.changes { 0 } else { u64::MAX };
         self.awaited[idx] = 0;
         self.known[idx] = 0;
+        self.drained[idx] = 0;
         self.transactions[idx] = transaction;
         self.go_on(idx, step, ready);
         self.next_turn = self.next_turn.min(self.earliest(idx));

@@ -197,7 +197,10 @@ impl Outer {
             numbers = numbers.saturating_sub(1);
         }
         let start = request.from.max(free);
-        let told = numbers > self.permissions.len() + self.requests.len()
+        // Acknowledgements that come before may hold it up.
+        let is_alone = self.releases.front().is_none() && self.victims.front().is_none();
+        let told = is_alone
+            && numbers > self.permissions.len() + self.requests.len()
             && start < now + FORESEEN
             && self.lines.len() == self.told;
         self.told += usize::from(told);
@@ -247,6 +250,15 @@ impl Outer {
         self.coming_numbers
             .insert_before(back, |other| back < *other);
         if self.numbers == 0 {
+            self.look_ahead(now);
+        }
+    }
+
+    /// Nothing comes back before cycle `until`, but for lines of which it has been said
+    /// when they do; everything up to cycle `now` has been worked through.
+    pub(super) fn hold(&mut self, until: u64, now: u64) {
+        if self.told == 0 {
+            self.back_free = self.back_free.max(until);
             self.look_ahead(now);
         }
     }
@@ -497,6 +509,17 @@ mod tests {
         assert!(!outer.takes_victim(109));
         let gone: Vec<_> = all(&mut outer).into_iter().map(|(now, _)| now).collect();
         assert_eq!(gone, [134, 135, 136, 137]);
+    }
+
+    #[test]
+    fn what_is_behind_an_acknowledgement_that_waits_waits_too() {
+        let mut outer = Outer::new(8, 0, 0);
+        outer.release(0, false, 100);
+        // Held up or not, nobody is told before when the line comes.
+        assert_eq!(outer.request(1, true, 103), None);
+        assert_eq!(outer.step(104), Some(Back::Gone(0)));
+        outer.hold(110, 104);
+        assert_eq!(all(&mut outer), [(110, Back::Line(1))]);
     }
 
     #[test]
