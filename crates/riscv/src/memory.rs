@@ -4,9 +4,11 @@
 //! one comparison; pages with a restriction on that kind of access take the
 //! slow path, which knows the regions byte by byte.
 
+mod marks;
 mod origin;
 mod region;
 
+use marks::Marks;
 use origin::Origins;
 pub use region::{Region, RegionAccess};
 
@@ -20,7 +22,7 @@ const READ_RESTRICTED: u8 = 1;
 const WRITE_RESTRICTED: u8 = 2;
 /// CPU accesses are reported to the coprocessor.
 const WATCHED: u8 = 4;
-/// Instructions were translated from here.
+/// Instructions were translated from some bytes.
 const CODE: u8 = 8;
 /// CPU stores stop the core after the instruction.
 const HOOKED: u8 = 16;
@@ -37,6 +39,7 @@ pub struct Memory {
     pages: Vec<u8>,
     regions: Vec<Region>,
     first_writes: Vec<Option<(u64, u64)>>,
+    code: Marks,
     code_changed: bool,
     hook_touched: bool,
     hooked_store: Range<u64>,
@@ -60,6 +63,7 @@ impl Memory {
             pages: vec![0; size >> PAGE_SHIFT],
             regions: Vec::new(),
             first_writes: Vec::new(),
+            code: Marks::default(),
             code_changed: false,
             hook_touched: false,
             hooked_store: 0..0,
@@ -156,6 +160,7 @@ impl Memory {
     /// Marks bytes from which instructions were translated.
     pub(crate) fn mark_code(&mut self, address: u64, len: usize) {
         self.note_code(address, len);
+        self.code.set(address.wrapping_sub(self.base) as usize, len);
         for page in self.pages_of(address..address + len as u64) {
             *page |= CODE;
         }
@@ -165,6 +170,7 @@ impl Memory {
     pub(crate) fn take_code_changed(&mut self) -> bool {
         let changed = std::mem::take(&mut self.code_changed);
         if changed {
+            self.code.clear();
             for page in &mut self.pages {
                 *page &= !CODE;
             }
@@ -200,6 +206,30 @@ impl Memory {
         match bytes.and_then(|bytes| bytes.first_chunk_mut()) {
             Some(bytes) => {
                 *bytes = value;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The same where nothing but code in the page is in the way, none of which the bytes
+    /// may belong to: programs are often linked with their data right behind the code.
+    #[inline(never)]
+    pub(crate) fn store_beside_code<const N: usize>(
+        &mut self,
+        address: u64,
+        value: [u8; N],
+    ) -> bool {
+        let offset = address.wrapping_sub(self.base) as usize;
+        let attributes = self.pages.get(offset >> PAGE_SHIFT);
+        let open = attributes
+            .is_some_and(|page| page & (WRITE_RESTRICTED | WATCHED | CODE | HOOKED) == CODE);
+        if !open || offset & (N - 1) != 0 || self.code.touch(offset, N) {
+            return false;
+        }
+        match self.bytes.get_mut(offset..offset + N) {
+            Some(bytes) => {
+                bytes.copy_from_slice(&value);
                 true
             }
             None => false,
@@ -368,7 +398,8 @@ impl Memory {
             .filter(|end| *end <= self.bytes.len())?;
         if len > 0 {
             let pages = &self.pages[offset >> PAGE_SHIFT..=(end - 1) >> PAGE_SHIFT];
-            self.code_changed |= pages.iter().any(|page| page & CODE != 0);
+            let has_code = pages.iter().any(|page| page & CODE != 0);
+            self.code_changed |= has_code && self.code.touch(offset, len);
         }
         Some(&mut self.bytes[offset..end])
     }
@@ -407,7 +438,8 @@ impl Memory {
             self.note_mixed();
         }
         if matches!(kind, AccessKind::Store | AccessKind::DmaWrite) {
-            self.code_changed |= attributes & CODE != 0;
+            let offset = (address - self.base) as usize;
+            self.code_changed |= attributes & CODE != 0 && self.code.touch(offset, len);
             if kind == AccessKind::Store && attributes & HOOKED != 0 {
                 self.hook_touched = true;
                 self.hooked_store = address..address + len as u64;

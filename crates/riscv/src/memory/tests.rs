@@ -129,6 +129,9 @@ fn open_access_refuses_what_needs_a_check() {
         assert_eq!(memory.store_open(address, [0; 8]), stores, "{address:#x}");
     }
     assert!(!memory.take_code_changed() && !memory.take_hook_touched());
+    memory.write(0x4002, 8, AccessKind::DmaWrite, 0).unwrap();
+    memory.host_mut(0x1000, 0x3000).unwrap().fill(0);
+    assert!(!memory.take_code_changed(), "beside the code");
     memory.write(0x4000, 1, AccessKind::DmaWrite, 0).unwrap();
     assert!(memory.take_code_changed() && !memory.take_code_changed());
     memory.mark_code(0x4000, 2);
@@ -140,6 +143,41 @@ fn open_access_refuses_what_needs_a_check() {
     memory.watch(0..8);
     memory.watch(0x5000..u64::MAX);
     assert!(memory.store_open(0x2000, [0; 8]));
+}
+
+#[test]
+fn stores_beside_code_leave_it_as_it_is() {
+    let base = 0x8000_0000;
+    for (address, len) in [(0x100, 4), (0x17e, 2), (0x1ffe, 4), (0x3000, 2)] {
+        let mut memory = Memory::new(base, 0x4000);
+        memory.mark_code(base + address, len as usize);
+        for at in 0..0x4000 {
+            let touches = at + 1 > address && at < address + len;
+            let in_page = (address >> 12..=(address + len - 1) >> 12).contains(&(at >> 12));
+            let stored = memory.store_beside_code(base + at, [1u8]);
+            assert_eq!(stored, in_page && !touches, "{at:#x}");
+            memory.write(base + at, 1, AccessKind::Store, 0).unwrap();
+            assert_eq!(memory.take_code_changed(), touches, "{at:#x}");
+            memory.mark_code(base + address, len as usize);
+            for halves in [1, 100, 0x900] {
+                let end = (at + 2 * halves).min(0x4000);
+                let host = memory.host_mut(base + at, (end - at) as usize);
+                assert!(host.is_some());
+                let touches = at < address + len && address < end;
+                assert_eq!(memory.take_code_changed(), touches, "{at:#x} to {end:#x}");
+                memory.mark_code(base + address, len as usize);
+            }
+        }
+        assert!(!memory.store_beside_code(base + 0x4000, [1u8]));
+    }
+    let mut memory = Memory::new(base, 0x1000);
+    memory.mark_code(base, 4);
+    assert!(
+        !memory.store_beside_code(base + 0x104, [1u8; 8]),
+        "not aligned"
+    );
+    memory.watch(base..base + 1);
+    assert!(!memory.store_beside_code(base + 0x100, [1u8; 8]), "watched");
 }
 
 #[test]

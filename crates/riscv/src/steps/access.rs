@@ -262,7 +262,7 @@ fn store_checked<const TIMED: bool, const N: usize>(
             super::replayed(core, records, issued);
         }
     }
-    if !memory.store_open(address, bytes) {
+    if !memory.store_open(address, bytes) && !memory.store_beside_code(address, bytes) {
         if let Err(trap) = slow_store(
             memory,
             below.coprocessor,
