@@ -46,6 +46,7 @@ pub(crate) struct ControlRegisters {
     pub fflags: u8,
     /// Rounding mode, 3 bits; 5 to 7 are invalid.
     pub frm: u8,
+    float_nearest: bool,
     float_plain: bool,
     mie: u64,
     mcounteren: u64,
@@ -70,6 +71,7 @@ impl ControlRegisters {
             mscratch: 0,
             fflags: 0,
             frm: 0,
+            float_nearest: units_on,
             float_plain: false,
             mie: 0,
             mcounteren: 0,
@@ -100,6 +102,13 @@ impl ControlRegisters {
         self.float_plain
     }
 
+    /// Returns whether floating-point instructions are legal, and those that follow `frm`
+    /// round to nearest even.
+    #[inline(always)]
+    pub fn float_nearest(&self) -> bool {
+        self.float_nearest
+    }
+
     /// Adds floating-point exception flags.
     #[inline(always)]
     pub fn raise(&mut self, flags: u8) {
@@ -110,7 +119,8 @@ impl ControlRegisters {
     }
 
     fn settle_float(&mut self) {
-        self.float_plain = self.float_on() && self.frm == 0 && self.fflags & INEXACT != 0;
+        self.float_nearest = self.float_on() && self.frm == 0;
+        self.float_plain = self.float_nearest && self.fflags & INEXACT != 0;
     }
 
     /// Enters the trap handler; returns its address.

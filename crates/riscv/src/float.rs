@@ -9,11 +9,13 @@ mod host;
 
 use crate::soft_float::{Format, Outcome, Rounding};
 pub(crate) use divider::divider_cycles;
-use host::{fast_double, fast_single, fused_double, fused_single};
 pub(crate) use host::{
-    plain_fused_single, plain_product_double, plain_product_single, plain_sum_double,
-    plain_sum_single,
+    exact_fused_double, is_exact_fused_single, is_exact_product_double, is_exact_product_single,
+    is_exact_sum_double, is_exact_sum_single, plain_fused_single, plain_integer, plain_narrowed,
+    plain_product_double, plain_product_single, plain_quotient_double, plain_quotient_single,
+    plain_root_double, plain_root_single, plain_sum_double, plain_sum_single, rounded_fused_double,
 };
+use host::{fast_double, fast_single, fused_double, fused_single};
 
 /// What a floating-point instruction other than a fused one computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +147,12 @@ impl FloatForm {
         is_nearest_even(self.rounding)
     }
 
+    /// Returns the integer type of a packed form.
+    #[inline(always)]
+    pub fn integer_of(extra: u16) -> u8 {
+        (extra >> 9 & 3) as u8
+    }
+
     /// Packs the form into an instruction's `extra` field.
     pub fn pack(self) -> u16 {
         self.operation as u16
@@ -200,6 +208,12 @@ impl FusedForm {
     #[inline(always)]
     pub fn single_signs(extra: u16) -> (u64, u64) {
         (u64::from(extra & 1) << 31, u64::from(extra >> 1 & 1) << 31)
+    }
+
+    /// The same in double precision.
+    #[inline(always)]
+    pub fn double_signs(extra: u16) -> (u64, u64) {
+        (u64::from(extra & 1) << 63, u64::from(extra >> 1 & 1) << 63)
     }
 
     /// The same as [`FloatForm::is_nearest_even`].

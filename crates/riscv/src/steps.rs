@@ -164,23 +164,30 @@ pub(crate) fn step_of_branch(operation: Operation, doubted: bool) -> Option<Step
 }
 
 fn fused<const TIMED: bool>(form: FusedForm) -> Step {
-    if form.is_nearest_even() && !form.double {
-        float::fused_single::<TIMED>
-    } else {
-        float::fused::<TIMED>
+    match (form.is_nearest_even(), form.double) {
+        (true, false) => float::fused_single::<TIMED>,
+        (true, true) => float::fused_double::<TIMED>,
+        _ => float::fused::<TIMED>,
     }
 }
 
 fn float<const TIMED: bool>(form: FloatForm) -> Step {
     use FloatOperation as F;
+    if let Some(step) = float::step_of_short::<TIMED>(form) {
+        return step;
+    }
     match (form.operation, form.double) {
         _ if !form.is_nearest_even() => float::float::<TIMED>,
         (F::Add, false) => float::add_single::<TIMED>,
         (F::Subtract, false) => float::subtract_single::<TIMED>,
         (F::Multiply, false) => float::multiply_single::<TIMED>,
+        (F::Divide, false) => float::divide_single::<TIMED>,
+        (F::SquareRoot, false) => float::root_single::<TIMED>,
         (F::Add, true) => float::add_double::<TIMED>,
         (F::Subtract, true) => float::subtract_double::<TIMED>,
         (F::Multiply, true) => float::multiply_double::<TIMED>,
+        (F::Divide, true) => float::divide_double::<TIMED>,
+        (F::SquareRoot, true) => float::root_double::<TIMED>,
         _ => float::float::<TIMED>,
     }
 }
@@ -330,9 +337,46 @@ fn stalled_by_several(
     let now = core.pipeline.wait(record.uses, now);
     let float = record.uses & core.pipeline.pending & FLOAT_UNIT != 0;
     if float && !core.pipeline.float_unit_takes(now + 1) {
-        return refused(core, memory, records, now + 1, below);
+        return refused_while_dividing(core, memory, records, now + 1, below);
     }
     (record.step)(core, memory, records, now, below)
+}
+
+/// The same again and again, until the floating-point unit has divided.
+#[inline(never)]
+fn refused_while_dividing(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, ..] = records else {
+        return lost(core, now);
+    };
+    let pc = core.pc_of(record);
+    let again = replay_cycles(core, records);
+    let behind = transfer_behind(records);
+    let mut issue = now;
+    loop {
+        match &behind {
+            Some((ending, transfer)) => {
+                core.pipeline.fetched_in_vain(pc, issue, ending, *transfer);
+                core.pipeline.fetch_again(pc, issue);
+            }
+            None => {
+                // All but the last time leave nothing behind.
+                issue += core.pipeline.refusals(issue, again).saturating_sub(1) * again;
+                core.pipeline.fetch_again(pc, issue);
+            }
+        }
+        issue += again;
+        if core.pipeline.float_unit_takes(issue) {
+            break;
+        }
+    }
+    core.pipeline.stalled_until(issue);
+    (record.step)(core, memory, records, issue - 1, below)
 }
 
 /// Lets the first instruction issue again, with all behind it, which issued at `now`
@@ -373,17 +417,27 @@ fn replay_cycles(core: &Core, records: &[Record]) -> u64 {
 #[inline(never)]
 pub(crate) fn replayed(core: &mut Core, records: &[Record], now: u64) {
     let Some(first) = records.first() else { return };
-    let end = records
-        .windows(2)
-        .find(|pair| pair[1].operation == Operation::Continue);
-    if let Some([last, ending]) = end
-        && let Some(transfer) = Transfer::of(last.operation, last.rd, last.rs1)
-    {
-        let pc = core.pc_of(first);
-        let ending = Ending::of(last, ending);
+    let pc = core.pc_of(first);
+    if let Some((ending, transfer)) = transfer_behind(records) {
         core.pipeline.fetched_in_vain(pc, now, &ending, transfer);
     }
-    core.pipeline.fetch_again(core.pc_of(first), now);
+    core.pipeline.fetch_again(pc, now);
+}
+
+/// Returns what is told about the branch or jump that ends the block, if it may have been
+/// fetched when the first of these instructions is in write-back.
+#[inline(always)]
+fn transfer_behind(records: &[Record]) -> Option<(Ending, Transfer)> {
+    // So far behind nothing has been fetched yet.
+    const FURTHEST_HALVES: u8 = 16;
+    let first = records.first()?.halves;
+    let end = records
+        .windows(2)
+        .take_while(|pair| pair[0].halves.wrapping_sub(first) <= FURTHEST_HALVES)
+        .find(|pair| pair[1].operation == Operation::Continue);
+    let [last, ending] = end? else { return None };
+    let transfer = Transfer::of(last.operation, last.rd, last.rs1)?;
+    Some((Ending::of(last, ending), transfer))
 }
 
 /// Leaves a block that has no end, which cannot be made; going on at the same

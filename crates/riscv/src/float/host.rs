@@ -28,6 +28,14 @@ pub(crate) fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
     (sum.to_bits() << 1 == 0).then_some(result)
 }
 
+/// Returns whether such a `result` = `a` * `b` + `c` has not been rounded.
+#[inline(always)]
+pub(crate) fn is_exact_fused_single(a: f32, b: f32, c: f32, result: f32) -> bool {
+    let product = f64::from(a) * f64::from(b);
+    let sum = product + f64::from(c);
+    f64::from(result) == sum && sum_error_double(product, c.into(), sum) == 0.0
+}
+
 /// The same for a sum or difference of single precision.
 #[inline(always)]
 pub(crate) fn plain_sum_single(result: f32) -> Option<f32> {
@@ -56,6 +64,111 @@ pub(crate) fn plain_product_double(a: f64, b: f64) -> Option<f64> {
     (is_plain_double(result) || exact).then_some(result)
 }
 
+/// Returns whether `sum` = `a` + `b` has not been rounded.
+#[inline(always)]
+pub(crate) fn is_exact_sum_single(a: f32, b: f32, sum: f32) -> bool {
+    sum_error_single(a, b, sum) == 0.0
+}
+
+/// The same of double precision.
+#[inline(always)]
+pub(crate) fn is_exact_sum_double(a: f64, b: f64, sum: f64) -> bool {
+    sum_error_double(a, b, sum) == 0.0
+}
+
+/// Returns whether `product` = `a` * `b` has not been rounded.
+#[inline(always)]
+pub(crate) fn is_exact_product_single(a: f32, b: f32, product: f32) -> bool {
+    // It is exact in double precision.
+    f64::from(a) * f64::from(b) == f64::from(product)
+}
+
+/// Returns whether a plain product of `a` and `b` of double precision surely has not been
+/// rounded: as many bits as both have together are enough for it.
+#[inline(always)]
+pub(crate) fn is_exact_product_double(a: f64, b: f64, product: f64) -> bool {
+    let zeros = |number: f64| (number.to_bits() | HIDDEN_DOUBLE).trailing_zeros();
+    zeros(a) + zeros(b) > 52 || product == 0.0
+}
+
+/// Returns `a` * `b` + `c` if surely neither the product nor the sum has to be rounded.
+#[inline(always)]
+pub(crate) fn exact_fused_double(a: f64, b: f64, c: f64) -> Option<f64> {
+    let product = plain_product_double(a, b)?;
+    let sum = plain_sum_double(product + c)?;
+    let exact = is_exact_product_double(a, b, product) && is_exact_sum_double(product, c, sum);
+    exact.then_some(sum)
+}
+
+/// Returns `a` * `b` + `c` if no other flag than the inexact one can have been raised, as
+/// far as that is soon seen.
+#[inline(always)]
+pub(crate) fn rounded_fused_double(a: f64, b: f64, c: f64) -> Option<f64> {
+    let result = a.mul_add(b, c);
+    is_plain_double(result).then_some(result)
+}
+
+/// Returns `a` / `b` of single precision if no other flag than the inexact one can have
+/// been raised, which is raised at most if `may_round`.
+#[inline(always)]
+pub(crate) fn plain_quotient_single(a: f32, b: f32, may_round: bool) -> Option<f32> {
+    let result = a / b;
+    let exact = may_round || is_exact_product_single(result, b, a);
+    (is_plain_single(result) && exact).then_some(result)
+}
+
+/// The same of double precision.
+#[inline(always)]
+pub(crate) fn plain_quotient_double(a: f64, b: f64, may_round: bool) -> Option<f64> {
+    let result = a / b;
+    let exact = may_round || is_exact_product_double(result, b, a) && result * b == a;
+    (is_plain_double(result) && is_plain_double(a) && exact).then_some(result)
+}
+
+/// Returns the square root of `a` of single precision if no other flag than the inexact
+/// one can have been raised, which is raised at most if `may_round`.
+#[inline(always)]
+pub(crate) fn plain_root_single(a: f32, may_round: bool) -> Option<f32> {
+    let result = a.sqrt();
+    let exact = may_round || is_exact_product_single(result, result, a);
+    (is_plain_single(result) && exact).then_some(result)
+}
+
+/// The same of double precision.
+#[inline(always)]
+pub(crate) fn plain_root_double(a: f64, may_round: bool) -> Option<f64> {
+    let result = a.sqrt();
+    let exact = may_round || is_exact_product_double(result, result, a) && result * result == a;
+    (is_plain_double(result) && is_plain_double(a) && exact).then_some(result)
+}
+
+/// Returns `value` in single precision, on the same terms.
+#[inline(always)]
+pub(crate) fn plain_narrowed(value: f64, may_round: bool) -> Option<f32> {
+    let result = value as f32;
+    let exact = f64::from(result) == value;
+    (exact || may_round && is_plain_single(result)).then_some(result)
+}
+
+/// Returns the integer that `value` is rounded to, toward zero if that `truncates` and
+/// otherwise to nearest even, on the same terms.
+#[inline(always)]
+pub(crate) fn plain_integer(value: f64, truncates: bool, may_round: bool) -> Option<i64> {
+    // Beyond that all numbers are integers.
+    const LIMIT: f64 = (1u64 << 51) as f64;
+    // Leaves no room for a fraction.
+    const SHIFT: f64 = 3.0 * LIMIT;
+    if value.abs() >= LIMIT || value.is_nan() {
+        return None;
+    }
+    let integer = if truncates {
+        value as i64
+    } else {
+        (value + SHIFT - SHIFT) as i64
+    };
+    (may_round || integer as f64 == value).then_some(integer)
+}
+
 /// Returns whether a result is so far from the ends of the range that the
 /// only flag it can raise is the inexact one. The operands were then finite,
 /// too, or the operation a division by infinity, which gives zero.
@@ -70,6 +183,9 @@ fn is_plain_single(result: f32) -> bool {
     const LEAST: u32 = f32::MIN_POSITIVE.to_bits() + 1;
     result.abs().to_bits().wrapping_sub(LEAST) < f32::MAX.to_bits() - LEAST
 }
+
+/// The bit of a normal number's significand that is not stored.
+const HIDDEN_DOUBLE: u64 = 1 << 52;
 
 /// Returns whether a result of zero surely is exact, given which operands are.
 fn gives_zero(operation: FloatOperation, a: bool, b: bool) -> bool {
@@ -103,6 +219,7 @@ pub(super) fn fast_double(operation: FloatOperation, a: u64, b: u64, flags: u8) 
         match operation {
             F::Add => sum_error_double(a, b, result) != 0.0,
             F::Subtract => sum_error_double(a, -b, result) != 0.0,
+            F::Multiply if is_exact_product_double(a, b, result) => false,
             _ => return None,
         }
     };
@@ -140,12 +257,13 @@ pub(super) fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) 
 /// As [`fast_double`], for `a` * `b` + `c`.
 #[inline(never)]
 pub(super) fn fused_double(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
-    if flags & INEXACT == 0 {
-        return None;
-    }
-    // With the inexact flag up, a normal result can raise nothing new.
-    let result = f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c));
-    is_plain_double(result).then(|| (result.to_bits(), 0))
+    let [a, b, c] = [a, b, c].map(f64::from_bits);
+    let result = if flags & INEXACT != 0 {
+        rounded_fused_double(a, b, c)
+    } else {
+        exact_fused_double(a, b, c)
+    };
+    Some((result?.to_bits(), 0))
 }
 
 /// As [`fast_single`], for `a` * `b` + `c`.

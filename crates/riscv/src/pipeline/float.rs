@@ -82,14 +82,26 @@ impl Pipeline {
         match form.operation {
             F::Add | F::Subtract | F::Multiply => self.float_arithmetic(issue, form.double, rd),
             F::Divide | F::SquareRoot => self.float_divide(issue, rd, divider_cycles(form, a, b)),
-            _ if form.writes_float() => self.float_result(issue, self.float.short, rd),
+            _ if form.writes_float() => self.float_short(issue, rd),
             _ => {
-                self.float.compared = issue + WRITE_BACK;
-                let ready = issue + self.config.float_to_integer_latency;
-                self.produce(u32::from(rd), ready);
+                self.float_to_integer(issue, rd);
                 true
             }
         }
+    }
+
+    /// The same for what needs no adder and writes register `rd` of its file.
+    #[inline(always)]
+    pub fn float_short(&mut self, issue: u64, rd: u8) -> bool {
+        self.float_result(issue, self.float.short, rd)
+    }
+
+    /// The same for what writes integer register `rd`, which always is taken.
+    #[inline(always)]
+    pub fn float_to_integer(&mut self, issue: u64, rd: u8) {
+        self.float.compared = issue + WRITE_BACK;
+        let ready = issue + self.config.float_to_integer_latency;
+        self.produce(u32::from(rd), ready);
     }
 
     /// The same for an addition, a multiplication or both fused.
@@ -109,7 +121,7 @@ impl Pipeline {
     }
 
     /// The same for what occupies the divider so many `cycles`.
-    fn float_divide(&mut self, issue: u64, rd: u8, cycles: u64) -> bool {
+    pub fn float_divide(&mut self, issue: u64, rd: u8, cycles: u64) -> bool {
         // It is not begun while a result is on its way to the registers.
         if self.float.writes.iter().any(|&at| at >= issue + MEMORY) {
             return false;
@@ -130,6 +142,13 @@ impl Pipeline {
             self.pending &= !FLOAT_UNIT;
         }
         takes
+    }
+
+    /// Returns how often an instruction that issues at `issue` is refused while the unit
+    /// divides, if it issues again after so many cycles each time.
+    pub fn refusals(&self, issue: u64, again: u64) -> u64 {
+        let left = self.float.divided.saturating_sub(issue + MEMORY);
+        left.div_ceil(again.max(1))
     }
 
     /// Returns when an access to the floating-point flags issues that could issue at

@@ -1,9 +1,17 @@
 //! Floating-point operations.
 
+mod divide;
+mod short;
+
+pub(super) use divide::{divide_double, divide_single, root_double, root_single};
+pub(super) use short::step_of_short;
+
 use super::{begin, begin_dependent};
 use crate::float::{
-    BOX, FloatForm, FusedForm, execute, execute_fused, plain_fused_single, plain_product_double,
-    plain_product_single, plain_sum_double, plain_sum_single,
+    BOX, FloatForm, FusedForm, exact_fused_double, execute, execute_fused, is_exact_fused_single,
+    is_exact_product_double, is_exact_product_single, is_exact_sum_double, is_exact_sum_single,
+    plain_fused_single, plain_product_double, plain_product_single, plain_sum_double,
+    plain_sum_single, rounded_fused_double,
 };
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
@@ -34,13 +42,33 @@ pub fn fused_single<const TIMED: bool>(
     below: &mut Below<'_>,
 ) -> How {
     let (record, next, now) = begin_dependent!(core, memory, records, now, below);
-    let a = core.f[usize::from(record.rs1)];
-    let b = core.f[usize::from(record.rs2)];
-    let c = core.f[usize::from(record.immediate as u8)];
-    let are_single = a & b & c >= BOX;
-    let (product_sign, addend_sign) = FusedForm::single_signs(record.extra);
-    let plain = plain_fused_single(single(a ^ product_sign), single(b), single(c ^ addend_sign));
+    let (are_single, [a, b, c]) = single_operands(core, record);
+    let plain = plain_fused_single(a, b, c);
     let (true, true, Some(result)) = (core.csr.float_plain(), are_single, plain) else {
+        return fused_single_exact::<TIMED>(core, memory, records, now, below);
+    };
+    if TIMED && !core.pipeline.float_arithmetic(now, false, record.rd & 31) {
+        return super::refused(core, memory, records, now, below);
+    }
+    core.f[usize::from(record.rd)] = boxed(result);
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// The same for one that issues at `now` and whose result may raise no flag.
+#[inline(never)]
+fn fused_single_exact<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, next, ..] = records else {
+        return super::lost(core, now);
+    };
+    let (are_single, [a, b, c]) = single_operands(core, record);
+    let exact = plain_fused_single(a, b, c).filter(|sum| is_exact_fused_single(a, b, c, *sum));
+    let (true, true, Some(result)) = (core.csr.float_nearest(), are_single, exact) else {
         return slow_fused::<TIMED>(core, memory, records, now, below);
     };
     if TIMED && !core.pipeline.float_arithmetic(now, false, record.rd & 31) {
@@ -48,6 +76,76 @@ pub fn fused_single<const TIMED: bool>(
     }
     core.f[usize::from(record.rd)] = boxed(result);
     (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// Returns the operands of a fused multiply-add of single precision, and whether the
+/// registers hold such.
+#[inline(always)]
+fn single_operands(core: &Core, record: &Record) -> (bool, [f32; 3]) {
+    let (product_sign, addend_sign) = FusedForm::single_signs(record.extra);
+    let [a, b, c] = fused_registers(core, record);
+    let operands = [single(a ^ product_sign), single(b), single(c ^ addend_sign)];
+    (a & b & c >= BOX, operands)
+}
+
+#[inline(always)]
+fn fused_registers(core: &Core, record: &Record) -> [u64; 3] {
+    [record.rs1, record.rs2, record.immediate as u8].map(|number| core.f[usize::from(number)])
+}
+
+/// Executes a fused multiply-add of double precision that is rounded to nearest even.
+pub fn fused_double<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+    if !core.csr.float_plain() {
+        return fused_double_exact::<TIMED>(core, memory, records, now, below);
+    }
+    let [a, b, c] = double_operands(core, record);
+    let Some(result) = rounded_fused_double(a, b, c) else {
+        return slow_fused::<TIMED>(core, memory, records, now, below);
+    };
+    if TIMED && !core.pipeline.float_arithmetic(now, true, record.rd & 31) {
+        return super::refused(core, memory, records, now, below);
+    }
+    core.f[usize::from(record.rd)] = result.to_bits();
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// The same for one that issues at `now` and whose result may raise no flag.
+#[inline(never)]
+fn fused_double_exact<const TIMED: bool>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, next, ..] = records else {
+        return super::lost(core, now);
+    };
+    let [a, b, c] = double_operands(core, record);
+    let exact = exact_fused_double(a, b, c);
+    let (true, Some(result)) = (core.csr.float_nearest(), exact) else {
+        return slow_fused::<TIMED>(core, memory, records, now, below);
+    };
+    if TIMED && !core.pipeline.float_arithmetic(now, true, record.rd & 31) {
+        return super::refused(core, memory, records, now, below);
+    }
+    core.f[usize::from(record.rd)] = result.to_bits();
+    (next.step)(core, memory, &records[1..], now, below)
+}
+
+/// Returns the operands of a fused multiply-add of double precision.
+#[inline(always)]
+fn double_operands(core: &Core, record: &Record) -> [f64; 3] {
+    let (product_sign, addend_sign) = FusedForm::double_signs(record.extra);
+    let [a, b, c] = fused_registers(core, record);
+    [double(a ^ product_sign), double(b), double(c ^ addend_sign)]
 }
 
 /// Executes any fused multiply-add.
@@ -95,9 +193,11 @@ fn slow_fused<const TIMED: bool>(
     (next.step)(core, memory, &records[1..], now, below)
 }
 
-/// What is rounded to nearest even and frequent.
+/// What is rounded to nearest even and frequent: the operation on two numbers, whether a
+/// result is plain, and whether such a one is exact.
 macro_rules! plain {
-    ($($name:ident: $double:literal, |$a:ident, $b:ident| $result:expr;)*) => {$(
+    ($($name:ident, $exactly:ident: $double:literal, $number:ident, $boxed:expr,
+        |$a:ident, $b:ident| $plain:expr, |$result:ident| $exact:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             memory: &mut Memory,
@@ -109,27 +209,59 @@ macro_rules! plain {
             let a = core.f[usize::from(record.rs1)];
             let b = core.f[usize::from(record.rs2)];
             let are_right = $double || a & b >= BOX;
-            let ($a, $b) = (a, b);
-            let plain = $result;
-            let (true, true, Some(bits)) = (core.csr.float_plain(), are_right, plain) else {
+            let ($a, $b) = ($number(a), $number(b));
+            let (true, true, Some(result)) = (core.csr.float_plain(), are_right, $plain) else {
+                return $exactly::<TIMED>(core, memory, records, now, below);
+            };
+            if TIMED && !core.pipeline.float_arithmetic(now, $double, record.rd & 31) {
+                return super::refused(core, memory, records, now, below);
+            }
+            core.f[usize::from(record.rd)] = $boxed(result);
+            (next.step)(core, memory, &records[1..], now, below)
+        }
+
+        /// The same for one that issues at `now` and whose result may raise no flag.
+        #[inline(never)]
+        fn $exactly<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let [record, next, ..] = records else {
+                return super::lost(core, now);
+            };
+            let a = core.f[usize::from(record.rs1)];
+            let b = core.f[usize::from(record.rs2)];
+            let are_right = $double || a & b >= BOX;
+            let ($a, $b) = ($number(a), $number(b));
+            let exact = $plain.filter(|&$result| $exact);
+            let (true, true, Some(result)) = (core.csr.float_nearest(), are_right, exact) else {
                 return slow_float::<TIMED>(core, memory, records, now, below);
             };
             if TIMED && !core.pipeline.float_arithmetic(now, $double, record.rd & 31) {
                 return super::refused(core, memory, records, now, below);
             }
-            core.f[usize::from(record.rd)] = bits;
+            core.f[usize::from(record.rd)] = $boxed(result);
             (next.step)(core, memory, &records[1..], now, below)
         }
     )*};
 }
 
 plain! {
-    add_single: false, |a, b| plain_sum_single(single(a) + single(b)).map(boxed);
-    subtract_single: false, |a, b| plain_sum_single(single(a) - single(b)).map(boxed);
-    multiply_single: false, |a, b| plain_product_single(single(a), single(b)).map(boxed);
-    add_double: true, |a, b| plain_sum_double(double(a) + double(b)).map(f64::to_bits);
-    subtract_double: true, |a, b| plain_sum_double(double(a) - double(b)).map(f64::to_bits);
-    multiply_double: true, |a, b| plain_product_double(double(a), double(b)).map(f64::to_bits);
+    add_single, exactly_add_single: false, single, boxed,
+        |a, b| plain_sum_single(a + b), |sum| is_exact_sum_single(a, b, sum);
+    subtract_single, exactly_subtract_single: false, single, boxed,
+        |a, b| plain_sum_single(a - b), |sum| is_exact_sum_single(a, -b, sum);
+    multiply_single, exactly_multiply_single: false, single, boxed,
+        |a, b| plain_product_single(a, b), |product| is_exact_product_single(a, b, product);
+    add_double, exactly_add_double: true, double, f64::to_bits,
+        |a, b| plain_sum_double(a + b), |sum| is_exact_sum_double(a, b, sum);
+    subtract_double, exactly_subtract_double: true, double, f64::to_bits,
+        |a, b| plain_sum_double(a - b), |sum| is_exact_sum_double(a, -b, sum);
+    multiply_double, exactly_multiply_double: true, double, f64::to_bits,
+        |a, b| plain_product_double(a, b), |product| is_exact_product_double(a, b, product);
 }
 
 #[inline(always)]

@@ -286,7 +286,7 @@ pub fn edges() -> Image {
 }
 
 /// write(1, OUTPUT, OUTPUT_BYTES); exit(0)
-fn finish(code: &mut Vec<u8>) {
+pub fn finish(code: &mut Vec<u8>) {
     address(code, 10, 1);
     address(code, 11, OUTPUT);
     address(code, 12, OUTPUT_BYTES as u64);
@@ -424,12 +424,12 @@ fn compressed(random: &mut Random, body: &mut Vec<u32>) {
     body.push(low | high << 16);
 }
 
-fn word(code: &mut Vec<u8>, bits: u32) {
+pub fn word(code: &mut Vec<u8>, bits: u32) {
     code.extend_from_slice(&bits.to_le_bytes());
 }
 
 /// Loads a positive constant below 2^31.
-fn address(code: &mut Vec<u8>, register: u32, value: u64) {
+pub fn address(code: &mut Vec<u8>, register: u32, value: u64) {
     let value = value as u32;
     let high = value.wrapping_add(0x800) & 0xffff_f000;
     word(code, high | register << 7 | 0x37);
@@ -439,19 +439,19 @@ fn address(code: &mut Vec<u8>, register: u32, value: u64) {
     );
 }
 
-fn i_type(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: u32) -> u32 {
+pub fn i_type(opcode: u32, funct3: u32, rd: u32, rs1: u32, imm: u32) -> u32 {
     (imm & 0xfff) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
 }
 
-fn s_type(opcode: u32, funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
+pub fn s_type(opcode: u32, funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
     (imm >> 5 & 0x7f) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (imm & 31) << 7 | opcode
 }
 
-fn r_type(opcode: u32, funct3: u32, funct7: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
+pub fn r_type(opcode: u32, funct3: u32, funct7: u32, rd: u32, rs1: u32, rs2: u32) -> u32 {
     funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
 }
 
-fn b_type(funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
+pub fn b_type(funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
     (imm >> 12 & 1) << 31
         | (imm >> 5 & 0x3f) << 25
         | rs2 << 20

@@ -10,6 +10,7 @@ mod generate;
 mod image;
 #[path = "../rocket/mod.rs"]
 mod rocket;
+mod usual;
 
 use autocomp_riscv::{
     Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand, RoccReply,
@@ -35,6 +36,9 @@ const DIGESTS: [u64; 6] = [
 /// The same for [`generate::edges`].
 const EDGES_DIGEST: u64 = 0x2241_0b40_3efb_a4d2;
 
+/// The same for [`usual::program`].
+const USUAL_DIGEST: u64 = 0xba3c_a208_93d9_bd97;
+
 #[test]
 fn random_programs_end_in_the_same_state_as_on_qemu() {
     let qemu = qemu_is_installed();
@@ -54,6 +58,15 @@ fn floats_at_the_edges_are_rounded_as_on_qemu() {
         println!("qemu-riscv64 is not installed: comparing with a stored digest of its output");
     }
     compare(&generate::edges(), EDGES_DIGEST, 0, qemu);
+}
+
+#[test]
+fn usual_floats_give_results_and_flags_as_on_qemu() {
+    let qemu = qemu_is_installed();
+    if !qemu {
+        println!("qemu-riscv64 is not installed: comparing with a stored digest of its output");
+    }
+    compare(&usual::program(), USUAL_DIGEST, 0, qemu);
 }
 
 fn compare(program: &Image, expected: u64, seed: u64, qemu: bool) {
