@@ -143,26 +143,25 @@ impl Pipeline {
         self.issue(uses, now, now + 1) - 1
     }
 
-    /// The same if exactly one register is pending.
+    /// The same if exactly one register is pending, and no other result of a long
+    /// operation is on its way.
     #[inline(always)]
     pub fn wait_for_one(&mut self, uses: u64, now: u64) -> Option<u64> {
         let waited = uses & self.pending;
-        if !waited.is_power_of_two() || waited == FLOAT_UNIT {
+        let others = self.late_writers & !waited;
+        if !waited.is_power_of_two() || waited == FLOAT_UNIT || others != 0 {
             return None;
         }
         // What follows is `issue` for one register.
         self.pending ^= waited;
         let mut ready = self.ready[waited.trailing_zeros() as usize & 63];
-        if waited & self.late_writers != 0 {
-            self.late_writers ^= waited;
+        if self.late_writers != 0 {
+            self.late_writers = 0;
             ready = self.port(ready, now);
             self.muldiv_free = self.muldiv_free.max(ready);
         }
         if ready <= now + 1 {
             return Some(now);
-        }
-        if self.late_writers != 0 {
-            self.write_late(now);
         }
         self.run_start = ready;
         Some(ready - 1)

@@ -236,18 +236,15 @@ impl Predictor {
     #[inline(always)]
     pub fn foresees_branch(&mut self, executed: Executed) -> bool {
         let Executed { taken, fetched, .. } = executed;
-        // Both counters are looked at before it is known which one is meant.
-        let newer = self.counter(executed, self.history);
-        let older = self.counter(executed, self.older_history);
-        let unseen = self.is_change_unseen(fetched);
-        if select_unpredictable(unseen, older, newer) != taken
+        let seen = self.visible_history(fetched);
+        if self.counter(executed, seen) != taken
             || taken && !self.targets.knows(executed.last_half)
         {
             return false;
         }
         if !taken {
             // For a branch that follows in the same group.
-            self.last_seen = self.visible_history(fetched);
+            self.last_seen = seen;
             self.last_guess = false;
         }
         self.advance(taken, fetched);

@@ -10,6 +10,7 @@ use crate::memory::Memory;
 use crate::pipeline::Pipeline;
 use crate::steps::unlinked;
 use crate::trap::Trap;
+use std::hint::select_unpredictable;
 
 /// Executes the first of these records, the last instruction having issued in
 /// the cycle given, and then goes on to the next one by a call in tail
@@ -235,9 +236,9 @@ impl Ending {
     /// where that is not known.
     #[inline(always)]
     pub fn buffering(&self, before: Buffering, taken: bool) -> Buffering {
-        // Shifts take the lowest five bits.
-        let next = u32::from(self.buffering[usize::from(taken)]);
-        Buffering(next.wrapping_shr(before.0.into()) as u8)
+        let [other, first] = self.buffering[usize::from(taken)].to_le_bytes();
+        let is_first = before.0 & Buffering::NEXT != 0;
+        Buffering(select_unpredictable(is_first, first, other))
     }
 
     /// Reads the record of the last instruction of a block and the one behind it.

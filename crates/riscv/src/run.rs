@@ -29,6 +29,9 @@ impl Hart {
         coprocessor: &mut dyn Coprocessor,
         limits: Limits,
     ) -> Exit {
+        if TIMED {
+            self.core.pipeline.begin(self.pc);
+        }
         loop {
             // A chain ends at `fence.i`, behind which changed code takes effect.
             if memory.take_code_changed() {

@@ -18,6 +18,9 @@ const FETCH_AGAIN: u64 = 2;
 /// Fetch groups that the queue in front of the instruction buffer holds.
 const QUEUE_GROUPS: u64 = 5;
 
+/// More cycles than the fetch unit can be ahead ([`Ending::fetch_ahead`]).
+const MOST_AHEAD: u64 = 16;
+
 impl Pipeline {
     /// Returns whether the first instruction of a block at `pc` surely comes
     /// from the same line as the one before.
@@ -120,6 +123,14 @@ impl Pipeline {
             self.fetched_lines[self.current_line as usize % RECENT_LINES] = self.current_line;
         }
         available
+    }
+
+    /// Begins a run at `pc`. What is fetched in the first cycles of all, by which the fetch
+    /// unit can be ahead, lies nowhere before.
+    pub fn begin(&mut self, pc: u64) {
+        if self.now < MOST_AHEAD {
+            self.fetch_pc = self.fetch_pc.min(pc);
+        }
     }
 
     /// Enters a block after the instruction that issued at `now`: returns the
@@ -297,7 +308,7 @@ impl Pipeline {
         let last_half = ending.targets[0] - 2;
         // May be negative where a run begins elsewhere.
         let groups = (last_half >> 2) as i64 - (self.fetch_pc >> 2) as i64;
-        let earliest = now.saturating_sub(ending.fetch_ahead) as i64;
+        let earliest = now as i64 - ending.fetch_ahead as i64;
         let fetched = (self.fetch_start as i64 + groups).max(earliest);
         let fetched = fetched.min(now as i64) as u64;
         self.executed_when(fetched, now, ending, next, taken, transfer)

@@ -140,8 +140,8 @@ fn operands<const LINK: u8>(core: &Core, second: &Record, result: u64) -> [u64; 
     }
 }
 
-/// Begins a pair in a step of two: executes the first instruction, and leaves for the
-/// step of whichever has to wait. Names the second one, the records from it on, what the
+/// Begins a pair in a step of two: executes the first instruction, unless one of them has
+/// to wait. Names the second one, the records from it on, what the
 /// first one computed, and what stands behind the pair.
 macro_rules! begin_pair {
     (
@@ -151,16 +151,32 @@ macro_rules! begin_pair {
         let [first, $second, $behind, ..] = $records else {
             return super::lost($core, $now);
         };
-        let pending = $core.pipeline.pending;
-        if first.uses & pending != 0 {
-            return super::stalled($core, $memory, $records, $now, $below);
+        if (first.uses | $second.uses) & $core.pipeline.pending != 0 {
+            return waiting::<$first>($core, $memory, $records, $now, $below);
         }
         let $result = $first::execute($core, first);
         let $rest = &$records[1..];
-        if $second.uses & pending != 0 {
-            return super::stalled($core, $memory, $rest, $now + 1, $below);
-        }
     };
+}
+
+/// Begins a pair of which at least one instruction has to wait: waits for the first one,
+/// or executes it and waits for the second one.
+#[inline(never)]
+fn waiting<A: Arithmetic>(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [first, ..] = records else {
+        return super::lost(core, now);
+    };
+    if first.uses & core.pipeline.pending != 0 {
+        return super::stalled(core, memory, records, now, below);
+    }
+    A::execute(core, first);
+    super::stalled(core, memory, &records[1..], now + 1, below)
 }
 
 /// Executes two operations of one cycle.
