@@ -237,8 +237,7 @@ impl Predictor {
     pub fn foresees_branch(&mut self, executed: Executed) -> bool {
         let Executed { taken, fetched, .. } = executed;
         let seen = self.visible_history(fetched);
-        if self.counter(executed, seen) != taken
-            || taken && !self.targets.knows(executed.last_half)
+        if self.counter(executed, seen) != taken || taken && !self.targets.knows(executed.last_half)
         {
             return false;
         }

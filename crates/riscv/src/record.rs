@@ -47,7 +47,8 @@ pub(crate) struct Record {
     pub rd: u8,
     /// First source register.
     pub rs1: u8,
-    /// Second source register.
+    /// Second source register; of a load, which has none, the number of records to the
+    /// branch or jump that it may be refused ahead of, 0 if there is none.
     pub rs2: u8,
     /// Number of instructions of the block before this one.
     pub index: u8,
@@ -61,6 +62,10 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// What begins so many halfwords further on has not been fetched when an instruction
+    /// is in write-back.
+    pub const FURTHEST_HALVES: u8 = 16;
+
     /// Returns whether this is the instruction before that of `record`, and nothing has to
     /// be done between.
     pub fn is_right_before(&self, record: &Self) -> bool {

@@ -13,6 +13,23 @@ use crate::steps::{
     User, enter, fetch_line, step_in_upper_half, step_of, step_of_pair, unlinked, wait_for_load,
 };
 
+/// Tells the loads of a block how many records on the branch or jump is that ends it, if
+/// that can have been fetched when they are in write-back.
+fn note_transfer(records: &mut [Record]) {
+    let [before @ .., last] = records else { return };
+    if !last.operation.transfers() {
+        return;
+    }
+    for (distance, record) in (1..=u8::MAX).zip(before.iter_mut().rev()) {
+        if last.halves - record.halves > Record::FURTHEST_HALVES {
+            break;
+        }
+        if record.operation.is_load() {
+            record.rs2 = distance;
+        }
+    }
+}
+
 /// One decoded instruction of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translated {
@@ -66,6 +83,7 @@ impl Schedule {
         ending: &Ending,
         records: &mut Vec<Record>,
     ) {
+        let begin = records.len();
         let first = code.first();
         let split = first.is_some_and(|first| pc & 2 != 0 && first.length == 4);
         records.push(Record {
@@ -123,6 +141,7 @@ impl Schedule {
                 last.extra = ending.fetch_ahead as u16;
             }
         }
+        note_transfer(&mut records[begin..]);
         records.push(ending.record());
     }
 
@@ -144,7 +163,11 @@ impl Schedule {
             uses: instruction.uses,
             rd: instruction.rd,
             rs1: instruction.rs1,
-            rs2: instruction.rs2,
+            rs2: if instruction.operation.is_load() {
+                0
+            } else {
+                instruction.rs2
+            },
             index: idx as u8,
             halves: (instruction.offset / 2) as u8,
             operation: instruction.operation,

@@ -428,13 +428,16 @@ pub(crate) fn replayed(core: &mut Core, records: &[Record], now: u64) {
 /// fetched when the first of these instructions is in write-back.
 #[inline(always)]
 fn transfer_behind(records: &[Record]) -> Option<(Ending, Transfer)> {
-    // So far behind nothing has been fetched yet.
-    const FURTHEST_HALVES: u8 = 16;
-    let first = records.first()?.halves;
-    let end = records
-        .windows(2)
-        .take_while(|pair| pair[0].halves.wrapping_sub(first) <= FURTHEST_HALVES)
-        .find(|pair| pair[1].operation == Operation::Continue);
+    let first = records.first()?;
+    let end = if first.operation.is_load() {
+        let distance = usize::from(first.rs2);
+        records.get(distance..distance + 2).filter(|_| distance > 0)
+    } else {
+        records
+            .windows(2)
+            .take_while(|pair| pair[0].halves.wrapping_sub(first.halves) <= Record::FURTHEST_HALVES)
+            .find(|pair| pair[1].operation == Operation::Continue)
+    };
     let [last, ending] = end? else { return None };
     let transfer = Transfer::of(last.operation, last.rd, last.rs1)?;
     Some((Ending::of(last, ending), transfer))

@@ -65,10 +65,16 @@ impl Pipeline {
     /// the cache, and no store in its way.
     #[inline(always)]
     pub fn load_hits(&self, issue: u64, address: u64) -> bool {
-        let line = address >> 6;
-        line == self.read_lines[line as usize % DATA_LINES]
+        self.has_read(address)
             && (issue > self.last_store_over
                 || !self.stores[0].is_in_word(address) && !self.stores[1].is_in_word(address))
+    }
+
+    /// Returns whether a load surely finds its line in the cache.
+    #[inline(always)]
+    pub fn has_read(&self, address: u64) -> bool {
+        let line = address >> 6;
+        line == self.read_lines[line as usize % DATA_LINES]
     }
 
     /// Returns whether a store surely finds its line in the cache and dirty.
@@ -110,7 +116,7 @@ impl Pipeline {
     /// operands allow `issue`: it is replayed, which takes so many cycles, if a store
     /// to one of them has not left its buffer.
     #[inline(always)]
-    fn behind_stores(&self, issue: u64, address: u64, bytes: u64, replay: u64) -> u64 {
+    pub fn behind_stores(&self, issue: u64, address: u64, bytes: u64, replay: u64) -> u64 {
         let stopped = |store: &Store| store.stops(issue, address, bytes);
         if self.stores.iter().any(stopped) {
             issue + replay

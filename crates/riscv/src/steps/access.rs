@@ -87,7 +87,7 @@ pub(super) trait Load {
 }
 
 macro_rules! loads {
-    ($($name:ident, $operation:ident, $slow:ident: $file:ty, $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
+    ($($name:ident, $operation:ident, $near_store:ident, $slow:ident: $file:ty, $bytes:literal, |$value:ident: $type:ty| $extended:expr;)*) => {$(
         pub(super) struct $operation;
 
         impl Load for $operation {
@@ -108,7 +108,7 @@ macro_rules! loads {
                     return $slow::<TIMED>(core, memory, records, now, below);
                 };
                 if TIMED && !core.pipeline.load_hits(now, address) || !<$file>::are_on(core) {
-                    return $slow::<TIMED>(core, memory, records, now, below);
+                    return $near_store::<TIMED>(core, memory, records, now, below);
                 }
                 let $value = <$type>::from_le_bytes(bytes);
                 <$file>::set(core, record.rd, $extended);
@@ -134,7 +134,37 @@ macro_rules! loads {
             $operation::load::<TIMED, USER>(core, memory, records, now, below, base)
         }
 
-        /// The same with every check, for a load that issues at `now`.
+        /// The same for a load that issues at `now` and may find a store in its way.
+        #[inline(never)]
+        fn $near_store<const TIMED: bool>(
+            core: &mut Core,
+            memory: &mut Memory,
+            records: &[Record],
+            now: u64,
+            below: &mut Below<'_>,
+        ) -> How {
+            let [record, next, ..] = records else {
+                return super::lost(core, now);
+            };
+            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+            let bytes = memory.load_open::<$bytes>(address);
+            let (true, true, Some(bytes)) =
+                (core.pipeline.has_read(address), <$file>::are_on(core), bytes)
+            else {
+                return $slow::<TIMED>(core, memory, records, now, below);
+            };
+            let $value = <$type>::from_le_bytes(bytes);
+            <$file>::set(core, record.rd, $extended);
+            let again = super::replay_cycles(core, records);
+            let issue = core.pipeline.behind_stores(now, address, $bytes, again);
+            if issue > now {
+                super::replayed(core, records, now);
+            }
+            <$file>::produce(core, record.rd, issue + u64::from(record.extra));
+            (next.step)(core, memory, &records[1..], issue, below)
+        }
+
+        /// The same with every check.
         #[cold]
         #[inline(never)]
         fn $slow<const TIMED: bool>(
@@ -172,15 +202,15 @@ macro_rules! loads {
 }
 
 loads! {
-    lb, Lb, slow_lb: Integers, 1, |value: i8| value as i64 as u64;
-    lh, Lh, slow_lh: Integers, 2, |value: i16| value as i64 as u64;
-    lw, Lw, slow_lw: Integers, 4, |value: i32| value as i64 as u64;
-    ld, Ld, slow_ld: Integers, 8, |value: u64| value;
-    lbu, Lbu, slow_lbu: Integers, 1, |value: u8| value.into();
-    lhu, Lhu, slow_lhu: Integers, 2, |value: u16| value.into();
-    lwu, Lwu, slow_lwu: Integers, 4, |value: u32| value.into();
-    flw, Flw, slow_flw: Floats, 4, |value: u32| u64::from(value) | !0 << 32;
-    fld, Fld, slow_fld: Floats, 8, |value: u64| value;
+    lb, Lb, lb_near_store, slow_lb: Integers, 1, |value: i8| value as i64 as u64;
+    lh, Lh, lh_near_store, slow_lh: Integers, 2, |value: i16| value as i64 as u64;
+    lw, Lw, lw_near_store, slow_lw: Integers, 4, |value: i32| value as i64 as u64;
+    ld, Ld, ld_near_store, slow_ld: Integers, 8, |value: u64| value;
+    lbu, Lbu, lbu_near_store, slow_lbu: Integers, 1, |value: u8| value.into();
+    lhu, Lhu, lhu_near_store, slow_lhu: Integers, 2, |value: u16| value.into();
+    lwu, Lwu, lwu_near_store, slow_lwu: Integers, 4, |value: u32| value.into();
+    flw, Flw, flw_near_store, slow_flw: Floats, 4, |value: u32| u64::from(value) | !0 << 32;
+    fld, Fld, fld_near_store, slow_fld: Floats, 8, |value: u64| value;
 }
 
 macro_rules! stores {
