@@ -1,6 +1,7 @@
 //! Instructions per second of the interpreter, functional and timed.
 
 mod compiled;
+mod programs;
 #[path = "../../tests/rocket/mod.rs"]
 mod rocket;
 
@@ -9,6 +10,7 @@ use autocomp_riscv::{
 };
 use compiled::{COMPILED, DATA};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use programs::FLAT;
 use rocket::core_config;
 
 const BASE: u64 = 0x8000_0000;
@@ -81,19 +83,20 @@ fn bench(criterion: &mut Criterion) {
         let code = parcels.flat_map(|parcel| parcel.to_le_bytes()).collect();
         (program.name, BASE + 2 * program.start, code)
     });
-    let programs: Vec<(&str, u64, Vec<u8>)> = written.chain(compiled).collect();
+    let flat = FLAT.iter().map(|(name, code)| (*name, BASE, code.to_vec()));
+    let programs: Vec<(&str, u64, Vec<u8>)> = written.chain(compiled).chain(flat).collect();
     let mut group = criterion.benchmark_group("interpreter");
     group.throughput(Throughput::Elements(INSTRUCTIONS));
     group.sample_size(20);
     for (name, start, code) in programs {
         for mode in [Mode::Functional, Mode::Timed] {
             let mut memory = Memory::new(BASE, 1 << 20);
-            let place = memory.host_mut(BASE, code.len());
-            place.expect("the program fits").copy_from_slice(&code);
             let data = memory.host_mut(DATA, 4096).expect("the data fit");
             for number in data.chunks_exact_mut(4) {
                 number.copy_from_slice(&1.1f32.to_le_bytes());
             }
+            let place = memory.host_mut(BASE, code.len());
+            place.expect("the program fits").copy_from_slice(&code);
             let mut hart = Hart::new(&core_config(64, 8), mode);
             hart.set_pc(start);
             hart.set_register(2, BASE + 0x8_0000);
