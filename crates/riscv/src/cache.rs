@@ -102,7 +102,8 @@ impl Cache {
             .any(|entry| entry >> 1 == line && entry & wanted == wanted)
     }
 
-    /// Puts the line of `address` into the cache; returns one that had to go.
+    /// Puts the line of `address`, which is not there, into the cache; returns one that
+    /// had to go.
     pub fn fill(&mut self, address: u64, write: bool) -> Option<Victim> {
         let line = address >> 6;
         let set = (line & self.set_mask) as usize;
@@ -110,14 +111,11 @@ impl Cache {
         let random = self.next_random();
         let ways = &mut self.lines[first..first + self.ways];
         // The hardware does not prefer ways that are empty.
-        let way = ways
-            .iter()
-            .position(|entry| *entry >> 1 == line)
-            .unwrap_or(usize::from(random) % self.ways);
+        let way = usize::from(random) % self.ways;
         let victim = ways[way];
         ways[way] = line << 1 | if write { DIRTY } else { 0 };
         self.recent[set] = way as u8;
-        (victim != EMPTY && victim >> 1 != line).then_some(Victim {
+        (victim != EMPTY).then_some(Victim {
             address: victim >> 1 << 6,
             dirty: victim & DIRTY != 0,
         })

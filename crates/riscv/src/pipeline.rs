@@ -82,6 +82,8 @@ pub(crate) struct Pipeline {
     data_cache: Cache,
     predictor: Predictor,
     probes: Vec<(u64, bool)>,
+    /// There were some when they were asked for last.
+    probed: bool,
     /// The memory system may be about to ask the data cache for lines: nothing is
     /// relied on to hit, and every access waits for its turn.
     shares_lines: bool,
@@ -120,6 +122,7 @@ impl Pipeline {
             data_cache: Cache::new(&config.l1d, config.replacement_seed),
             predictor: Predictor::new(config),
             probes: Vec::new(),
+            probed: false,
             shares_lines: false,
             statistics: CoreStatistics::default(),
         }

@@ -61,20 +61,18 @@ impl Store {
 }
 
 impl Pipeline {
-    /// Returns whether a load that issues at `issue` surely finds its line in
-    /// the cache, and no store in its way.
-    #[inline(always)]
-    pub fn load_hits(&self, issue: u64, address: u64) -> bool {
-        self.has_read(address)
-            && (issue > self.last_store_over
-                || !self.stores[0].is_in_word(address) && !self.stores[1].is_in_word(address))
-    }
-
     /// Returns whether a load surely finds its line in the cache.
     #[inline(always)]
     pub fn has_read(&self, address: u64) -> bool {
         let line = address >> 6;
         line == self.read_lines[line as usize % DATA_LINES]
+    }
+
+    /// Returns whether a store may be in the way of a load that issues at `issue`.
+    #[inline(always)]
+    pub fn is_near_store(&self, issue: u64, address: u64) -> bool {
+        issue <= self.last_store_over
+            && (self.stores[0].is_in_word(address) || self.stores[1].is_in_word(address))
     }
 
     /// Returns whether a store surely finds its line in the cache and dirty.
@@ -140,12 +138,15 @@ impl Pipeline {
         let mut issue = self.behind_stores(issue, address, bytes, replay);
         let line = address >> 6;
         if line != self.read_lines[line as usize % DATA_LINES] {
-            if self.data_cache.access(address, false) != Lookup::Hit {
+            let missed = self.data_cache.access(address, false) != Lookup::Hit;
+            if missed {
                 issue = self.miss(issue, address, false, replay, below);
             }
             if !self.shares_lines {
                 self.read_lines[line as usize % DATA_LINES] = line;
-                self.doubt(address, false);
+                if missed && self.probed {
+                    self.doubt(address, false);
+                }
             }
         }
         issue
@@ -165,14 +166,17 @@ impl Pipeline {
         let mut issue = self.turn(issue, replay, below);
         let line = address >> 6;
         if line != self.written_lines[line as usize % DATA_LINES] {
-            match self.data_cache.access(address, true) {
+            let found = self.data_cache.access(address, true);
+            match found {
                 Lookup::Hit => {}
                 Lookup::FirstWrite => issue = self.first_write(issue, address, below),
                 Lookup::Miss => issue = self.miss(issue, address, true, replay, below),
             }
             if !self.shares_lines {
                 self.written_lines[line as usize % DATA_LINES] = line;
-                self.doubt(address, true);
+                if found != Lookup::Hit && self.probed {
+                    self.doubt(address, true);
+                }
             }
         }
         self.stored(issue, address, bytes);
@@ -285,16 +289,22 @@ impl Pipeline {
     /// Obeys the probes that the memory system has collected.
     pub fn take_probes(&mut self, below: &mut dyn Coprocessor) {
         below.take_probes(&mut self.probes);
-        let mut probes = std::mem::take(&mut self.probes);
-        if !probes.is_empty() {
-            self.forget_doubtful();
+        self.probed = !self.probes.is_empty();
+        if self.probed {
+            self.obey_probes();
         }
+        self.share_lines(below.shares_lines());
+    }
+
+    #[inline(never)]
+    fn obey_probes(&mut self) {
+        self.forget_doubtful();
+        let mut probes = std::mem::take(&mut self.probes);
         for (address, invalidate) in probes.drain(..) {
             self.forget_line(address);
             self.data_cache.probe(address, invalidate);
         }
         self.probes = probes;
-        self.share_lines(below.shares_lines());
     }
 
     /// Learns whether the memory system may be about to ask for lines.

@@ -286,6 +286,9 @@ impl Pipeline {
     /// Lets the predictors do what they did about the branch or jump behind the
     /// instruction at `pc`, if it had been fetched before that reached write-back.
     pub fn fetched_in_vain(&mut self, pc: u64, now: u64, ending: &Ending, transfer: Transfer) {
+        if matches!(transfer, Transfer::Jump | Transfer::Indirect) {
+            return;
+        }
         let written_back = now + WRITE_BACK;
         let executed = self.executed(written_back, ending, 0, false, transfer);
         let behind = (executed.last_half >> 2).saturating_sub(pc >> 2);

@@ -107,8 +107,11 @@ macro_rules! loads {
                 let Some(bytes) = memory.load_open::<$bytes>(address) else {
                     return $slow::<TIMED>(core, memory, records, now, below);
                 };
-                if TIMED && !core.pipeline.load_hits(now, address) || !<$file>::are_on(core) {
-                    return $near_store::<TIMED>(core, memory, records, now, below);
+                if TIMED && !core.pipeline.has_read(address) || !<$file>::are_on(core) {
+                    return $slow::<TIMED>(core, memory, records, now, below);
+                }
+                if TIMED && core.pipeline.is_near_store(now, address) {
+                    return $near_store(core, memory, records, now, below);
                 }
                 let $value = <$type>::from_le_bytes(bytes);
                 <$file>::set(core, record.rd, $extended);
@@ -134,9 +137,10 @@ macro_rules! loads {
             $operation::load::<TIMED, USER>(core, memory, records, now, below, base)
         }
 
-        /// The same for a load that issues at `now` and may find a store in its way.
+        /// The same for a load that issues at `now` and may find a store in its way, but
+        /// nothing else.
         #[inline(never)]
-        fn $near_store<const TIMED: bool>(
+        fn $near_store(
             core: &mut Core,
             memory: &mut Memory,
             records: &[Record],
@@ -147,11 +151,8 @@ macro_rules! loads {
                 return super::lost(core, now);
             };
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let bytes = memory.load_open::<$bytes>(address);
-            let (true, true, Some(bytes)) =
-                (core.pipeline.has_read(address), <$file>::are_on(core), bytes)
-            else {
-                return $slow::<TIMED>(core, memory, records, now, below);
+            let Some(bytes) = memory.load_open::<$bytes>(address) else {
+                return $slow::<true>(core, memory, records, now, below);
             };
             let $value = <$type>::from_le_bytes(bytes);
             <$file>::set(core, record.rd, $extended);
@@ -181,9 +182,12 @@ macro_rules! loads {
                 return unit_is_off(core, record, now);
             }
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let bytes = match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
-                Ok(bytes) => bytes,
-                Err(trap) => return core.raise(trap, record, now),
+            let bytes = match memory.load_open::<$bytes>(address) {
+                Some(bytes) => bytes,
+                None => match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
+                    Ok(bytes) => bytes,
+                    Err(trap) => return core.raise(trap, record, now),
+                },
             };
             let $value = <$type>::from_le_bytes(bytes);
             <$file>::set(core, record.rd, $extended);
