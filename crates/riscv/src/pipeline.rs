@@ -170,6 +170,30 @@ impl Pipeline {
         Some(ready - 1)
     }
 
+    /// The same if exactly one register is pending, whatever else is on its way.
+    #[inline(always)]
+    pub fn wait_for_one_of_many(&mut self, uses: u64, now: u64) -> Option<u64> {
+        let waited = uses & self.pending;
+        if !waited.is_power_of_two() || waited == FLOAT_UNIT {
+            return None;
+        }
+        self.pending ^= waited;
+        let mut ready = self.ready[waited.trailing_zeros() as usize & 63];
+        if waited & self.late_writers != 0 {
+            self.late_writers ^= waited;
+            ready = self.port(ready, now);
+            self.muldiv_free = self.muldiv_free.max(ready);
+        }
+        if ready <= now + 1 {
+            return Some(now);
+        }
+        if self.late_writers != 0 {
+            self.write_late(now);
+        }
+        self.run_start = ready;
+        Some(ready - 1)
+    }
+
     /// The same unless a result of a long operation is on its way; one of these
     /// registers has to be pending.
     #[inline(always)]

@@ -319,6 +319,24 @@ fn stalled(
     };
     match core.pipeline.wait_for_one(record.uses, now) {
         Some(now) => (record.step)(core, memory, records, now, below),
+        None => stalled_behind_others(core, memory, records, now, below),
+    }
+}
+
+/// The same where results of long operations are on their way.
+#[inline(never)]
+fn stalled_behind_others(
+    core: &mut Core,
+    memory: &mut Memory,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, ..] = records else {
+        return lost(core, now);
+    };
+    match core.pipeline.wait_for_one_of_many(record.uses, now) {
+        Some(now) => (record.step)(core, memory, records, now, below),
         None => stalled_by_several(core, memory, records, now, below),
     }
 }
