@@ -187,9 +187,21 @@ impl Targets {
 
     #[inline(never)]
     fn overwrite(&mut self, idx: usize, last_half: u64, target: u64, transfer: Transfer) {
+        let slot = slot(last_half);
+        if self.known[idx] == last_half && usize::from(self.newest[slot]) == idx {
+            // The only entry for its group, and the target alone may be another one.
+            if let Some(pages) = self.pages_asked_for_last(last_half, target) {
+                self.touch(idx);
+                self.targets[idx % MOST_ENTRIES] = Target {
+                    address: target,
+                    transfer,
+                    pages,
+                };
+                return;
+            }
+        }
         self.remove(idx);
         let pages = self.pages(last_half, target);
-        let slot = slot(last_half);
         let group = last_half >> 2;
         let known = &self.known[..self.entries];
         let twice = self.counts[slot] > 0 && known.iter().any(|other| other >> 2 == group);
@@ -220,13 +232,10 @@ impl Targets {
     /// Returns the numbers of the pages of both addresses. A page that is not
     /// known takes the place of another one, whose entries are lost.
     fn pages(&mut self, from: u64, to: u64) -> [u8; 2] {
-        let [from, to] = [from >> PAGE_SHIFT, to >> PAGE_SHIFT];
-        let [last_from, last_to] = self
-            .last_pages
-            .map(|number| self.pages[usize::from(number)]);
-        if from == last_from && to == last_to {
-            return self.last_pages;
+        if let Some(pages) = self.pages_asked_for_last(from, to) {
+            return pages;
         }
+        let [from, to] = [from >> PAGE_SHIFT, to >> PAGE_SHIFT];
         let number = |pages: &[u64; PAGES], page| pages.iter().position(|known| *known == page);
         let known = [number(&self.pages, from), number(&self.pages, to)];
         let from_number = known[0].unwrap_or(match known[1] {
@@ -250,6 +259,16 @@ impl Targets {
         self.next_page = if next >= PAGES { next & 1 } else { next };
         self.last_pages = [from_number as u8, to_number as u8];
         self.last_pages
+    }
+
+    /// The same if they were asked for last.
+    #[inline(always)]
+    fn pages_asked_for_last(&self, from: u64, to: u64) -> Option<[u8; 2]> {
+        let known = self
+            .last_pages
+            .map(|number| self.pages[usize::from(number)]);
+        let asked = [from, to].map(|address| address >> PAGE_SHIFT);
+        (known == asked).then_some(self.last_pages)
     }
 
     fn lose_page(&mut self, number: usize) {
