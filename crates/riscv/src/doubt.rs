@@ -7,7 +7,7 @@
 const SLOTS: usize = 256;
 
 /// Mistakes follow each other within so many instructions where they are frequent.
-const NEAR: u64 = 128;
+const NEAR: u64 = 64;
 
 /// So many of them raise doubts.
 const MANY: u8 = 16;
