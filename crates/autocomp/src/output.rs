@@ -37,7 +37,7 @@ impl Output {
             Format::Text => text(),
             Format::Json => serde_json::to_string_pretty(value).map_err(CliError::internal)?,
         };
-        if !line.ends_with('\n') {
+        if !line.is_empty() && !line.ends_with('\n') {
             line.push('\n');
         }
         write_out(&mut io::stdout().lock(), &line)

@@ -25,6 +25,8 @@ const WARM: Range<usize> = 1..3;
 const COLD: Range<usize> = 0..1;
 /// Pairs that differ by less than this on hardware are not ordered.
 const PAIR_DISTANCE: f64 = 0.03;
+/// Most cycles that a case can take, on hardware as in the simulator.
+const MOST_CYCLES: u64 = 1_000_000_000_000;
 const LIMITS: Limits = Limits {
     instructions: 200_000_000,
     cycles: 1_000_000_000,
@@ -50,7 +52,7 @@ pub enum CalibrationError {
         /// What is wrong.
         problem: String,
     },
-    /// The table of counts lacks repetitions of a case.
+    /// The table of counts lacks a repetition of a case that is compared.
     #[error("counts of {elf}, case {case}: repetition 1 or 2 is missing")]
     Repetitions {
         /// The program.
@@ -277,9 +279,18 @@ pub fn run_cases(
     match report.end {
         ProgramEnd::Exited(0) => {}
         ProgramEnd::Exited(code) => return Err(stopped(elf, format!("exit code {code}"))),
-        ProgramEnd::Fault(fault) => return Err(stopped(elf, fault.to_string())),
+        ProgramEnd::Fault(fault) => {
+            let place = program.place(fault.pc);
+            return Err(stopped(elf, format!("{} ({place})", fault.message)));
+        }
         ProgramEnd::Limit(spin) => {
-            return Err(stopped(elf, format!("limit reached at pc {:#x}", spin.pc)));
+            let problem = format!(
+                "no end after {} instructions or {} cycles ({})",
+                LIMITS.instructions,
+                LIMITS.cycles,
+                program.place(spin.pc)
+            );
+            return Err(stopped(elf, problem));
         }
     }
     let symbol = |symbol: &'static str| {
@@ -304,16 +315,23 @@ pub fn run_cases(
         .ok_or(unreadable("cal_count"))?;
     (0..count)
         .map(|case| {
-            let name = word(memory, names + case * 8)
+            let name = word(memory, names.wrapping_add(case * 8))
                 .and_then(|at| text(memory, at))
                 .ok_or(unreadable("cal_names"))?;
             let mut counts = [CaseCounts::default(); REPETITIONS as usize];
             for (repetition, counts) in counts.iter_mut().enumerate() {
-                let at = results + (case * REPETITIONS + repetition as u64) * 16;
-                counts.issue = word(memory, at).ok_or(unreadable("cal_results"))?;
-                counts.total = word(memory, at + 8).ok_or(unreadable("cal_results"))?;
+                let at = results.wrapping_add((case * REPETITIONS + repetition as u64) * 16);
+                let read = |at| {
+                    word(memory, at)
+                        .filter(|cycles| *cycles <= MOST_CYCLES)
+                        .ok_or(unreadable("cal_results"))
+                };
+                counts.issue = read(at)?;
+                counts.total = read(at.wrapping_add(8))?;
             }
-            let checked = match word(memory, status + case * 8).ok_or(unreadable("cal_status"))? {
+            let checked = match word(memory, status.wrapping_add(case * 8))
+                .ok_or(unreadable("cal_status"))?
+            {
                 0 => None,
                 status => Some(status == 1),
             };
@@ -341,8 +359,8 @@ fn word(memory: &Memory, address: u64) -> Option<u64> {
 
 fn text(memory: &Memory, address: u64) -> Option<String> {
     let mut name = Vec::new();
-    for at in address..address + 256 {
-        match memory.host(at, 1)?[0] {
+    for at in 0..256 {
+        match memory.host(address.wrapping_add(at), 1)?[0] {
             0 => return String::from_utf8(name).ok(),
             byte => name.push(byte),
         }
@@ -356,7 +374,8 @@ type Counts = BTreeMap<(String, String), [CaseCounts; REPETITIONS as usize]>;
 /// `elf`, `case`, `rep`, `issue_cycles` and `total_cycles`.
 ///
 /// # Errors
-/// If a column or a repetition is missing, or a field is no number.
+/// If a column or a repetition is missing or there twice, a field is no number,
+/// or a number is none that a run can have.
 pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
     let error = |line: usize, problem: String| CalibrationError::Counts {
         line: line + 1,
@@ -397,10 +416,27 @@ pub fn parse_counts(table: &str) -> Result<Counts, CalibrationError> {
         let entry = counts
             .entry((field(elf)?.to_owned(), field(case)?.to_owned()))
             .or_default();
-        entry[repetition as usize] = CaseCounts {
+        let measured = CaseCounts {
             issue: number(issue)?,
             total: number(total)?,
         };
+        if !(1..=MOST_CYCLES).contains(&measured.total) || measured.issue > measured.total {
+            return Err(error(
+                at,
+                format!(
+                    "total_cycles {} and issue_cycles {}: totals of 1 to {MOST_CYCLES} cycles are possible, and issuing takes no longer than all",
+                    measured.total, measured.issue
+                ),
+            ));
+        }
+        let slot = &mut entry[repetition as usize];
+        if *slot != CaseCounts::default() {
+            return Err(error(
+                at,
+                format!("repetition {repetition} of this case was there before"),
+            ));
+        }
+        *slot = measured;
     }
     // The first one, with cold caches, may be missing.
     let is_partial = |counts: &[CaseCounts]| counts[1..].iter().any(|it| it.total == 0);

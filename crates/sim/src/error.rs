@@ -9,6 +9,9 @@ pub enum SimError {
     /// The ELF file is for another machine.
     #[error("not a 64-bit little-endian RISC-V executable: {0}")]
     WrongMachine(String),
+    /// The ELF file is an object file or a core dump.
+    #[error("not an executable: an object file that no linker has placed, or a core dump")]
+    NotLinked,
     /// A segment lies outside the simulated memory.
     #[error(
         "segment at {address:#x} of {bytes} bytes does not fit into memory ({start:#x} to {end:#x})"

@@ -64,13 +64,20 @@ impl Program {
     /// Reads an ELF file.
     ///
     /// # Errors
-    /// If the bytes are no 64-bit little-endian RISC-V ELF file. Unreadable
-    /// debug information is no error: there are then no source lines.
+    /// If the bytes are no 64-bit little-endian RISC-V ELF file, or one that no
+    /// linker has made into an executable. Unreadable debug information is no
+    /// error: there are then no source lines.
     pub fn parse(elf: &[u8]) -> Result<Self, SimError> {
         let file = object::File::parse(elf).map_err(|error| SimError::Elf(error.to_string()))?;
         if file.architecture() != object::Architecture::Riscv64 || !file.is_little_endian() {
             let found = format!("{:?}", file.architecture());
             return Err(SimError::WrongMachine(found));
+        }
+        if !matches!(
+            file.kind(),
+            object::ObjectKind::Executable | object::ObjectKind::Dynamic
+        ) {
+            return Err(SimError::NotLinked);
         }
         let segments = segments(&file, elf)?;
         let mut symbols = BTreeMap::new();
@@ -168,6 +175,14 @@ impl Program {
             .position(|frame| !skip(&frame.file))
             .unwrap_or(0);
         frames.into_iter().nth(chosen)
+    }
+
+    /// Returns where `pc` comes from in words: its innermost source line, or the
+    /// address itself without debug information.
+    #[must_use]
+    pub fn place(&self, pc: u64) -> String {
+        self.line(pc, |_| false)
+            .map_or_else(|| format!("pc {pc:#x}"), |line| line.to_string())
     }
 
     /// Copies the segments into memory.

@@ -13,6 +13,7 @@ use autocomp_sim::{
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -41,7 +42,12 @@ pub struct CalibrateArguments {
     #[arg(long, default_value = "rtl")]
     machine: String,
     /// Cycles to add behind the L2, for tables measured with such a memory
-    #[arg(long, default_value_t = 0, value_name = "CYCLES")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "CYCLES",
+        value_parser = clap::value_parser!(u32).range(..=100_000)
+    )]
     extra_latency: u32,
     #[command(flatten)]
     workplace: WorkplaceOptions,
@@ -139,6 +145,12 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         .functional_mut()
         .set_checks(program_checks(arguments.strict));
     let program = Program::parse(&elf).map_err(|error| elf_error(&error, arguments))?;
+    let reaches_host = program.symbol("tohost").is_some();
+    if !reaches_host {
+        output.message(
+            "note: the program has no symbol `tohost`, so it can print and exit through `mscratch` only: link it without stripping",
+        );
+    }
     let mut machine = Machine::new(&config, accelerator, mode);
     let report =
         run_loaded(&program, &mut machine, limits).map_err(|error| elf_error(&error, arguments))?;
@@ -153,15 +165,15 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         warnings: warnings(machine.accelerator().functional().warnings(), &program),
     };
     output.result(&report, || report.stdout.clone())?;
-    let mips = report.instructions as f64 / wall_s.max(1e-9) / 1e6;
     output.message(format!(
-        "{}, {} instructions, {} cycles, {wall_s:.3} s ({mips:.0} million instructions per second)",
+        "{}, {} instructions, {} cycles, {wall_s:.3} s{}",
         report.exit_code.map_or_else(
             || "did not exit".to_owned(),
             |code| format!("exit code {code}")
         ),
         text::grouped(report.instructions),
         text::grouped(report.cycles),
+        speed(report.instructions, wall_s),
     ));
     if let Some(stopped) = &report.stopped {
         output.message(format!("stopped: {stopped}"));
@@ -181,6 +193,16 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     } else {
         exit_code::NEGATIVE
     })
+}
+
+/// Returns the speed of the simulation, or nothing for a run so short that
+/// loading is most of it.
+fn speed(instructions: u64, wall_s: f64) -> String {
+    if instructions < 1_000_000 {
+        return String::new();
+    }
+    let mips = instructions as f64 / wall_s.max(1e-9) / 1e6;
+    format!(" ({mips:.0} million instructions per second)")
 }
 
 fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
@@ -209,32 +231,30 @@ fn warnings(found: &[Warning], program: &Program) -> Vec<RunWarning> {
         .map(|warning| RunWarning {
             rule: warning.rule,
             message: warning.message.clone(),
-            place: place(warning.pc, program),
+            place: program.place(warning.pc),
             count: warning.count,
         })
         .collect()
 }
 
-/// Returns the source line of an instruction, or its address.
-fn place(pc: u64, program: &Program) -> String {
-    program.line(pc, |_| false).map_or_else(
-        || format!("pc {pc:#x}"),
-        |line| format!("{}:{}", line.file, line.line),
-    )
-}
-
 /// Says why the program was stopped, with the source line if the file has one.
 fn stopped(report: &ProgramReport, program: &Program) -> Option<String> {
-    let place = |pc| place(pc, program);
+    let place = |pc| program.place(pc);
     match &report.end {
         ProgramEnd::Exited(_) => None,
         ProgramEnd::Fault(fault) => Some(format!("{} ({})", fault.message, place(fault.pc))),
-        ProgramEnd::Limit(spin) => Some(format!(
-            "the limit of --max-instructions was reached at {}, between {} and {}",
-            place(spin.pc),
-            place(spin.first),
-            place(spin.last)
-        )),
+        ProgramEnd::Limit(spin) => {
+            let (first, last) = (place(spin.first), place(spin.last));
+            let span = if first == last {
+                String::new()
+            } else {
+                format!(", between {first} and {last}")
+            };
+            Some(format!(
+                "the limit of --max-instructions was reached at {}{span}",
+                place(spin.pc)
+            ))
+        }
     }
 }
 
@@ -247,29 +267,21 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
-    let report = calibrate(&suite, &machine).map_err(|error| match error {
-        CalibrationError::Counts { .. } | CalibrationError::Repetitions { .. } => {
-            let table = arguments.suite.join(&arguments.counts);
-            CliError::input(format!("{}: {error}", table.display())).hint(
-                "tab-separated; the header names elf, case, rep (0 to 2), issue_cycles and total_cycles",
-            )
-        }
-        CalibrationError::Nothing { .. } => {
-            CliError::input(format!("{}: {error}", arguments.suite.display())).hint(
-                "the column `elf` of the table holds file names in the folder's `elf/`, `case` the names that the programs give",
-            )
-        }
-        _ => CliError::input(format!("{}: {error}", arguments.suite.join("elf").display()))
-            .hint("programs like those of crates/sim/calibration/gemmini-rtl are needed"),
-    })?;
-    let rows = report.kernels.rows.len() + report.micro.rows.len();
-    let counts = parse_counts(&suite.counts).map_or(0, |counts| counts.len());
-    if rows < counts {
+    let report = calibrate(&suite, &machine).map_err(|error| suite_error(&error, arguments))?;
+    let rows = report.kernels.rows.iter().chain(&report.micro.rows);
+    let compared: BTreeSet<_> = rows.clone().map(|row| (&row.elf, &row.case)).collect();
+    let counts = parse_counts(&suite.counts).map_err(|error| suite_error(&error, arguments))?;
+    let left_out: Vec<_> = counts
+        .keys()
+        .filter(|(elf, case)| !compared.contains(&(elf, case)))
+        .collect();
+    if !left_out.is_empty() {
+        output.message(left_out_text(&left_out, counts.len(), arguments));
+    }
+    for row in rows.filter(|row| row.checked == Some(false)) {
         output.message(format!(
-            "{} of {} cases in {} are not compared: no program has them",
-            counts - rows,
-            counts,
-            arguments.counts
+            "warning: {}, case {}: the program finds its own result wrong",
+            row.elf, row.case
         ));
     }
     output.result(&report, || {
@@ -289,10 +301,62 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     Ok(exit_code::SUCCESS)
 }
 
+fn suite_error(error: &CalibrationError, arguments: &CalibrateArguments) -> CliError {
+    let table = arguments.suite.join(&arguments.counts);
+    let (place, hint) = match error {
+        CalibrationError::Counts { .. } | CalibrationError::Repetitions { .. } => (
+            table,
+            "tab-separated; the header names elf, case, rep (0 to 2), issue_cycles and total_cycles",
+        ),
+        CalibrationError::Nothing { .. } => (
+            arguments.suite.clone(),
+            "the column `elf` of the table holds file names in the folder's `elf/`, `case` the names that the programs give",
+        ),
+        _ => (
+            arguments.suite.join("elf"),
+            "programs like those of crates/sim/calibration/gemmini-rtl are needed",
+        ),
+    };
+    CliError::input(format!("{}: {error}", place.display())).hint(hint)
+}
+
+/// Says which cases of the table are not compared, and why: by program, of which
+/// the first few are named.
+fn left_out_text(
+    left_out: &[&(String, String)],
+    counts: usize,
+    arguments: &CalibrateArguments,
+) -> String {
+    const NAMED: usize = 4;
+    let mut missing: Vec<String> = Vec::new();
+    let mut unknown = Vec::new();
+    for (elf, case) in left_out {
+        if arguments.suite.join("elf").join(elf).exists() {
+            unknown.push(format!("{elf} has no case {case}"));
+        } else {
+            missing.push(format!("elf/{elf} is missing"));
+        }
+    }
+    missing.dedup();
+    missing.extend(unknown);
+    let more = missing.len().saturating_sub(NAMED);
+    missing.truncate(NAMED);
+    let more = match more {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(
+        "warning: {} of {counts} cases in {} are not compared: {}{more}",
+        left_out.len(),
+        arguments.counts,
+        missing.join(", "),
+    )
+}
+
 fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError> {
     let unreadable = |path: &Path, error: std::io::Error| {
         CliError::input(format!("failed to read {}: {error}", path.display()))
-            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`")
+            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; the one that is meant by default is in the source tree of autocomp")
     };
     let table = folder.join(counts);
     let counts = fs::read_to_string(&table).map_err(|error| unreadable(&table, error))?;
@@ -317,6 +381,9 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
 }
 
 fn group_text(name: &str, group: &CalibrationGroup) -> String {
+    if group.cases == 0 {
+        return format!("{name}: no cases\n\n");
+    }
     let mut rows = vec![
         ["program", "case", "measured", "simulated", "error"]
             .map(str::to_owned)

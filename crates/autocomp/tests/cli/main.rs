@@ -11,3 +11,4 @@ mod models;
 mod optimize;
 mod profile;
 mod program;
+mod sim;

@@ -442,6 +442,10 @@ fn wrong_files_are_refused_with_a_reason() {
         Program::parse(&other),
         Err(SimError::WrongMachine(_))
     ));
+    let mut object = htif_program();
+    // Relocatable: what a compiler leaves to the linker.
+    object[16] = 1;
+    assert!(matches!(Program::parse(&object), Err(SimError::NotLinked)));
     let mut low = htif_program();
     // Physical and virtual address of the segment.
     low[64 + 16..64 + 32].fill(0);
