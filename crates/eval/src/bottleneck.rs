@@ -106,10 +106,13 @@ impl Profile {
         let losses = self.losses();
         let mut told: Vec<Removal> = Vec::new();
         for (place, it) in losses.iter().enumerate() {
-            let first = if place == 0 {
-                " What limits it most:"
-            } else {
-                " Next:"
+            // A smaller loss comes first if more is to be gained with it.
+            let first = match place {
+                0 if losses.iter().any(|other| it.cycles < other.cycles) => {
+                    " Where most is to be gained:"
+                }
+                0 => " What limits it most:",
+                _ => " Next:",
             };
             let _ = write!(
                 text,

@@ -146,7 +146,7 @@ mod tests {
             seed in any::<u64>(),
             which in proptest::collection::vec(any::<bool>(), 3),
         ) {
-            let buffer = Buffer { name: "A".into(), dtype: DataType::Int32, shape: shape.clone(), role: Role::Input, alignment: 4 };
+            let buffer = Buffer { name: "A".into(), dtype: DataType::Int32, shape: shape.clone(), role: Role::Input, alignment: 4, used: None };
             let content: Vec<u8> = (0..buffer.elements() as u32).flat_map(u32::to_le_bytes).collect();
             let orders: Vec<Option<Vec<u32>>> = shape.iter().enumerate()
                 .map(|(d, n)| which[d].then(|| permutation(*n as usize, Seed(seed + d as u64)))).collect();

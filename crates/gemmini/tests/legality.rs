@@ -121,11 +121,11 @@ fn preload_and_compute_come_in_pairs() {
     assert_eq!(d.gemmini.pending_preload(), Some(first));
     d.run(4, tile(0, 16, 16), tile(NONE, 16, 16));
     d.run(6, tile(NONE, 16, 16), tile(NONE, 16, 16));
+    let preload = d.pc;
     d.fence();
-    assert_eq!(
-        d.gemmini.warnings().last().unwrap().rule,
-        "preload-at-fence"
-    );
+    let warning = d.gemmini.warnings().last().unwrap();
+    assert_eq!(warning.rule, "preload-at-fence");
+    assert_eq!(warning.other_pc, Some(preload));
 }
 
 #[test]

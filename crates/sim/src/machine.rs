@@ -226,7 +226,7 @@ impl<C: Coprocessor> Machine<C> {
     }
 
     /// Goes on with a call for about `cycles` of the core's cycles, at least
-    /// one; in functional mode, to its end. Where a call is paused makes no
+    /// one; in functional mode, for as many instructions. Where a call is paused makes no
     /// difference to its cycles, and none to its results unless it changes its
     /// own code without `fence.i`.
     ///
@@ -240,9 +240,15 @@ impl<C: Coprocessor> Machine<C> {
     ) -> Result<Progress, Stop> {
         let limits = call.limits;
         let pause_from = self.hart.cycle().saturating_add(cycles.max(1));
-        let pause = Limits {
-            cycles: limits.cycles.min(pause_from),
-            ..limits
+        let pause = match self.hart.mode() {
+            Mode::Timed => Limits {
+                cycles: limits.cycles.min(pause_from),
+                ..limits
+            },
+            Mode::Functional => Limits {
+                instructions: limits.instructions.min(pause_from),
+                ..limits
+            },
         };
         loop {
             let exit = match &mut observer {
@@ -295,6 +301,12 @@ impl<C: Coprocessor> Machine<C> {
             value: self.hart.register(10),
             core: self.hart.statistics().since(&call.statistics),
         }))
+    }
+
+    /// Ends a call that is not over by itself, as if it had reached its limit.
+    /// The machine's state is of no further use afterwards.
+    pub fn give_up(&mut self) -> Stop {
+        Stop::Limit(self.spin())
     }
 
     fn is_over(&self, limits: Limits) -> bool {

@@ -139,6 +139,7 @@ mod tests {
             shape: shape.to_vec(),
             role: Role::Input,
             alignment: 64,
+            used: None,
         }
     }
 

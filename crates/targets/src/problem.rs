@@ -60,6 +60,10 @@ pub struct Buffer {
     /// Alignment in bytes, a power of two.
     #[serde(default = "default_alignment")]
     pub alignment: u64,
+    /// Elements that have to be read or written, each once; all if absent. A
+    /// task may leave parts of its buffers alone.
+    #[serde(default)]
+    pub used: Option<u64>,
 }
 
 fn default_alignment() -> u64 {
@@ -77,6 +81,13 @@ impl Buffer {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.elements() * self.dtype.bytes()
+    }
+
+    /// Returns the bytes that have to be moved at least.
+    #[must_use]
+    pub fn least_bytes(&self) -> u64 {
+        let used = self.used.unwrap_or(self.elements() as u64);
+        used * self.dtype.bytes() as u64
     }
 
     /// Returns whether the buffer has content before the kernel runs.
@@ -394,6 +405,13 @@ fn check_buffers(source: Source<'_>, buffers: &[Spanned<Buffer>]) -> Result<(), 
                 "an alignment of {} bytes is not possible",
                 buffer.alignment
             ))
+        } else if let (Some(used), Some(elements)) = (buffer.used, elements)
+            && elements < used
+        {
+            Some(format!(
+                "buffer `{}` has {elements} elements, of which {used} cannot be used",
+                buffer.name
+            ))
         } else {
             None
         };
@@ -401,7 +419,7 @@ fn check_buffers(source: Source<'_>, buffers: &[Spanned<Buffer>]) -> Result<(), 
             return Err(source.error(
                 spanned.span(),
                 message,
-                "buffers need names of their own, positive extents up to 1 GiB in all, and a power of two as alignment",
+                "buffers need names of their own, positive extents up to 1 GiB in all, a power of two as alignment, and no more elements `used` than there are",
             ));
         }
     }

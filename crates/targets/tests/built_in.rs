@@ -1,7 +1,7 @@
 //! Every built-in folder loads, and says what it must.
 
 use autocomp_core::MenuItem;
-use autocomp_targets::{Catalog, DataType, Role};
+use autocomp_targets::{Buffer, Catalog, DataType, Role};
 
 fn catalog() -> Catalog {
     Catalog::built_in().expect("the built-in folders are sound")
@@ -80,6 +80,18 @@ fn every_built_in_suite_names_kernels_that_exist() {
                     .any(|kernel| problem.kernels.contains_key(kernel))
             );
         }
+    }
+}
+
+#[test]
+fn the_least_traffic_of_a_problem_is_that_of_its_buffers() {
+    let catalog = catalog();
+    for name in catalog.problem_names() {
+        let problem = catalog
+            .problem(name)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let least: u64 = problem.buffers.iter().map(Buffer::least_bytes).sum();
+        assert_eq!(problem.work.bytes, least, "{name}");
     }
 }
 

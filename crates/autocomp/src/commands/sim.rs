@@ -103,6 +103,8 @@ struct RunWarning {
     message: String,
     /// Source line, or address if the program names no lines.
     place: String,
+    /// Place of another instruction involved the first time.
+    other_place: Option<String>,
     count: u64,
 }
 
@@ -183,8 +185,12 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
             1 => String::new(),
             count => format!(", {} times", text::grouped(count)),
         };
+        let other = warning
+            .other_place
+            .as_ref()
+            .map_or_else(String::new, |other| format!("; the other at {other}"));
         output.message(format!(
-            "warning: {} ({}{times})",
+            "warning: {} ({}{times}{other})",
             warning.message, warning.place
         ));
     }
@@ -232,6 +238,7 @@ fn warnings(found: &[Warning], program: &Program) -> Vec<RunWarning> {
             rule: warning.rule,
             message: warning.message.clone(),
             place: program.place(warning.pc),
+            other_place: warning.other_pc.map(|pc| program.place(pc)),
             count: warning.count,
         })
         .collect()
@@ -242,7 +249,12 @@ fn stopped(report: &ProgramReport, program: &Program) -> Option<String> {
     let place = |pc| program.place(pc);
     match &report.end {
         ProgramEnd::Exited(_) => None,
-        ProgramEnd::Fault(fault) => Some(format!("{} ({})", fault.message, place(fault.pc))),
+        ProgramEnd::Fault(fault) => {
+            let other = fault
+                .other_pc
+                .map_or_else(String::new, |pc| format!("; the other at {}", place(pc)));
+            Some(format!("{} ({}{other})", fault.message, place(fault.pc)))
+        }
         ProgramEnd::Limit(spin) => {
             let (first, last) = (place(spin.first), place(spin.last));
             let span = if first == last {

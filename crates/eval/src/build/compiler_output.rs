@@ -119,6 +119,12 @@ pub(super) fn read(output: &str, source_name: &str, source: &str) -> Blame {
         for line in output.lines().filter(|line| !line.trim().is_empty()) {
             note(&mut diagnostic, line);
         }
+        if diagnostic.notes.is_empty() {
+            diagnostic.message = "the compiler failed and said nothing".into();
+            diagnostic.remedy = Some(
+                "it may have run out of memory: make the kernel smaller, unroll less, expand fewer macros".into(),
+            );
+        }
         found.push(diagnostic);
     }
     found.truncate(MAX_DIAGNOSTICS);

@@ -184,6 +184,7 @@ mod tests {
             shape: vec![64, 64],
             role: Role::Output,
             alignment: 64,
+            used: None,
         }
     }
 

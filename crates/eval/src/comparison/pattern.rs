@@ -157,7 +157,18 @@ impl<'w> Mismatches<'w> {
         if (top, left) == (0, 0) && (bottom + 1, right + 1) == (self.rows, self.columns) {
             return "scattered over the whole matrix".into();
         }
-        format!("scattered over rows {top} to {bottom}, columns {left} to {right}")
+        let span = |name: &str, first: usize, last: usize| {
+            if first == last {
+                format!("{name} {first}")
+            } else {
+                format!("{name}s {first} to {last}")
+            }
+        };
+        format!(
+            "scattered over {}, {}",
+            span("row", top, bottom),
+            span("column", left, right)
+        )
     }
 }
 

@@ -97,11 +97,11 @@ fn fault_finding(
         }
         _ => {}
     }
-    found.remedy = remedy(fault.kind).map(str::to_owned);
+    found.remedy = remedy(fault).map(str::to_owned);
     if found.location.is_none() {
         match program.function(fault.pc) {
             Some(function) => found.notes.push(format!(
-                "in function {function}, which is not in {}",
+                "in or behind function {function}, at an address that belongs to no line of {}",
                 kernel.file
             )),
             None => found.notes.push(format!(
@@ -111,17 +111,22 @@ fn fault_finding(
         }
     }
     add_line(&mut found, kernel);
-    if let Some(other) = fault.other_pc.and_then(|pc| kernel.location(program, pc)) {
+    add_other(&mut found, fault.other_pc, program, kernel);
+    (outcome, found)
+}
+
+/// Names the line of the other instruction involved, if there is one.
+fn add_other(found: &mut Diagnostic, other_pc: Option<u64>, program: &Program, kernel: Kernel<'_>) {
+    if let Some(other) = other_pc.and_then(|pc| kernel.location(program, pc)) {
         found
             .notes
             .push(format!("the other command involved is at {other}"));
         found.notes.extend(kernel.line(other.line));
     }
-    (outcome, found)
 }
 
-fn remedy(kind: FaultKind) -> Option<&'static str> {
-    match kind {
+fn remedy(fault: &Fault) -> Option<&'static str> {
+    match fault.kind {
         FaultKind::OutOfBounds => {
             Some("check the indices on this line and the bounds of the loops around it")
         }
@@ -129,6 +134,9 @@ fn remedy(kind: FaultKind) -> Option<&'static str> {
             Some("move the data in first; overwrite instead of adding in the first step of a sum")
         }
         FaultKind::Race => Some("put a fence() between the two"),
+        FaultKind::Trap if fault.rule == "illegal-instruction" => Some(
+            "compilers leave such a gap where C has no meaning: a null pointer that is followed, an index beyond its array, a division by zero, `__builtin_unreachable`",
+        ),
         FaultKind::Trap | FaultKind::ReadOnly | FaultKind::IllegalCommand => None,
     }
 }
@@ -151,24 +159,48 @@ impl<'m> Access<'m> {
     }
 }
 
-/// Returns what the accelerator model found doubtful in a kernel that is right.
+/// Returns what the accelerator model found doubtful in what a kernel did, one
+/// diagnostic per rule and line.
 pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
     let program = session.program();
-    let warnings = session.accelerator().functional().warnings().to_vec();
-    warnings
-        .into_iter()
-        .map(|warning| {
-            let times = match warning.count {
-                1 => String::new(),
-                count => format!(" ({count} times)"),
-            };
-            let mut found = diagnostic(warning.rule, format!("{}{times}", warning.message));
-            found.severity = Severity::Warning;
-            found.location = kernel.location(program, warning.pc);
-            add_line(&mut found, kernel);
-            found
-        })
-        .collect()
+    let warnings = session.accelerator().functional().warnings();
+    let mut found: Vec<(u64, Diagnostic)> = Vec::new();
+    for warning in warnings {
+        let location = kernel.location(program, warning.pc);
+        // One line may have become several instructions.
+        let known = found.iter_mut().find(|(_, known)| {
+            known.code == warning.rule && known.location.is_some() && known.location == location
+        });
+        if let Some((count, _)) = known {
+            *count += warning.count;
+            continue;
+        }
+        let mut one = diagnostic(warning.rule, warning.message.clone());
+        one.severity = Severity::Warning;
+        one.location = location;
+        add_line(&mut one, kernel);
+        add_other(&mut one, warning.other_pc, program, kernel);
+        found.push((warning.count, one));
+    }
+    let counted = found.into_iter().map(|(count, mut one)| {
+        if 1 < count {
+            one.message = format!("{} ({count} times)", one.message);
+        }
+        one
+    });
+    counted.collect()
+}
+
+/// Returns the diagnostic for a kernel that returned behind the preload at `pc`,
+/// without the compute that belongs to it.
+pub(super) fn unfinished_preload(pc: u64, program: &Program, kernel: Kernel<'_>) -> Diagnostic {
+    let mut found = diagnostic(
+        "preload-without-compute",
+        "preload: the kernel returned before the compute that belongs to it; each preload must be followed by exactly one".to_owned(),
+    );
+    found.location = kernel.location(program, pc);
+    add_line(&mut found, kernel);
+    found
 }
 
 fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -> Diagnostic {
@@ -183,11 +215,7 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -
         cycles,
     } = limits;
     let mut message =
-        // Calls without a sense of time have no limit on cycles.
-        match cycles {
-            u64::MAX => format!("the kernel did not return within {instructions} instructions"),
-            _ => format!("the kernel did not return within {instructions} instructions or {cycles} cycles"),
-        };
+        format!("the kernel did not return within {instructions} instructions or {cycles} cycles");
     match (lines.first(), lines.last()) {
         (Some(first), Some(last)) if first == last => {
             message += &format!("; it was spinning in line {first}")

@@ -20,6 +20,7 @@ mod profiling;
 mod session;
 mod tier_clock;
 mod timed_calls;
+mod traffic;
 mod trial;
 mod what_if;
 

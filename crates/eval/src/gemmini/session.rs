@@ -13,8 +13,9 @@ use autocomp_sim::{CallReport, Machine, ObservedBlock, Program, Progress, Stop};
 use autocomp_targets::{Buffer, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Simulated cycles after which a timed call looks up whether it is still
-/// wanted: about a millisecond.
+/// Simulated cycles, or instructions of a call without a sense of time, after
+/// which a call looks up whether it is still wanted and within its limits: about
+/// a millisecond.
 const PAUSES: u64 = 10_000;
 
 /// What a session is for.
@@ -157,11 +158,6 @@ impl<'a> Session<'a> {
         self.machine.accelerator().functional_mut().poison(pattern);
     }
 
-    /// Returns whether cycles are modelled.
-    pub(super) fn mode(&self) -> Mode {
-        self.kind.mode
-    }
-
     /// Returns whether buffers hold results after a call.
     pub(super) fn has_values(&self) -> bool {
         self.kind.values
@@ -183,12 +179,8 @@ impl<'a> Session<'a> {
 
     /// Calls the kernel.
     pub(super) fn call(&mut self, limits: Limits) -> Result<CallReport, Stop> {
-        self.machine.call(
-            self.entry,
-            &self.layout.addresses,
-            self.layout.stack.end,
-            limits,
-        )
+        let report = self.call_watched(limits, Watch::default())?;
+        Ok(report.expect("a call that nobody watches is not abandoned"))
     }
 
     /// The same under the eyes of `watch`; returns nothing if the call was
@@ -209,6 +201,11 @@ impl<'a> Session<'a> {
             };
             if let Progress::Completed(report) = self.machine.proceed(&call, PAUSES, observer)? {
                 return Ok(Some(report));
+            }
+            // Without a sense of time a few instructions can be much work.
+            let statistics = self.machine.accelerator().functional().statistics();
+            if limits.cycles < statistics.least_cycles(self.engine.tile() as u64) {
+                return Err(self.machine.give_up());
             }
             let abandoned = watch.abandoned;
             if abandoned.is_some_and(|abandoned| abandoned.load(Ordering::Relaxed)) {

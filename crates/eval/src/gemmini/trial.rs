@@ -9,7 +9,7 @@ use crate::comparison::compare;
 use crate::evaluator::EvalError;
 use crate::inputs::Case;
 use autocomp_core::{Diagnostic, Feedback, Measurement, Outcome, Seed};
-use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv::Mode;
 use autocomp_sim::{CallReport, Program};
 use autocomp_targets::{Role, Tolerance};
 
@@ -207,22 +207,23 @@ impl<'a> Trial<'a> {
         watch: Watch<'_>,
     ) -> Result<Called, EvalError> {
         let limits = self.evaluator.limits();
-        let limits = match session.mode() {
-            Mode::Functional => Limits {
-                cycles: u64::MAX,
-                ..limits
-            },
-            Mode::Timed => limits,
-        };
         let report = match session.call_watched(limits, watch) {
             Ok(Some(report)) => report,
             Ok(None) => return Ok(Called::Abandoned),
             Err(stop) => {
                 let (outcome, mut found) = findings::stopped(&stop, session, self.kernel, limits);
                 found.notes.push(format!("with input set {}", case.name));
-                return Ok(Called::Failed(Verdict::failed(outcome, vec![found])));
+                return Ok(self.refused(outcome, vec![found], session));
             }
         };
+        if let Some(pc) = session.accelerator().functional().pending_preload() {
+            let mut found = findings::unfinished_preload(pc, self.program, self.kernel);
+            found.notes.push(format!("with input set {}", case.name));
+            return Ok(Called::Failed(Verdict::failed(
+                Outcome::Illegal,
+                vec![found],
+            )));
+        }
         if !session.has_values() {
             return Ok(Called::Right(report));
         }
@@ -269,7 +270,19 @@ impl<'a> Trial<'a> {
                 .notes
                 .push(format!("with input set {}", case.name));
         }
-        Ok(Called::Failed(Verdict::failed(Outcome::Wrong, found)))
+        Ok(self.refused(Outcome::Wrong, found, session))
+    }
+
+    /// Returns the verdict on a call that went wrong: what was found, and what
+    /// was doubtful before, which may be the reason.
+    fn refused(
+        &self,
+        outcome: Outcome,
+        mut found: Vec<Diagnostic>,
+        session: &mut Session<'_>,
+    ) -> Called {
+        found.extend(findings::warnings(session, self.kernel));
+        Called::Failed(Verdict::failed(outcome, found))
     }
 
     /// Returns the line that first writes to input `idx`, by running once more.

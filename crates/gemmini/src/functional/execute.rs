@@ -207,12 +207,11 @@ impl Functional {
                 actor: Actor::Fence,
                 in_loop: false,
             };
-            self.warnings.add(site, "preload-at-fence", || {
-                format!(
-                    "the preload at {:#x} has had no compute; the fence does not wait for it",
-                    earlier.pc
-                )
-            });
+            self.warnings
+                .add_about(site, Some(earlier.pc), "preload-at-fence", || {
+                    "the preload before it has had no compute; the fence does not wait for it"
+                        .to_owned()
+                });
         }
         self.outstanding.clear(memory);
         self.in_flight.clear();

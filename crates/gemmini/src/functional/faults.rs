@@ -112,6 +112,8 @@ pub struct Warning {
     pub rule: &'static str,
     /// Address of the first instruction that gave rise to it.
     pub pc: u64,
+    /// Address of another instruction involved the first time, if any.
+    pub other_pc: Option<u64>,
     /// What happened there first.
     pub message: String,
     /// How often it happened at that address.
@@ -130,21 +132,25 @@ impl Warnings {
     /// Adds a warning; the text is only made for the first one of its place.
     #[cold]
     pub fn add(&mut self, site: Site, rule: &'static str, message: impl FnOnce() -> String) {
-        if let Some(known) = self
-            .list
-            .iter_mut()
-            .find(|w| w.pc == site.pc && w.rule == rule)
-        {
-            known.count += 1;
-        } else if self.list.len() < MAX_WARNINGS {
-            let message = format!("{}: {}", site.actor.name(), message());
-            self.list.push(Warning {
-                rule,
-                pc: site.pc,
-                message,
-                count: 1,
-            });
-        }
+        self.add_about(site, None, rule, message);
+    }
+
+    /// The same, and names another instruction involved.
+    #[cold]
+    pub fn add_about(
+        &mut self,
+        site: Site,
+        other_pc: Option<u64>,
+        rule: &'static str,
+        message: impl FnOnce() -> String,
+    ) {
+        self.note(site.pc, rule, || Warning {
+            rule,
+            pc: site.pc,
+            other_pc,
+            message: format!("{}: {}", site.actor.name(), message()),
+            count: 1,
+        });
     }
 
     /// Turns a fault into what `severity` asks for.
@@ -153,27 +159,31 @@ impl Warnings {
         match severity {
             Severity::Fault => return Err(fault),
             Severity::Warn => {
-                if let Some(known) = self
-                    .list
-                    .iter_mut()
-                    .find(|w| w.pc == fault.pc && w.rule == fault.rule)
-                {
-                    known.count += 1;
-                } else if self.list.len() < MAX_WARNINGS {
-                    let Fault {
-                        rule, pc, message, ..
-                    } = *fault;
-                    self.list.push(Warning {
-                        rule,
-                        pc,
-                        message,
-                        count: 1,
-                    });
-                }
+                let (pc, rule) = (fault.pc, fault.rule);
+                self.note(pc, rule, || Warning {
+                    rule,
+                    pc,
+                    other_pc: fault.other_pc,
+                    message: fault.message,
+                    count: 1,
+                });
             }
             Severity::Off => {}
         }
         Ok(())
+    }
+
+    /// Counts a warning that is known, or keeps a new one.
+    fn note(&mut self, pc: u64, rule: &'static str, warning: impl FnOnce() -> Warning) {
+        let known = self
+            .list
+            .iter_mut()
+            .find(|known| known.pc == pc && known.rule == rule);
+        if let Some(known) = known {
+            known.count += 1;
+        } else if self.list.len() < MAX_WARNINGS {
+            self.list.push(warning());
+        }
     }
 
     pub fn list(&self) -> &[Warning] {

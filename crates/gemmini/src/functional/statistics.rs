@@ -94,6 +94,18 @@ impl Statistics {
         self.commands[COUNTER_FUNCTION]
     }
 
+    /// Returns cycles that an array of `dim` x `dim` needs at least for what was
+    /// counted, whatever it does at once: it takes one row of operands, one
+    /// command and, each way, one beat of 16 bytes in a cycle.
+    #[must_use]
+    pub fn least_cycles(&self, dim: u64) -> u64 {
+        const BEAT_BYTES: u64 = 16;
+        let rows = self.macs_issued / (dim * dim).max(1);
+        let commands = self.commands.iter().chain(&self.expanded).sum();
+        let beats = self.dma_read_bytes.max(self.dma_written_bytes) / BEAT_BYTES;
+        rows.max(beats).max(commands)
+    }
+
     /// Returns the number of commands issued at each address, by address.
     #[must_use]
     pub fn commands_by_pc(&self) -> Vec<(u64, u64)> {
