@@ -5,7 +5,7 @@
 mod driver;
 
 use autocomp_gemmini::{Checks, Dataflows, GemminiConfig, Severity};
-use autocomp_riscv::{Fault, FaultKind, RoccCommand};
+use autocomp_riscv::{AccessKind, Fault, FaultKind, RoccCommand};
 use driver::instances::{int8_16, int8_32};
 use driver::{ACC, ADD, BASE, Driver, FULL, NONE, high, tile};
 
@@ -391,6 +391,7 @@ fn unfenced_accesses_to_the_same_bytes_are_races() {
 #[test]
 fn an_adding_load_must_not_follow_an_overwriting_one_directly() {
     let mut d = ready();
+    d.mvin(BASE, ACC + 512, 16, 16);
     d.config_ld(0, 64, true);
     d.config_ld(1, 64, true);
     d.mvin(BASE, ACC, 64, 16);
@@ -405,6 +406,14 @@ fn an_adding_load_must_not_follow_an_overwriting_one_directly() {
     d.fence();
     d.run(1, BASE, tile(ADD, 64, 16));
     d.mvin(0, ACC, 64, 16);
+    d.run(1, BASE, tile(ADD, 64, 16));
+    // A move out between the two, or an operation.
+    d.mvin(BASE, ACC, 64, 16);
+    d.mvout(BASE + 0x8000, ACC + 512, 16, 16);
+    d.run(1, BASE, tile(ADD, 64, 16));
+    d.mvin(BASE, ACC, 64, 16);
+    d.run(6, tile(4096, 16, 16), tile(256, 16, 16));
+    d.run(4, tile(0, 16, 16), tile(NONE, 16, 16));
     d.run(1, BASE, tile(ADD, 64, 16));
 }
 
@@ -428,6 +437,114 @@ fn operands_must_not_overlap_results_in_flight_partly() {
     assert_eq!(fault.other_pc, Some(producer));
     d.fence();
     pair(&mut d, 136, 512).unwrap();
+    // A configuration of the array waits for the results too.
+    pair(&mut d, 0, 128).unwrap();
+    d.config_ex(true, false, false);
+    pair(&mut d, 136, 256).unwrap();
+}
+
+#[test]
+fn a_result_has_left_when_as_many_rows_have_entered_as_it_takes() {
+    let mut d = ready();
+    d.mvin(BASE, 144, 16, 16);
+    d.run(6, tile(4096, 16, 16), tile(128, 16, 16));
+    d.run(4, tile(0, 16, 16), tile(NONE, 16, 16));
+    // A row takes 38 cycles; an operation of one row takes the time of four.
+    let short = |d: &mut Driver| {
+        d.run(6, tile(NONE, 16, 16), tile(NONE, 16, 16));
+        d.run(5, tile(0, 16, 1), tile(NONE, 16, 16));
+    };
+    for _ in 0..9 {
+        short(&mut d);
+    }
+    let read = |d: &mut Driver| {
+        d.run(6, tile(NONE, 16, 16), tile(256, 16, 16));
+        d.try_run(5, tile(136, 16, 16), tile(NONE, 16, 16))
+    };
+    refused(&read(&mut d).unwrap_err(), "partial-overlap", &[]);
+    short(&mut d);
+    read(&mut d).unwrap();
+}
+
+#[test]
+fn stores_of_what_was_computed_wait_for_the_loads_it_came_from() {
+    // The moving operand in the array's sums, and the addend.
+    let mut d = ready();
+    d.config_ex(false, false, false);
+    d.mvin(BASE, 512, 16, 16);
+    d.run(6, tile(NONE, 16, 16), tile(ACC, 16, 16));
+    d.run(4, tile(512, 16, 16), tile(4096, 16, 16));
+    d.mvout(BASE, ACC, 16, 16);
+    d.fence();
+    d.config_ex(true, false, false);
+    d.mvin(BASE, 512, 16, 16);
+    d.run(6, tile(4096, 16, 16), tile(256, 16, 16));
+    d.run(4, tile(0, 16, 16), tile(512, 16, 16));
+    d.mvout(BASE, 256, 16, 16);
+}
+
+#[test]
+fn repeated_pixels_stay_in_their_half_of_the_scratchpad() {
+    let mut d = ready();
+    d.run(0, high(1.0) | 16 << 16 | 2 << 8 | 1, 64);
+    d.mvin(BASE, 8192, 8, 2);
+    d.mvout(BASE + 0x1000, 8192, 16, 1);
+    let fault = d.fails(3, BASE + 0x1000, tile(8191, 16, 1));
+    refused(
+        &fault,
+        "uninitialized-store",
+        &["row 8191", "columns 0 to 15"],
+    );
+}
+
+#[test]
+fn pages_that_are_moved_out_to_are_no_longer_the_cores_own() {
+    let looks = |d: &mut Driver| {
+        d.fence();
+        let read = d.memory.read(BASE + 0x1000, 8, AccessKind::Load, 0);
+        read.unwrap();
+        d.memory.core_stands_alone()
+    };
+    let mut d = ready();
+    d.memory.note_origins();
+    assert!(looks(&mut d));
+    d.mvout(BASE + 0x1000, 0, 16, 16);
+    assert!(!looks(&mut d));
+}
+
+#[test]
+fn pooling_is_of_operand_width_and_doubts_about_stores_are_told() {
+    let mut d = ready();
+    let pool = |size: u64, of: u64, to: u64| {
+        of << 56 | of << 48 | to << 40 | to << 32 | to << 24 | size << 6 | 1 << 4 | 2
+    };
+    d.run(0, pool(2, 4, 3), high(1.0) | 64);
+    refused(
+        &d.fails(3, BASE, tile(FULL, 16, 16)),
+        "mvout-pool",
+        &["operand width"],
+    );
+    d.mvout(BASE + 0x1000, ACC, 16, 16);
+    let doubts = |d: &Driver| {
+        d.gemmini
+            .warnings()
+            .iter()
+            .map(|w| w.rule)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(doubts(&d), [""; 0]);
+    d.config_st(64, 0.5, 1);
+    d.mvout(BASE + 0x2000, ACC, 16, 16);
+    assert_eq!(doubts(&d), [""; 0]);
+    d.config_st(64, -0.5, 1);
+    d.mvout(BASE + 0x3000, ACC, 16, 16);
+    assert_eq!(doubts(&d), ["relu-negative-scale"]);
+    // Blocks of 16 rows, 16 rows apart, then 15.
+    d.mvin(BASE, 512, 64, 16);
+    assert_eq!(doubts(&d).len(), 1);
+    d.run(0, high(1.0) | 15 << 16 | 1 << 8 | 1, 64);
+    d.mvin(BASE, 512, 64, 16);
+    assert_eq!(doubts(&d)[1..], ["mvin-blocks-overlap"]);
 }
 
 #[test]
@@ -467,6 +584,12 @@ fn doubtful_commands_are_warned_about_once_per_place() {
             ("compute-without-a", 40, 1),
         ]
     );
+    for place in 0..100 {
+        let mut elsewhere = command(2, BASE, tile(0, 16, 16));
+        elsewhere.pc = 1000 + 4 * place;
+        d.issue(elsewhere).unwrap();
+    }
+    assert_eq!(d.gemmini.warnings().len(), 64, "no more are kept");
 }
 
 #[test]
@@ -499,4 +622,8 @@ fn statistics_count_what_was_done() {
     );
     assert_eq!(d.gemmini.rows_touched(), (4 * 8, 8));
     assert_eq!(s.commands_by_pc().len(), 4);
+    // Eight rows from one in DRAM.
+    d.config_ld(0, 0, false);
+    d.mvin(BASE, 0, 64, 8);
+    assert_eq!(d.gemmini.statistics().dma_read_bytes, 512 + 64);
 }
