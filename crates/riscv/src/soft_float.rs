@@ -6,6 +6,9 @@
 //!
 //! *Source*: IEEE 754-2019; RISC-V unprivileged specification, "F" and "D".
 
+mod comparison;
+mod conversion;
+
 /// Invalid operation.
 pub(crate) const INVALID: u8 = 16;
 /// Division of a finite number by zero.
@@ -381,152 +384,6 @@ impl Format {
             }
         }
     }
-
-    /// Converts to another format.
-    pub fn convert(self, bits: u64, to: Format, rounding: Rounding) -> Outcome {
-        let a = self.unpack(bits);
-        match a.kind {
-            Kind::SignalingNan => (to.nan(), INVALID),
-            Kind::QuietNan => (to.nan(), 0),
-            Kind::Infinity => (to.infinity(a.negative), 0),
-            Kind::Zero => (to.zero(a.negative), 0),
-            Kind::Finite => to.round(a.negative, a.exponent, a.wide(), rounding),
-        }
-    }
-
-    /// Converts to an integer of `bits` bits; out of range gives the nearest
-    /// limit, NaN the greatest value. The result is sign-extended to 64 bits.
-    pub fn to_integer(self, value: u64, bits: u32, signed: bool, rounding: Rounding) -> Outcome {
-        let a = self.unpack(value);
-        let greatest = if signed {
-            (1u128 << (bits - 1)) - 1
-        } else {
-            (1u128 << bits) - 1
-        };
-        let least = if signed { 1u128 << (bits - 1) } else { 0 };
-        let (magnitude, inexact) = match a.kind {
-            Kind::Zero => (0, false),
-            // Beyond every limit.
-            Kind::Infinity => (u128::MAX, false),
-            Kind::QuietNan | Kind::SignalingNan => {
-                return (extend_integer(greatest as u64, bits), INVALID);
-            }
-            Kind::Finite if a.exponent > 66 => (u128::MAX, false),
-            Kind::Finite => {
-                let shift = (127 - a.exponent).clamp(0, 255) as u32;
-                drop_bits(a.wide(), shift, a.negative, rounding)
-            }
-        };
-        let limit = if a.negative { least } else { greatest };
-        if magnitude > limit {
-            let nearest = if a.negative {
-                limit.wrapping_neg()
-            } else {
-                limit
-            };
-            return (extend_integer(nearest as u64, bits), INVALID);
-        }
-        let value = if a.negative {
-            magnitude.wrapping_neg()
-        } else {
-            magnitude
-        };
-        (
-            extend_integer(value as u64, bits),
-            if inexact { INEXACT } else { 0 },
-        )
-    }
-
-    /// Converts from an integer.
-    pub fn integer_to_float(self, magnitude: u64, negative: bool, rounding: Rounding) -> Outcome {
-        if magnitude == 0 {
-            return (0, 0);
-        }
-        self.round(negative, 63, u128::from(magnitude) << 64, rounding)
-    }
-
-    /// Returns `a < b` or `a <= b`; any NaN is invalid.
-    pub fn less(self, a: u64, b: u64, or_equal: bool) -> Outcome {
-        if self.unpack(a).is_nan() || self.unpack(b).is_nan() {
-            return (0, INVALID);
-        }
-        let (a, b) = (self.order(a), self.order(b));
-        (u64::from(a < b || or_equal && a == b), 0)
-    }
-
-    /// Returns `a == b`; only a signaling NaN is invalid.
-    pub fn equal(self, a: u64, b: u64) -> Outcome {
-        let (unpacked_a, unpacked_b) = (self.unpack(a), self.unpack(b));
-        if let Some((_, flags)) = self.any_nan(&[unpacked_a, unpacked_b]) {
-            return (0, flags);
-        }
-        (u64::from(self.order(a) == self.order(b)), 0)
-    }
-
-    /// Returns the smaller or greater operand; -0 is smaller than +0, and a
-    /// number is preferred to a NaN.
-    pub fn extremum(self, a: u64, b: u64, maximum: bool) -> Outcome {
-        let (unpacked_a, unpacked_b) = (self.unpack(a), self.unpack(b));
-        let flags = self
-            .any_nan(&[unpacked_a, unpacked_b])
-            .map_or(0, |(_, flags)| flags);
-        let bits = match (unpacked_a.is_nan(), unpacked_b.is_nan()) {
-            (true, true) => self.nan(),
-            (true, false) => b,
-            (false, true) => a,
-            (false, false) => {
-                let key = |bits| (self.order(bits), bits & self.sign_bit() == 0);
-                if (key(a) < key(b)) != maximum { a } else { b }
-            }
-        };
-        (bits, flags)
-    }
-
-    /// Returns a number that orders finite values and infinities, with both
-    /// zeros the same.
-    fn order(self, bits: u64) -> i64 {
-        let magnitude = (bits & (self.sign_bit() - 1)) as i64;
-        if bits & self.sign_bit() != 0 {
-            -magnitude
-        } else {
-            magnitude
-        }
-    }
-
-    /// Takes the sign of `b` (bit 0 of `how`: negated, bit 1: times that of `a`).
-    pub fn inject_sign(self, a: u64, b: u64, how: u8) -> u64 {
-        let sign = match how {
-            0 => b,
-            1 => !b,
-            _ => a ^ b,
-        };
-        a & !self.sign_bit() | sign & self.sign_bit()
-    }
-
-    /// Negates.
-    pub fn negate(self, a: u64) -> u64 {
-        a ^ self.sign_bit()
-    }
-
-    /// Returns the ten-bit class mask.
-    pub fn classify(self, bits: u64) -> u64 {
-        let a = self.unpack(bits);
-        let subnormal =
-            a.kind == Kind::Finite && bits >> self.fraction_bits & self.max_field() == 0;
-        let class = match (a.kind, a.negative) {
-            (Kind::Infinity, true) => 0,
-            (Kind::Finite, true) if !subnormal => 1,
-            (Kind::Finite, true) => 2,
-            (Kind::Zero, true) => 3,
-            (Kind::Zero, false) => 4,
-            (Kind::Finite, false) if subnormal => 5,
-            (Kind::Finite, false) => 6,
-            (Kind::Infinity, false) => 7,
-            (Kind::SignalingNan, _) => 8,
-            (Kind::QuietNan, _) => 9,
-        };
-        1 << class
-    }
 }
 
 /// Drops the last `shift` bits with rounding; returns whether they held
@@ -563,14 +420,6 @@ fn shift_sticky(value: u128, shift: u32) -> u128 {
         return u128::from(value != 0);
     }
     value >> shift | u128::from(value << (128 - shift) != 0)
-}
-
-fn extend_integer(value: u64, bits: u32) -> u64 {
-    if bits == 32 {
-        value as u32 as i32 as i64 as u64
-    } else {
-        value
-    }
 }
 
 #[cfg(test)]
