@@ -52,17 +52,24 @@ pub(crate) fn compare(
         buffer.elements(),
         buffer.name
     );
+    let text = |bytes: &[u8], idx: usize| shown(buffer.dtype, &bytes[idx * width..][..width]);
     let (at, right, pattern) = (
         place(buffer, first),
-        element(expected, first),
+        text(expected, first),
         mismatches.pattern(),
     );
+    let (was, is) = match wrong.len() {
+        1 => ("was", "is"),
+        _ => ("were", "are"),
+    };
     let message = if never_written {
-        format!("{count} were never written: {pattern}; the first is {at}, which should be {right}")
+        format!(
+            "{count} {was} never written: {pattern}; the first is {at}, which should be {right}"
+        )
     } else {
         format!(
-            "{at} is {} instead of {right}; {count} are wrong: {pattern}",
-            element(got, first)
+            "{at} is {} instead of {right}; {count} {is} wrong: {pattern}",
+            text(got, first)
         )
     };
     let listed = spread(&wrong).filter(|_| !never_written);
@@ -71,8 +78,8 @@ pub(crate) fn compare(
             format!(
                 "{}: expected {}, got {}",
                 place(buffer, idx),
-                element(expected, idx),
-                element(got, idx)
+                text(expected, idx),
+                text(got, idx)
             )
         })
         .collect();
@@ -159,6 +166,15 @@ pub(crate) fn value(dtype: DataType, bytes: &[u8]) -> f64 {
         (DataType::Int32, [a, b, c, d]) => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
         (DataType::Float32, [a, b, c, d]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
         _ => f64::NAN,
+    }
+}
+
+/// Returns an element as text, with as many digits as its type has.
+pub(crate) fn shown(dtype: DataType, bytes: &[u8]) -> String {
+    let value = value(dtype, bytes);
+    match dtype {
+        DataType::Float32 => (value as f32).to_string(),
+        DataType::Int8 | DataType::Int32 => value.to_string(),
     }
 }
 

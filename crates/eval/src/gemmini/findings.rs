@@ -1,7 +1,7 @@
 //! Diagnostics of what a running kernel did.
 
 use super::session::Session;
-use crate::comparison::{place, value};
+use crate::comparison::{place, shown};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_riscv::{Fault, FaultKind, Limits};
 use autocomp_sim::{Program, Spin, Stop};
@@ -253,7 +253,7 @@ pub(super) fn input_changed(
         .filter(|idx| before[idx * width..][..width] != after[idx * width..][..width])
         .collect();
     let first = changed.first().copied().unwrap_or(0);
-    let number = |bytes: &[u8]| value(buffer.dtype, &bytes[first * width..][..width]);
+    let number = |bytes: &[u8]| shown(buffer.dtype, &bytes[first * width..][..width]);
     let mut found = diagnostic(
         "input-changed",
         format!(

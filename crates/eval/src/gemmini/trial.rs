@@ -162,7 +162,10 @@ impl<'a> Trial<'a> {
             None if !self.varies(case, seed, &session.outputs())? => Ok(None),
             None => {
                 let message = format!("{DEPENDS_ON_POISON}, though both are within the tolerance");
-                let found = findings::diagnostic("uninitialized-memory", message);
+                let mut found = findings::diagnostic("uninitialized-memory", message);
+                found.notes.push(format!("with input set {}", case.name));
+                found.remedy =
+                    Some("write variables, outputs and local memory before they are read".into());
                 Ok(Some(Verdict::failed(Outcome::Wrong, vec![found])))
             }
             Some(mut verdict) => {
