@@ -353,13 +353,13 @@ fn buffers(page: &mut Page, profile: &Profile) {
 
 fn memory(page: &mut Page, profile: &Profile) {
     let (memory, roofline) = (&profile.memory, &profile.roofline);
-    let requests = (memory.l2_hits + memory.l2_misses).max(1);
+    let requests = memory.l2_hits + memory.l2_misses;
     let text = format!(
         "L2: {} of {} requests of the accelerator hit ({}); {} lines read and {} written behind it; \
          {} lines taken back from the core's cache",
         grouped(memory.l2_hits),
         grouped(requests),
-        percent(memory.l2_hits, requests),
+        percent(memory.l2_hits, requests.max(1)),
         grouped(memory.lines_read),
         grouped(memory.lines_written),
         grouped(memory.probes),
@@ -371,9 +371,15 @@ fn memory(page: &mut Page, profile: &Profile) {
         "right of the ridge: compute-bound"
     };
     page.heading("roofline");
-    let text = format!(
-        "{:.1} MACs per byte, ridge at {:.1} ({bound}); {:.1} MACs per cycle of {:.1} attainable with this traffic",
-        roofline.macs_per_byte, roofline.ridge, roofline.macs_per_cycle, roofline.attainable
-    );
+    let text = match roofline.macs_per_byte {
+        Some(intensity) => format!(
+            "{intensity:.1} MACs per byte, ridge at {:.1} ({bound}); {:.1} MACs per cycle of {:.1} attainable with this traffic",
+            roofline.ridge, roofline.macs_per_cycle, roofline.attainable
+        ),
+        None => format!(
+            "the accelerator moves no bytes; {:.1} MACs per cycle of {:.1} at peak",
+            roofline.macs_per_cycle, roofline.attainable
+        ),
+    };
     page.out += &wrapped(&text, WIDTH, "  ");
 }

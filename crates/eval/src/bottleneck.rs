@@ -74,6 +74,12 @@ impl Profile {
         }
     }
 
+    /// Returns whether the accelerator moves or multiplies anything.
+    pub(crate) fn uses_accelerator(&self) -> bool {
+        0 < self.bytes_moved + self.cycles_of(Cause::Mesh) + self.scratchpad.used
+            || 0 < self.accumulator.used
+    }
+
     fn experiment(&self, cause: Cause) -> Option<&WhatIf> {
         let removal = self.removal(cause)?;
         self.what_if.iter().find(|it| it.without == removal)
@@ -88,6 +94,11 @@ impl Profile {
             grouped(self.cycles),
             self.percent_of_peak,
         );
+        if !self.uses_accelerator() {
+            text += &self.describe_core_alone();
+            self.bottleneck = text;
+            return;
+        }
         // Writing to a text cannot fail.
         if 0 < self.roofline.compute_cycles {
             let mesh = percent(self.cycles_of(Cause::Mesh));
@@ -164,6 +175,17 @@ impl Profile {
             grouped(self.accumulator.size),
         );
         self.bottleneck = text;
+    }
+
+    /// Says what is to be said of a kernel that gives the accelerator nothing to do.
+    fn describe_core_alone(&self) -> String {
+        format!(
+            ". What limits it: the core does all the work{}; the accelerator moves and multiplies \
+             nothing. No kernel can take less than {} cycles. Remedy: let the accelerator move \
+             tiles into its local memory, multiply them there and move the results out.",
+            self.place(Cause::CoreIssue),
+            grouped(self.ideal_cycles),
+        )
     }
 
     /// Says what would be gained at most without the cause of a loss.

@@ -209,8 +209,8 @@ pub struct MemoryTraffic {
 /// Where the kernel stands under the roofline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RooflinePosition {
-    /// Useful multiply-accumulate steps per byte moved.
-    pub macs_per_byte: f64,
+    /// Useful multiply-accumulate steps per byte moved; `None` if none is.
+    pub macs_per_byte: Option<f64>,
     /// Steps per byte from which on the array limits, not memory.
     pub ridge: f64,
     /// Steps per cycle reached.

@@ -125,6 +125,10 @@ fn check(profile: &Profile, timeline: &Timeline) {
         "{roofline:?}"
     );
     for experiment in &profile.what_if {
+        assert!(
+            profile.ideal_cycles <= experiment.cycles,
+            "{experiment:?} beats what no kernel can beat"
+        );
         assert_eq!(
             experiment.gain,
             profile.cycles.saturating_sub(experiment.cycles)
@@ -491,6 +495,41 @@ fn moves_that_wait_for_rows_in_use_are_told_and_other_rows_help() {
         "{} {}",
         other.cycles,
         same.cycles
+    );
+}
+
+#[test]
+fn a_kernel_that_leaves_the_accelerator_alone_is_told_so() {
+    let (profile, _) = profile(include_str!("data/problems/gemm-64x64x64/reference.c"));
+    assert_eq!(profile.what_if, []);
+    assert_eq!(profile.roofline.macs_per_byte, None);
+    assert!(
+        profile
+            .bottleneck
+            .contains("the core does all the work (line ")
+            && profile
+                .bottleneck
+                .contains("No kernel can take less than 1,024 cycles."),
+        "{}",
+        profile.bottleneck
+    );
+    // A core that does most of it is no reason to promise what cannot be.
+    let little = changed(
+        "  fence();\n}",
+        "  fence();\n  for (int i = 0; i < 64; i++)\n    for (int j = 0; j < 64; j++) {\n      int sum = 0;\n      for (int k = 0; k < 64; k++) sum += A[i][k] * B[k][j];\n      C[i][j] = sum > 127 ? 127 : sum < -128 ? -128 : sum;\n    }\n}",
+    );
+    let (profile, _) = self::profile(
+        &little
+            .replace("i < 4;", "i < 1;")
+            .replace("jj < 4;", "jj < 1;"),
+    );
+    assert!(
+        profile
+            .what_if
+            .iter()
+            .any(|it| it.cycles == profile.ideal_cycles),
+        "{:?}",
+        profile.what_if
     );
 }
 

@@ -160,12 +160,12 @@ pub(super) fn roofline(
         _ => bytes as f64 / memory_cycles,
     };
     let macs = evaluator.problem.work.macs as f64;
-    let macs_per_byte = macs / bytes.max(1) as f64;
+    let macs_per_byte = (0 < bytes).then(|| macs / bytes as f64);
     RooflinePosition {
         macs_per_byte,
         ridge: peak / bandwidth,
         macs_per_cycle: macs / cycles.max(1) as f64,
-        attainable: peak.min(macs_per_byte * bandwidth),
+        attainable: macs_per_byte.map_or(peak, |intensity| peak.min(intensity * bandwidth)),
         memory_cycles: memory_cycles as u64,
         compute_cycles: (macs / peak).ceil() as u64,
     }
