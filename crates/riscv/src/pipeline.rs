@@ -23,7 +23,7 @@ use float::FloatUnit;
 pub(crate) const WRITE_BACK: u64 = 3;
 
 /// Lines of instructions that are known to hit without a lookup; a power of two.
-const RECENT_LINES: usize = 32;
+const RECENT_LINES: usize = 256;
 
 /// The same for data.
 const DATA_LINES: usize = 512;

@@ -359,7 +359,7 @@ pub(crate) enum Buffered {
     AsFirst,
 }
 
-const JUMPS: usize = 256;
+const JUMPS: usize = 1024;
 
 /// Where blocks begin to which indirect jumps have gone.
 #[derive(Clone, Debug)]

@@ -113,8 +113,13 @@ impl Pipeline {
                 if address == pc && split {
                     available += 1;
                 }
-                self.instruction_cache.fill(line, false);
-                self.fetched_lines.fill(u64::MAX);
+                if let Some(victim) = self.instruction_cache.fill(line, false) {
+                    let lost = victim.address >> 6;
+                    let known = &mut self.fetched_lines[lost as usize % RECENT_LINES];
+                    if *known == lost {
+                        *known = u64::MAX;
+                    }
+                }
                 self.statistics.fetch_misses += 1;
                 self.statistics.fetch_miss_cycles += available.saturating_sub(now + 1);
                 self.fetch_start = available;
