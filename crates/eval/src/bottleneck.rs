@@ -182,7 +182,7 @@ impl Profile {
         format!(
             ". What limits it: the core does all the work{}; the accelerator moves and multiplies \
              nothing. No kernel can take less than {} cycles. Remedy: let the accelerator move \
-             tiles into its local memory, multiply them there and move the results out.",
+             tiles into its local memory, work on them there and move the results out.",
             self.place(Cause::CoreIssue),
             grouped(self.ideal_cycles),
         )
@@ -446,6 +446,71 @@ mod tests {
         };
         profile.describe();
         profile.bottleneck
+    }
+
+    #[test]
+    fn without_an_experiment_no_more_is_promised_than_array_and_port_allow() {
+        let paragraph = |compute_cycles, memory_cycles| {
+            let mut profile = Profile {
+                cycles: 1000,
+                ideal_cycles: compute_cycles,
+                causes: vec![CauseCycles {
+                    cause: Cause::Latency,
+                    cycles: 900,
+                    share: 0.9,
+                    absent_because: None,
+                }],
+                bytes_moved: 1,
+                ..Profile::default()
+            };
+            profile.roofline.memory_cycles = memory_cycles;
+            profile.describe();
+            profile.bottleneck
+        };
+        for (compute, memory, least) in [(50, 50, 100), (300, 50, 300), (50, 400, 400)] {
+            let text = paragraph(compute, memory);
+            let told = format!("Without these it would take about {least} cycles.");
+            assert!(text.contains(&told), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_loss_with_most_to_gain_is_not_said_to_be_the_largest_if_it_is_not() {
+        let cause = |cause, cycles| CauseCycles {
+            cause,
+            cycles,
+            share: cycles as f64 / 1000.0,
+            absent_because: None,
+        };
+        let paragraph = |latency| {
+            let mut profile = Profile {
+                cycles: 1000,
+                causes: vec![
+                    cause(Cause::Latency, latency),
+                    cause(Cause::LoadMemory, 200),
+                ],
+                what_if: vec![WhatIf {
+                    without: Removal::Loads,
+                    cycles: 500,
+                    gain: 500,
+                }],
+                bytes_moved: 1,
+                ..Profile::default()
+            };
+            profile.describe();
+            profile.bottleneck
+        };
+        let larger = paragraph(300);
+        assert!(
+            larger.contains(". Where most is to be gained: in 200 cycles (20 %)")
+                && larger.contains(" Next: in 300 cycles (30 %)"),
+            "{larger}"
+        );
+        let smaller = paragraph(100);
+        assert!(
+            smaller.contains(". What limits it most: in 200 cycles (20 %)"),
+            "{smaller}"
+        );
     }
 
     #[test]
