@@ -120,7 +120,7 @@ pub struct RecordedOperation {
 }
 
 /// A stretch of time in which something was held up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordedSpan {
     /// First cycle.
     pub start: u64,
@@ -228,7 +228,7 @@ impl Recording {
     ) {
         let unit = Unit::of(job.class);
         if let Some(start) = self.blocked_from.take() {
-            self.end_block(unit, RecordedSpan { start, end: at, pc });
+            self.end_block(unit, start, at, pc);
         }
         let idx = self.commands.len();
         if self.limit <= idx {
@@ -273,9 +273,13 @@ impl Recording {
 
     /// The stretch is over in which there was no entry for the command in turn.
     #[inline(never)]
-    fn end_block(&mut self, unit: Unit, span: RecordedSpan) {
-        if span.start < span.end && self.full.len() < self.limit {
-            self.full.push((unit, span));
+    fn end_block(&mut self, unit: Unit, start: u64, end: u64, pc: u64) {
+        if start < end && self.full.len() < self.limit {
+            // Written where it stays: a copy would wait for what it is made of.
+            self.full.push((unit, RecordedSpan::default()));
+            if let Some((_, span)) = self.full.last_mut() {
+                (span.start, span.end, span.pc) = (start, end, pc);
+            }
         }
     }
 
