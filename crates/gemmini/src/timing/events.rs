@@ -70,7 +70,7 @@ impl EventCounts {
         let (known, packets) = (&engine.load.releases, engine.load.packets as usize);
         reads.join(known.iter(), packets.saturating_sub(known.len()), at);
         let mut writes = Latency::default();
-        let unknown = engine.store.unanswered + engine.writes_waiting();
+        let unknown = engine.store.unanswered + engine.port.writes_waiting();
         writes.join(engine.store.acks.iter(), unknown, at);
         Self {
             began: at,

@@ -150,6 +150,12 @@ impl Port {
         self.waiting == 0
     }
 
+    /// Returns the write packets that wait for the port.
+    #[inline]
+    pub(super) fn writes_waiting(&self) -> usize {
+        self.writes.len()
+    }
+
     /// Lets the reader try a request, or the buffer take it if it is sure to.
     #[inline]
     fn put_read(&mut self, read: Read) {
@@ -247,11 +253,6 @@ impl Engine {
             at,
         });
         self.wake[PORT] = self.wake[PORT].min(at);
-    }
-
-    /// Returns the write packets that wait for the port.
-    pub(super) fn writes_waiting(&self) -> usize {
-        self.port.writes.len()
     }
 
     #[inline(always)]

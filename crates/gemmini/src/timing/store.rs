@@ -6,7 +6,7 @@
 //! writer. Each waits for the one before and for room in the queue behind.
 
 use super::engine::{Engine, STORE};
-use super::job::{StoreJob, Work};
+use super::job::Work;
 use super::request::Kind;
 use super::station::Slot;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const HISTORY: usize = 32;
 const GRANTS: usize = 16;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Active {
     slot: Slot,
     row: u32,
@@ -34,20 +34,25 @@ struct Block {
 }
 
 /// The packets that the writer is sending.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sending {
     address: u64,
     left: u32,
+    /// A packet is under way.
+    is_leaving: bool,
+    /// Cycle at which the next packet can leave, or at which the last beat of the
+    /// one under way does if nothing is in the way.
     next: u64,
-    /// Cycle at which the last beat of the packet under way leaves if nothing
-    /// is in the way, and the beat that has to be through the port before.
-    leaving: Option<(u64, Option<u64>)>,
+    /// The number of beats that have to be through the port before that beat.
+    behind: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct StoreUnit {
     queue: VecDeque<(Slot, u64)>,
-    active: Option<Active>,
+    /// The command whose rows are read, if one is.
+    active: Active,
+    is_active: bool,
     /// Cycles in which the first row was tried and requested.
     start: u64,
     first: u64,
@@ -63,7 +68,10 @@ pub(super) struct StoreUnit {
     n_ordered: usize,
     n_entered: usize,
     n_taken: usize,
-    sending: Option<Sending>,
+    /// Blocks that had been read and taken when blocks were moved along last.
+    moved_at: (usize, usize),
+    sending: Sending,
+    is_sending: bool,
     /// Cycle from which the writer works on its row.
     sending_from: u64,
     /// Cycle from which the writer takes the next block.
@@ -98,7 +106,8 @@ impl StoreUnit {
     pub(super) fn new(commands: usize) -> Self {
         Self {
             queue: VecDeque::with_capacity(8),
-            active: None,
+            active: Active::default(),
+            is_active: false,
             start: 0,
             first: 0,
             ready: 0,
@@ -113,7 +122,9 @@ impl StoreUnit {
             n_ordered: 0,
             n_entered: 0,
             n_taken: 0,
-            sending: None,
+            moved_at: (0, 0),
+            sending: Sending::default(),
+            is_sending: false,
             sending_from: 0,
             writer_ready: 0,
             unanswered: 0,
@@ -149,12 +160,12 @@ impl StoreUnit {
     /// Returns the cycle from which the controller sends the rows of the
     /// command under way, if there is one.
     pub(super) fn sending_since(&self) -> Option<u64> {
-        self.active.map(|_| self.first + 1)
+        self.is_active.then_some(self.first + 1)
     }
 
     /// Returns the cycle from which the writer works on its row, if it does.
     pub(super) fn writing_since(&self) -> Option<u64> {
-        self.sending.map(|_| self.sending_from)
+        self.is_sending.then_some(self.sending_from)
     }
 
     /// Returns the cycle from which the writer has nothing outstanding.
@@ -163,10 +174,7 @@ impl StoreUnit {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty()
-            && self.active.is_none()
-            && self.sending.is_none()
-            && self.n_taken == self.n_read
+        self.queue.is_empty() && !self.is_active && !self.is_sending && self.n_taken == self.n_read
     }
 }
 
@@ -195,24 +203,32 @@ impl Engine {
         self.wake[STORE] = self.wake[STORE].min(ack + 1);
     }
 
-    fn store_job(&self, slot: Slot) -> StoreJob {
-        match self.station.entry(slot).work {
-            Work::Store(job) => job,
-            _ => StoreJob::default(),
+    /// Does what the store path has to do in cycle `now`.
+    pub(super) fn step_store(&mut self, now: u64) {
+        let mut written = self.step_writer(now);
+        let before = self.store.n_read;
+        let read = self.step_store_reads(now);
+        if self.store.n_read != before {
+            // What has just been read may be due at the writer.
+            written = written.min(self.step_writer(now));
+        }
+        self.wake[STORE] = written.min(read);
+    }
+
+    /// Moves row blocks along as far as the cycles are known, if any has been read or
+    /// taken since the last time.
+    #[inline]
+    fn propagate(&mut self) {
+        let at = (self.store.n_read, self.store.n_taken);
+        if self.store.moved_at != at {
+            self.store.moved_at = at;
+            self.move_along();
         }
     }
 
-    /// Does what the store path has to do in cycle `now`.
-    pub(super) fn step_store(&mut self, now: u64) {
-        let mut wake = self.step_writer(now);
-        wake = wake.min(self.step_store_reads(now));
-        // What has just been read may be due at the writer.
-        wake = wake.min(self.step_writer(now));
-        self.wake[STORE] = wake;
-    }
-
-    /// Moves row blocks along as far as the cycles are known.
-    fn propagate(&mut self) {
+    /// The same, whether or not any has.
+    #[inline(never)]
+    fn move_along(&mut self) {
         let unit = &mut self.store;
         loop {
             let mut moved = false;
@@ -251,65 +267,11 @@ impl Engine {
 
     fn step_writer(&mut self, now: u64) -> u64 {
         loop {
-            if let Some(mut sending) = self.store.sending {
-                if let Some((natural, behind)) = sending.leaving {
-                    // The stages up to the port hold a few beats.
-                    let mut at = natural;
-                    if let Some(beat) = behind {
-                        if self.store.beats_granted <= beat {
-                            return u64::MAX;
-                        }
-                        at = at.max(self.store.grants[beat as usize % GRANTS]);
-                    }
-                    sending.leaving = None;
-                    sending.next = at + 1;
-                    if sending.left == 0 {
-                        // The next block is taken in the cycle of the last beat.
-                        self.store.sending = None;
-                        self.store.writer_ready = at;
-                        if let Some(counts) = &mut self.counts {
-                            counts.writer_active.add(self.store.sending_from, at + 1);
-                        }
-                    } else {
-                        self.store.sending = Some(sending);
-                    }
-                    continue;
+            if self.store.is_sending {
+                let again = self.send(now);
+                if again != 0 {
+                    return again;
                 }
-                if sending.next > now {
-                    return sending.next;
-                }
-                while self.store.acks.front().is_some_and(|ack| *ack <= now) {
-                    self.store.acks.pop_front();
-                }
-                if self.store.acks.len() + self.store.unanswered + self.writes_waiting()
-                    >= self.k.write_packets
-                {
-                    return self
-                        .store
-                        .acks
-                        .front()
-                        .map_or(u64::MAX, |ack| (*ack).max(now) + 1);
-                }
-                let beat = self.k.beat_bytes;
-                let (size, bytes, kind) =
-                    best_put(sending.address, sending.left, beat, self.k.max_bytes);
-                let beats = u64::from(size / beat);
-                self.stats.write_beats += beats;
-                self.stats.write_packets += 1;
-                self.store.bytes += u64::from(bytes);
-                if let Some(counts) = &mut self.counts {
-                    counts.write(sending.address, beats, now);
-                }
-                let last_beat = self.store.beats_sent + beats - 1;
-                self.store.beats_sent += beats;
-                sending.leaving = Some((
-                    now + beats - 1,
-                    last_beat.checked_sub(self.k.write_to_port.max(1)),
-                ));
-                self.request_write(sending.address, kind, beats, now + self.k.write_to_port);
-                sending.address = sending.address.wrapping_add(u64::from(bytes));
-                sending.left -= bytes;
-                self.store.sending = Some(sending);
                 continue;
             }
             self.propagate();
@@ -338,19 +300,80 @@ impl Engine {
             unit.writer_ready = at + 1;
             if block.bytes > 0 {
                 unit.sending_from = at + 1;
-                unit.sending = Some(Sending {
+                unit.is_sending = true;
+                unit.sending = Sending {
                     address: block.address,
                     left: block.bytes,
+                    is_leaving: false,
                     next: at + 1,
-                    leaving: None,
-                });
+                    behind: 0,
+                };
             }
         }
     }
 
+    /// Lets the writer go on with the packets of its row; returns when to look again, or
+    /// 0 if it has gone on.
+    #[inline]
+    fn send(&mut self, now: u64) -> u64 {
+        let unit = &mut self.store;
+        let sending = &mut unit.sending;
+        if sending.is_leaving {
+            // The stages up to the port hold a few beats.
+            let mut at = sending.next;
+            if let Some(beat) = sending.behind.checked_sub(1) {
+                if unit.beats_granted <= beat {
+                    return u64::MAX;
+                }
+                at = at.max(unit.grants[beat as usize % GRANTS]);
+            }
+            sending.is_leaving = false;
+            sending.next = at + 1;
+            if sending.left == 0 {
+                // The next block is taken in the cycle of the last beat.
+                unit.is_sending = false;
+                unit.writer_ready = at;
+                if let Some(counts) = &mut self.counts {
+                    counts.writer_active.add(unit.sending_from, at + 1);
+                }
+            }
+            return 0;
+        }
+        if sending.next > now {
+            return sending.next;
+        }
+        let Sending { address, left, .. } = *sending;
+        while unit.acks.front().is_some_and(|ack| *ack <= now) {
+            unit.acks.pop_front();
+        }
+        let waiting = self.port.writes_waiting();
+        if unit.acks.len() + unit.unanswered + waiting >= self.k.write_packets {
+            let ack = unit.acks.front();
+            return ack.map_or(u64::MAX, |ack| (*ack).max(now) + 1);
+        }
+        let beat = self.k.beat_bytes;
+        let (size, bytes, kind) = best_put(address, left, beat, self.k.max_bytes);
+        let beats = u64::from(size >> beat.trailing_zeros());
+        self.stats.write_beats += beats;
+        self.stats.write_packets += 1;
+        unit.bytes += u64::from(bytes);
+        if let Some(counts) = &mut self.counts {
+            counts.write(address, beats, now);
+        }
+        let before = self.k.write_to_port.max(1);
+        sending.behind = (unit.beats_sent + beats).saturating_sub(before);
+        unit.beats_sent += beats;
+        sending.is_leaving = true;
+        sending.next = now + beats - 1;
+        sending.address = address.wrapping_add(u64::from(bytes));
+        sending.left -= bytes;
+        self.request_write(address, kind, beats, now + self.k.write_to_port);
+        0
+    }
+
     fn step_store_reads(&mut self, now: u64) -> u64 {
         loop {
-            if self.store.active.is_none() {
+            if !self.store.is_active {
                 let Some((slot, visible)) = self.store.queue.front().copied() else {
                     return u64::MAX;
                 };
@@ -377,17 +400,18 @@ impl Engine {
                 }
                 self.store.trackers[tracker] = Some(slot);
                 let requested = self.request(at);
-                self.store.active = Some(Active {
+                self.store.is_active = true;
+                self.store.active = Active {
                     slot,
                     row: 0,
                     part: 0,
                     requested,
-                });
+                };
                 (self.store.start, self.store.first) = (at, requested);
             }
-            let mut active = self.store.active.expect("just set");
             self.propagate();
             let unit = &self.store;
+            let active = &unit.active;
             let idx = unit.n_read;
             let mut at = active.requested + 1;
             at = at.max(ago(&unit.reads, idx, 1) + u64::from(idx > 0));
@@ -409,16 +433,19 @@ impl Engine {
             if at > now {
                 return at;
             }
-            let job = self.store_job(active.slot);
+            let Work::Store(job) = &self.station.entry(active.slot).work else {
+                return u64::MAX;
+            };
+            let accumulator = job.accumulator;
             let row = if job.pooled {
                 job.row
             } else {
                 job.row + active.row + active.part * job.part_stride
             };
-            let bank = self.bank(job.accumulator, row);
+            let bank = self.bank(accumulator, row);
             if job.is_padding(active.row, active.part) {
                 // Waits for no bank.
-            } else if job.accumulator {
+            } else if accumulator {
                 let free = self.acc_reads_blocked[bank].first_free(now);
                 if free > now {
                     return free;
@@ -429,7 +456,7 @@ impl Engine {
                     return now + 1;
                 }
             }
-            self.read_block(&mut active, &job, now);
+            self.read_block(now);
         }
     }
 
@@ -443,7 +470,11 @@ impl Engine {
     }
 
     /// Reads a row block in cycle `now`.
-    fn read_block(&mut self, active: &mut Active, job: &StoreJob, now: u64) {
+    fn read_block(&mut self, now: u64) {
+        let mut active = self.store.active;
+        let Work::Store(job) = &self.station.entry(active.slot).work else {
+            return;
+        };
         let last_part = active.part + 1 == job.parts;
         let pixel = if job.pooled {
             u64::from(active.row / job.pocols) * u64::from(job.out_dim)
@@ -479,13 +510,13 @@ impl Engine {
                 let requests = job.rows.saturating_mul(job.parts);
                 counts.stored(self.store.start, self.store.first, done + 1, requests);
             }
-            self.store.active = None;
+            self.store.is_active = false;
             self.store.queue.pop_front();
             self.note_store_room(done);
             self.schedule_completion(active.slot, now + 1);
         } else {
             active.requested = self.request(active.requested + 1);
-            self.store.active = Some(*active);
+            self.store.active = active;
         }
     }
 }
@@ -504,8 +535,9 @@ fn best_put(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, Kind) {
         size *= 2;
     }
     let (size, bytes) = best;
-    let first = (address & 63) as u32 / beat;
-    let last = ((address & 63) as u32 + bytes.max(1) - 1) / beat;
+    let beat_shift = beat.trailing_zeros();
+    let first = (address & 63) as u32 >> beat_shift;
+    let last = ((address & 63) as u32 + bytes.max(1) - 1) >> beat_shift;
     let kind = Kind::Put {
         partial: bytes < size,
         whole: bytes == 64,
