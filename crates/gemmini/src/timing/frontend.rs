@@ -147,6 +147,8 @@ impl Engine {
         if unit.is_some() {
             self.loop_commands_until = self.pushed;
         }
+        // Behind another command, the look comes when that one is out of the way.
+        let is_next = self.core.is_empty() && !self.head.waits;
         self.core.push_back(Pending {
             instruction: *instruction,
             pc: command.pc,
@@ -154,9 +156,10 @@ impl Engine {
             origin: Origin::Core,
         });
         let at = accepted + self.k.queues;
-        self.wake[ALLOCATE] = self.wake[ALLOCATE].min(at);
-        if instruction.is_for_loops() {
+        if unit.is_some() {
             self.wake[LOOPS] = self.wake[LOOPS].min(at - 2);
+        } else if is_next {
+            self.wake[ALLOCATE] = self.wake[ALLOCATE].min(at);
         }
         reply(accepted)
     }
