@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail")]
 
 use autocomp_sim::{
-    CalibrationGroup, CalibrationReport, CalibrationSuite, MachineConfig, calibrate, parse_counts,
+    CalibrationGroup, CalibrationReport, CalibrationRow, CalibrationSuite, MachineConfig,
+    calibrate, parse_counts,
 };
 use std::path::Path;
 
@@ -239,7 +240,7 @@ const COLD: [ColdLimits; 7] = [
         suite: "held-out-2",
         counts: "cycles.tsv",
         extra_latency: 0,
-        cases: [70, 50],
+        cases: [93, 50],
         medians: [0.0035, 0.0055],
         largest: [0.15, 0.05],
         far: [2, 0],
@@ -289,14 +290,22 @@ fn held_out_programs_with_slower_memory_stay_close_to_hardware() {
 }
 
 // Blind: 70 kernels 0.06 % in the median, 11.9 % at worst, two beyond 3 %; small cases
-// 0.00 %, 6.0 %, two beyond 5 %. All pairs in order.
+// 0.00 %, 6.0 %, two beyond 5 %. All pairs in order. The 23 of `kern_stranger` came after
+// these: 0.35 %, 1.3 %, cold 0.35 %, 1.3 %, and nothing was changed for them.
 #[test]
 fn programs_held_out_later_stay_close_to_hardware() {
     let report = measure_suite("held-out-2", "cycles.tsv", "rtl", 0);
     let worst = worst(&report);
     let (kernels, micro) = (&report.kernels, &report.micro);
-    assert_eq!((kernels.cases, micro.cases), (70, 50));
-    assert!(kernels.median_abs_error < 0.001, "{worst}");
+    assert_eq!((kernels.cases, micro.cases), (93, 50));
+    assert!(kernels.median_abs_error < 0.0016, "{worst}");
+    let by_strangers = |row: &&CalibrationRow| row.elf == "kern_stranger.elf";
+    let off = kernels.rows.iter().filter(by_strangers);
+    assert_eq!(
+        off.filter(|row| row.error.abs() > 0.015).count(),
+        0,
+        "{worst}"
+    );
     assert!(kernels.max_abs_error < 0.045, "{worst}");
     assert!(beyond(kernels, 0.032) <= 2, "{worst}");
     assert!(beyond(kernels, 0.02) <= 3, "{worst}");
