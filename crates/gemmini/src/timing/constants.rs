@@ -48,8 +48,6 @@ pub(super) struct Constants {
     pub(super) tags: usize,
     pub(super) min_rows: u32,
     pub(super) spad_bank_shift: u32,
-    /// Rows of a bank of the scratchpad.
-    pub(super) spad_bank_rows: u64,
     pub(super) acc_bank_shift: u32,
     /// Banks, a power of two.
     pub(super) spad_banks: usize,
@@ -105,7 +103,6 @@ impl Constants {
             tags: timing.execute.tags.max(2) as usize,
             min_rows: timing.execute.min_rows.max(1),
             spad_bank_shift: shift(config.spad_rows(), config.spad_banks),
-            spad_bank_rows: 1 << shift(config.spad_rows(), config.spad_banks),
             acc_bank_shift: shift(config.acc_rows(), config.acc_banks),
             spad_banks: config.spad_banks.next_power_of_two() as usize,
             acc_banks: config.acc_banks.next_power_of_two() as usize,

@@ -168,6 +168,13 @@ impl MemorySystem {
         self.trackers.free.pipeline = self.trackers.free.pipeline.max(until);
     }
 
+    /// Returns whether all that happens in cycle `now` is that a request finds no tracker;
+    /// that has happened then.
+    #[inline]
+    pub(super) fn refuses(&mut self, now: u64) -> bool {
+        now < self.outer.next_event() && self.trackers.refuse(now)
+    }
+
     /// Works through cycle `now`; returns what has been answered.
     #[inline]
     pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
@@ -177,9 +184,8 @@ impl MemorySystem {
         if self.trackers.is_turn_due(now) {
             return self.serve(now);
         }
-        if let Some((idx, ready)) = self.trackers.take_next(now) {
-            self.directory.note_lookup();
-            self.plan(idx, ready);
+        if self.trackers.next_input() <= now {
+            self.take_next(now);
         }
         None
     }
@@ -187,25 +193,45 @@ impl MemorySystem {
     /// Works through cycle `now`, in which a tracker may have a turn; returns what
     /// has been answered.
     fn serve(&mut self, now: u64) -> Option<Reply> {
-        let (mut reply, mut freed) = (None, None);
         self.catch_up(now);
         let free = self.pipeline.follow(now);
         self.hold_answers(free);
-        if let Some(idx) = self.trackers.turn(now) {
-            if self.trackers.is_hit(idx) {
-                let request = self.trackers.request(idx);
-                reply = Some(self.answer_hit(&request, now));
+        let (mut reply, mut freed) = (None, None);
+        match self.trackers.turn(now) {
+            None => {}
+            Some(idx) if self.trackers.is_hit(idx) => {
+                reply = Some(self.answer_hit(idx, now));
                 freed = Some(idx);
-            } else {
+            }
+            Some(idx) => {
                 let ended;
                 (reply, ended) = self.go_on(idx, now);
                 freed = ended.then_some(idx);
             }
         }
-        let [reloaded, taken] = match freed {
-            Some(idx) => self.trackers.take_after(now, idx),
-            None => [None, self.trackers.take_next(now)],
-        };
+        match freed {
+            Some(idx) if self.trackers.free_at_once(idx, now) => {}
+            Some(idx) => self.take_after(idx, now),
+            None if self.trackers.next_input() <= now => self.take_next(now),
+            None => {}
+        }
+        self.trackers.end(now);
+        reply
+    }
+
+    /// Lets a tracker take the request that is looked at in cycle `now`, if one does.
+    #[inline]
+    fn take_next(&mut self, now: u64) {
+        if let Some((idx, ready)) = self.trackers.take_next(now) {
+            self.directory.note_lookup();
+            self.plan(idx, ready);
+        }
+    }
+
+    /// The same, if tracker `freed` has ended its transaction in this cycle.
+    #[inline(never)]
+    fn take_after(&mut self, freed: usize, now: u64) {
+        let [reloaded, taken] = self.trackers.take_after(now, freed);
         if let Some((idx, ready)) = reloaded {
             if ready > now + 1 {
                 self.directory.note_lookup();
@@ -216,14 +242,12 @@ impl MemorySystem {
             self.directory.note_lookup();
             self.plan(idx, ready);
         }
-        self.trackers.end(now);
-        reply
     }
 
     /// Does the next step of a transaction that is not a read that hits; returns
     /// what has been answered and whether the transaction has ended.
     fn go_on(&mut self, idx: usize, now: u64) -> (Option<Reply>, bool) {
-        let request = self.trackers.request(idx);
+        let request = *self.trackers.request(idx);
         let transaction = self.trackers.transaction(idx);
         match (self.trackers.step(idx), transaction.victim) {
             (Step::Answer, _) => return self.answer_and_settle(idx, &request, now),
@@ -255,7 +279,7 @@ impl MemorySystem {
         now: u64,
     ) -> (Option<Reply>, bool) {
         let Transaction { changes, hit, .. } = *self.trackers.transaction(idx);
-        let reply = self.answer(request, hit, now);
+        let reply = self.answer(idx, hit, now);
         self.trackers.drain(idx, reply.last + 1);
         if !hit && request.kind != Kind::Release && Self::answers_early(request) {
             self.outer.confirm(now);
@@ -332,14 +356,13 @@ impl MemorySystem {
         let victims = self.outer.takes_victim(now);
         let back = self.outer.step(now);
         if self.trackers.free.request == u64::MAX && self.outer.takes_request() {
-            self.trackers.free.request = now + 1;
-            self.trackers.look_again(now + 1);
+            self.trackers.free_request(now + 1);
         }
         if !self.outer.takes_victim(now + 1) {
             self.trackers.free.eviction = u64::MAX;
         } else if self.trackers.free.eviction == u64::MAX || !victims {
-            self.trackers.free.eviction = self.victim_free.max(now + 1);
-            self.trackers.look_again(now + 1);
+            let from = self.victim_free.max(now + 1);
+            self.trackers.free_eviction(from, now + 1);
         }
         let (array, turn) = (now + BACK_TO_ARRAY, now + BACK_TO_TURN);
         match back {
@@ -369,8 +392,7 @@ impl MemorySystem {
         self.pipeline.mark_line(start + BACK_TO_ARRAY);
         let turn = start + BACK_TO_TURN;
         let filled = turn + self.line_cycles - 1;
-        let request = self.trackers.request(idx);
-        let ready = if Self::answers_early(&request) {
+        let ready = if Self::answers_early(self.trackers.request(idx)) {
             turn
         } else {
             // The tracker confirms the receipt at once.
@@ -380,16 +402,24 @@ impl MemorySystem {
         self.trackers.note(idx, filled, Some(ready));
     }
 
-    /// Hands a read that hits to the data pipeline in cycle `now`; returns the answer.
+    /// Hands a tracker's read that hits to the data pipeline in cycle `now`; returns the
+    /// answer.
     #[inline]
-    fn answer_hit(&mut self, request: &Request, now: u64) -> Reply {
+    fn answer_hit(&mut self, idx: usize, now: u64) -> Reply {
+        let request = self.trackers.request(idx);
+        if !self.pipeline.is_clear() {
+            return self.answer(idx, true, now);
+        }
         let place = request.line * BEATS + u64::from(request.beat);
-        let taken = self.pipeline.read((place, request.beats), now);
-        self.answered(request, taken, true)
+        let (first, last) = self.pipeline.read((place, request.beats), now);
+        let reply = answered(request, first, last, true);
+        self.trackers.free.pipeline = last + 1;
+        reply
     }
 
     /// Hands a request to the data pipeline in cycle `now`; returns the answer.
-    fn answer(&mut self, request: &Request, hit: bool, now: u64) -> Reply {
+    fn answer(&mut self, idx: usize, hit: bool, now: u64) -> Reply {
+        let request = self.trackers.request(idx);
         let (reads, writes) = match request.kind {
             Kind::Get | Kind::Acquire { .. } => (true, 0),
             Kind::Put {
@@ -399,24 +429,24 @@ impl MemorySystem {
         };
         let place = request.line * BEATS + u64::from(request.beat);
         let beats = (place, request.beats);
-        let taken = self.pipeline.take(beats, reads, writes, now);
-        self.answered(request, taken, hit)
-    }
-
-    /// Returns the answer to a request that the data pipeline has taken, with what it
-    /// has said.
-    #[inline]
-    fn answered(&mut self, request: &Request, taken: (u64, u64, u64), hit: bool) -> Reply {
-        let (first, last, end) = taken;
+        let (first, last, end) = self.pipeline.take(beats, reads, writes, now);
+        let reply = answered(request, first, last, hit);
         self.trackers.free.pipeline = end;
-        Reply {
-            client: request.client,
-            sent: request.sent,
-            first: first + READ_TO_PORT,
-            last: last + READ_TO_PORT,
-            beats: request.beats.into(),
-            hit,
-        }
+        reply
+    }
+}
+
+/// Returns the answer to a request whose first and last beat are in the first stage of
+/// the data pipeline in the cycles given.
+#[inline]
+fn answered(request: &Request, first: u64, last: u64, hit: bool) -> Reply {
+    Reply {
+        client: request.client,
+        sent: request.sent,
+        first: first + READ_TO_PORT,
+        last: last + READ_TO_PORT,
+        beats: request.beats.into(),
+        hit,
     }
 }
 

@@ -107,10 +107,15 @@ impl Engine {
         let beats = (size >> self.k.beat_bytes.trailing_zeros()) as usize;
         self.load.beats_answered += beats;
         self.load.recent <<= beats;
+        if !self.is_merger_idle() || !self.merge_whole(&arrival) {
+            self.merge_by_rows(arrival);
+        }
+    }
+
+    /// Lets the merger take a packet, once it can, and its rows leave one by one.
+    #[inline(never)]
+    fn merge_by_rows(&mut self, arrival: Arrival) {
         if self.is_merger_idle() {
-            if self.merge_whole(&arrival) {
-                return;
-            }
             let merging = self.begin_merge(&arrival);
             let at = self.merge(merging, self.now);
             self.wake[LOAD] = self.wake[LOAD].min(at);
@@ -142,13 +147,16 @@ impl Engine {
     /// Notes until when beats that the merger does not take hold up the L2, or
     /// `u64::MAX` if that is not known yet.
     #[inline]
-    fn note_held(&mut self) {
+    pub(super) fn note_held(&mut self) {
         let load = &mut self.load;
         // The next answer finds room once the one that many before it has parted; of
         // those since, the writer's are no beats.
-        let beats = SHARED as u32 - 1 - (load.recent & ((1 << (SHARED - 1)) - 1)).count_ones();
+        let beats = match load.recent % (1 << (SHARED - 1)) {
+            0 => SHARED - 1,
+            writers => SHARED - 1 - writers.count_ones() as usize,
+        };
         let is_writers = load.recent >> (SHARED - 1) & 1;
-        load.held_until = match load.parted(beats as usize, self.k.port_to_merger) {
+        load.held_until = match load.parted(beats, self.k.port_to_merger) {
             u64::MAX => u64::MAX,
             parted => parted + PARTED_TO_TURN + u64::from(is_writers),
         };
@@ -175,6 +183,7 @@ impl Engine {
 
     /// Lets answers to the writer pass of which it is known when the beats before them
     /// have parted from them.
+    #[inline(never)]
     fn let_acknowledgements_pass(&mut self) {
         while let Some((at, beats)) = self.store.behind_reads.front().copied() {
             let since = self.load.beats_answered - beats;

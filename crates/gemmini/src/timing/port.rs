@@ -4,7 +4,7 @@
 //!
 //! *Source*: Gemmini, `StreamReaderCore`, `Scratchpad`; Rocket Chip, `TLXbar`.
 
-use super::engine::{Engine, PORT, Until};
+use super::engine::{COMPLETE, Engine, ISSUE, LOAD, PORT, STORE, Until};
 use super::load::Packet;
 use super::memory::Reply;
 use super::request::{Client, Kind};
@@ -332,12 +332,15 @@ impl Engine {
                 if let Some(reply) = &reply {
                     self.now = now;
                     self.take_reply(reply);
-                    bound = bound.min(self.next_event());
+                    bound = bound.min(self.next_after_reply());
+                    debug_assert!(bound <= self.next_event());
                 }
             }
             if self.port.look <= now {
                 self.port.look = self.step_requests(now);
-                bound = bound.min(self.next_event());
+                // The writer looks at what got through.
+                bound = bound.min(self.wake[STORE]);
+                debug_assert!(bound <= self.next_event());
             }
             let next = self.port.look.min(self.memory.next_event());
             let at = next.max(now);
@@ -347,7 +350,30 @@ impl Engine {
                 return;
             }
             now = at;
+            // Most looks at requests are in vain while all trackers are in use.
+            if now < self.port.look && self.memory.refuses(now) {
+                if let Some(until) = self.answers_held_until(now) {
+                    self.memory.hold_answers(until);
+                }
+                let next = self.port.look.min(self.memory.next_event());
+                let at = next.max(now);
+                if at >= bound {
+                    self.now = now;
+                    self.wake[PORT] = next;
+                    return;
+                }
+                now = at;
+            }
         }
+    }
+
+    /// Returns the next cycle in which one of the units has something to do that an
+    /// answer of the L2 can give something to do.
+    #[inline]
+    fn next_after_reply(&self) -> u64 {
+        let [issue, load] = [ISSUE, LOAD].map(|unit| self.wake[unit]);
+        let [store, complete] = [STORE, COMPLETE].map(|unit| self.wake[unit]);
+        issue.min(load).min(store.min(complete))
     }
 
     /// Hands on what the L2 answers.

@@ -110,13 +110,14 @@ pub(super) struct Trackers {
     /// a turn.
     others: Set,
     next_other: u64,
-    /// Those of them that wait for what their answer needs, those that wait for the
-    /// directory to note a line's state, and those with another step.
+    /// Those of them that wait for what their answer needs, for the directory to note a
+    /// line's state, to send a victim away, to ask for a line, and for a turn only.
     answering: Set,
     finishing: Set,
+    releasing: Set,
+    acquiring: Set,
     asking: Set,
-    /// Those that will answer or note a line's state, with the cycles from which they
-    /// are ready, the first one first.
+    /// Those that will, with the cycles from which they are ready, the first one first.
     asleep: Ring<(u64, u8), MOST>,
     /// By tracker, if it is one of the others: what is known of its transaction,
     /// its next step, what that needs, and the cycle from which nothing is waited
@@ -132,8 +133,9 @@ pub(super) struct Trackers {
     known: [u64; MOST],
     /// By tracker, the cycle from which its answer has left the data pipeline.
     drained: [u64; MOST],
-    /// The tracker that is first to have a turn.
-    first: u32,
+    /// The trackers that come before all others at the next turn: those above the one
+    /// that has had the last one.
+    above: Set,
     /// Requests that wait at trackers, and how many can.
     waiting: usize,
     room: usize,
@@ -143,6 +145,8 @@ pub(super) struct Trackers {
     own_beats: u64,
     /// The accelerator's beats that were taken last.
     left: Left,
+    /// The cycle at which the last one does, or at which the last one did.
+    last_arrival: u64,
     /// Cycle from which the next one is looked at.
     input_from: u64,
     /// Cycle in which it is, or `u64::MAX` if there is none.
@@ -174,6 +178,8 @@ impl Trackers {
             next_other: u64::MAX,
             answering: 0,
             finishing: 0,
+            releasing: 0,
+            acquiring: 0,
             asking: 0,
             asleep: Ring::new((0, 0)),
             transactions: [transaction; MOST],
@@ -183,13 +189,14 @@ impl Trackers {
             awaited: [0; MOST],
             known: [0; MOST],
             drained: [0; MOST],
-            first: 0,
+            above: Set::MAX,
             waiting: 0,
             // The cache is made for memories of four cycles per tracker.
             room: count.max(4 * (count - SPARE) - count),
             incoming: VecDeque::with_capacity(32),
             own_beats: 0,
             left: Left::default(),
+            last_arrival: 0,
             input_from: 0,
             next_input: u64::MAX,
             free: Free::default(),
@@ -205,8 +212,8 @@ impl Trackers {
 
     /// Returns the request that a tracker works on.
     #[inline]
-    pub(super) fn request(&self, idx: usize) -> Request {
-        self.requests[idx % MOST]
+    pub(super) fn request(&self, idx: usize) -> &Request {
+        &self.requests[idx % MOST]
     }
 
     /// Returns whether a tracker in use has a read that hits and needs nothing
@@ -234,6 +241,12 @@ impl Trackers {
         self.next_input.min(self.next_turn)
     }
 
+    /// Returns the cycle in which the next request is looked at.
+    #[inline]
+    pub(super) fn next_input(&self) -> u64 {
+        self.next_input
+    }
+
     /// Works out when the next tracker can have a turn, after cycle `now`.
     #[inline]
     fn look_ahead(&mut self, now: u64) {
@@ -256,41 +269,69 @@ impl Trackers {
             .insert_before(entry, |(other, _)| *other > ready);
     }
 
-    /// Something that trackers wait for is free from cycle `from` on.
-    pub(super) fn look_again(&mut self, from: u64) {
-        self.next_other = self.next_other.min(from);
-        self.next_turn = self.next_turn.min(from);
+    /// Victims can be sent away from cycle `from` on, after it was not known when; that is
+    /// seen in cycle `at`.
+    pub(super) fn free_eviction(&mut self, from: u64, at: u64) {
+        self.free.eviction = from;
+        self.releasing = self.still_awake(self.releasing, from);
+        self.look_again(at);
+    }
+
+    /// The same of requests for lines, from cycle `at` on.
+    pub(super) fn free_request(&mut self, at: u64) {
+        self.free.request = at;
+        self.acquiring = self.still_awake(self.acquiring, at);
+        self.look_again(at);
+    }
+
+    fn look_again(&mut self, at: u64) {
+        self.next_other = self.next_other.min(at);
+        self.next_turn = self.next_turn.min(at);
+    }
+
+    /// Lets those of some trackers sleep that are ready later than what they wait for is
+    /// free, from cycle `from` on; returns the others.
+    fn still_awake(&mut self, waiting: Set, from: u64) -> Set {
+        let (mut left, mut awake) = (waiting, waiting);
+        while left != 0 {
+            let idx = left.trailing_zeros() as usize;
+            let ready = self.needs[idx % MOST].ready;
+            if ready > from {
+                awake &= !(1 << idx);
+                self.sleep_until(ready, idx);
+            }
+            left &= left - 1;
+        }
+        awake
     }
 
     /// Returns which of the trackers that are not hits can have a turn in cycle
     /// `now`, and notes from which cycle the first one can.
-    #[inline(always)]
+    #[inline(never)]
     fn able_others(&mut self, now: u64) -> Set {
-        let Free {
-            pipeline,
-            directory,
-            ..
-        } = self.free;
+        let free = self.free;
         let mut next = self.wake_up(now);
-        let (mut left, mut able) = (self.asking, 0);
-        if directory > pipeline.max(now) {
-            left |= self.answering;
-        } else if self.answering != 0 {
-            // None of them is ready later than the pipeline.
-            able = if pipeline <= now { self.answering } else { 0 };
-            next = next.min(pipeline);
+        let mut able = 0;
+        // None of those that are awake is ready later than what they wait for.
+        let mut add = |set: Set, from: u64| {
+            able |= if from <= now { set } else { 0 };
+            next = next.min(if set == 0 { u64::MAX } else { from });
+        };
+        if self.finishing | self.releasing | self.acquiring | self.asking != 0 {
+            add(self.finishing, free.directory);
+            add(self.releasing, free.eviction.max(free.directory));
+            add(self.acquiring, free.request);
+            add(self.asking, now);
         }
-        if self.finishing != 0 {
-            // None of them is ready later than the directory.
-            able |= if directory <= now { self.finishing } else { 0 };
-            next = next.min(directory);
-        }
-        while left != 0 {
-            let idx = left.trailing_zeros();
-            let earliest = self.earliest(idx as usize);
-            able |= Set::from(earliest <= now) << idx;
-            next = next.min(earliest);
-            left &= left - 1;
+        if free.directory <= free.pipeline.max(now) {
+            add(self.answering, free.pipeline);
+        } else {
+            let mut left = self.answering;
+            while left != 0 {
+                let idx = left.trailing_zeros();
+                add(1 << idx, self.earliest(idx as usize));
+                left &= left - 1;
+            }
         }
         self.next_other = next;
         able
@@ -300,16 +341,19 @@ impl Trackers {
     /// `now`; returns when the next one is.
     #[inline]
     fn wake_up(&mut self, now: u64) -> u64 {
-        let directory = self.free.directory.max(now);
-        let pipeline = self.free.pipeline.max(directory);
-        while let Some((ready, idx)) = self.asleep.front() {
-            let finishes = self.steps[usize::from(*idx) % MOST] == Step::Finish;
-            if *ready > if finishes { directory } else { pipeline } {
-                return *ready;
+        while let Some((ready, idx)) = self.asleep.front().copied() {
+            let free = &self.free;
+            let (waiting, from) = match self.steps[usize::from(idx) % MOST] {
+                Step::Answer => (&mut self.answering, free.pipeline.max(free.directory)),
+                Step::Finish => (&mut self.finishing, free.directory),
+                Step::Release => (&mut self.releasing, free.eviction.max(free.directory)),
+                Step::Acquire => (&mut self.acquiring, free.request),
+                Step::Recall | Step::Probe => (&mut self.asking, 0),
+            };
+            if ready > from.max(now) {
+                return ready;
             }
-            let bit = 1 << idx;
-            self.finishing |= if finishes { bit } else { 0 };
-            self.answering |= if finishes { 0 } else { bit };
+            *waiting |= 1 << idx;
             self.asleep.drop_front(1);
         }
         u64::MAX
@@ -331,12 +375,9 @@ impl Trackers {
         }
     }
 
-    /// Returns the tracker that has the turn in cycle `now`.
+    /// Returns the tracker that has the turn in cycle `now`, in which one may have it.
     #[inline]
     pub(super) fn turn(&mut self, now: u64) -> Option<usize> {
-        if now < self.next_turn {
-            return None;
-        }
         while let Some((ready, idx)) = self.coming_hits.front()
             && *ready <= now
         {
@@ -355,16 +396,23 @@ impl Trackers {
             self.look_ahead(now);
             return None;
         }
-        let above = able & Set::MAX.checked_shl(self.first).unwrap_or(0);
-        let idx = if above == 0 { able } else { above }.trailing_zeros();
-        self.first = idx + 1;
-        self.hits &= !(1 << idx);
-        self.answering &= !(1 << idx);
-        self.finishing &= !(1 << idx);
-        self.asking &= !(1 << idx);
+        let first = match able & self.above {
+            0 => able,
+            above => above,
+        };
+        self.above = !(first ^ (first - 1));
         // Until it is known what the turn changes.
         self.next_turn = 0;
-        Some(idx as usize)
+        let idx = first.trailing_zeros() as usize % MOST;
+        self.hits &= !(1 << idx);
+        if !self.is_hit(idx) {
+            self.answering &= !(1 << idx);
+            self.finishing &= !(1 << idx);
+            self.releasing &= !(1 << idx);
+            self.acquiring &= !(1 << idx);
+            self.asking &= !(1 << idx);
+        }
+        Some(idx)
     }
 
     /// The tracker goes on with `step` in cycle `ready` at the earliest.
@@ -384,12 +432,11 @@ impl Trackers {
                 Step::Recall | Step::Acquire | Step::Probe => u64::MAX,
             },
         };
-        match step {
+        if ready == u64::MAX {
             // Whatever is awaited wakes it.
-            Step::Answer | Step::Finish if ready == u64::MAX => return,
-            Step::Answer | Step::Finish => self.sleep_until(ready, idx),
-            Step::Recall | Step::Release | Step::Acquire | Step::Probe => self.asking |= 1 << idx,
+            return;
         }
+        self.sleep_until(ready, idx);
         self.next_other = self.next_other.min(self.earliest(idx));
     }
 

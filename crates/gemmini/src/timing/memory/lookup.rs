@@ -12,7 +12,7 @@ impl MemorySystem {
     /// has to be done from cycle `ready` on.
     #[inline]
     pub(super) fn plan(&mut self, idx: usize, ready: u64) {
-        let request = self.trackers.request(idx);
+        let request = *self.trackers.request(idx);
         let found = self.directory.find(request.line);
         if let Some(slot) = found
             && request.is_read()
@@ -28,7 +28,7 @@ impl MemorySystem {
     /// data pipeline.
     #[inline(never)]
     fn plan_more(&mut self, idx: usize, found: Option<usize>, ready: u64) {
-        let request = self.trackers.request(idx);
+        let request = *self.trackers.request(idx);
         let mut victim = None;
         let (slot, step, changes) = if let Some(slot) = found {
             if !request.is_from_core() {

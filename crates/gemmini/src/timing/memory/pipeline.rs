@@ -280,7 +280,8 @@ impl Pipeline {
         now: u64,
     ) -> (u64, u64, u64) {
         if writes == 0 && self.is_clear {
-            return self.read_past((place, beats), now);
+            let (first, last) = self.read((place, beats), now);
+            return (first, last, last + 1);
         }
         self.enter((place, beats), reads, writes, now);
         let (mut first, mut last) = (now, now + u64::from(beats) - 1);
@@ -291,21 +292,18 @@ impl Pipeline {
         (first, last, end)
     }
 
-    /// The same of what only reads.
+    /// Returns whether no beat is in the pipeline that others have to wait for.
     #[inline]
-    pub(super) fn read(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
-        if !self.is_clear {
-            return self.take((place, beats), true, 0, now);
-        }
-        self.read_past((place, beats), now)
+    pub(super) fn is_clear(&self) -> bool {
+        self.is_clear
     }
 
-    /// The same, if the pipeline is clear.
+    /// Takes a request that only reads, if the pipeline is clear, as above; the first
+    /// stage is free behind its last beat.
     #[inline]
-    fn read_past(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+    pub(super) fn read(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64) {
         if self.uses.until <= now {
-            let end = now + u64::from(beats);
-            return (now, end - 1, end);
+            return (now, now + u64::from(beats) - 1);
         }
         let wanted = PASSING[place as usize % BANKS] & ((1 << (u64::from(beats) * 4)) - 1);
         if self.uses.from(now) & wanted == 0 {
@@ -316,7 +314,7 @@ impl Pipeline {
 
     /// The same, if beats may find their banks in use.
     #[inline(never)]
-    fn read_between(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+    fn read_between(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64) {
         let beats = u64::from(beats);
         let is_among = |passed: &(u64, u64)| passed.0.wrapping_sub(place) < beats;
         if self.passed.iter().any(is_among) {
@@ -341,12 +339,12 @@ impl Pipeline {
             at += 1;
         }
         self.passed = [oldest, older, old];
-        (first.unwrap_or(now), at - 1, at)
+        (first.unwrap_or(now), at - 1)
     }
 
     /// The same, if some of the beats may be among the last ones.
     #[inline(never)]
-    fn read_again(&mut self, (place, beats): (u64, u64), now: u64) -> (u64, u64, u64) {
+    fn read_again(&mut self, (place, beats): (u64, u64), now: u64) -> (u64, u64) {
         let (mut first, mut at) = (None, now);
         for place in place..place + beats {
             let is_behind = |passed: &(u64, u64)| passed.0 == place && at <= passed.1 + 3;
@@ -358,12 +356,12 @@ impl Pipeline {
             first.get_or_insert(at);
             at += 1;
         }
-        (first.unwrap_or(now), at - 1, at)
+        (first.unwrap_or(now), at - 1)
     }
 
     /// The same of what finds no bank in use.
     #[inline]
-    fn pass(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64, u64) {
+    fn pass(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64) {
         let beats = u64::from(beats);
         let beat = |beat: u64| (place + beat, now + beat);
         match beats {
@@ -371,7 +369,7 @@ impl Pipeline {
             2 => self.passed = [self.passed[2], beat(0), beat(1)],
             _ => self.passed = [self.passed[1], self.passed[2], beat(0)],
         }
-        (now, now + beats - 1, now + beats)
+        (now, now + beats - 1)
     }
 
     fn enter(&mut self, (place, beats): (u64, u8), reads: bool, writes: u8, now: u64) {

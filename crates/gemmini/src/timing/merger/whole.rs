@@ -70,8 +70,8 @@ impl Engine {
         if self.follow_results(false, now) {
             results = self.spad_ex_writes[bank].window(at);
         }
-        let last_bank = self.bank(false, first + (rows - 1) * stride);
-        if bank == last_bank && u64::from(stride) * u64::from(rows) <= self.k.spad_bank_rows {
+        let last = first + (rows - 1) * stride;
+        if (first ^ last) >> self.k.spad_bank_shift == 0 {
             if results & leaving.all != 0 {
                 return false;
             }
@@ -159,6 +159,7 @@ fn last_beat(packet: &Packet, row: u32, beat_shift: u32) -> u64 {
 
 /// Returns when the rows of a packet leave whose beats do not come one per cycle, if
 /// they do within a window: the merger could take them from cycle `start` on.
+#[inline(never)]
 fn leaving_apart(
     arrival: &Arrival,
     packet: &Packet,

@@ -77,14 +77,12 @@ impl Trackers {
         // Of two that come at once, that of the core goes first: the accelerator
         // is more likely to have had the last turn.
         let ahead = at + u64::from(!request.is_from_core());
-        match self.incoming.back() {
-            None => {
-                self.incoming.push_back((at, request));
-                self.next_input = at.max(self.input_from);
-            }
-            Some((other, _)) if *other < ahead => self.incoming.push_back((at, request)),
-            Some(_) => self.send_between(ahead, at, request),
+        if self.last_arrival >= ahead {
+            return self.send_between(ahead, at, request);
         }
+        self.last_arrival = at;
+        self.incoming.push_back((at, request));
+        self.next_input = self.next_input.min(at.max(self.input_from));
     }
 
     /// Takes a request that arrives in cycle `at`, before those that arrive in
@@ -93,6 +91,7 @@ impl Trackers {
     fn send_between(&mut self, ahead: u64, at: u64, request: Request) {
         let place = self.incoming.partition_point(|(other, _)| *other < ahead);
         self.incoming.insert(place, (at, request));
+        self.last_arrival = self.incoming.back().map_or(at, |(last, _)| *last);
         self.note_input();
     }
 
@@ -105,13 +104,29 @@ impl Trackers {
         };
     }
 
-    /// Takes a request in cycle `now`, in which no transaction has ended; returns
-    /// the tracker whose transaction begins and the cycle of its first step.
+    /// Refuses the request that is looked at in cycle `now`, in which no tracker can have
+    /// a turn, if all trackers are in use; returns whether it did.
+    #[inline]
+    pub(in crate::timing) fn refuse(&mut self, now: u64) -> bool {
+        let is_full = self.used.trailing_ones() as usize >= self.count - SPARE;
+        if !is_full || self.next_turn <= now || now < self.next_input {
+            return false;
+        }
+        let in_vain = self
+            .incoming
+            .front()
+            .is_some_and(|(_, request)| self.place(request).is_none());
+        if in_vain {
+            self.look_at_input_from(u64::MAX);
+        }
+        in_vain
+    }
+
+    /// Takes the request that is looked at in cycle `now`, in which no transaction has
+    /// ended; returns the tracker whose transaction begins and the cycle of its first
+    /// step.
     #[inline]
     pub(in crate::timing) fn take_next(&mut self, now: u64) -> Option<(usize, u64)> {
-        if self.next_input > now {
-            return None;
-        }
         let (_, request) = *self.incoming.front()?;
         match self.place(&request) {
             Some(Place::Tracker(idx)) => {
@@ -132,6 +147,28 @@ impl Trackers {
                 None
             }
         }
+    }
+
+    /// Frees the tracker that has ended its transaction in cycle `now`, unless a request
+    /// waits for it or another one arrives; returns whether it did.
+    #[inline]
+    pub(in crate::timing) fn free_at_once(&mut self, freed: usize, now: u64) -> bool {
+        if self.waiting > 0 || self.next_input <= now {
+            return false;
+        }
+        self.free(freed);
+        if self.input_from == u64::MAX {
+            self.look_at_input_from(now + 1);
+        }
+        true
+    }
+
+    /// Frees a tracker.
+    #[inline]
+    fn free(&mut self, idx: usize) {
+        self.others &= !(1 << idx);
+        self.used &= !(1 << idx);
+        self.of_set[(self.requests[idx].line & self.set_mask) as usize] = NONE;
     }
 
     /// Takes a request in cycle `now`, in which tracker `freed` has ended its
@@ -181,8 +218,7 @@ impl Trackers {
             }
         }
         if is_left {
-            self.used &= !(1 << freed);
-            self.of_set[(self.requests[freed].line & self.set_mask) as usize] = NONE;
+            self.free(freed);
         }
         if self.input_from == u64::MAX {
             self.look_at_input_from(now + 1);
