@@ -44,14 +44,13 @@ fn machine_of(name: &str) -> MachineConfig {
 }
 
 fn worst(report: &CalibrationReport) -> String {
-    let mut rows: Vec<_> = report
-        .kernels
-        .rows
-        .iter()
-        .chain(&report.micro.rows)
-        .collect();
+    let rows = report.kernels.rows.iter().chain(&report.micro.rows);
+    worst_of(rows.collect())
+}
+
+fn worst_of(mut rows: Vec<&CalibrationRow>) -> String {
     rows.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
-    let line = |row: &&autocomp_sim::CalibrationRow| {
+    let line = |row: &&CalibrationRow| {
         format!(
             "{} {}: {} for {}",
             row.elf, row.case, row.sim_cycles, row.rtl_cycles
@@ -62,6 +61,12 @@ fn worst(report: &CalibrationReport) -> String {
         .map(line)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// How many cases are off by more than `limit`.
+fn beyond(group: &CalibrationGroup, limit: f64) -> usize {
+    let rows = group.rows.iter();
+    rows.filter(|row| row.error.abs() > limit).count()
 }
 
 #[test]
@@ -81,7 +86,7 @@ fn kernels_and_small_cases_stay_close_to_hardware() {
             assert!(row.error.abs() < 0.06, "{}: {:.3}", row.case, row.error);
         }
     }
-    let wrong = |row: &autocomp_sim::CalibrationRow| row.checked == Some(false);
+    let wrong = |row: &CalibrationRow| row.checked == Some(false);
     assert!(
         !report.kernels.rows.iter().any(wrong),
         "a kernel computed a wrong result"
@@ -107,15 +112,11 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
     assert_eq!(report.micro.cases, 720);
     assert!(report.micro.median_abs_error < 0.001, "{worst}");
     assert!(report.micro.pair_order > 0.996, "{worst}");
-    let beyond = |limit: f64| {
-        let rows = report.micro.rows.iter();
-        rows.filter(|row| row.error.abs() > limit).count()
-    };
-    assert!(beyond(0.05) <= 7, "{worst}");
-    assert!(beyond(0.10) <= 2, "{worst}");
-    assert_eq!(beyond(0.19), 0, "{worst}");
+    assert!(beyond(&report.micro, 0.05) <= 7, "{worst}");
+    assert!(beyond(&report.micro, 0.10) <= 2, "{worst}");
+    assert_eq!(beyond(&report.micro, 0.19), 0, "{worst}");
     // The core beside moves of the accelerator, to the same lines too.
-    let shares = |row: &&autocomp_sim::CalibrationRow| row.elf == "core_share.elf";
+    let shares = |row: &&CalibrationRow| row.elf == "core_share.elf";
     let off = report.micro.rows.iter().filter(shares);
     assert_eq!(
         off.filter(|row| row.error.abs() > 0.06).count(),
@@ -123,7 +124,7 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
         "{worst}"
     );
     // Convolution loops, and pooled stores with and without padding.
-    let of_conv = |row: &&autocomp_sim::CalibrationRow| {
+    let of_conv = |row: &&CalibrationRow| {
         row.elf == "conv.elf" || row.elf == "stores.elf" && row.case.starts_with("pool")
     };
     let loops: Vec<_> = report.micro.rows.iter().filter(of_conv).collect();
@@ -131,22 +132,15 @@ fn cases_beside_the_suite_stay_close_to_hardware() {
     assert_eq!((loops.len(), far(0.03)), (87, 0), "{worst}");
     assert!(far(0.005) <= 4, "{worst}");
     // Results that the next command reads, and accesses to counters.
-    let waits =
-        |row: &&autocomp_sim::CalibrationRow| row.elf == "hazards.elf" || row.elf == "counters.elf";
+    let waits = |row: &&CalibrationRow| row.elf == "hazards.elf" || row.elf == "counters.elf";
     let waits: Vec<_> = report.micro.rows.iter().filter(waits).collect();
     let off = waits.iter().filter(|row| row.error.abs() > 0.04).count();
     assert_eq!((waits.len(), off), (102, 0), "{worst}");
     // Floating point is met to the cycle, but for lines of code that are thrown out.
-    let is_float = |row: &&autocomp_sim::CalibrationRow| row.elf == "float.elf";
+    let is_float = |row: &&CalibrationRow| row.elf == "float.elf";
     let floats = report.micro.rows.iter().filter(is_float);
     let off = floats.filter(|row| row.rtl_cycles.abs_diff(row.sim_cycles) > 2);
     assert!(off.count() <= 2, "{worst}");
-}
-
-/// How many cases are off by more than `limit`.
-fn beyond(group: &CalibrationGroup, limit: f64) -> usize {
-    let rows = group.rows.iter();
-    rows.filter(|row| row.error.abs() > limit).count()
 }
 
 /// What first repetitions, with cold code and data, may be off by.
@@ -168,14 +162,8 @@ fn cold_runs_stay_close_to_hardware() {
     for limits in COLD {
         let cold = measure_suite(limits.suite, limits.counts, "rtl", limits.extra_latency).cold;
         for (idx, group) in [cold.kernels, cold.micro].iter().enumerate() {
-            let mut rows: Vec<_> = group.rows.iter().collect();
-            rows.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()));
-            let worst: Vec<_> = rows
-                .iter()
-                .take(8)
-                .map(|row| format!("{}: {} for {}", row.case, row.sim_cycles, row.rtl_cycles))
-                .collect();
-            let name = format!("{} {} {worst:#?}", limits.suite, limits.counts);
+            let worst = worst_of(group.rows.iter().collect());
+            let name = format!("{} {} {worst}", limits.suite, limits.counts);
             assert_eq!(group.cases, limits.cases[idx], "{name}");
             assert!(group.median_abs_error <= limits.medians[idx], "{name}");
             assert!(group.max_abs_error < limits.largest[idx], "{name}");

@@ -173,9 +173,7 @@ fn slow_fused<const TIMED: bool>(
         return super::lost(core, now);
     };
     demand_unit!(core, record, now);
-    let a = core.f[usize::from(record.rs1)];
-    let b = core.f[usize::from(record.rs2)];
-    let c = core.f[usize::from(record.immediate as u8)];
+    let [a, b, c] = fused_registers(core, record);
     let form = FusedForm::unpack(record.extra);
     let (frm, flags) = (core.csr.frm, core.csr.fflags);
     let Some((bits, raised)) = execute_fused(form, a, b, c, frm, flags) else {

@@ -225,31 +225,7 @@ const SINGLES: [u64; 20] = [
 /// Returns a program that applies every rounded operation in every rounding
 /// mode to all pairs of numbers at the edges, and stores results and flags.
 pub fn edges() -> Image {
-    let mut image = Image {
-        code: Vec::new(),
-        data: Vec::new(),
-        listing: Vec::new(),
-    };
-    image.data.extend(DOUBLES);
-    image
-        .data
-        .extend(SINGLES.map(|bits| bits | 0xffff_ffff_0000_0000));
-    let code = &mut image.code;
-    address(code, 14, OUTPUT);
-    for double in [1u32, 0] {
-        let start = DATA
-            + if double == 1 {
-                0
-            } else {
-                8 * DOUBLES.len() as u64
-            };
-        address(code, 13, start + 8 * DOUBLES.len() as u64);
-        address(code, 11, start);
-        let outer = code.len();
-        address(code, 12, start);
-        let inner = code.len();
-        word(code, i_type(0x07, 3, 1, 11, 0));
-        word(code, i_type(0x07, 3, 2, 12, 0));
+    for_all_pairs(&DOUBLES, &SINGLES, |code, double| {
         for mode in 0..5 {
             let fp = |funct7: u32, rs2: u32| r_type(0x53, mode, funct7 | double, 3, 1, rs2);
             let fused = |opcode: u32, rs3: u32| {
@@ -274,19 +250,48 @@ pub fn edges() -> Image {
                 word(code, i_type(0x13, 0, 14, 14, 16));
             }
         }
-        word(code, i_type(0x13, 0, 12, 12, 8));
-        let back = (inner as i64 - code.len() as i64) as u32;
-        word(code, b_type(1, 12, 13, back));
-        word(code, i_type(0x13, 0, 11, 11, 8));
-        let back = (outer as i64 - code.len() as i64) as u32;
-        word(code, b_type(1, 11, 13, back));
+    })
+}
+
+/// Returns a program that does the same with all pairs of numbers, first of double (1) and
+/// then of single precision (0). What `body` adds finds the numbers in `f1` and `f2`, the
+/// address of the first one in `x11`, and the next one to store to in `x14`; it leaves
+/// `x11` to `x13` as they are.
+pub fn for_all_pairs(doubles: &[u64], singles: &[u64], body: impl Fn(&mut Vec<u8>, u32)) -> Image {
+    let boxed = singles.iter().map(|bits| bits | 0xffff_ffff_0000_0000);
+    let mut image = Image {
+        code: Vec::new(),
+        data: doubles.iter().copied().chain(boxed).collect(),
+        listing: Vec::new(),
+    };
+    let code = &mut image.code;
+    address(code, 14, OUTPUT);
+    let mut start = DATA;
+    for (double, numbers) in [(1, doubles), (0, singles)] {
+        let end = start + 8 * numbers.len() as u64;
+        address(code, 13, end);
+        address(code, 11, start);
+        let outer = code.len();
+        address(code, 12, start);
+        let inner = code.len();
+        word(code, i_type(0x07, 3, 1, 11, 0));
+        word(code, i_type(0x07, 3, 2, 12, 0));
+        body(code, double);
+        for (register, first) in [(12, inner), (11, outer)] {
+            word(code, i_type(0x13, 0, register, register, 8));
+            // The way back may be too long for a branch.
+            word(code, b_type(0, register, 13, 8));
+            let back = (first as i64 - code.len() as i64) as u32;
+            word(code, j_type(0, back));
+        }
+        start = end;
     }
     finish(code);
     image
 }
 
 /// write(1, OUTPUT, OUTPUT_BYTES); exit(0)
-pub fn finish(code: &mut Vec<u8>) {
+fn finish(code: &mut Vec<u8>) {
     address(code, 10, 1);
     address(code, 11, OUTPUT);
     address(code, 12, OUTPUT_BYTES as u64);
@@ -429,7 +434,7 @@ pub fn word(code: &mut Vec<u8>, bits: u32) {
 }
 
 /// Loads a positive constant below 2^31.
-pub fn address(code: &mut Vec<u8>, register: u32, value: u64) {
+fn address(code: &mut Vec<u8>, register: u32, value: u64) {
     let value = value as u32;
     let high = value.wrapping_add(0x800) & 0xffff_f000;
     word(code, high | register << 7 | 0x37);
@@ -451,7 +456,7 @@ pub fn r_type(opcode: u32, funct3: u32, funct7: u32, rd: u32, rs1: u32, rs2: u32
     funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
 }
 
-pub fn b_type(funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
+fn b_type(funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
     (imm >> 12 & 1) << 31
         | (imm >> 5 & 0x3f) << 25
         | rs2 << 20
@@ -460,4 +465,13 @@ pub fn b_type(funct3: u32, rs1: u32, rs2: u32, imm: u32) -> u32 {
         | (imm >> 1 & 15) << 8
         | (imm >> 11 & 1) << 7
         | 0x63
+}
+
+fn j_type(rd: u32, imm: u32) -> u32 {
+    (imm >> 20 & 1) << 31
+        | (imm >> 1 & 0x3ff) << 21
+        | (imm >> 11 & 1) << 20
+        | (imm >> 12 & 0xff) << 12
+        | rd << 7
+        | 0x6f
 }

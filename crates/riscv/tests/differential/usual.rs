@@ -1,7 +1,7 @@
 //! Floating-point operations on usual numbers, one by one.
 
-use crate::generate::{address, b_type, finish, i_type, r_type, s_type, word};
-use crate::image::{DATA, Image, OUTPUT};
+use crate::generate::{for_all_pairs, i_type, r_type, s_type, word};
+use crate::image::Image;
 
 /// Numbers in double precision of which operations raise no flag, or the inexact one, or
 /// that lie around the limits of integers and halfway between two.
@@ -41,31 +41,10 @@ const USUAL: [f64; 30] = [
 /// Returns a program that applies operations to all pairs of usual numbers, with the
 /// inexact flag down and up, and stores for each pair a digest of results and flags.
 pub fn program() -> Image {
-    let mut image = Image {
-        code: Vec::new(),
-        data: Vec::new(),
-        listing: Vec::new(),
-    };
-    image.data.extend(USUAL.map(f64::to_bits));
-    let single = |number: f64| u64::from((number as f32).to_bits()) | 0xffff_ffff_0000_0000;
-    image.data.extend(USUAL.map(single));
-    let code = &mut image.code;
-    address(code, 14, OUTPUT);
-    for double in [1u32, 0] {
-        let start = DATA
-            + if double == 1 {
-                0
-            } else {
-                8 * USUAL.len() as u64
-            };
-        address(code, 13, start + 8 * USUAL.len() as u64);
-        address(code, 11, start);
-        let outer = code.len();
-        address(code, 12, start);
-        let inner = code.len();
-        // f1 and f2 are the numbers, x5 the bits of the first one, x20 the digest.
-        word(code, i_type(0x07, 3, 1, 11, 0));
-        word(code, i_type(0x07, 3, 2, 12, 0));
+    let doubles = USUAL.map(f64::to_bits);
+    let singles = USUAL.map(|number| (number as f32).to_bits().into());
+    for_all_pairs(&doubles, &singles, |code, double| {
+        // x5 has the bits of the first number, x20 the digest.
         word(code, i_type(0x03, 3, 5, 11, 0));
         word(code, i_type(0x13, 0, 20, 0, 1));
         for flags in [0, 1] {
@@ -89,18 +68,7 @@ pub fn program() -> Image {
         }
         word(code, s_type(0x23, 3, 14, 20, 0));
         word(code, i_type(0x13, 0, 14, 14, 8));
-        word(code, i_type(0x13, 0, 12, 12, 8));
-        // The way back is too long for a branch.
-        word(code, b_type(0, 12, 13, 8));
-        let back = (inner as i64 - code.len() as i64) as u32;
-        word(code, j_type(0, back));
-        word(code, i_type(0x13, 0, 11, 11, 8));
-        word(code, b_type(0, 11, 13, 8));
-        let back = (outer as i64 - code.len() as i64) as u32;
-        word(code, j_type(0, back));
-    }
-    finish(code);
-    image
+    })
 }
 
 /// Returns operations on `f1`, `f2` and `x5` in one format, and whether the result goes
@@ -134,13 +102,4 @@ fn operations(double: u32) -> Vec<(u32, bool)> {
     let bits = r_type(0x53, 0, 0x78 | double, 3, 5, 0);
     all.push((bits, false));
     all
-}
-
-fn j_type(rd: u32, imm: u32) -> u32 {
-    (imm >> 20 & 1) << 31
-        | (imm >> 1 & 0x3ff) << 21
-        | (imm >> 11 & 1) << 20
-        | (imm >> 12 & 0xff) << 12
-        | rd << 7
-        | 0x6f
 }

@@ -10,45 +10,45 @@ use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
 /// What is rounded to nearest even: which operands have to hold numbers of the format,
-/// and the result if it is plain.
+/// and the result if it is plain, given whether it may be rounded.
 macro_rules! divisions {
     ($($name:ident: |$a:ident, $b:ident| $are_right:expr,
-        |$core:ident, $may_round:ident| $plain:expr;)*) => {$(
+        |$may_round:ident| $plain:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
-            $core: &mut Core,
+            core: &mut Core,
             memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, now) = begin_dependent!($core, memory, records, now, below);
-            let $a = $core.f[usize::from(record.rs1)];
-            let $b = $core.f[usize::from(record.rs2)];
-            let $may_round = $core.csr.float_plain();
-            let (true, true, Some(bits)) = ($are_right, $core.csr.float_nearest(), $plain) else {
-                return slow_float::<TIMED>($core, memory, records, now, below);
+            let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+            let $a = core.f[usize::from(record.rs1)];
+            let $b = core.f[usize::from(record.rs2)];
+            let $may_round = core.csr.float_plain();
+            let (true, true, Some(bits)) = ($are_right, core.csr.float_nearest(), $plain) else {
+                return slow_float::<TIMED>(core, memory, records, now, below);
             };
             if TIMED {
                 let cycles = divider_cycles(FloatForm::unpack(record.extra), $a, $b);
-                if !$core.pipeline.float_divide(now, record.rd & 31, cycles) {
-                    return crate::steps::refused($core, memory, records, now, below);
+                if !core.pipeline.float_divide(now, record.rd & 31, cycles) {
+                    return crate::steps::refused(core, memory, records, now, below);
                 }
             }
-            $core.f[usize::from(record.rd)] = bits;
-            (next.step)($core, memory, &records[1..], now, below)
+            core.f[usize::from(record.rd)] = bits;
+            (next.step)(core, memory, &records[1..], now, below)
         }
     )*};
 }
 
 divisions! {
     divide_single: |a, b| a & b >= BOX,
-        |core, may_round| plain_quotient_single(single(a), single(b), may_round).map(boxed);
+        |may_round| plain_quotient_single(single(a), single(b), may_round).map(boxed);
     root_single: |a, b| a >= BOX,
-        |core, may_round| plain_root_single(single(a), may_round).map(boxed);
+        |may_round| plain_root_single(single(a), may_round).map(boxed);
     divide_double: |a, b| true,
-        |core, may_round| {
+        |may_round| {
             plain_quotient_double(double(a), double(b), may_round).map(f64::to_bits)
         };
     root_double: |a, b| true,
-        |core, may_round| plain_root_double(double(a), may_round).map(f64::to_bits);
+        |may_round| plain_root_double(double(a), may_round).map(f64::to_bits);
 }

@@ -93,11 +93,7 @@ fn operands<const DOUBLE: bool>(core: &Core, record: &Record) -> Option<(u64, u6
 #[inline(always)]
 fn number<const DOUBLE: bool>(core: &Core, record: &Record) -> Option<f64> {
     let a = core.f[usize::from(record.rs1)];
-    if DOUBLE {
-        Some(double(a))
-    } else {
-        (a >= BOX).then(|| single(a).into())
-    }
+    (DOUBLE || a >= BOX).then(|| widened::<DOUBLE>(a))
 }
 
 /// Returns a register's number in double precision.
