@@ -145,7 +145,7 @@ pub(super) struct Trackers {
     own_beats: u64,
     /// The accelerator's beats that were taken last.
     left: Left,
-    /// The cycle at which the last one does, or at which the last one did.
+    /// The cycle at which the last request arrives, or the last one arrived.
     last_arrival: u64,
     /// Cycle from which the next one is looked at.
     input_from: u64,
