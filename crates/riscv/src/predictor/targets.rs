@@ -15,6 +15,9 @@ const SLOTS: usize = 256;
 const NAMES: usize = 256;
 const NOTHING: u8 = 255;
 
+/// Marks an entry where the order of replacement is told from its bits.
+const LEAF: u8 = 0x80;
+
 /// Pages that the entries lie in and point to.
 const PAGES: usize = 6;
 const PAGE_SHIFT: u32 = 14;
@@ -58,6 +61,11 @@ pub(super) struct Targets {
     order: u64,
     kept: [u64; MOST_ENTRIES],
     set: [u64; MOST_ENTRIES],
+    /// By bit of that tree what it leads to if it is clear, and if it is set: another
+    /// bit, or an entry and [`LEAF`].
+    branches: [[u8; 2]; MOST_ENTRIES],
+    /// What leads to its top.
+    root: u8,
 }
 
 impl Targets {
@@ -79,7 +87,10 @@ impl Targets {
             order: 0,
             kept: [u64::MAX; MOST_ENTRIES],
             set: [0; MOST_ENTRIES],
+            branches: [[LEAF; 2]; MOST_ENTRIES],
+            root: LEAF,
         };
+        targets.root = plant(&mut targets.branches, 0, 0, entries);
         for idx in 0..entries {
             let (changed, set) = marks(idx, entries);
             targets.kept[idx] = !changed;
@@ -135,7 +146,17 @@ impl Targets {
         if self.known[newest] >> 2 == address >> 2 {
             return Some(self.place(newest));
         }
+        if self.is_only(newest, slot) {
+            return None;
+        }
         self.find_older(address)
+    }
+
+    /// Returns whether entry `idx` holds something and no other one belongs to `slot`.
+    #[inline(always)]
+    fn is_only(&self, idx: usize, slot: usize) -> bool {
+        let known = self.known[idx];
+        self.counts[slot] == 1 && known != NOWHERE && self::slot(known) == slot
     }
 
     #[inline(never)]
@@ -143,7 +164,9 @@ impl Targets {
         let mut found = (0..self.entries).filter(|&idx| self.known[idx] >> 2 == address >> 2);
         let mut place = self.place(found.next()?);
         let others: u64 = found.fold(0, |set, idx| set | 1 << idx);
-        if others != 0 {
+        if others == 0 {
+            self.newest[slot(address)] = place.idx as u8;
+        } else {
             self.forget(place.idx);
             for idx in (0..self.entries).filter(|idx| others >> idx & 1 != 0) {
                 let other = self.place(idx);
@@ -155,6 +178,18 @@ impl Targets {
             place.idx = place.idx.min(self.entries - 1);
         }
         Some(place)
+    }
+
+    /// Returns whether an entry is for the group of an address.
+    #[inline(always)]
+    fn holds_group(&self, address: u64) -> bool {
+        let slot = slot(address);
+        let newest = usize::from(self.newest[slot]);
+        if self.counts[slot] == 0 || self.is_only(newest, slot) {
+            return self.known[newest] >> 2 == address >> 2;
+        }
+        let mut known = self.known[..self.entries].iter();
+        known.any(|known| known >> 2 == address >> 2)
     }
 
     fn place(&self, idx: usize) -> Place {
@@ -169,8 +204,18 @@ impl Targets {
     /// Takes an entry for the transfer that ends at `last_half`: the one used
     /// least recently.
     pub fn add(&mut self, last_half: u64, target: u64, transfer: Transfer) {
-        let idx = least_recent(self.order, self.entries);
-        self.replace(idx, last_half, target, transfer);
+        self.replace(self.least_recent(), last_half, target, transfer);
+    }
+
+    /// Returns the entry that was used least recently, as far as the tree tells.
+    #[inline(always)]
+    fn least_recent(&self) -> usize {
+        let mut at = self.root;
+        while at & LEAF == 0 {
+            let is_upper = self.order >> at & 1;
+            at = self.branches[usize::from(at) % MOST_ENTRIES][is_upper as usize];
+        }
+        usize::from(at & !LEAF)
     }
 
     /// Makes an entry one for the transfer that ends at `last_half`.
@@ -202,9 +247,7 @@ impl Targets {
         }
         self.remove(idx);
         let pages = self.pages(last_half, target);
-        let group = last_half >> 2;
-        let known = &self.known[..self.entries];
-        let twice = self.counts[slot] > 0 && known.iter().any(|other| other >> 2 == group);
+        let twice = self.holds_group(last_half);
         self.known[idx] = last_half;
         self.targets[idx % MOST_ENTRIES] = Target {
             address: target,
@@ -323,17 +366,19 @@ fn marks(idx: usize, entries: usize) -> (u64, u64) {
     }
 }
 
-/// Returns the entry of so many that the tree names.
-fn least_recent(order: u64, entries: usize) -> usize {
+/// Notes in `branches` where the bits lead that tell which of `entries` from `first` on was
+/// used least recently, the lowest one of which is `bit`; returns what leads there.
+fn plant(branches: &mut [[u8; 2]; MOST_ENTRIES], bit: usize, first: usize, entries: usize) -> u8 {
     if entries < 2 {
-        return 0;
+        return LEAF | first as u8;
     }
     let lower = lower_part(entries);
-    if order >> (entries - 2) & 1 == 0 {
-        least_recent(order, lower)
-    } else {
-        lower + least_recent(order >> (lower - 1), entries - lower)
-    }
+    let top = bit + entries - 2;
+    branches[top] = [
+        plant(branches, bit, first, lower),
+        plant(branches, bit + lower - 1, first + lower, entries - lower),
+    ];
+    top as u8
 }
 
 /// Returns how many entries the lower part of a tree has: a power of two.
@@ -370,7 +415,7 @@ mod tests {
             for &idx in used {
                 targets.touch(idx);
             }
-            let named = least_recent(targets.order, entries);
+            let named = targets.least_recent();
             assert_eq!(named, expected, "{entries} entries, used {used:?}");
         }
     }
