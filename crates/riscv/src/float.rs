@@ -8,7 +8,7 @@ mod divider;
 mod host;
 
 use crate::soft_float::{Format, Outcome, Rounding};
-pub(crate) use divider::divider_cycles;
+pub(crate) use divider::{divider_cycles, plain_divider_cycles};
 pub(crate) use host::{
     exact_fused_double, is_exact_fused_single, is_exact_product_double, is_exact_product_single,
     is_exact_sum_double, is_exact_sum_single, plain_fused_single, plain_integer, plain_narrowed,

@@ -18,6 +18,7 @@ use crate::record::Buffering;
 use crate::statistics::CoreStatistics;
 use data::Store;
 use float::FloatUnit;
+use std::hint::cold_path;
 
 /// Cycles from decode to write-back.
 pub(crate) const WRITE_BACK: u64 = 3;
@@ -194,16 +195,24 @@ impl Pipeline {
         Some(ready - 1)
     }
 
-    /// The same unless a result of a long operation is on its way; one of these
-    /// registers has to be pending.
+    /// The same for at most two registers, at least one of which has to be pending, unless
+    /// a result of a long operation is on its way.
     #[inline(always)]
-    pub fn wait_for_short_one(&mut self, uses: u64, now: u64) -> Option<u64> {
+    pub fn wait_for_short_ones(&mut self, uses: u64, now: u64) -> Option<u64> {
         let waited = uses & self.pending;
-        if waited & waited.wrapping_sub(1) != 0 || waited == FLOAT_UNIT || self.late_writers != 0 {
+        let second = waited & waited.wrapping_sub(1);
+        if second & second.wrapping_sub(1) != 0
+            || waited & FLOAT_UNIT != 0
+            || self.late_writers != 0
+        {
             return None;
         }
         self.pending ^= waited;
-        let ready = self.ready[waited.trailing_zeros() as usize & 63];
+        let mut ready = self.ready[waited.trailing_zeros() as usize & 63];
+        if second != 0 {
+            cold_path();
+            ready = ready.max(self.ready[second.trailing_zeros() as usize & 63]);
+        }
         if ready <= now + 1 {
             return Some(now);
         }

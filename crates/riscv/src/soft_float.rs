@@ -65,6 +65,9 @@ pub(crate) const DOUBLE: Format = Format {
 /// Result bits and the flags raised.
 pub(crate) type Outcome = (u64, u8);
 
+/// Whether a number is negative, its exponent and its significand with the top bit set.
+pub(crate) type Apart = (bool, i32, u64);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Zero,
@@ -130,12 +133,22 @@ impl Format {
         u64::from(self.fraction_bits) + 1
     }
 
-    /// Returns whether a finite number other than zero is negative, its exponent and
-    /// its significand with the top bit set; `None` for everything else.
-    pub fn take_apart(self, bits: u64) -> Option<(bool, i32, u64)> {
+    /// Takes a finite number other than zero apart; returns `None` for everything else.
+    pub fn take_apart(self, bits: u64) -> Option<Apart> {
         let number = self.unpack(bits);
         let finite = number.kind == Kind::Finite;
         finite.then_some((number.negative, number.exponent, number.significand))
+    }
+
+    /// The same for a normal number, above whose bits there may be others.
+    #[inline(always)]
+    pub fn take_normal_apart(self, bits: u64) -> Option<Apart> {
+        let field = bits >> self.fraction_bits & self.max_field();
+        let hidden = 1 << self.fraction_bits;
+        let significand = (bits & (hidden - 1) | hidden) << (63 - self.fraction_bits);
+        let negative = bits & self.sign_bit() != 0;
+        let is_normal = field.wrapping_sub(1) < self.max_field() - 1;
+        is_normal.then(|| (negative, field as i32 - self.bias(), significand))
     }
 
     fn unpack(self, bits: u64) -> Unpacked {

@@ -481,7 +481,8 @@ macro_rules! begin {
         (record, next, $now + u64::from(TIMED))
     }};
 }
-/// The same for what mostly waits for the operation before it, and for nothing else.
+/// The same for what mostly waits for one or two operations before it, and for nothing
+/// else.
 macro_rules! begin_dependent {
     ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
         let [record, next, ..] = $records else {
@@ -489,7 +490,7 @@ macro_rules! begin_dependent {
         };
         let mut now = $now;
         if TIMED && record.uses & $core.pipeline.pending != 0 {
-            match $core.pipeline.wait_for_short_one(record.uses, now) {
+            match $core.pipeline.wait_for_short_ones(record.uses, now) {
                 Some(waited) => now = waited,
                 None => {
                     return crate::steps::stalled_by_several($core, $memory, $records, now, $below);

@@ -1,7 +1,7 @@
 //! How long the divider works on its operands.
 
 use super::{FloatForm, FloatOperation, operand};
-use crate::soft_float::Format;
+use crate::soft_float::{Apart, Format};
 
 /// Returns the cycles from a division's or square root's memory stage to its result:
 /// one per bit of the result and of the rounding; fewer for operands that decide
@@ -10,8 +10,25 @@ use crate::soft_float::Format;
 /// *Source*: Berkeley HardFloat, `DivSqrtRawFN_small`.
 pub(crate) fn divider_cycles(form: FloatForm, a: u64, b: u64) -> u64 {
     let format = Format::of(form.double);
-    let bits = format.significand_bits();
     let [a, b] = [a, b].map(|bits| format.take_apart(operand(bits, form.double)));
+    cycles(form, a, b)
+}
+
+/// The same if both are soon seen to be normal numbers, the second one where there is one.
+#[inline(always)]
+pub(crate) fn plain_divider_cycles(form: FloatForm, a: u64, b: u64) -> Option<u64> {
+    let format = Format::of(form.double);
+    let a = format.take_normal_apart(a)?;
+    let b = match form.operation {
+        FloatOperation::SquareRoot => None,
+        _ => Some(format.take_normal_apart(b)?),
+    };
+    Some(cycles(form, Some(a), b))
+}
+
+#[inline(always)]
+fn cycles(form: FloatForm, a: Option<Apart>, b: Option<Apart>) -> u64 {
+    let bits = Format::of(form.double).significand_bits();
     match (form.operation, a, b) {
         // An odd exponent leaves a bit less.
         (FloatOperation::SquareRoot, Some((false, exponent, _)), _) => {
@@ -39,8 +56,13 @@ mod tests {
             let boxed = |x: f32| u64::from(x.to_bits()) | !0 << 32;
             let divide = form(FloatOperation::Divide, false);
             let root = form(FloatOperation::SquareRoot, false);
+            let are_normal = a.is_normal() && b.is_normal();
             let [a, b] = [a, b].map(boxed);
-            [divider_cycles(divide, a, b), divider_cycles(root, a, b)]
+            let cycles = [divide, root].map(|form| divider_cycles(form, a, b));
+            let plain = [divide, root].map(|form| plain_divider_cycles(form, a, b));
+            assert_eq!(plain[0], are_normal.then_some(cycles[0]));
+            assert!(plain[1].is_none_or(|plain| plain == cycles[1]));
+            cycles
         };
         assert_eq!(single(1.0, 3.0), [26, 25]);
         assert_eq!(single(3.0, 1.0), [25, 24]);

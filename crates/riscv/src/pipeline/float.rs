@@ -121,6 +121,7 @@ impl Pipeline {
     }
 
     /// The same for what occupies the divider so many `cycles`.
+    #[inline(always)]
     pub fn float_divide(&mut self, issue: u64, rd: u8, cycles: u64) -> bool {
         // It is not begun while a result is on its way to the registers.
         if self.float.writes.iter().any(|&at| at >= issue + MEMORY) {

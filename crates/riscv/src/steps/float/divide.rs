@@ -3,8 +3,8 @@
 use super::super::begin_dependent;
 use super::{boxed, double, single, slow_float};
 use crate::float::{
-    BOX, FloatForm, divider_cycles, plain_quotient_double, plain_quotient_single,
-    plain_root_double, plain_root_single,
+    BOX, FloatForm, FloatOperation, plain_divider_cycles, plain_quotient_double,
+    plain_quotient_single, plain_root_double, plain_root_single,
 };
 use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
@@ -12,7 +12,7 @@ use crate::record::{Below, Core, How, Record};
 /// What is rounded to nearest even: which operands have to hold numbers of the format,
 /// and the result if it is plain, given whether it may be rounded.
 macro_rules! divisions {
-    ($($name:ident: |$a:ident, $b:ident| $are_right:expr,
+    ($($name:ident: $operation:ident, $double:literal, |$a:ident, $b:ident| $are_right:expr,
         |$may_round:ident| $plain:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
@@ -21,18 +21,23 @@ macro_rules! divisions {
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
+            const FORM: FloatForm = FloatForm {
+                operation: FloatOperation::$operation,
+                double: $double,
+                rounding: 0,
+                integer: 0,
+            };
             let (record, next, now) = begin_dependent!(core, memory, records, now, below);
             let $a = core.f[usize::from(record.rs1)];
             let $b = core.f[usize::from(record.rs2)];
             let $may_round = core.csr.float_plain();
-            let (true, true, Some(bits)) = ($are_right, core.csr.float_nearest(), $plain) else {
+            let are_plain = $are_right && core.csr.float_nearest();
+            let cycles = plain_divider_cycles(FORM, $a, $b);
+            let (true, Some(bits), Some(cycles)) = (are_plain, $plain, cycles) else {
                 return slow_float::<TIMED>(core, memory, records, now, below);
             };
-            if TIMED {
-                let cycles = divider_cycles(FloatForm::unpack(record.extra), $a, $b);
-                if !core.pipeline.float_divide(now, record.rd & 31, cycles) {
-                    return crate::steps::refused(core, memory, records, now, below);
-                }
+            if TIMED && !core.pipeline.float_divide(now, record.rd & 31, cycles) {
+                return crate::steps::refused(core, memory, records, now, below);
             }
             core.f[usize::from(record.rd)] = bits;
             (next.step)(core, memory, &records[1..], now, below)
@@ -41,14 +46,14 @@ macro_rules! divisions {
 }
 
 divisions! {
-    divide_single: |a, b| a & b >= BOX,
+    divide_single: Divide, false, |a, b| a & b >= BOX,
         |may_round| plain_quotient_single(single(a), single(b), may_round).map(boxed);
-    root_single: |a, b| a >= BOX,
+    root_single: SquareRoot, false, |a, b| a >= BOX,
         |may_round| plain_root_single(single(a), may_round).map(boxed);
-    divide_double: |a, b| true,
+    divide_double: Divide, true, |a, b| true,
         |may_round| {
             plain_quotient_double(double(a), double(b), may_round).map(f64::to_bits)
         };
-    root_double: |a, b| true,
+    root_double: SquareRoot, true, |a, b| true,
         |may_round| plain_root_double(double(a), may_round).map(f64::to_bits);
 }
