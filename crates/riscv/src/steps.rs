@@ -42,7 +42,7 @@ fn choose<const TIMED: bool, const USER: u8>(instruction: &Instruction) -> Step 
     use Operation as O;
     match instruction.operation {
         O::Illegal => system::illegal::<TIMED>,
-        O::Continue => transfer::go_on,
+        O::Continue => transfer::go_on::<TIMED>,
         O::Constant => integer::constant::<TIMED>,
         O::Jal | O::Jalr => jump::<TIMED>(instruction),
         O::Beq => transfer::beq::<TIMED, false>,

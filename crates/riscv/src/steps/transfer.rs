@@ -160,7 +160,7 @@ fn mistaken_branch<const TAKEN: bool>(
         return core.leave(now, How::Doubted);
     }
     let link = record.links()[usize::from(TAKEN)];
-    follow_at_once::<true, false, true>(core, memory, next, link, now, below)
+    follow(core, memory, next, link, now, below)
 }
 
 /// The same for one that is often predicted wrongly: what hangs on that the host could
@@ -217,26 +217,8 @@ fn unforeseen_branch<const TAKEN: bool>(
     follow(core, memory, next, link, now, below)
 }
 
-/// Goes on with the block at `next`, which starts at `link` if that is known.
-#[inline(always)]
-fn follow(
-    core: &mut Core,
-    memory: &mut Memory,
-    next: u64,
-    link: Link,
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
-    if let Some(records) = below.code.get(link.place()..)
-        && let Some(first) = records.first()
-    {
-        core.pc = next;
-        return (first.step)(core, memory, records, now, below);
-    }
-    super::lost(core, now)
-}
-
-/// The same behind a branch or jump that the fetch unit foresaw.
+/// Goes on with the block at `next`, which starts at `link` if that is known, behind a
+/// branch or jump that the fetch unit foresaw.
 #[inline(always)]
 fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     core: &mut Core,
@@ -249,11 +231,24 @@ fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     follow_at_once::<TIMED, TAKEN, false>(core, memory, next, link, now, below)
 }
 
-/// The same behind a branch or jump that was `FORESEEN_TAKEN`, behind one that the next
-/// block waits for, as it was `MISTAKEN`, or behind a branch that was foreseen not to be
-/// taken.
+/// The same where the block may have to wait until it has been fetched.
 #[inline(always)]
-fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const MISTAKEN: bool>(
+fn follow(
+    core: &mut Core,
+    memory: &mut Memory,
+    next: u64,
+    link: Link,
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    follow_at_once::<true, false, true>(core, memory, next, link, now, below)
+}
+
+/// The same behind a branch or jump that was `FORESEEN_TAKEN`, behind anything that the
+/// next block may wait for, as it was `UNFORESEEN`, or behind a branch that was foreseen
+/// not to be taken.
+#[inline(always)]
+fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const UNFORESEEN: bool>(
     core: &mut Core,
     memory: &mut Memory,
     next: u64,
@@ -277,7 +272,7 @@ fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const MISTAKEN:
     // If the fetch unit was right, there is nothing to wait for but the second group.
     let split = !link.is_near() && Entry(first.index).is_split();
     let mut now = now;
-    if MISTAKEN {
+    if UNFORESEEN {
         now = core.pipeline.enter(now, split);
     } else if FORESEEN_TAKEN && split {
         core.pipeline.taken_at(now);
@@ -436,7 +431,7 @@ fn link<const TIMED: bool>(
 }
 
 /// Goes on in the block behind this one, which is no instruction.
-pub fn go_on(
+pub fn go_on<const TIMED: bool>(
     core: &mut Core,
     memory: &mut Memory,
     records: &[Record],
@@ -445,5 +440,5 @@ pub fn go_on(
 ) -> How {
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[1];
-    follow(core, memory, next, record.links()[1], now, below)
+    follow_at_once::<TIMED, false, true>(core, memory, next, record.links()[1], now, below)
 }
