@@ -105,14 +105,6 @@ impl Executed {
     }
 }
 
-/// What a lookup of a fetch group gave.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    /// The counter: whether branches in it are taken.
-    taken: bool,
-    place: Option<Place>,
-}
-
 /// What the fetch unit does about the transfer in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guess {
@@ -327,13 +319,14 @@ impl Predictor {
         let seen = self.last_seen;
         let idx = self.counter_idx(executed, seen);
         self.counters[usize::from(idx)] = taken;
-        let group = self.look_up(&executed, self.last_guess);
-        let guess = match self.guess(&group, last_half) {
+        let place = self.look_up(&executed);
+        let guess = place.and_then(|place| self.guess(place, self.last_guess, last_half));
+        let guess = match guess {
             Some(guess) => guess,
-            None if group.taken => Guess::Decoded,
+            None if self.last_guess => Guess::Decoded,
             None => Guess::GoOn,
         };
-        if guess == Guess::Decoded && group.place.is_none() && queue_short {
+        if guess == Guess::Decoded && place.is_none() && queue_short {
             self.targets.add(last_half, target, Transfer::Branch);
         }
         match guess {
@@ -346,7 +339,7 @@ impl Predictor {
         self.older_history = self.history;
         if taken {
             // Without a target of its own the branch takes the first place.
-            let place = group.place.map_or(0, |place| place.idx);
+            let place = place.map_or(0, |place| place.idx);
             self.targets
                 .replace(place, last_half, target, Transfer::Branch);
         }
@@ -406,39 +399,39 @@ impl Predictor {
             queue_short,
             ..
         } = executed;
-        let (seen, taken) = if executed.follows_branch() {
-            (self.last_seen, self.last_guess)
-        } else {
-            let seen = self.visible_history(fetched);
-            (seen, self.counter(executed, seen))
-        };
-        let group = self.look_up(&executed, taken);
-        let guess = self
-            .guess(&group, last_half)
-            .map(|guess| match (guess, transfer) {
-                (Guess::Target(known), Transfer::Return) => {
-                    Guess::Target(self.seen_return(fetched).unwrap_or(known))
-                }
-                _ => guess,
-            });
+        let place = self.look_up(&executed);
+        let guess = place.and_then(|place| {
+            let taken = place.transfer != Transfer::Branch || self.seen_counter(executed).1;
+            self.guess(place, taken, last_half)
+        });
         let decoded = match transfer {
             Transfer::Return => self.next_return(),
             Transfer::Jump | Transfer::Call => Some(target),
             _ => None,
         };
         let prediction = match (guess, decoded) {
-            (Some(Guess::Target(known)), _) if known == target => Prediction::Right,
+            (Some(Guess::Target(known)), _) => {
+                let seen = match transfer {
+                    Transfer::Return => self.seen_return(fetched).unwrap_or(known),
+                    _ => known,
+                };
+                if seen == target {
+                    Prediction::Right
+                } else {
+                    Prediction::Wrong
+                }
+            }
             (None, Some(known)) if known == target => Prediction::Late,
             _ => Prediction::Wrong,
         };
         self.follow_links(executed);
-        if guess.is_none() && decoded.is_some() && group.place.is_none() && queue_short {
+        if guess.is_none() && decoded.is_some() && place.is_none() && queue_short {
             self.targets.add(last_half, target, transfer);
         }
         if prediction == Prediction::Wrong {
-            self.history = seen;
-            self.older_history = seen;
-            match group.place {
+            self.history = self.seen_counter(executed).0;
+            self.older_history = self.history;
+            match place {
                 Some(place) if guess.is_some() => {
                     self.targets.replace(place.idx, last_half, target, transfer);
                 }
@@ -446,6 +439,17 @@ impl Predictor {
             }
         }
         prediction
+    }
+
+    /// Returns the history that the group of a jump was looked up with, and what the
+    /// counter said.
+    #[inline(always)]
+    fn seen_counter(&self, executed: Executed) -> (History, bool) {
+        if executed.follows_branch() {
+            return (self.last_seen, self.last_guess);
+        }
+        let seen = self.visible_history(executed.fetched);
+        (seen, self.counter(executed, seen))
     }
 
     /// Does what is done about a branch or jump when it is fetched, before it is
@@ -464,20 +468,22 @@ impl Predictor {
         }
     }
 
-    fn look_up(&mut self, executed: &Executed, taken: bool) -> Group {
-        let place = if executed.is_entered_late() {
+    /// Returns what the target buffer holds for the group of a transfer.
+    #[inline(always)]
+    fn look_up(&mut self, executed: &Executed) -> Option<Place> {
+        if executed.is_entered_late() {
             None
         } else {
             self.targets.find(executed.last_half)
-        };
-        Group { taken, place }
+        }
     }
 
-    /// Returns what the target buffer says to the transfer that ends at
-    /// `last_half`, `None` if it leaves it to the bytes.
-    fn guess(&mut self, group: &Group, last_half: u64) -> Option<Guess> {
-        let place = group.place?;
-        if place.transfer == Transfer::Branch && !group.taken {
+    /// Returns what the target buffer says to the transfer that ends at `last_half`, if
+    /// branches in its group are `taken` by their counter or not; `None` if it leaves it
+    /// to the bytes.
+    #[inline(always)]
+    fn guess(&mut self, place: Place, taken: bool, last_half: u64) -> Option<Guess> {
+        if place.transfer == Transfer::Branch && !taken {
             return None;
         }
         self.targets.touch(place.idx);
