@@ -185,10 +185,13 @@ impl Hart {
         coprocessor: &mut C,
         limits: Limits,
     ) -> Exit {
-        match self.mode {
-            Mode::Functional => self.run_blocks::<false>(memory, coprocessor, limits),
-            Mode::Timed => self.run_blocks::<true>(memory, coprocessor, limits),
-        }
+        std::mem::swap(&mut self.core.memory, memory);
+        let exit = match self.mode {
+            Mode::Functional => self.run_blocks::<false>(coprocessor, limits),
+            Mode::Timed => self.run_blocks::<true>(coprocessor, limits),
+        };
+        std::mem::swap(&mut self.core.memory, memory);
+        exit
     }
 
     /// Executes one block: instructions up to and including the next jump, at

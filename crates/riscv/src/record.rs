@@ -20,7 +20,7 @@ use std::hint::select_unpredictable;
 /// host's branch predictor one indirect jump per operation instead of one for
 /// all. Where a compiler makes real calls of these jumps, they nest as deep as
 /// a block is long.
-pub(crate) type Step = for<'a> fn(&mut Core, &mut Memory, &[Record], u64, &mut Below<'a>) -> How;
+pub(crate) type Step = for<'a> fn(&mut Core, &[Record], u64, &mut Below<'a>) -> How;
 
 /// What is below the core while it runs.
 pub(crate) struct Below<'a> {
@@ -391,6 +391,9 @@ impl Jumps {
 /// The state that instructions work on.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
+    /// What the machine lends while it runs: of what a [`Step`] is given, a reference less
+    /// has to be kept in the host's registers. Empty at other times.
+    pub memory: Memory,
     /// Integer registers; 32 takes results for `x0`. As many as a byte can
     /// name, so that no index needs a check.
     pub x: [u64; 256],
@@ -426,6 +429,7 @@ impl Core {
     /// Makes a core with cold caches.
     pub fn new(config: &CoreConfig) -> Self {
         Self {
+            memory: Memory::new(0, 0),
             x: [0; 256],
             f: [0; 256],
             start: 0,

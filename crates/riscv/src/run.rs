@@ -4,7 +4,6 @@ use crate::code::Block;
 use crate::coprocessor::Coprocessor;
 use crate::fault::AccessKind;
 use crate::hart::{Exit, Hart, Limits};
-use crate::memory::Memory;
 use crate::record::{Below, How, Jumps};
 use crate::trap::Trap;
 
@@ -23,9 +22,9 @@ enum End {
 }
 
 impl Hart {
+    /// Executes blocks of the program in [`Core::memory`](crate::record::Core::memory).
     pub(crate) fn run_blocks<const TIMED: bool>(
         &mut self,
-        memory: &mut Memory,
         coprocessor: &mut dyn Coprocessor,
         limits: Limits,
     ) -> Exit {
@@ -34,10 +33,10 @@ impl Hart {
         }
         loop {
             // A chain ends at `fence.i`, behind which changed code takes effect.
-            if memory.take_code_changed() {
+            if self.core.memory.take_code_changed() {
                 self.forget_code();
             }
-            let block = match self.enter(memory) {
+            let block = match self.enter() {
                 Ok(Some(block)) => block,
                 Ok(None) => return Exit::Returned,
                 Err(trap) => match self.trap::<TIMED>(trap, limits) {
@@ -45,7 +44,7 @@ impl Hart {
                     Some(exit) => return exit,
                 },
             };
-            match self.run_chain::<TIMED>(block.place, memory, coprocessor, limits) {
+            match self.run_chain::<TIMED>(block.place, coprocessor, limits) {
                 End::Next => {}
                 End::Stop(exit) => return exit,
                 End::Trap(trap) => {
@@ -70,21 +69,21 @@ impl Hart {
     }
 
     /// Returns the block at `pc`, `None` if the program returned.
-    fn enter(&mut self, memory: &mut Memory) -> Result<Option<Block>, Trap> {
-        match self.code.find(memory.base(), self.pc) {
+    fn enter(&mut self) -> Result<Option<Block>, Trap> {
+        match self.code.find(self.core.memory.base(), self.pc) {
             Some(block) => Ok(Some(block)),
-            None => self.enter_new(memory),
+            None => self.enter_new(),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_new(&mut self, memory: &mut Memory) -> Result<Option<Block>, Trap> {
+    fn enter_new(&mut self) -> Result<Option<Block>, Trap> {
         if self.return_address == Some(self.pc) {
             return Ok(None);
         }
         self.code
-            .translate(self.pc, memory)
+            .translate(self.pc, &mut self.core.memory)
             .map(Some)
             .map_err(|fault| Trap::access(fault, AccessKind::Fetch))
     }
@@ -122,11 +121,10 @@ impl Hart {
     fn run_chain<const TIMED: bool>(
         &mut self,
         place: u32,
-        memory: &mut Memory,
         coprocessor: &mut dyn Coprocessor,
         limits: Limits,
     ) -> End {
-        let base = memory.base();
+        let base = self.core.memory.base();
         let core = &mut self.core;
         let mut place = place;
         loop {
@@ -144,7 +142,7 @@ impl Hart {
                 return End::Next;
             };
             let now = core.pipeline.now;
-            let how = (first.step)(core, memory, records, now, &mut below);
+            let how = (first.step)(core, records, now, &mut below);
             self.pc = core.pc;
             match how {
                 How::Pause => {

@@ -12,7 +12,6 @@ pub(crate) use transfer::{enter, unlinked};
 
 use crate::float::{FloatForm, FloatOperation, FusedForm};
 use crate::instruction::{FLOAT_UNIT, Instruction, Operation};
-use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, Entry, How, Record, Step};
 
@@ -196,7 +195,6 @@ fn float<const TIMED: bool>(form: FloatForm) -> Step {
 /// it loads, if that has not done so itself.
 pub(crate) fn wait_for_load(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -205,37 +203,30 @@ pub(crate) fn wait_for_load(
         return lost(core, now);
     };
     if record.uses & core.pipeline.pending != 0 {
-        return wait_for_load_and_others(core, memory, records, now, below);
+        return wait_for_load_and_others(core, records, now, below);
     }
     let now = now + u64::from(record.extra);
     core.pipeline.stalled_until(now + 1);
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Goes on behind a load and the record that says how long the next one waits for it.
 #[inline(always)]
-fn go_on_with_value(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+fn go_on_with_value(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     let [_, record, next, ..] = records else {
         return lost(core, now);
     };
     if record.uses & core.pipeline.pending != 0 {
-        return wait_for_load_and_others(core, memory, &records[1..], now, below);
+        return wait_for_load_and_others(core, &records[1..], now, below);
     }
     let now = now + u64::from(record.extra);
     core.pipeline.stalled_until(now + 1);
-    (next.step)(core, memory, &records[2..], now, below)
+    (next.step)(core, &records[2..], now, below)
 }
 
 #[inline(never)]
 fn wait_for_load_and_others(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -245,14 +236,13 @@ fn wait_for_load_and_others(
     };
     let cycles = u64::from(record.extra);
     let now = core.pipeline.wait_for_load(record.uses, now, cycles);
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Fetches the line of instructions in which the next one begins or ends, which says its
 /// number. What begins in another line follows what came from there.
 pub(crate) fn fetch_line(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -261,34 +251,27 @@ pub(crate) fn fetch_line(
         return lost(core, now);
     };
     if !core.pipeline.goes_on_in_line(record.immediate) {
-        return fetch_other_line(core, memory, records, false, now, below);
+        return fetch_other_line(core, records, false, now, below);
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// The same for the first instruction of a block.
-fn fetch_first_line(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+fn fetch_first_line(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     let [record, next, ..] = records else {
         return lost(core, now);
     };
     let pc = core.pc_of(record);
     if !core.pipeline.enter_known_line(pc) {
         let split = Entry(record.index).is_split();
-        return fetch_other_line(core, memory, records, split, now, below);
+        return fetch_other_line(core, records, split, now, below);
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 #[inline(never)]
 fn fetch_other_line(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     split: bool,
     now: u64,
@@ -302,24 +285,18 @@ fn fetch_other_line(
     let now = core
         .pipeline
         .enter_line(record.uses, pc, split, now, below_core);
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Waits for the operands of the first record and executes it then.
 #[inline(never)]
-fn stalled(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+fn stalled(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     let [record, ..] = records else {
         return lost(core, now);
     };
     match core.pipeline.wait_for_one(record.uses, now) {
-        Some(now) => (record.step)(core, memory, records, now, below),
-        None => stalled_behind_others(core, memory, records, now, below),
+        Some(now) => (record.step)(core, records, now, below),
+        None => stalled_behind_others(core, records, now, below),
     }
 }
 
@@ -327,7 +304,6 @@ fn stalled(
 #[inline(never)]
 fn stalled_behind_others(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -336,35 +312,28 @@ fn stalled_behind_others(
         return lost(core, now);
     };
     match core.pipeline.wait_for_one_of_many(record.uses, now) {
-        Some(now) => (record.step)(core, memory, records, now, below),
-        None => stalled_by_several(core, memory, records, now, below),
+        Some(now) => (record.step)(core, records, now, below),
+        None => stalled_by_several(core, records, now, below),
     }
 }
 
 #[inline(never)]
-fn stalled_by_several(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+fn stalled_by_several(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     let [record, ..] = records else {
         return lost(core, now);
     };
     let now = core.pipeline.wait(record.uses, now);
     let float = record.uses & core.pipeline.pending & FLOAT_UNIT != 0;
     if float && !core.pipeline.float_unit_takes(now + 1) {
-        return refused_while_dividing(core, memory, records, now + 1, below);
+        return refused_while_dividing(core, records, now + 1, below);
     }
-    (record.step)(core, memory, records, now, below)
+    (record.step)(core, records, now, below)
 }
 
 /// The same again and again, until the floating-point unit has divided.
 #[inline(never)]
 fn refused_while_dividing(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -394,26 +363,20 @@ fn refused_while_dividing(
         }
     }
     core.pipeline.stalled_until(issue);
-    (record.step)(core, memory, records, issue - 1, below)
+    (record.step)(core, records, issue - 1, below)
 }
 
 /// Lets the first instruction issue again, with all behind it, which issued at `now`
 /// and was refused in the memory stage.
 #[inline(never)]
-fn refused(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+fn refused(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     let [record, ..] = records else {
         return lost(core, now);
     };
     replayed(core, records, now);
     let now = now + replay_cycles(core, records);
     core.pipeline.stalled_until(now);
-    (record.step)(core, memory, records, now - 1, below)
+    (record.step)(core, records, now - 1, below)
 }
 
 /// Returns after how many cycles the first of these instructions issues again if it is
@@ -473,18 +436,18 @@ fn lost(core: &mut Core, now: u64) -> How {
 /// Stands at the beginning of every step: takes the first record apart from
 /// those behind it, and waits for its operands.
 macro_rules! begin {
-    ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
+    ($core:ident, $records:ident, $now:ident, $below:ident) => {{
         let [record, next, ..] = $records else {
             return crate::steps::lost($core, $now);
         };
-        crate::steps::wait!(record, $core, $memory, $records, $now, $below);
+        crate::steps::wait!(record, $core, $records, $now, $below);
         (record, next, $now + u64::from(TIMED))
     }};
 }
 /// The same for what mostly waits for one or two operations before it, and for nothing
 /// else.
 macro_rules! begin_dependent {
-    ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
+    ($core:ident, $records:ident, $now:ident, $below:ident) => {{
         let [record, next, ..] = $records else {
             return crate::steps::lost($core, $now);
         };
@@ -493,7 +456,7 @@ macro_rules! begin_dependent {
             match $core.pipeline.wait_for_short_ones(record.uses, now) {
                 Some(waited) => now = waited,
                 None => {
-                    return crate::steps::stalled_by_several($core, $memory, $records, now, $below);
+                    return crate::steps::stalled_by_several($core, $records, now, $below);
                 }
             }
         }
@@ -501,19 +464,19 @@ macro_rules! begin_dependent {
     }};
 }
 macro_rules! wait {
-    ($record:ident, $core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {
+    ($record:ident, $core:ident, $records:ident, $now:ident, $below:ident) => {
         if TIMED && $record.uses & $core.pipeline.pending != 0 {
-            return crate::steps::stalled($core, $memory, $records, $now, $below);
+            return crate::steps::stalled($core, $records, $now, $below);
         }
     };
 }
 /// The same for the last instruction of a block.
 macro_rules! begin_last {
-    ($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident) => {{
+    ($core:ident, $records:ident, $now:ident, $below:ident) => {{
         let [record, ..] = $records else {
             return crate::steps::lost($core, $now);
         };
-        crate::steps::wait!(record, $core, $memory, $records, $now, $below);
+        crate::steps::wait!(record, $core, $records, $now, $below);
         (record, $now + u64::from(TIMED))
     }};
 }

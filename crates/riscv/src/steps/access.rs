@@ -4,7 +4,6 @@ use super::begin;
 use super::float::unit_is_off;
 use crate::access::{atomic as execute_atomic, slow_load, slow_store};
 use crate::instruction::Operation;
-use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
 /// A file of registers that loads write and stores read.
@@ -78,7 +77,6 @@ pub(super) trait Load {
     /// `base` is the register that it reads.
     fn load<const TIMED: bool, const USER: u8>(
         core: &mut Core,
-        memory: &mut Memory,
         records: &[Record],
         now: u64,
         below: &mut Below<'_>,
@@ -94,7 +92,6 @@ macro_rules! loads {
             #[inline(always)]
             fn load<const TIMED: bool, const USER: u8>(
                 core: &mut Core,
-                memory: &mut Memory,
                 records: &[Record],
                 now: u64,
                 below: &mut Below<'_>,
@@ -104,14 +101,14 @@ macro_rules! loads {
                     return super::lost(core, now);
                 };
                 let address = base.wrapping_add(record.immediate);
-                let Some(bytes) = memory.load_open::<$bytes>(address) else {
-                    return $slow::<TIMED>(core, memory, records, now, below);
+                let Some(bytes) = core.memory.load_open::<$bytes>(address) else {
+                    return $slow::<TIMED>(core, records, now, below);
                 };
                 if TIMED && !core.pipeline.has_read(address) || !<$file>::are_on(core) {
-                    return $slow::<TIMED>(core, memory, records, now, below);
+                    return $slow::<TIMED>(core, records, now, below);
                 }
                 if TIMED && core.pipeline.is_near_store(now, address) {
-                    return $near_store(core, memory, records, now, below);
+                    return $near_store(core, records, now, below);
                 }
                 let $value = <$type>::from_le_bytes(bytes);
                 <$file>::set(core, record.rd, $extended);
@@ -119,22 +116,21 @@ macro_rules! loads {
                     <$file>::produce(core, record.rd, now + u64::from(record.extra));
                 }
                 if USER == NEXT {
-                    return super::go_on_with_value(core, memory, records, now, below);
+                    return super::go_on_with_value(core, records, now, below);
                 }
-                (next.step)(core, memory, &records[1..], now, below)
+                (next.step)(core, &records[1..], now, below)
             }
         }
 
         pub fn $name<const TIMED: bool, const USER: u8>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, _, now) = begin!(core, memory, records, now, below);
+            let (record, _, now) = begin!(core, records, now, below);
             let base = core.x[usize::from(record.rs1)];
-            $operation::load::<TIMED, USER>(core, memory, records, now, below, base)
+            $operation::load::<TIMED, USER>(core, records, now, below, base)
         }
 
         /// The same for a load that issues at `now` and may find a store in its way, but
@@ -142,7 +138,6 @@ macro_rules! loads {
         #[inline(never)]
         fn $near_store(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
@@ -151,8 +146,8 @@ macro_rules! loads {
                 return super::lost(core, now);
             };
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let Some(bytes) = memory.load_open::<$bytes>(address) else {
-                return $slow::<true>(core, memory, records, now, below);
+            let Some(bytes) = core.memory.load_open::<$bytes>(address) else {
+                return $slow::<true>(core, records, now, below);
             };
             let $value = <$type>::from_le_bytes(bytes);
             <$file>::set(core, record.rd, $extended);
@@ -162,7 +157,7 @@ macro_rules! loads {
                 super::replayed(core, records, now);
             }
             <$file>::produce(core, record.rd, issue + u64::from(record.extra));
-            (next.step)(core, memory, &records[1..], issue, below)
+            (next.step)(core, &records[1..], issue, below)
         }
 
         /// The same with every check.
@@ -170,7 +165,6 @@ macro_rules! loads {
         #[inline(never)]
         fn $slow<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
@@ -182,9 +176,10 @@ macro_rules! loads {
                 return unit_is_off(core, record, now);
             }
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let bytes = match memory.load_open::<$bytes>(address) {
+            let pc = core.pc_of(record);
+            let bytes = match core.memory.load_open::<$bytes>(address) {
                 Some(bytes) => bytes,
-                None => match slow_load::<$bytes>(memory, below.coprocessor, address, core.pc_of(record)) {
+                None => match slow_load::<$bytes>(&mut core.memory, below.coprocessor, address, pc) {
                     Ok(bytes) => bytes,
                     Err(trap) => return core.raise(trap, record, now),
                 },
@@ -200,7 +195,7 @@ macro_rules! loads {
                 }
                 <$file>::produce(core, record.rd, now + u64::from(record.extra));
             }
-            (next.step)(core, memory, &records[1..], now, below)
+            (next.step)(core, &records[1..], now, below)
         }
     )*};
 }
@@ -221,24 +216,23 @@ macro_rules! stores {
     ($($name:ident, $slow:ident: $file:ty, $type:ty;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, now) = begin!(core, memory, records, now, below);
+            let (record, next, now) = begin!(core, records, now, below);
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
             let value = <$file>::get(core, record.rs2) as $type;
             if TIMED && !core.pipeline.store_hits(address)
                 || !<$file>::are_on(core)
-                || !memory.store_open(address, value.to_le_bytes())
+                || !core.memory.store_open(address, value.to_le_bytes())
             {
-                return $slow::<TIMED>(core, memory, records, now, below);
+                return $slow::<TIMED>(core, records, now, below);
             }
             if TIMED {
                 core.pipeline.stored(now, address, size_of::<$type>() as u64);
             }
-            (next.step)(core, memory, &records[1..], now, below)
+            (next.step)(core, &records[1..], now, below)
         }
 
         /// The same with every check, for a store that issues at `now`.
@@ -246,7 +240,6 @@ macro_rules! stores {
         #[inline(never)]
         fn $slow<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
@@ -259,7 +252,7 @@ macro_rules! stores {
             }
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
             let value = <$file>::get(core, record.rs2) as $type;
-            store_checked::<TIMED, _>(core, memory, records, now, below, address, value.to_le_bytes())
+            store_checked::<TIMED, _>(core, records, now, below, address, value.to_le_bytes())
         }
     )*};
 }
@@ -276,7 +269,6 @@ stores! {
 /// Stores with every check and goes on.
 fn store_checked<const TIMED: bool, const N: usize>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -296,37 +288,32 @@ fn store_checked<const TIMED: bool, const N: usize>(
             super::replayed(core, records, issued);
         }
     }
-    if !memory.store_open(address, bytes) && !memory.store_beside_code(address, bytes) {
-        if let Err(trap) = slow_store(
-            memory,
-            below.coprocessor,
-            address,
-            bytes,
-            core.pc_of(record),
-        ) {
+    if !core.memory.store_open(address, bytes) && !core.memory.store_beside_code(address, bytes) {
+        let pc = core.pc_of(record);
+        let memory = &mut core.memory;
+        if let Err(trap) = slow_store(memory, below.coprocessor, address, bytes, pc) {
             return core.raise(trap, record, now);
         }
-        if memory.take_hook_touched() {
+        if core.memory.take_hook_touched() {
             return core.stop_for_hook(records, now);
         }
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 pub fn atomic<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, mut now) = begin!(core, memory, records, now, below);
+    let (record, next, mut now) = begin!(core, records, now, below);
     let address = core.x[usize::from(record.rs1)];
     let operand = core.x[usize::from(record.rs2)];
     let pc = core.pc_of(record);
     let reservation = &mut core.reservation;
     match execute_atomic(
-        memory,
+        &mut core.memory,
         below.coprocessor,
         reservation,
         record,
@@ -356,8 +343,8 @@ pub fn atomic<const TIMED: bool>(
             super::replayed(core, records, issued);
         }
     }
-    if memory.take_hook_touched() {
+    if core.memory.take_hook_touched() {
         return core.stop_for_hook(records, now);
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }

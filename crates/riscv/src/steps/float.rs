@@ -13,7 +13,6 @@ use crate::float::{
     plain_fused_single, plain_product_double, plain_product_single, plain_sum_double,
     plain_sum_single, rounded_fused_double,
 };
-use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 use crate::trap::Trap;
 
@@ -36,29 +35,27 @@ pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
 /// Executes a fused multiply-add of single precision that is rounded to nearest even.
 pub fn fused_single<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+    let (record, next, now) = begin_dependent!(core, records, now, below);
     let (are_single, [a, b, c]) = single_operands(core, record);
     let plain = plain_fused_single(a, b, c);
     let (true, true, Some(result)) = (core.csr.float_plain(), are_single, plain) else {
-        return fused_single_exact::<TIMED>(core, memory, records, now, below);
+        return fused_single_exact::<TIMED>(core, records, now, below);
     };
     if TIMED && !core.pipeline.float_arithmetic(now, false, record.rd & 31) {
-        return super::refused(core, memory, records, now, below);
+        return super::refused(core, records, now, below);
     }
     core.f[usize::from(record.rd)] = boxed(result);
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// The same for one that issues at `now` and whose result may raise no flag.
 #[inline(never)]
 fn fused_single_exact<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -69,13 +66,13 @@ fn fused_single_exact<const TIMED: bool>(
     let (are_single, [a, b, c]) = single_operands(core, record);
     let exact = plain_fused_single(a, b, c).filter(|sum| is_exact_fused_single(a, b, c, *sum));
     let (true, true, Some(result)) = (core.csr.float_nearest(), are_single, exact) else {
-        return slow_fused::<TIMED>(core, memory, records, now, below);
+        return slow_fused::<TIMED>(core, records, now, below);
     };
     if TIMED && !core.pipeline.float_arithmetic(now, false, record.rd & 31) {
-        return super::refused(core, memory, records, now, below);
+        return super::refused(core, records, now, below);
     }
     core.f[usize::from(record.rd)] = boxed(result);
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Returns the operands of a fused multiply-add of single precision, and whether the
@@ -96,31 +93,29 @@ fn fused_registers(core: &Core, record: &Record) -> [u64; 3] {
 /// Executes a fused multiply-add of double precision that is rounded to nearest even.
 pub fn fused_double<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+    let (record, next, now) = begin_dependent!(core, records, now, below);
     if !core.csr.float_plain() {
-        return fused_double_exact::<TIMED>(core, memory, records, now, below);
+        return fused_double_exact::<TIMED>(core, records, now, below);
     }
     let [a, b, c] = double_operands(core, record);
     let Some(result) = rounded_fused_double(a, b, c) else {
-        return slow_fused::<TIMED>(core, memory, records, now, below);
+        return slow_fused::<TIMED>(core, records, now, below);
     };
     if TIMED && !core.pipeline.float_arithmetic(now, true, record.rd & 31) {
-        return super::refused(core, memory, records, now, below);
+        return super::refused(core, records, now, below);
     }
     core.f[usize::from(record.rd)] = result.to_bits();
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// The same for one that issues at `now` and whose result may raise no flag.
 #[inline(never)]
 fn fused_double_exact<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -131,13 +126,13 @@ fn fused_double_exact<const TIMED: bool>(
     let [a, b, c] = double_operands(core, record);
     let exact = exact_fused_double(a, b, c);
     let (true, Some(result)) = (core.csr.float_nearest(), exact) else {
-        return slow_fused::<TIMED>(core, memory, records, now, below);
+        return slow_fused::<TIMED>(core, records, now, below);
     };
     if TIMED && !core.pipeline.float_arithmetic(now, true, record.rd & 31) {
-        return super::refused(core, memory, records, now, below);
+        return super::refused(core, records, now, below);
     }
     core.f[usize::from(record.rd)] = result.to_bits();
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Returns the operands of a fused multiply-add of double precision.
@@ -151,20 +146,18 @@ fn double_operands(core: &Core, record: &Record) -> [f64; 3] {
 /// Executes any fused multiply-add.
 pub fn fused<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, _, now) = begin!(core, memory, records, now, below);
-    slow_fused::<TIMED>(core, memory, records, now, below)
+    let (_, _, now) = begin!(core, records, now, below);
+    slow_fused::<TIMED>(core, records, now, below)
 }
 
 /// The same for one that issues at `now`.
 #[inline(never)]
 fn slow_fused<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -184,11 +177,11 @@ fn slow_fused<const TIMED: bool>(
             .pipeline
             .float_arithmetic(now, form.double, record.rd & 31)
     {
-        return super::refused(core, memory, records, now, below);
+        return super::refused(core, records, now, below);
     }
     core.csr.raise(raised);
     core.f[usize::from(record.rd)] = bits;
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// What is rounded to nearest even and frequent: the operation on two numbers, whether a
@@ -198,31 +191,29 @@ macro_rules! plain {
         |$a:ident, $b:ident| $plain:expr, |$result:ident| $exact:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+            let (record, next, now) = begin_dependent!(core, records, now, below);
             let a = core.f[usize::from(record.rs1)];
             let b = core.f[usize::from(record.rs2)];
             let are_right = $double || a & b >= BOX;
             let ($a, $b) = ($number(a), $number(b));
             let (true, true, Some(result)) = (core.csr.float_plain(), are_right, $plain) else {
-                return $exactly::<TIMED>(core, memory, records, now, below);
+                return $exactly::<TIMED>(core, records, now, below);
             };
             if TIMED && !core.pipeline.float_arithmetic(now, $double, record.rd & 31) {
-                return super::refused(core, memory, records, now, below);
+                return super::refused(core, records, now, below);
             }
             core.f[usize::from(record.rd)] = $boxed(result);
-            (next.step)(core, memory, &records[1..], now, below)
+            (next.step)(core, &records[1..], now, below)
         }
 
         /// The same for one that issues at `now` and whose result may raise no flag.
         #[inline(never)]
         fn $exactly<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
@@ -236,13 +227,13 @@ macro_rules! plain {
             let ($a, $b) = ($number(a), $number(b));
             let exact = $plain.filter(|&$result| $exact);
             let (true, true, Some(result)) = (core.csr.float_nearest(), are_right, exact) else {
-                return slow_float::<TIMED>(core, memory, records, now, below);
+                return slow_float::<TIMED>(core, records, now, below);
             };
             if TIMED && !core.pipeline.float_arithmetic(now, $double, record.rd & 31) {
-                return super::refused(core, memory, records, now, below);
+                return super::refused(core, records, now, below);
             }
             core.f[usize::from(record.rd)] = $boxed(result);
-            (next.step)(core, memory, &records[1..], now, below)
+            (next.step)(core, &records[1..], now, below)
         }
     )*};
 }
@@ -279,20 +270,18 @@ fn boxed(value: f32) -> u64 {
 
 pub fn float<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, _, now) = begin!(core, memory, records, now, below);
-    slow_float::<TIMED>(core, memory, records, now, below)
+    let (_, _, now) = begin!(core, records, now, below);
+    slow_float::<TIMED>(core, records, now, below)
 }
 
 /// The same for one that issues at `now`.
 #[inline(never)]
 fn slow_float<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -302,8 +291,8 @@ fn slow_float<const TIMED: bool>(
     };
     demand_unit!(core, record, now);
     match operate::<TIMED>(core, record, now) {
-        Operated::Done => (next.step)(core, memory, &records[1..], now, below),
-        Operated::Refused => super::refused(core, memory, records, now, below),
+        Operated::Done => (next.step)(core, &records[1..], now, below),
+        Operated::Refused => super::refused(core, records, now, below),
         Operated::Reserved => rounding_is_reserved(core, record, now),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::begin;
 use crate::arithmetic as a;
-use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
 /// What an operation of one cycle does.
@@ -34,14 +33,13 @@ macro_rules! arithmetic {
 
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, now) = begin!(core, memory, records, now, below);
+            let (record, next, now) = begin!(core, records, now, below);
             $operation::execute(core, record);
-            (next.step)(core, memory, &records[1..], now, below)
+            (next.step)(core, &records[1..], now, below)
         }
     )*};
 }
@@ -83,19 +81,18 @@ macro_rules! long {
     ($($name:ident: |$a:ident, $b:ident| $value:expr, |$core:ident| $iterations:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             $core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, next, mut now) = begin!($core, memory, records, now, below);
+            let (record, next, mut now) = begin!($core, records, now, below);
             let $a = $core.x[usize::from(record.rs1)];
             let $b = $core.x[usize::from(record.rs2)];
             if TIMED {
                 now = $core.pipeline.muldiv(now, record.rd, $iterations);
             }
             $core.x[usize::from(record.rd)] = $value;
-            (next.step)($core, memory, &records[1..], now, below)
+            (next.step)($core, &records[1..], now, below)
         }
     )*};
 }

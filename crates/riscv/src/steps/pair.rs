@@ -9,7 +9,6 @@ use super::access::{self as m, Load};
 use super::integer::{self as i, Arithmetic};
 use super::transfer::{self as t, Condition};
 use crate::instruction::Operation;
-use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, How, Record, Step};
 
@@ -146,13 +145,13 @@ fn operands<const LINK: u8>(core: &Core, second: &Record, result: u64) -> [u64; 
 macro_rules! begin_pair {
     (
         let ($second:ident, $rest:ident, $result:ident, $behind:pat) =
-            $first:ident($core:ident, $memory:ident, $records:ident, $now:ident, $below:ident)
+            $first:ident($core:ident, $records:ident, $now:ident, $below:ident)
     ) => {
         let [first, $second, $behind, ..] = $records else {
             return super::lost($core, $now);
         };
         if (first.uses | $second.uses) & $core.pipeline.pending != 0 {
-            return waiting::<$first>($core, $memory, $records, $now, $below);
+            return waiting::<$first>($core, $records, $now, $below);
         }
         let $result = $first::execute($core, first);
         let $rest = &$records[1..];
@@ -164,7 +163,6 @@ macro_rules! begin_pair {
 #[inline(never)]
 fn waiting<A: Arithmetic>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -173,59 +171,55 @@ fn waiting<A: Arithmetic>(
         return super::lost(core, now);
     };
     if first.uses & core.pipeline.pending != 0 {
-        return super::stalled(core, memory, records, now, below);
+        return super::stalled(core, records, now, below);
     }
     A::execute(core, first);
-    super::stalled(core, memory, &records[1..], now + 1, below)
+    super::stalled(core, &records[1..], now + 1, below)
 }
 
 /// Executes two operations of one cycle.
 fn both<A: Arithmetic, B: Arithmetic, const LINK: u8>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    begin_pair!(let (second, rest, result, next) = A(core, memory, records, now, below));
+    begin_pair!(let (second, rest, result, next) = A(core, records, now, below));
     let [a, b] = operands::<LINK>(core, second, result);
     core.x[usize::from(second.rd)] = B::of(a, b, second.immediate);
-    (next.step)(core, memory, &rest[1..], now + 2, below)
+    (next.step)(core, &rest[1..], now + 2, below)
 }
 
 /// Executes an operation of one cycle and the branch behind it, which is `UNSURE` if it is
 /// often predicted wrongly.
 fn and_branch<A: Arithmetic, C: Condition, const LINK: u8, const UNSURE: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    begin_pair!(let (second, rest, result, _) = A(core, memory, records, now, below));
+    begin_pair!(let (second, rest, result, _) = A(core, records, now, below));
     let [a, b] = operands::<LINK>(core, second, result);
-    t::go_by::<true, UNSURE>(core, memory, C::holds(a, b), rest, now + 2, below)
+    t::go_by::<true, UNSURE>(core, C::holds(a, b), rest, now + 2, below)
 }
 
 /// Executes an operation of one cycle and the load behind it; `USER` is who needs what
 /// that brings.
 fn and_load<A: Arithmetic, L: Load, const LINK: u8, const USER: u8>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    begin_pair!(let (second, rest, result, _) = A(core, memory, records, now, below));
+    begin_pair!(let (second, rest, result, _) = A(core, records, now, below));
     let [base, _] = operands::<LINK>(core, second, result);
-    L::load::<true, USER>(core, memory, rest, now + 2, below, base)
+    L::load::<true, USER>(core, rest, now + 2, below, base)
 }
 
 /// Executes an operation of one cycle and the direct jump behind it, which is a `CALL` if
 /// it writes a link register.
 fn and_jump<A: Arithmetic, const CALL: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -234,8 +228,8 @@ fn and_jump<A: Arithmetic, const CALL: bool>(
         return super::lost(core, now);
     };
     if first.uses & core.pipeline.pending != 0 {
-        return super::stalled(core, memory, records, now, below);
+        return super::stalled(core, records, now, below);
     }
     A::execute(core, first);
-    t::jal::<true, CALL>(core, memory, &records[1..], now + 1, below)
+    t::jal::<true, CALL>(core, &records[1..], now + 1, below)
 }

@@ -5,7 +5,6 @@ use crate::coprocessor::{Coprocessor, RoccCommand};
 use crate::csr::{Counters, number};
 use crate::hart::Exit;
 use crate::instruction::DISCARD;
-use crate::memory::Memory;
 use crate::pipeline::WRITE_BACK;
 use crate::record::{Below, Core, How, Record, Surroundings};
 use crate::trap::Trap;
@@ -15,15 +14,14 @@ const CUSTOM_REPLIES: u16 = 1 << 4;
 
 pub fn custom<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin!(core, memory, records, now, below);
-    match command::<TIMED>(core, memory, record, now, below.coprocessor) {
-        Some(taken) if TIMED && taken > now => taken_late(core, memory, records, now, taken, below),
-        Some(_) => (next.step)(core, memory, &records[1..], now, below),
+    let (record, next, now) = begin!(core, records, now, below);
+    match command::<TIMED>(core, record, now, below.coprocessor) {
+        Some(taken) if TIMED && taken > now => taken_late(core, records, now, taken, below),
+        Some(_) => (next.step)(core, &records[1..], now, below),
         None => core.leave(now, How::Trap),
     }
 }
@@ -32,7 +30,6 @@ pub fn custom<const TIMED: bool>(
 #[inline(never)]
 fn taken_late(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     taken: u64,
@@ -43,7 +40,7 @@ fn taken_late(
     };
     core.pipeline.statistics.accelerator_wait_cycles += taken - now;
     super::replayed(core, records, now);
-    (next.step)(core, memory, &records[1..], taken, below)
+    (next.step)(core, &records[1..], taken, below)
 }
 
 /// Gives a command to the accelerator; returns when it has been taken, nothing
@@ -52,7 +49,6 @@ fn taken_late(
 #[inline(never)]
 fn command<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     record: &Record,
     now: u64,
     coprocessor: &mut dyn Coprocessor,
@@ -74,7 +70,7 @@ fn command<const TIMED: bool>(
         pc,
         cycle,
     };
-    let reply = match coprocessor.execute(command, memory) {
+    let reply = match coprocessor.execute(command, &mut core.memory) {
         Ok(reply) => reply,
         Err(fault) => {
             let trap = Trap {
@@ -104,15 +100,15 @@ fn command<const TIMED: bool>(
 
 pub fn fence<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, mut now) = begin_last!(core, memory, records, now, below);
+    let (record, mut now) = begin_last!(core, records, now, below);
     let issued = now;
     let ask = if TIMED { core.pipeline.fence(now) } else { 0 };
-    match below.coprocessor.fence(core.pc_of(record), ask, memory) {
+    let pc = core.pc_of(record);
+    match below.coprocessor.fence(pc, ask, &mut core.memory) {
         Ok(done) => {
             if TIMED {
                 core.pipeline.statistics.fence_wait_cycles += done.max(ask) - now;
@@ -120,7 +116,7 @@ pub fn fence<const TIMED: bool>(
                 core.pipeline.take_probes(below.coprocessor);
                 let surroundings = Surroundings::of_fence(record);
                 now = core.pipeline.hold_behind_fence(issued, now, surroundings);
-                core.pipeline.go_on_behind(core.pc_of(record) + 4);
+                core.pipeline.go_on_behind(pc + 4);
             }
             core.leave(now, How::After)
         }
@@ -136,12 +132,11 @@ pub fn fence<const TIMED: bool>(
 
 pub fn csr<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, mut now) = begin_last!(core, memory, records, now, below);
+    let (record, mut now) = begin_last!(core, records, now, below);
     let csr = record.immediate as u16;
     if TIMED && number::FLOAT.contains(&csr) {
         now = core.pipeline.wait_for_flags(now);
@@ -196,34 +191,31 @@ pub fn csr<const TIMED: bool>(
 
 pub fn fence_i<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (_, now) = begin_last!(core, records, now, below);
     core.leave(now, How::Restart)
 }
 
 pub fn wfi<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (_, now) = begin_last!(core, records, now, below);
     core.leave(now, How::After)
 }
 
 pub fn mret<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (_, now) = begin_last!(core, records, now, below);
     core.pc = core.csr.leave_trap();
     core.leave(now, How::Elsewhere)
 }
@@ -232,12 +224,11 @@ macro_rules! exceptions {
     ($($name:ident: |$pc:ident, $record:ident| $trap:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let ($record, now) = begin_last!(core, memory, records, now, below);
+            let ($record, now) = begin_last!(core, records, now, below);
             let $pc = core.pc_of($record);
             core.raise($trap, $record, now)
         }

@@ -1,7 +1,6 @@
 //! Branches and jumps, and how blocks begin and end.
 
 use super::begin_last;
-use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, Entry, How, Link, Record};
 
@@ -18,7 +17,6 @@ macro_rules! ended {
 /// Begins a block: its first record.
 pub fn enter<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -37,10 +35,10 @@ pub fn enter<const TIMED: bool>(
     if TIMED {
         now = core.pipeline.enter(now, Entry(record.index).is_split());
         if !core.pipeline.is_on_line(pc) {
-            return super::fetch_first_line(core, memory, records, now, below);
+            return super::fetch_first_line(core, records, now, below);
         }
     }
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// What a branch asks.
@@ -63,33 +61,31 @@ macro_rules! branches {
         /// `UNSURE` if it is often predicted wrongly.
         pub fn $name<const TIMED: bool, const UNSURE: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (record, now) = begin_last!(core, memory, records, now, below);
+            let (record, now) = begin_last!(core, records, now, below);
             let a = core.x[usize::from(record.rs1)];
             let b = core.x[usize::from(record.rs2)];
-            go_by::<TIMED, UNSURE>(core, memory, $condition::holds(a, b), records, now, below)
+            go_by::<TIMED, UNSURE>(core, $condition::holds(a, b), records, now, below)
         }
 
         /// The same alone in the upper half of a fetch group.
         pub fn $upper(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
             const TIMED: bool = true;
-            let (record, now) = begin_last!(core, memory, records, now, below);
+            let (record, now) = begin_last!(core, records, now, below);
             let a = core.x[usize::from(record.rs1)];
             let b = core.x[usize::from(record.rs2)];
             if $condition::holds(a, b) {
-                unforeseen_branch::<true>(core, memory, records, now, below)
+                unforeseen_branch::<true>(core, records, now, below)
             } else {
-                unforeseen_branch::<false>(core, memory, records, now, below)
+                unforeseen_branch::<false>(core, records, now, below)
             }
         }
     )*};
@@ -108,17 +104,16 @@ branches! {
 #[inline(always)]
 pub(super) fn go_by<const TIMED: bool, const UNSURE: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     taken: bool,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
     match (taken, UNSURE) {
-        (true, true) => unsure_branch::<true>(core, memory, records, now, below),
-        (false, true) => unsure_branch::<false>(core, memory, records, now, below),
-        (true, false) => branch::<TIMED, true>(core, memory, records, now, below),
-        (false, false) => branch::<TIMED, false>(core, memory, records, now, below),
+        (true, true) => unsure_branch::<true>(core, records, now, below),
+        (false, true) => unsure_branch::<false>(core, records, now, below),
+        (true, false) => branch::<TIMED, true>(core, records, now, below),
+        (false, false) => branch::<TIMED, false>(core, records, now, below),
     }
 }
 
@@ -126,7 +121,6 @@ pub(super) fn go_by<const TIMED: bool, const UNSURE: bool>(
 #[inline(never)]
 fn branch<const TIMED: bool, const TAKEN: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -134,17 +128,16 @@ fn branch<const TIMED: bool, const TAKEN: bool>(
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     if TIMED && !core.pipeline.foreseen_branch(now, &ending, next, TAKEN) {
-        return mistaken_branch::<TAKEN>(core, memory, records, now, below);
+        return mistaken_branch::<TAKEN>(core, records, now, below);
     }
     let link = record.links()[usize::from(TAKEN)];
-    follow_foreseen::<TIMED, TAKEN>(core, memory, next, link, now, below)
+    follow_foreseen::<TIMED, TAKEN>(core, next, link, now, below)
 }
 
 /// The same for one that was looked up and is not surely predicted right.
 #[inline(never)]
 fn mistaken_branch<const TAKEN: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -152,7 +145,7 @@ fn mistaken_branch<const TAKEN: bool>(
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     if !core.pipeline.mistaken_branch(now, &ending, next, TAKEN) {
-        return unforeseen_branch::<TAKEN>(core, memory, records, now, below);
+        return unforeseen_branch::<TAKEN>(core, records, now, below);
     }
     let last_half = ending.targets[0] - 2;
     if core.doubts.are_raised(last_half, core.instructions) {
@@ -160,7 +153,7 @@ fn mistaken_branch<const TAKEN: bool>(
         return core.leave(now, How::Doubted);
     }
     let link = record.links()[usize::from(TAKEN)];
-    follow(core, memory, next, link, now, below)
+    follow(core, next, link, now, below)
 }
 
 /// The same for one that is often predicted wrongly: what hangs on that the host could
@@ -168,7 +161,6 @@ fn mistaken_branch<const TAKEN: bool>(
 #[inline(never)]
 fn unsure_branch<const TAKEN: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -176,7 +168,7 @@ fn unsure_branch<const TAKEN: bool>(
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     if !core.pipeline.weigh_branch(now, &ending, next, TAKEN) {
-        return branch::<true, TAKEN>(core, memory, records, now, below);
+        return branch::<true, TAKEN>(core, records, now, below);
     }
     let link = record.links()[usize::from(TAKEN)];
     let Some(records) = below.code.get(link.place()..) else {
@@ -190,7 +182,7 @@ fn unsure_branch<const TAKEN: bool>(
         if TAKEN {
             core.pipeline.taken_at(now);
         }
-        return (first.step)(core, memory, records, now, below);
+        return (first.step)(core, records, now, below);
     }
     let split = !link.is_near() && Entry(first.index).is_split();
     if TAKEN && split {
@@ -198,14 +190,13 @@ fn unsure_branch<const TAKEN: bool>(
         core.pipeline.taken_at(now);
     }
     let now = core.pipeline.enter_unsure(now, split);
-    (second.step)(core, memory, &records[1..], now, below)
+    (second.step)(core, &records[1..], now, below)
 }
 
 /// The same for one of which nothing is known.
 #[inline(never)]
 fn unforeseen_branch<const TAKEN: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
@@ -214,7 +205,7 @@ fn unforeseen_branch<const TAKEN: bool>(
     let next = ending.targets[usize::from(TAKEN)];
     core.pipeline.branch(now, &ending, next, TAKEN);
     let link = record.links()[usize::from(TAKEN)];
-    follow(core, memory, next, link, now, below)
+    follow(core, next, link, now, below)
 }
 
 /// Goes on with the block at `next`, which starts at `link` if that is known, behind a
@@ -222,26 +213,18 @@ fn unforeseen_branch<const TAKEN: bool>(
 #[inline(always)]
 fn follow_foreseen<const TIMED: bool, const TAKEN: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     next: u64,
     link: Link,
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    follow_at_once::<TIMED, TAKEN, false>(core, memory, next, link, now, below)
+    follow_at_once::<TIMED, TAKEN, false>(core, next, link, now, below)
 }
 
 /// The same where the block may have to wait until it has been fetched.
 #[inline(always)]
-fn follow(
-    core: &mut Core,
-    memory: &mut Memory,
-    next: u64,
-    link: Link,
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
-    follow_at_once::<true, false, true>(core, memory, next, link, now, below)
+fn follow(core: &mut Core, next: u64, link: Link, now: u64, below: &mut Below<'_>) -> How {
+    follow_at_once::<true, false, true>(core, next, link, now, below)
 }
 
 /// The same behind a branch or jump that was `FORESEEN_TAKEN`, behind anything that the
@@ -250,7 +233,6 @@ fn follow(
 #[inline(always)]
 fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const UNFORESEEN: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     next: u64,
     link: Link,
     now: u64,
@@ -267,7 +249,7 @@ fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const UNFORESEE
         if TIMED && FORESEEN_TAKEN {
             core.pipeline.taken_at(now);
         }
-        return (first.step)(core, memory, records, now, below);
+        return (first.step)(core, records, now, below);
     }
     // If the fetch unit was right, there is nothing to wait for but the second group.
     let split = !link.is_near() && Entry(first.index).is_split();
@@ -278,7 +260,7 @@ fn follow_at_once<const TIMED: bool, const FORESEEN_TAKEN: bool, const UNFORESEE
         core.pipeline.taken_at(now);
         now = core.pipeline.enter(now, true);
     }
-    (second.step)(core, memory, &records[1..], now, below)
+    (second.step)(core, &records[1..], now, below)
 }
 
 /// Does what `enter` does but for its waiting, if the first record of a block says that
@@ -305,19 +287,18 @@ fn begins_at_once(
 
 /// Stands at the beginning of all code: leaves for a block whose place is not
 /// known yet.
-pub fn unlinked(core: &mut Core, _: &mut Memory, _: &[Record], now: u64, _: &mut Below<'_>) -> How {
+pub fn unlinked(core: &mut Core, _: &[Record], now: u64, _: &mut Below<'_>) -> How {
     core.leave(now, How::Unlinked)
 }
 
 /// A direct jump, which is a `CALL` if it writes a link register.
 pub fn jal<const TIMED: bool, const CALL: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (_, now) = begin_last!(core, records, now, below);
     let (record, ending) = ended!(core, records, now);
     let [after, target] = ending.targets;
     core.x[usize::from(record.rd)] = after;
@@ -329,70 +310,56 @@ pub fn jal<const TIMED: bool, const CALL: bool>(
             pipeline.foreseen_jump(now, &ending, target)
         };
         if !foreseen {
-            return unforeseen_jal(core, memory, records, now, below);
+            return unforeseen_jal(core, records, now, below);
         }
     }
-    follow_foreseen::<TIMED, true>(core, memory, target, record.links()[1], now, below)
+    follow_foreseen::<TIMED, true>(core, target, record.links()[1], now, below)
 }
 
 /// The same for one alone in the upper half of a fetch group.
-pub fn upper_jal(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+pub fn upper_jal(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     const TIMED: bool = true;
-    let (_, now) = begin_last!(core, memory, records, now, below);
+    let (_, now) = begin_last!(core, records, now, below);
     let (record, ending) = ended!(core, records, now);
     let [after, _] = ending.targets;
     core.x[usize::from(record.rd)] = after;
-    unforeseen_jal(core, memory, records, now, below)
+    unforeseen_jal(core, records, now, below)
 }
 
 /// The same for one that was not foreseen.
 #[inline(never)]
-fn unforeseen_jal(
-    core: &mut Core,
-    memory: &mut Memory,
-    records: &[Record],
-    now: u64,
-    below: &mut Below<'_>,
-) -> How {
+fn unforeseen_jal(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
     let (record, ending) = ended!(core, records, now);
     let target = ending.targets[1];
     let transfer = Transfer::direct(record.rd);
     core.pipeline.jump(now, &ending, target, transfer);
-    follow(core, memory, target, record.links()[1], now, below)
+    follow(core, target, record.links()[1], now, below)
 }
 
 macro_rules! indirect {
     ($($name:ident, $unforeseen:ident: $transfer:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
-            let (_, now) = begin_last!(core, memory, records, now, below);
+            let (_, now) = begin_last!(core, records, now, below);
             let (record, ending) = ended!(core, records, now);
             let base = core.x[usize::from(record.rs1)];
             let target = base.wrapping_add(record.immediate) & !1;
             if TIMED && !core.pipeline.foreseen_any_jump(now, &ending, target, $transfer) {
-                return $unforeseen(core, memory, records, now, below);
+                return $unforeseen(core, records, now, below);
             }
             link::<TIMED>(core, record, &ending, now, $transfer);
             let place = Link::to(core.jumps.find(target), false);
-            follow_foreseen::<TIMED, true>(core, memory, target, place, now, below)
+            follow_foreseen::<TIMED, true>(core, target, place, now, below)
         }
 
         /// The same for one that was not foreseen.
         #[inline(never)]
         fn $unforeseen(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
@@ -403,7 +370,7 @@ macro_rules! indirect {
             core.pipeline.jump(now, &ending, target, $transfer);
             link::<true>(core, record, &ending, now, $transfer);
             let place = Link::to(core.jumps.find(target), false);
-            follow(core, memory, target, place, now, below)
+            follow(core, target, place, now, below)
         }
     )*};
 }
@@ -433,12 +400,11 @@ fn link<const TIMED: bool>(
 /// Goes on in the block behind this one, which is no instruction.
 pub fn go_on<const TIMED: bool>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[1];
-    follow_at_once::<TIMED, false, true>(core, memory, next, record.links()[1], now, below)
+    follow_at_once::<TIMED, false, true>(core, next, record.links()[1], now, below)
 }

@@ -6,7 +6,6 @@ use crate::float::{
     BOX, FloatForm, FloatOperation, plain_divider_cycles, plain_quotient_double,
     plain_quotient_single, plain_root_double, plain_root_single,
 };
-use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record};
 
 /// What is rounded to nearest even: which operands have to hold numbers of the format,
@@ -16,7 +15,6 @@ macro_rules! divisions {
         |$may_round:ident| $plain:expr;)*) => {$(
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
-            memory: &mut Memory,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
@@ -27,20 +25,20 @@ macro_rules! divisions {
                 rounding: 0,
                 integer: 0,
             };
-            let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+            let (record, next, now) = begin_dependent!(core, records, now, below);
             let $a = core.f[usize::from(record.rs1)];
             let $b = core.f[usize::from(record.rs2)];
             let $may_round = core.csr.float_plain();
             let are_plain = $are_right && core.csr.float_nearest();
             let cycles = plain_divider_cycles(FORM, $a, $b);
             let (true, Some(bits), Some(cycles)) = (are_plain, $plain, cycles) else {
-                return slow_float::<TIMED>(core, memory, records, now, below);
+                return slow_float::<TIMED>(core, records, now, below);
             };
             if TIMED && !core.pipeline.float_divide(now, record.rd & 31, cycles) {
-                return crate::steps::refused(core, memory, records, now, below);
+                return crate::steps::refused(core, records, now, below);
             }
             core.f[usize::from(record.rd)] = bits;
-            (next.step)(core, memory, &records[1..], now, below)
+            (next.step)(core, &records[1..], now, below)
         }
     )*};
 }

@@ -4,7 +4,6 @@ use super::super::begin_dependent;
 use super::{boxed, double, single, slow_float};
 use crate::arithmetic as a;
 use crate::float::{BOX, FloatForm, FloatOperation, plain_integer, plain_narrowed};
-use crate::memory::Memory;
 use crate::record::{Below, Core, How, Record, Step};
 
 /// Returns the step of an operation of this kind, if there is one of its own.
@@ -46,39 +45,37 @@ trait Short {
 /// Executes an operation whose result goes to a floating-point register.
 fn to_float<const TIMED: bool, O: Short>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+    let (record, next, now) = begin_dependent!(core, records, now, below);
     let (true, Some(bits)) = (core.csr.float_on(), O::compute(core, record)) else {
-        return slow_float::<TIMED>(core, memory, records, now, below);
+        return slow_float::<TIMED>(core, records, now, below);
     };
     if TIMED && !core.pipeline.float_short(now, record.rd & 31) {
-        return crate::steps::refused(core, memory, records, now, below);
+        return crate::steps::refused(core, records, now, below);
     }
     core.f[usize::from(record.rd)] = bits;
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Executes an operation whose result goes to an integer register.
 fn to_integer<const TIMED: bool, O: Short>(
     core: &mut Core,
-    memory: &mut Memory,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
-    let (record, next, now) = begin_dependent!(core, memory, records, now, below);
+    let (record, next, now) = begin_dependent!(core, records, now, below);
     let (true, Some(bits)) = (core.csr.float_on(), O::compute(core, record)) else {
-        return slow_float::<TIMED>(core, memory, records, now, below);
+        return slow_float::<TIMED>(core, records, now, below);
     };
     if TIMED {
         core.pipeline.float_to_integer(now, record.rd & 31);
     }
     core.x[usize::from(record.rd)] = bits;
-    (next.step)(core, memory, &records[1..], now, below)
+    (next.step)(core, &records[1..], now, below)
 }
 
 /// Returns the registers that an operation reads, if they hold numbers of its format.
