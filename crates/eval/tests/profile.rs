@@ -410,6 +410,42 @@ fn bytes_are_counted_by_buffer_and_reloads_are_told() {
 }
 
 #[test]
+fn traffic_of_the_memory_system_is_counted() {
+    let (warm, _) = profile(baseline());
+    let memory = &warm.memory;
+    // Each of the 64 rows of A is a packet, each of B comes four times, each of C leaves
+    // in four parts. All is in the L2, and the core needs nothing from there.
+    let packets = 64 + 4 * 64 + 4 * 64;
+    assert_eq!((memory.l2_hits, memory.l2_misses), (packets, 0));
+    assert_eq!((memory.lines_read, memory.lines_written), (0, 0));
+    assert_eq!((memory.core_requests, memory.probes), (0, 0));
+    // In the first call nothing is: the 64 lines of each matrix, and some of the code.
+    let (_, by_cold) = evaluator_ranked("gemm-64x64x64", SETTINGS, Ranking::Cold);
+    let (cold, _) = profile_by(&by_cold, baseline());
+    let memory = &cold.memory;
+    assert_eq!(memory.l2_hits + memory.l2_misses, packets);
+    assert!((3 * 64..packets).contains(&memory.l2_misses), "{memory:?}");
+    assert_eq!(
+        (memory.lines_read, memory.core_requests),
+        (
+            memory.l2_misses + cold.core.misses_behind_l2,
+            cold.core.misses_in_l2 + cold.core.misses_behind_l2
+        )
+    );
+    // A core that has written to every line of C has to hand them over.
+    let write = "for (int i = 0; i < 64; i++) ((volatile int8_t *)C[i])[0] = 1;\n  config_ex(";
+    let (written, _) = profile(&changed("config_ex(", write));
+    let memory = &written.memory;
+    assert_eq!((memory.core_requests, memory.probes), (64, 64));
+    // Three matrices of 3,136 lines, of which one is written, do not fit into 512 KB.
+    let (problem, evaluator) = evaluator_of("gemmini/resadd-784x256", SETTINGS);
+    let source = problem.kernel("baseline").expect("a kernel");
+    let (large, _) = profile_by(&evaluator, source);
+    let memory = &large.memory;
+    assert!((1..=3136).contains(&memory.lines_written), "{memory:?}");
+}
+
+#[test]
 fn fences_in_the_middle_are_told() {
     let (without, _) = profile(baseline());
     let fenced = changed("        mvout(", "        fence();\n        mvout(");

@@ -6,7 +6,7 @@
 #[path = "driver/instances.rs"]
 mod instances;
 
-use autocomp_gemmini::timing::IdleReason;
+use autocomp_gemmini::timing::{Ideal, IdleReason};
 use autocomp_gemmini::{
     Checks, Gemmini, GemminiConfig, Instruction, MatmulLoop, MatmulParameters, MatmulRun, Severity,
 };
@@ -365,6 +365,61 @@ fn idle_cycles_of_the_array_are_charged_to_what_it_waited_for() {
         .find(|(pc, _)| *pc == 0x100 + 2 * 4)
         .unwrap();
     assert_eq!(mvin.1.idle_caused, load, "the move in is to blame");
+}
+
+#[test]
+fn a_machine_without_a_cost_lacks_it_and_nothing_else() {
+    let time = |ideal: Ideal, commands: &dyn Fn(&mut Bench)| {
+        let mut bench = int8();
+        let engine = bench.gemmini.timing_mut().unwrap();
+        engine.idealize(ideal);
+        engine.reset_stats();
+        let cycles = bench.time(commands);
+        let stats = bench.gemmini.timing().unwrap().stats();
+        (cycles, [stats.read_beats, stats.write_beats])
+    };
+    let real = Ideal::default();
+    let (loads, stores) = (
+        Ideal {
+            loads: true,
+            ..real
+        },
+        Ideal {
+            stores: true,
+            ..real
+        },
+    );
+    // A setting is over once its controller has it, a move in the cycle after that.
+    let (setting, _) = time(real, &|bench| bench.issue(0, 2, 0x3f80_0000 << 32 | 64));
+    for count in [1, 2, 8] {
+        let mvin = |bench: &mut Bench, idx| bench.mvin(BASE + idx * 1024, idx * 64, 64, 16);
+        let mvout = |bench: &mut Bench, idx| bench.mvout(BASE + idx * 1024, ACC + idx * 64, 64, 16);
+        let mvins = |bench: &mut Bench| (0..count).for_each(|idx| mvin(bench, idx));
+        let mvouts = |bench: &mut Bench| (0..count).for_each(|idx| mvout(bench, idx));
+        assert_eq!(time(loads, &mvins), (setting + count, [0, 0]));
+        assert_eq!(time(stores, &mvouts), (setting + count, [0, 0]));
+        assert_eq!(time(loads, &mvouts), time(real, &mvouts));
+        assert_eq!(time(stores, &mvins), time(real, &mvins));
+    }
+    let banks = Ideal {
+        banks: true,
+        ..real
+    };
+    let pairs = |bank: u64| {
+        move |bench: &mut Bench| (0..8).for_each(|idx| bench.pair(0, bank, ACC + idx * 16))
+    };
+    let apart = time(real, &pairs(BANK));
+    assert!(apart < time(real, &pairs(512)));
+    assert_eq!(
+        [BANK, 512].map(|bank| time(banks, &pairs(bank))),
+        [apart; 2]
+    );
+    let fences = Ideal {
+        fences: true,
+        ..real
+    };
+    // The core is free in the cycle after the one in which it has sent the command.
+    assert_eq!(time(fences, &|bench| bench.mvin(BASE, 0, 64, 16)).0, 1);
 }
 
 fn command() -> impl Strategy<Value = (u8, u64, u64, u64)> {
