@@ -237,6 +237,14 @@ impl Ending {
         self.marks & UPPER != 0
     }
 
+    /// The same where that is known.
+    #[inline(always)]
+    #[must_use]
+    pub fn in_upper_half(mut self, upper: bool) -> Self {
+        self.marks = self.marks & !UPPER | if upper { UPPER } else { 0 };
+        self
+    }
+
     /// Returns what becomes of `before` behind the block, if it goes to its target or
     /// where that is not known.
     #[inline(always)]

@@ -83,9 +83,9 @@ macro_rules! branches {
             let a = core.x[usize::from(record.rs1)];
             let b = core.x[usize::from(record.rs2)];
             if $condition::holds(a, b) {
-                unforeseen_branch::<true>(core, records, now, below)
+                unforeseen_branch::<true, true>(core, records, now, below)
             } else {
-                unforeseen_branch::<false>(core, records, now, below)
+                unforeseen_branch::<false, true>(core, records, now, below)
             }
         }
     )*};
@@ -145,7 +145,7 @@ fn mistaken_branch<const TAKEN: bool>(
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
     if !core.pipeline.mistaken_branch(now, &ending, next, TAKEN) {
-        return unforeseen_branch::<TAKEN>(core, records, now, below);
+        return unforeseen_branch::<TAKEN, false>(core, records, now, below);
     }
     let last_half = ending.targets[0] - 2;
     if core.doubts.are_raised(last_half, core.instructions) {
@@ -193,9 +193,10 @@ fn unsure_branch<const TAKEN: bool>(
     (second.step)(core, &records[1..], now, below)
 }
 
-/// The same for one of which nothing is known.
+/// The same for one of which nothing is known but whether it stands alone in the `UPPER`
+/// half of a fetch group.
 #[inline(never)]
-fn unforeseen_branch<const TAKEN: bool>(
+fn unforeseen_branch<const TAKEN: bool, const UPPER: bool>(
     core: &mut Core,
     records: &[Record],
     now: u64,
@@ -203,6 +204,7 @@ fn unforeseen_branch<const TAKEN: bool>(
 ) -> How {
     let (record, ending) = ended!(core, records, now);
     let next = ending.targets[usize::from(TAKEN)];
+    let ending = ending.in_upper_half(UPPER);
     core.pipeline.branch(now, &ending, next, TAKEN);
     let link = record.links()[usize::from(TAKEN)];
     follow(core, next, link, now, below)
@@ -310,7 +312,7 @@ pub fn jal<const TIMED: bool, const CALL: bool>(
             pipeline.foreseen_jump(now, &ending, target)
         };
         if !foreseen {
-            return unforeseen_jal(core, records, now, below);
+            return unforeseen_jal::<CALL, false>(core, records, now, below);
         }
     }
     follow_foreseen::<TIMED, true>(core, target, record.links()[1], now, below)
@@ -323,15 +325,25 @@ pub fn upper_jal(core: &mut Core, records: &[Record], now: u64, below: &mut Belo
     let (record, ending) = ended!(core, records, now);
     let [after, _] = ending.targets;
     core.x[usize::from(record.rd)] = after;
-    unforeseen_jal(core, records, now, below)
+    match Transfer::direct(record.rd) {
+        Transfer::Call => unforeseen_jal::<true, true>(core, records, now, below),
+        _ => unforeseen_jal::<false, true>(core, records, now, below),
+    }
 }
 
-/// The same for one that was not foreseen.
+/// The same for one that was not foreseen and stands alone in the `UPPER` half of a fetch
+/// group or not.
 #[inline(never)]
-fn unforeseen_jal(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
+fn unforeseen_jal<const CALL: bool, const UPPER: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
     let (record, ending) = ended!(core, records, now);
+    let ending = ending.in_upper_half(UPPER);
     let target = ending.targets[1];
-    let transfer = Transfer::direct(record.rd);
+    let transfer = if CALL { Transfer::Call } else { Transfer::Jump };
     core.pipeline.jump(now, &ending, target, transfer);
     follow(core, target, record.links()[1], now, below)
 }
