@@ -354,13 +354,11 @@ impl Predictor {
         self.targets.knows(executed.last_half)
     }
 
-    /// Returns whether a call, return or indirect jump was predicted right and
-    /// without a bubble, as far as that is soon seen, and learns from it if so.
+    /// Returns whether a call, return or indirect jump that does not stand alone in the
+    /// upper half of its group was predicted right and without a bubble, as far as that is
+    /// soon seen, and learns from it if so.
     #[inline(always)]
     pub fn foresees_any_jump(&mut self, executed: Executed) -> bool {
-        if executed.upper {
-            return false;
-        }
         let Some(known) = self.targets.target_of(executed.last_half) else {
             return false;
         };

@@ -244,7 +244,7 @@ impl Pipeline {
     }
 
     /// Accounts for any jump, if that is soon seen to have been foreseen; returns whether
-    /// it was.
+    /// it was. Not for one that stands alone in the upper half of its fetch group either.
     #[inline(always)]
     pub fn foreseen_any_jump(
         &mut self,

@@ -360,23 +360,28 @@ macro_rules! indirect {
             let (record, ending) = ended!(core, records, now);
             let base = core.x[usize::from(record.rs1)];
             let target = base.wrapping_add(record.immediate) & !1;
+            if TIMED && ending.is_upper() {
+                return $unforeseen::<true>(core, records, now, below);
+            }
             if TIMED && !core.pipeline.foreseen_any_jump(now, &ending, target, $transfer) {
-                return $unforeseen(core, records, now, below);
+                return $unforeseen::<false>(core, records, now, below);
             }
             link::<TIMED>(core, record, &ending, now, $transfer);
             let place = Link::to(core.jumps.find(target), false);
             follow_foreseen::<TIMED, true>(core, target, place, now, below)
         }
 
-        /// The same for one that was not foreseen.
+        /// The same for one that was not foreseen and stands alone in the `UPPER` half of
+        /// a fetch group or not.
         #[inline(never)]
-        fn $unforeseen(
+        fn $unforeseen<const UPPER: bool>(
             core: &mut Core,
             records: &[Record],
             now: u64,
             below: &mut Below<'_>,
         ) -> How {
             let (record, ending) = ended!(core, records, now);
+            let ending = ending.in_upper_half(UPPER);
             let base = core.x[usize::from(record.rs1)];
             let target = base.wrapping_add(record.immediate) & !1;
             core.pipeline.jump(now, &ending, target, $transfer);
