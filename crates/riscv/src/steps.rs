@@ -163,10 +163,13 @@ pub(crate) fn step_of_branch(operation: Operation, doubted: bool) -> Option<Step
 }
 
 fn fused<const TIMED: bool>(form: FusedForm) -> Step {
-    match (form.is_nearest_even(), form.double) {
-        (true, false) => float::fused_single::<TIMED>,
-        (true, true) => float::fused_double::<TIMED>,
-        _ => float::fused::<TIMED>,
+    let negates = form.negate_product || form.negate_addend;
+    match (form.double, negates) {
+        _ if !form.is_nearest_even() => float::fused::<TIMED>,
+        (false, false) => float::fused_single::<TIMED, false>,
+        (false, true) => float::fused_single::<TIMED, true>,
+        (true, false) => float::fused_double::<TIMED, false>,
+        (true, true) => float::fused_double::<TIMED, true>,
     }
 }
 

@@ -174,8 +174,9 @@ pub(crate) fn plain_integer(value: f64, truncates: bool, may_round: bool) -> Opt
 /// too, or the operation a division by infinity, which gives zero.
 #[inline(always)]
 fn is_plain_double(result: f64) -> bool {
-    const LEAST: u64 = f64::MIN_POSITIVE.to_bits() + 1;
-    result.abs().to_bits().wrapping_sub(LEAST) < f64::MAX.to_bits() - LEAST
+    // The highest and the lowest exponent of normal numbers are left out, too.
+    let exponent = result.to_bits() >> 52 & 0x7ff;
+    exponent.wrapping_sub(2) < 0x7fc
 }
 
 #[inline(always)]

@@ -32,15 +32,16 @@ pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
     core.raise(Trap::illegal(core.pc_of(record), 0, why), record, now)
 }
 
-/// Executes a fused multiply-add of single precision that is rounded to nearest even.
-pub fn fused_single<const TIMED: bool>(
+/// Executes a fused multiply-add of single precision that is rounded to nearest even, and
+/// `NEGATES` the product or the addend or not.
+pub fn fused_single<const TIMED: bool, const NEGATES: bool>(
     core: &mut Core,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
     let (record, next, now) = begin_dependent!(core, records, now, below);
-    let (are_single, [a, b, c]) = single_operands(core, record);
+    let (are_single, [a, b, c]) = single_operands::<NEGATES>(core, record);
     let plain = plain_fused_single(a, b, c);
     let (true, true, Some(result)) = (core.csr.float_plain(), are_single, plain) else {
         return fused_single_exact::<TIMED>(core, records, now, below);
@@ -63,7 +64,7 @@ fn fused_single_exact<const TIMED: bool>(
     let [record, next, ..] = records else {
         return super::lost(core, now);
     };
-    let (are_single, [a, b, c]) = single_operands(core, record);
+    let (are_single, [a, b, c]) = single_operands::<true>(core, record);
     let exact = plain_fused_single(a, b, c).filter(|sum| is_exact_fused_single(a, b, c, *sum));
     let (true, true, Some(result)) = (core.csr.float_nearest(), are_single, exact) else {
         return slow_fused::<TIMED>(core, records, now, below);
@@ -75,11 +76,12 @@ fn fused_single_exact<const TIMED: bool>(
     (next.step)(core, &records[1..], now, below)
 }
 
-/// Returns the operands of a fused multiply-add of single precision, and whether the
-/// registers hold such.
+/// Returns the operands of a fused multiply-add of single precision, which may be one that
+/// `NEGATES`, and whether the registers hold such.
 #[inline(always)]
-fn single_operands(core: &Core, record: &Record) -> (bool, [f32; 3]) {
-    let (product_sign, addend_sign) = FusedForm::single_signs(record.extra);
+fn single_operands<const NEGATES: bool>(core: &Core, record: &Record) -> (bool, [f32; 3]) {
+    let form = if NEGATES { record.extra } else { 0 };
+    let (product_sign, addend_sign) = FusedForm::single_signs(form);
     let [a, b, c] = fused_registers(core, record);
     let operands = [single(a ^ product_sign), single(b), single(c ^ addend_sign)];
     (a & b & c >= BOX, operands)
@@ -90,8 +92,9 @@ fn fused_registers(core: &Core, record: &Record) -> [u64; 3] {
     [record.rs1, record.rs2, record.immediate as u8].map(|number| core.f[usize::from(number)])
 }
 
-/// Executes a fused multiply-add of double precision that is rounded to nearest even.
-pub fn fused_double<const TIMED: bool>(
+/// Executes a fused multiply-add of double precision that is rounded to nearest even, and
+/// `NEGATES` the product or the addend or not.
+pub fn fused_double<const TIMED: bool, const NEGATES: bool>(
     core: &mut Core,
     records: &[Record],
     now: u64,
@@ -101,7 +104,7 @@ pub fn fused_double<const TIMED: bool>(
     if !core.csr.float_plain() {
         return fused_double_exact::<TIMED>(core, records, now, below);
     }
-    let [a, b, c] = double_operands(core, record);
+    let [a, b, c] = double_operands::<NEGATES>(core, record);
     let Some(result) = rounded_fused_double(a, b, c) else {
         return slow_fused::<TIMED>(core, records, now, below);
     };
@@ -123,7 +126,7 @@ fn fused_double_exact<const TIMED: bool>(
     let [record, next, ..] = records else {
         return super::lost(core, now);
     };
-    let [a, b, c] = double_operands(core, record);
+    let [a, b, c] = double_operands::<true>(core, record);
     let exact = exact_fused_double(a, b, c);
     let (true, Some(result)) = (core.csr.float_nearest(), exact) else {
         return slow_fused::<TIMED>(core, records, now, below);
@@ -135,10 +138,12 @@ fn fused_double_exact<const TIMED: bool>(
     (next.step)(core, &records[1..], now, below)
 }
 
-/// Returns the operands of a fused multiply-add of double precision.
+/// Returns the operands of a fused multiply-add of double precision, which may be one that
+/// `NEGATES`.
 #[inline(always)]
-fn double_operands(core: &Core, record: &Record) -> [f64; 3] {
-    let (product_sign, addend_sign) = FusedForm::double_signs(record.extra);
+fn double_operands<const NEGATES: bool>(core: &Core, record: &Record) -> [f64; 3] {
+    let form = if NEGATES { record.extra } else { 0 };
+    let (product_sign, addend_sign) = FusedForm::double_signs(form);
     let [a, b, c] = fused_registers(core, record);
     [double(a ^ product_sign), double(b), double(c ^ addend_sign)]
 }
