@@ -125,14 +125,13 @@ impl MemorySystem {
         self.trackers.has_room()
     }
 
-    /// Returns how many beats of requests the port finds on their way to the L2 in
-    /// cycle `now`.
+    /// Returns whether the port finds room for a beat on the way to the L2 in cycle `now`.
     #[inline]
-    pub(super) fn queued(&self, now: u64) -> u64 {
-        self.trackers.queued(now)
+    pub(super) fn is_open(&self, now: u64) -> bool {
+        self.trackers.is_open(now)
     }
 
-    /// Returns the next cycle behind `now` in which there may be fewer of them.
+    /// Returns the next cycle behind `now`, in which there is none, in which there may be.
     #[inline]
     pub(super) fn room_from(&self, now: u64) -> u64 {
         let taken = self.next_event();
@@ -165,14 +164,8 @@ impl MemorySystem {
     /// Lets nothing through the data pipeline before cycle `until`.
     #[inline]
     pub(super) fn hold_answers(&mut self, until: u64) {
-        self.trackers.free.pipeline = self.trackers.free.pipeline.max(until);
-    }
-
-    /// Returns whether all that happens in cycle `now` is that a request finds no tracker;
-    /// that has happened then.
-    #[inline]
-    pub(super) fn refuses(&mut self, now: u64) -> bool {
-        now < self.outer.next_event() && self.trackers.refuse(now)
+        let free = &mut self.trackers.free;
+        free.set_pipeline(until.max(free.pipeline()));
     }
 
     /// Works through cycle `now`; returns what has been answered.
@@ -196,26 +189,25 @@ impl MemorySystem {
         self.catch_up(now);
         let free = self.pipeline.follow(now);
         self.hold_answers(free);
-        let (mut reply, mut freed) = (None, None);
-        match self.trackers.turn(now) {
-            None => {}
-            Some(idx) if self.trackers.is_hit(idx) => {
-                reply = Some(self.answer_hit(idx, now));
-                freed = Some(idx);
+        let Some(idx) = self.trackers.turn(now) else {
+            if self.trackers.next_input() <= now {
+                self.take_next(now);
             }
-            Some(idx) => {
-                let ended;
-                (reply, ended) = self.go_on(idx, now);
-                freed = ended.then_some(idx);
+            return None;
+        };
+        let (reply, ended) = if self.trackers.is_hit(idx) {
+            (Some(self.answer_hit(idx, now)), true)
+        } else {
+            self.go_on(idx, now)
+        };
+        if !ended {
+            if self.trackers.next_input() <= now {
+                self.take_next(now);
             }
+        } else if !self.trackers.free_at_once(idx, now) {
+            self.take_after(idx, now);
         }
-        match freed {
-            Some(idx) if self.trackers.free_at_once(idx, now) => {}
-            Some(idx) => self.take_after(idx, now),
-            None if self.trackers.next_input() <= now => self.take_next(now),
-            None => {}
-        }
-        self.trackers.end(now);
+        self.trackers.look_ahead(now);
         reply
     }
 
@@ -321,7 +313,7 @@ impl MemorySystem {
             busy = self.line_cycles;
         }
         self.victim_free = now + busy;
-        self.trackers.free.eviction = self.victim_free;
+        self.trackers.free.set_eviction(self.victim_free);
     }
 
     /// Asks for a line behind the L2 in cycle `now`, or only to write it.
@@ -332,7 +324,7 @@ impl MemorySystem {
         self.trackers.go_on(idx, Step::Answer, u64::MAX);
         match self.outer.request(idx, data, now) {
             Some(start) => self.note_line(idx, start),
-            None if !self.outer.takes_request() => self.trackers.free.request = u64::MAX,
+            None if !self.outer.takes_request() => self.trackers.free.set_request(u64::MAX),
             None => {}
         }
     }
@@ -355,12 +347,12 @@ impl MemorySystem {
     fn come_back(&mut self, now: u64) {
         let victims = self.outer.takes_victim(now);
         let back = self.outer.step(now);
-        if self.trackers.free.request == u64::MAX && self.outer.takes_request() {
+        if self.trackers.free.request() == u64::MAX && self.outer.takes_request() {
             self.trackers.free_request(now + 1);
         }
         if !self.outer.takes_victim(now + 1) {
-            self.trackers.free.eviction = u64::MAX;
-        } else if self.trackers.free.eviction == u64::MAX || !victims {
+            self.trackers.free.set_eviction(u64::MAX);
+        } else if self.trackers.free.eviction() == u64::MAX || !victims {
             let from = self.victim_free.max(now + 1);
             self.trackers.free_eviction(from, now + 1);
         }
@@ -413,7 +405,7 @@ impl MemorySystem {
         let place = request.line * BEATS + u64::from(request.beat);
         let (first, last) = self.pipeline.read((place, request.beats), now);
         let reply = answered(request, first, last, true);
-        self.trackers.free.pipeline = last + 1;
+        self.trackers.free.set_pipeline(last + 1);
         reply
     }
 
@@ -431,7 +423,7 @@ impl MemorySystem {
         let beats = (place, request.beats);
         let (first, last, end) = self.pipeline.take(beats, reads, writes, now);
         let reply = answered(request, first, last, hit);
-        self.trackers.free.pipeline = end;
+        self.trackers.free.set_pipeline(end);
         reply
     }
 }

@@ -128,19 +128,20 @@ impl Engine {
         self.wake[LOAD] = self.wake[LOAD].min(at);
     }
 
-    /// Returns from which cycle the data pipeline of the L2 can go on behind what
-    /// it has answered the reader, if that is not at once: beats that the merger
-    /// does not take stay in the buffers on the way, then in the pipeline, and
-    /// everything else waits behind them, writes and the core's reads too. While
-    /// that is not known yet, the next cycle.
+    /// Lets the data pipeline of the L2 go on behind what it has answered the reader only
+    /// once it can, as seen in cycle `now`: beats that the merger does not take stay in the
+    /// buffers on the way, then in the pipeline, and everything else waits behind them,
+    /// writes and the core's reads too. While it is not known when it can, not before the
+    /// next cycle.
     ///
     /// *Source*: RTL: `SourceD`, in which a beat that the port does not take stalls
     /// all stages; the number of beats fitted.
     #[inline]
-    pub(super) fn answers_held_until(&self, now: u64) -> Option<u64> {
-        match self.load.held_until {
-            u64::MAX => Some(now + 1),
-            until => (until > now + LAG).then_some(until),
+    pub(super) fn hold_answers(&mut self, now: u64) {
+        let until = self.load.held_until;
+        if until > now + LAG {
+            let until = if until == u64::MAX { now + 1 } else { until };
+            self.memory.hold_answers(until);
         }
     }
 

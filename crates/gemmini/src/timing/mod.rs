@@ -7,6 +7,7 @@
 //! Source: Gemmini's generator (module names in [`TimingConfig`]) and counts
 //! measured on RTL.
 
+mod agenda;
 mod calendar;
 mod completions;
 mod config;

@@ -4,23 +4,21 @@
 //!
 //! *Source*: Gemmini, `StreamReaderCore`, `Scratchpad`; Rocket Chip, `TLXbar`.
 
+use super::agenda::Agenda;
 use super::engine::{COMPLETE, Engine, ISSUE, LOAD, PORT, STORE, Until};
 use super::load::Packet;
 use super::memory::Reply;
 use super::request::{Client, Kind};
-use super::ring::Ring;
 use crate::ExecContext;
 use crate::address::Tile;
 use crate::configured::StoreState;
 use crate::isa::Instruction;
 use autocomp_riscv::LineAccess;
-use std::collections::VecDeque;
 
-/// Beats that fit between the turns of reader and writer and the L2 (RTL: the
-/// scratchpad's buffer, the tile's, and the L2's).
-const BUFFERED: u64 = 5;
 /// Requests that fit between the reader and its turn (RTL: the reader's buffer).
 const READS: usize = 2;
+/// Places for write packets that wait for the port: as many as can be outstanding.
+const WRITES: usize = 64;
 /// Places for packets that the merger has not put together: more than there can
 /// be.
 pub(super) const PACKETS: usize = 64;
@@ -44,14 +42,12 @@ impl Read {
 }
 
 /// Read requests in the order in which they come: one per packet at most.
-type Reads = Ring<Read, PACKETS>;
+type Reads = Agenda<Read, PACKETS>;
 
 /// Takes the oldest request, if it is there in cycle `now`.
 #[inline]
 fn take_until(reads: &mut Reads, now: u64) -> Option<Read> {
-    let read = *reads.front().filter(|read| read.at <= now)?;
-    reads.drop_front(1);
-    Some(read)
+    (reads.next() <= now).then(|| reads.take())
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +55,14 @@ struct Write {
     address: u64,
     kind: Kind,
     beats: u64,
-    at: u64,
+}
+
+impl Write {
+    const NONE: Self = Self {
+        address: 0,
+        kind: Kind::Get,
+        beats: 0,
+    };
 }
 
 /// The last stages of the reader. What the buffer behind them does not take
@@ -90,10 +93,7 @@ impl Lane {
     /// Lets cycles pass until `now`, in which nothing was taken.
     fn pass_until(&mut self, now: u64, reads: &mut Reads) {
         if self.is_empty() {
-            self.cycle = match reads.front() {
-                Some(read) if read.at < now => read.at,
-                _ => now,
-            };
+            self.cycle = now.min(reads.next());
             self.tried = take_until(reads, self.cycle);
             self.behind = take_until(reads, self.cycle + 1);
         }
@@ -113,9 +113,9 @@ pub(super) struct Port {
     reads: Reads,
     lane: Lane,
     /// Read requests that wait for a turn, and when the last one had it.
-    buffer: Ring<Read, READS>,
+    buffer: Agenda<Read, READS>,
     last_read: u64,
-    writes: VecDeque<Write>,
+    writes: Agenda<Write, WRITES>,
     /// Requests in all of these.
     waiting: usize,
     free: u64,
@@ -132,11 +132,11 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn new() -> Self {
         Self {
-            reads: Ring::new(Read::NONE),
+            reads: Agenda::new(Read::NONE),
             lane: Lane::default(),
-            buffer: Ring::new(Read::NONE),
+            buffer: Agenda::new(Read::NONE),
             last_read: 0,
-            writes: VecDeque::with_capacity(32),
+            writes: Agenda::new(Write::NONE),
             waiting: 0,
             free: 0,
             look: u64::MAX,
@@ -161,21 +161,15 @@ impl Port {
     fn put_read(&mut self, read: Read) {
         // What is in the buffer by now is all that can be there then.
         if self.buffer.len() == READS {
-            self.reads.push_back(read);
+            self.reads.push_back(read.at, read);
             return;
         }
         self.look = self.look.min(read.at);
         if self.reads.len() == 0 && self.lane.is_empty() {
-            self.buffer.push_back(read);
+            self.buffer.push_back(read.at, read);
         } else {
-            self.reads.push_back(read);
+            self.reads.push_back(read.at, read);
         }
-    }
-
-    /// Returns when the first request in the buffer is there.
-    #[inline]
-    fn buffered(&self) -> u64 {
-        self.buffer.front().map_or(u64::MAX, |read| read.at)
     }
 
     /// Lets the buffer take what the reader tries in cycle `now`.
@@ -184,7 +178,7 @@ impl Port {
         if let Some(read) = self.lane.tried
             && now >= self.room_for_read()
         {
-            self.buffer.push_back(read);
+            self.buffer.push_back(read.at, read);
             self.lane.pass(true, &mut self.reads);
         }
     }
@@ -205,7 +199,7 @@ impl Port {
     #[inline]
     fn read_from(&self, now: u64) -> u64 {
         let first = if self.lane.is_empty() {
-            self.reads.front().map_or(u64::MAX, |read| read.at)
+            self.reads.next()
         } else {
             self.lane.cycle
         };
@@ -231,7 +225,7 @@ impl Engine {
         let turn = at.max(self.port.free);
         let direct = self.store.is_idle()
             && self.port.is_idle()
-            && (self.memory.has_room() || self.memory.queued(turn) < BUFFERED);
+            && (self.memory.has_room() || self.memory.is_open(turn));
         if direct {
             self.grant_read(read, turn);
             self.wake[PORT] = self.wake[PORT].min(turn + 1);
@@ -246,12 +240,12 @@ impl Engine {
     pub(super) fn request_write(&mut self, address: u64, kind: Kind, beats: u64, at: u64) {
         self.port.waiting += 1;
         self.port.look = self.port.look.min(at);
-        self.port.writes.push_back(Write {
+        let write = Write {
             address,
             kind,
             beats,
-            at,
-        });
+        };
+        self.port.writes.push_back(at, write);
         self.wake[PORT] = self.wake[PORT].min(at);
     }
 
@@ -274,22 +268,26 @@ impl Engine {
         if self.port.read_from(now - 1) <= now {
             self.port.take_read(now);
         }
-        if self.turn_from(now) <= now {
+        let mut turn = self.turn_from(now);
+        if turn <= now {
             self.turn(now);
+            turn = self.turn_from(now + 1);
+        } else if turn == now + 1 {
+            // Less is on its way then.
+            turn = self.turn_from(now + 1);
         }
-        self.port.read_from(now).min(self.turn_from(now + 1))
+        self.port.read_from(now).min(turn)
     }
 
     /// Returns the first cycle from `now` on in which a request may have a turn.
     #[inline]
     fn turn_from(&self, now: u64) -> u64 {
-        let write = self.port.writes.front().map_or(u64::MAX, |write| write.at);
-        let first = self.port.buffered().min(write);
+        let first = self.port.buffer.next().min(self.port.writes.next());
         if first == u64::MAX {
             return first;
         }
         let at = first.max(self.port.free).max(now);
-        if self.memory.queued(at) < BUFFERED {
+        if self.memory.is_open(at) {
             at
         } else {
             self.memory.room_from(at)
@@ -299,11 +297,11 @@ impl Engine {
     /// A request has its turn in cycle `now`.
     fn turn(&mut self, now: u64) {
         self.port.waiting -= 1;
-        let write = self.port.writes.front().map_or(u64::MAX, |write| write.at);
-        if write <= now && (self.port.buffered() > now || !self.port.wrote) {
-            let write = self.port.writes.pop_front().expect("just seen");
+        let at = self.port.writes.next();
+        if at <= now && (self.port.buffer.next() > now || !self.port.wrote) {
+            let write = self.port.writes.take();
             if let Some(counts) = &mut self.counts {
-                counts.write_at_port(write.at, now, write.beats);
+                counts.write_at_port(at, now, write.beats);
             }
             self.port.free = now + write.beats;
             self.port.wrote = true;
@@ -311,29 +309,30 @@ impl Engine {
                 .send(write.address, write.beats, now, write.kind, Client::Writer);
             self.note_write(now, write.beats);
         } else {
-            let read = *self.port.buffer.front().expect("just seen");
-            self.port.buffer.drop_front(1);
+            let read = self.port.buffer.take();
             self.grant_read(read, now);
         }
     }
 
     /// Lets requests through and the L2 work in cycle `now`, and in those after
     /// it up to the first in which another unit has something to do.
+    #[inline(never)]
     pub(super) fn step_port(&mut self, mut now: u64) {
         self.wake[PORT] = u64::MAX;
         let mut bound = self.next_event().min(self.run_limit.saturating_add(1));
+        let mut due = self.memory.next_event();
         loop {
-            let mut reply = None;
-            if self.memory.next_event() <= now {
-                if let Some(until) = self.answers_held_until(now) {
-                    self.memory.hold_answers(until);
-                }
-                reply = self.memory.advance(now);
-                if let Some(reply) = &reply {
+            if due <= now {
+                self.hold_answers(now);
+                if let Some(reply) = self.memory.advance(now) {
                     self.now = now;
-                    self.take_reply(reply);
+                    self.take_reply(&reply);
                     bound = bound.min(self.next_after_reply());
                     debug_assert!(bound <= self.next_event());
+                    if reply.client == Client::Core {
+                        // Someone waits for that.
+                        bound = 0;
+                    }
                 }
             }
             if self.port.look <= now {
@@ -342,28 +341,15 @@ impl Engine {
                 bound = bound.min(self.wake[STORE]);
                 debug_assert!(bound <= self.next_event());
             }
-            let next = self.port.look.min(self.memory.next_event());
+            due = self.memory.next_event();
+            let next = self.port.look.min(due);
             let at = next.max(now);
-            if at >= bound || reply.is_some_and(|reply| reply.client == Client::Core) {
+            if at >= bound {
                 self.now = now;
                 self.wake[PORT] = next;
                 return;
             }
             now = at;
-            // Most looks at requests are in vain while all trackers are in use.
-            if now < self.port.look && self.memory.refuses(now) {
-                if let Some(until) = self.answers_held_until(now) {
-                    self.memory.hold_answers(until);
-                }
-                let next = self.port.look.min(self.memory.next_event());
-                let at = next.max(now);
-                if at >= bound {
-                    self.now = now;
-                    self.wake[PORT] = next;
-                    return;
-                }
-                now = at;
-            }
         }
     }
 

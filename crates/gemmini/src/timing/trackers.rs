@@ -7,11 +7,13 @@
 //! *Source*: SiFive's inclusive cache, `Scheduler` and `MSHR`.
 
 mod intake;
+mod turns;
 
+use super::agenda::Agenda;
 use super::request::Request;
-use super::ring::Ring;
 use intake::Left;
 use std::collections::VecDeque;
+use turns::Free;
 
 /// Trackers that requests can use at most.
 const MOST: usize = 32;
@@ -21,6 +23,9 @@ const SPARE: usize = 2;
 const LOOKUP: u64 = 2;
 /// In place of a tracker, if there is none.
 const NONE: u8 = u8::MAX;
+
+/// Kinds of steps.
+const STEPS: usize = 6;
 
 /// What a transaction has to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,34 +65,6 @@ pub(super) struct Victim {
     pub(super) core_dirty: bool,
 }
 
-/// When something that steps need is free.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Free {
-    /// The data pipeline.
-    pub(super) pipeline: u64,
-    /// The way on which victims are sent away.
-    pub(super) eviction: u64,
-    /// The way on which lines are asked for.
-    pub(super) request: u64,
-    /// The directory, to note a line's state: it looks up lines first.
-    directory: u64,
-}
-
-/// What a step needs, in a form in which the cycle of every step is worked out
-/// by the same operations: which step it is cannot be foreseen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Needs {
-    /// Cycle from which the tracker itself is ready.
-    ready: u64,
-    /// All bits set if the step needs the data pipeline, none if not.
-    pipeline: u64,
-    /// The same of the ways on which victims are sent away and lines asked for.
-    eviction: u64,
-    request: u64,
-    /// Cycle from which on the step needs the directory.
-    directory_from: u64,
-}
-
 /// A set of trackers, one bit each.
 type Set = u32;
 
@@ -96,6 +73,7 @@ pub(super) struct Trackers {
     /// Trackers that requests can use.
     count: usize,
     used: Set,
+    in_use: usize,
     /// By tracker, its request, and the requests that wait for it.
     requests: [Request; MOST],
     queues: Vec<VecDeque<Request>>,
@@ -105,27 +83,24 @@ pub(super) struct Trackers {
     /// Trackers with reads that hit and need nothing but the data pipeline, once
     /// they are ready, and those that will be and when, the next one first.
     hits: Set,
-    coming_hits: Ring<(u64, u8), MOST>,
+    coming_hits: Agenda<u8, MOST>,
     /// All other trackers in use, and a cycle before which none of them can have
     /// a turn.
     others: Set,
     next_other: u64,
-    /// Those of them that wait for what their answer needs, for the directory to note a
-    /// line's state, to send a victim away, to ask for a line, and for a turn only.
-    answering: Set,
-    finishing: Set,
-    releasing: Set,
-    acquiring: Set,
-    asking: Set,
+    /// By step, those of them that wait for what it needs only.
+    awake: [Set; STEPS],
     /// Those that will, with the cycles from which they are ready, the first one first.
-    asleep: Ring<(u64, u8), MOST>,
+    asleep: Agenda<u8, MOST>,
     /// By tracker, if it is one of the others: what is known of its transaction,
-    /// its next step, what that needs, and the cycle from which nothing is waited
-    /// for any more but the answer: `u64::MAX` if the answer is not the end, or
-    /// changes nothing.
+    /// its next step, from which cycle it is ready for that itself, from which cycle on
+    /// the answer needs the directory (`u64::MAX` for other steps), and the cycle from
+    /// which nothing is waited for any more but the answer: `u64::MAX` if the answer is
+    /// not the end, or changes nothing.
     transactions: [Transaction; MOST],
     steps: [Step; MOST],
-    needs: [Needs; MOST],
+    ready: [u64; MOST],
+    directory_from: [u64; MOST],
     settled: [u64; MOST],
     /// By tracker, for how many things it waits of which it is not known when they
     /// come, and from which cycle it waits for nothing else.
@@ -142,7 +117,7 @@ pub(super) struct Trackers {
     /// Requests on their way, with the cycle at which they arrive.
     incoming: VecDeque<(u64, Request)>,
     /// Beats of those of them that are the accelerator's.
-    own_beats: u64,
+    own_beats: usize,
     /// The accelerator's beats that were taken last.
     left: Left,
     /// The cycle at which the last request arrives, or the last one arrived.
@@ -168,23 +143,21 @@ impl Trackers {
         Self {
             count,
             used: 0,
+            in_use: 0,
             requests: [Request::NONE; MOST],
             queues: vec![VecDeque::new(); count],
             of_set: vec![NONE; sets],
             set_mask: sets as u64 - 1,
             hits: 0,
-            coming_hits: Ring::new((0, 0)),
+            coming_hits: Agenda::new(0),
             others: 0,
             next_other: u64::MAX,
-            answering: 0,
-            finishing: 0,
-            releasing: 0,
-            acquiring: 0,
-            asking: 0,
-            asleep: Ring::new((0, 0)),
+            awake: [0; STEPS],
+            asleep: Agenda::new(0),
             transactions: [transaction; MOST],
             steps: [Step::Finish; MOST],
-            needs: [Needs::default(); MOST],
+            ready: [0; MOST],
+            directory_from: [0; MOST],
             settled: [0; MOST],
             awaited: [0; MOST],
             known: [0; MOST],
@@ -247,190 +220,14 @@ impl Trackers {
         self.next_input
     }
 
-    /// Works out when the next tracker can have a turn, after cycle `now`.
-    #[inline]
-    fn look_ahead(&mut self, now: u64) {
-        if self.next_other <= now {
-            self.able_others(now);
-        }
-        let hit = match self.coming_hits.front() {
-            _ if self.hits != 0 => self.free.pipeline,
-            Some((ready, _)) => self.free.pipeline.max(*ready),
-            None => u64::MAX,
-        };
-        self.next_turn = hit.min(self.next_other).max(now + 1);
-    }
-
-    /// A tracker cannot have a turn before cycle `ready`.
-    #[inline]
-    fn sleep_until(&mut self, ready: u64, idx: usize) {
-        let entry = (ready, idx as u8);
-        self.asleep
-            .insert_before(entry, |(other, _)| *other > ready);
-    }
-
-    /// Victims can be sent away from cycle `from` on, after it was not known when; that is
-    /// seen in cycle `at`.
-    pub(super) fn free_eviction(&mut self, from: u64, at: u64) {
-        self.free.eviction = from;
-        self.releasing = self.still_awake(self.releasing, from);
-        self.look_again(at);
-    }
-
-    /// The same of requests for lines, from cycle `at` on.
-    pub(super) fn free_request(&mut self, at: u64) {
-        self.free.request = at;
-        self.acquiring = self.still_awake(self.acquiring, at);
-        self.look_again(at);
-    }
-
-    fn look_again(&mut self, at: u64) {
-        self.next_other = self.next_other.min(at);
-        self.next_turn = self.next_turn.min(at);
-    }
-
-    /// Lets those of some trackers sleep that are ready later than what they wait for is
-    /// free, from cycle `from` on; returns the others.
-    fn still_awake(&mut self, waiting: Set, from: u64) -> Set {
-        let (mut left, mut awake) = (waiting, waiting);
-        while left != 0 {
-            let idx = left.trailing_zeros() as usize;
-            let ready = self.needs[idx % MOST].ready;
-            if ready > from {
-                awake &= !(1 << idx);
-                self.sleep_until(ready, idx);
-            }
-            left &= left - 1;
-        }
-        awake
-    }
-
-    /// Returns which of the trackers that are not hits can have a turn in cycle
-    /// `now`, and notes from which cycle the first one can.
-    #[inline(never)]
-    fn able_others(&mut self, now: u64) -> Set {
-        let free = self.free;
-        let mut next = self.wake_up(now);
-        let mut able = 0;
-        // None of those that are awake is ready later than what they wait for.
-        let mut add = |set: Set, from: u64| {
-            able |= if from <= now { set } else { 0 };
-            next = next.min(if set == 0 { u64::MAX } else { from });
-        };
-        if self.finishing | self.releasing | self.acquiring | self.asking != 0 {
-            add(self.finishing, free.directory);
-            add(self.releasing, free.eviction.max(free.directory));
-            add(self.acquiring, free.request);
-            add(self.asking, now);
-        }
-        if free.directory <= free.pipeline.max(now) {
-            add(self.answering, free.pipeline);
-        } else {
-            let mut left = self.answering;
-            while left != 0 {
-                let idx = left.trailing_zeros();
-                add(1 << idx, self.earliest(idx as usize));
-                left &= left - 1;
-            }
-        }
-        self.next_other = next;
-        able
-    }
-
-    /// Lets trackers wait for what they need that are not ready later than that or
-    /// `now`; returns when the next one is.
-    #[inline]
-    fn wake_up(&mut self, now: u64) -> u64 {
-        while let Some((ready, idx)) = self.asleep.front().copied() {
-            let free = &self.free;
-            let (waiting, from) = match self.steps[usize::from(idx) % MOST] {
-                Step::Answer => (&mut self.answering, free.pipeline.max(free.directory)),
-                Step::Finish => (&mut self.finishing, free.directory),
-                Step::Release => (&mut self.releasing, free.eviction.max(free.directory)),
-                Step::Acquire => (&mut self.acquiring, free.request),
-                Step::Recall | Step::Probe => (&mut self.asking, 0),
-            };
-            if ready > from.max(now) {
-                return ready;
-            }
-            *waiting |= 1 << idx;
-            self.asleep.drop_front(1);
-        }
-        u64::MAX
-    }
-
-    /// Returns from which cycle a tracker that is not a hit can have a turn.
-    #[inline]
-    fn earliest(&self, idx: usize) -> u64 {
-        let (needs, free) = (&self.needs[idx % MOST], &self.free);
-        let at = needs
-            .ready
-            .max(free.pipeline & needs.pipeline)
-            .max(free.eviction & needs.eviction)
-            .max(free.request & needs.request);
-        if at >= needs.directory_from {
-            at.max(free.directory)
-        } else {
-            at
-        }
-    }
-
-    /// Returns the tracker that has the turn in cycle `now`, in which one may have it.
-    #[inline]
-    pub(super) fn turn(&mut self, now: u64) -> Option<usize> {
-        while let Some((ready, idx)) = self.coming_hits.front()
-            && *ready <= now
-        {
-            self.hits |= 1 << idx;
-            self.coming_hits.drop_front(1);
-        }
-        let mut able = if self.free.pipeline <= now {
-            self.hits
-        } else {
-            0
-        };
-        if self.next_other <= now {
-            able |= self.able_others(now);
-        }
-        if able == 0 {
-            self.look_ahead(now);
-            return None;
-        }
-        let first = match able & self.above {
-            0 => able,
-            above => above,
-        };
-        self.above = !(first ^ (first - 1));
-        // Until it is known what the turn changes.
-        self.next_turn = 0;
-        let idx = first.trailing_zeros() as usize % MOST;
-        self.hits &= !(1 << idx);
-        if !self.is_hit(idx) {
-            self.answering &= !(1 << idx);
-            self.finishing &= !(1 << idx);
-            self.releasing &= !(1 << idx);
-            self.acquiring &= !(1 << idx);
-            self.asking &= !(1 << idx);
-        }
-        Some(idx)
-    }
-
     /// The tracker goes on with `step` in cycle `ready` at the earliest.
     #[inline]
     pub(super) fn go_on(&mut self, idx: usize, step: Step, ready: u64) {
-        let answers = step == Step::Answer;
-        let all_if = |is_needed: bool| u64::from(is_needed).wrapping_neg();
         self.steps[idx] = step;
-        self.needs[idx] = Needs {
-            ready,
-            pipeline: all_if(answers),
-            eviction: all_if(step == Step::Release),
-            request: all_if(step == Step::Acquire),
-            directory_from: match step {
-                Step::Answer => self.settled[idx],
-                Step::Release | Step::Finish => 0,
-                Step::Recall | Step::Acquire | Step::Probe => u64::MAX,
-            },
+        self.ready[idx] = ready;
+        self.directory_from[idx] = match step {
+            Step::Answer => self.settled[idx],
+            _ => u64::MAX,
         };
         if ready == u64::MAX {
             // Whatever is awaited wakes it.
@@ -475,17 +272,16 @@ impl Trackers {
         self.awaited[idx] -= 1;
         self.settle(idx, from);
         let settled = self.settled[idx];
-        let needs = &mut self.needs[idx % MOST];
-        let slept = needs.ready == u64::MAX;
+        let slept = self.ready[idx] == u64::MAX;
         match self.steps[idx] {
-            Step::Answer => needs.directory_from = settled,
-            Step::Finish => needs.ready = settled,
+            Step::Answer => self.directory_from[idx] = settled,
+            Step::Finish => self.ready[idx] = settled,
             _ => {}
         }
         if let Some(at) = answers {
-            needs.ready = at;
+            self.ready[idx] = at;
         }
-        let ready = needs.ready;
+        let ready = self.ready[idx];
         if slept && ready != u64::MAX {
             self.sleep_until(ready, idx);
         }
@@ -500,8 +296,8 @@ impl Trackers {
     /// cycle begins one that is ready later than those of the next.
     #[inline]
     pub(super) fn begin_hit(&mut self, idx: usize, ready: u64) {
-        self.coming_hits.push_back((ready, idx as u8));
-        self.next_turn = self.next_turn.min(ready.max(self.free.pipeline));
+        self.coming_hits.push_back(ready, idx as u8);
+        self.next_turn = self.next_turn.min(ready.max(self.free.pipeline()));
     }
 
     /// Begins a transaction whose answer ends it if nothing else is waited for,
@@ -518,14 +314,6 @@ impl Trackers {
         self.next_turn = self.next_turn.min(self.earliest(idx));
     }
 
-    /// Ends cycle `now`.
-    #[inline]
-    pub(super) fn end(&mut self, now: u64) {
-        if self.next_turn <= now {
-            self.look_ahead(now);
-        }
-    }
-
     /// Returns from when nothing but the answer is waited for.
     #[inline]
     pub(super) fn settled(&self, idx: usize) -> u64 {
@@ -539,6 +327,6 @@ impl Trackers {
     /// A line's state is noted in cycle `now`.
     #[inline]
     pub(super) fn note_state(&mut self, now: u64) {
-        self.free.directory = now + 2;
+        self.free.set_directory(now + 2);
     }
 }

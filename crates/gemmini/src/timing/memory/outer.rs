@@ -12,7 +12,7 @@
 //! *Source*: SiFive's inclusive cache, `SourceA`, `SourceC`, `SinkD`; Rocket Chip,
 //! `TLCacheCork`, `TLArbiter`, `TLToAXI4`.
 
-use crate::timing::ring::Ring;
+use crate::timing::agenda::Agenda;
 
 /// Trackers at most.
 const TRACKERS: usize = 32;
@@ -40,10 +40,9 @@ const FORESEEN: u64 = 512;
 /// every so manieth cycle (RTL: the counter in `TLToAXI4`).
 const WAIT: u64 = 8;
 
-/// A message with the cycle from which it can go on.
+/// A message.
 #[derive(Clone, Copy, Debug)]
 struct Message {
-    from: u64,
     tracker: u8,
     /// A victim carries data; a request wants data.
     data: bool,
@@ -51,11 +50,13 @@ struct Message {
 
 impl Message {
     const NONE: Self = Self {
-        from: u64::MAX,
         tracker: 0,
         data: false,
     };
 }
+
+/// Messages with the cycles from which they can go on.
+type Queue<const N: usize> = Agenda<Message, N>;
 
 /// What comes back in a cycle, and to which tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +71,14 @@ pub(super) enum Back {
 
 #[derive(Clone, Debug)]
 pub(super) struct Outer {
-    requests: Ring<Message, REQUESTS>,
-    victims: Ring<Message, TRACKERS>,
+    requests: Queue<REQUESTS>,
+    victims: Queue<TRACKERS>,
     /// Answers that never reach memory.
-    permissions: Ring<Message, ANSWERS>,
-    releases: Ring<Message, ANSWERS>,
+    permissions: Queue<ANSWERS>,
+    releases: Queue<ANSWERS>,
     /// What memory sends: lines, and acknowledgements of writes.
-    lines: Ring<Message, TRACKERS>,
-    written: Ring<Message, TRACKERS>,
+    lines: Queue<TRACKERS>,
+    written: Queue<TRACKERS>,
     /// Lines of which it has been said when they come, and victims with data that
     /// wait.
     told: usize,
@@ -90,7 +91,7 @@ pub(super) struct Outer {
     offered: u64,
     /// Numbers that are free, and when others will be.
     numbers: usize,
-    coming_numbers: Ring<u64, NUMBERS>,
+    coming_numbers: Agenda<(), NUMBERS>,
     /// Cycles of a line's data on either way.
     line_cycles: u64,
     /// Cycles from a request's way out to the line's first beat on its way back, and
@@ -111,12 +112,12 @@ impl Outer {
     /// its last beat.
     pub(super) fn new(line_cycles: u64, read_latency: u64, write_latency: u64) -> Self {
         Self {
-            requests: Ring::new(Message::NONE),
-            victims: Ring::new(Message::NONE),
-            permissions: Ring::new(Message::NONE),
-            releases: Ring::new(Message::NONE),
-            lines: Ring::new(Message::NONE),
-            written: Ring::new(Message::NONE),
+            requests: Queue::new(Message::NONE),
+            victims: Queue::new(Message::NONE),
+            permissions: Queue::new(Message::NONE),
+            releases: Queue::new(Message::NONE),
+            lines: Queue::new(Message::NONE),
+            written: Queue::new(Message::NONE),
             told: 0,
             dirty_victims: 0,
             out_free: 0,
@@ -124,7 +125,7 @@ impl Outer {
             back_free: 0,
             offered: 0,
             numbers: NUMBERS,
-            coming_numbers: Ring::new(0),
+            coming_numbers: Agenda::new(()),
             line_cycles,
             read_cycles: read_latency + 1,
             write_cycles: line_cycles + write_latency,
@@ -167,7 +168,7 @@ impl Outer {
     /// Returns whether another victim may leave in cycle `now`.
     #[inline]
     pub(super) fn takes_victim(&self, now: u64) -> bool {
-        let waits = |victim: &Message| victim.from <= now;
+        let waits = |(from, _): (u64, Message)| from <= now;
         !self.victims.get(VICTIMS - 1).is_some_and(waits)
     }
 
@@ -176,35 +177,34 @@ impl Outer {
     /// known: as long as no victim has to be written.
     pub(super) fn request(&mut self, tracker: usize, data: bool, now: u64) -> Option<u64> {
         let from = now + REQUEST_OUT;
-        let mut request = Message {
-            from,
+        let request = Message {
             tracker: tracker as u8,
             data,
         };
-        let waits = self.requests.front().is_some() || self.out_free > from;
+        let waits = self.requests.len() > 0 || self.out_free > from;
         if waits || !data || self.writes_victims() {
-            self.requests.push_back(request);
+            self.requests.push_back(from, request);
             self.look_ahead(now);
             return None;
         }
         // Nothing else can go out then.
         self.out_free = from + 1;
-        request.from = from + self.read_cycles;
+        let from = from + self.read_cycles;
         let (mut free, mut numbers) = (self.back_free, self.numbers);
         for idx in 0..self.lines.len() {
-            let line = self.lines.get(idx).expect("within its length");
-            free = free.max(line.from) + self.line_cycles;
+            let (from, _) = self.lines.get(idx).expect("within its length");
+            free = free.max(from) + self.line_cycles;
             numbers = numbers.saturating_sub(1);
         }
-        let start = request.from.max(free);
+        let start = from.max(free);
         // Acknowledgements that come before may hold it up.
-        let is_alone = self.releases.front().is_none() && self.victims.front().is_none();
+        let is_alone = self.releases.len() + self.victims.len() == 0;
         let told = is_alone
             && numbers > self.permissions.len() + self.requests.len()
             && start < now + FORESEEN
             && self.lines.len() == self.told;
         self.told += usize::from(told);
-        self.lines.push_back(request);
+        self.lines.push_back(from, request);
         if told {
             self.next_step = self.next_step.min(start);
         } else {
@@ -215,28 +215,27 @@ impl Outer {
 
     /// Whether a victim is being written or will be.
     fn writes_victims(&self) -> bool {
-        self.written.front().is_some() || self.dirty_victims > 0
+        self.written.len() + self.dirty_victims > 0
     }
 
     /// The victim of a tracker leaves in cycle `now`, with its data if it is dirty.
     pub(super) fn release(&mut self, tracker: usize, data: bool, now: u64) {
         let from = now + VICTIM_OUT;
         let victim = Message {
-            from,
             tracker: tracker as u8,
             data,
         };
-        let waits = self.victims.front().is_some() || self.victims_free > from;
+        let waits = self.victims.len() > 0 || self.victims_free > from;
         if data || waits || self.releases.len() == ANSWERS {
             self.dirty_victims += usize::from(data);
-            self.victims.push_back(victim);
+            self.victims.push_back(from, victim);
             self.look_ahead(now);
             return;
         }
         // Nothing else can go out then.
         self.victims_free = from + 1;
         let from = from + 1;
-        self.releases.push_back(Message { from, ..victim });
+        self.releases.push_back(from, victim);
         let back = from.max(self.back_free);
         self.next_step = self.next_step.min(back);
         if self.urgent > 0 {
@@ -246,9 +245,7 @@ impl Outer {
 
     /// The receipt of a line or permission is confirmed in cycle `now`.
     pub(super) fn confirm(&mut self, now: u64) {
-        let back = now + NUMBER_BACK;
-        self.coming_numbers
-            .insert_before(back, |other| back < *other);
+        self.coming_numbers.insert(now + NUMBER_BACK, ());
         if self.numbers == 0 {
             self.look_ahead(now);
         }
@@ -266,8 +263,8 @@ impl Outer {
     /// Works through cycle `now`, the next one in which anything happens; returns what
     /// comes back.
     pub(super) fn step(&mut self, now: u64) -> Option<Back> {
-        while self.coming_numbers.front().is_some_and(|at| *at <= now) {
-            self.coming_numbers.drop_front(1);
+        while self.coming_numbers.next() <= now {
+            self.coming_numbers.drop_front();
             self.numbers += 1;
         }
         // A place that is left in a cycle is free from the next one on.
@@ -280,26 +277,25 @@ impl Outer {
     }
 
     fn send_victim(&mut self, releases: usize, now: u64) {
-        let Some(victim) = self.victims.front().copied() else {
+        let Some((from, victim)) = self.victims.front() else {
             return;
         };
-        if victim.from.max(self.victims_free) > now {
+        if from.max(self.victims_free) > now {
             return;
         }
         if !victim.data {
             if releases < ANSWERS {
-                self.victims.drop_front(1);
+                self.victims.drop_front();
                 self.victims_free = now + 1;
-                let from = now + 1;
-                self.releases.push_back(Message { from, ..victim });
+                self.releases.push_back(now + 1, victim);
             }
         } else if self.out_free <= now {
-            self.victims.drop_front(1);
+            self.victims.drop_front();
             self.victims_free = now + self.line_cycles;
             self.out_free = now + self.line_cycles;
             let from = now + self.write_cycles;
             self.dirty_victims -= 1;
-            self.written.push_back(Message { from, ..victim });
+            self.written.push_back(from, victim);
             if self.written.len() == 1 {
                 self.offered = from;
             }
@@ -307,23 +303,21 @@ impl Outer {
     }
 
     fn send_request(&mut self, permissions: usize, now: u64) {
-        let Some(request) = self.requests.front().copied() else {
+        let Some((from, request)) = self.requests.front() else {
             return;
         };
-        if request.from > now {
+        if from > now {
             return;
         }
         if !request.data {
             if permissions < ANSWERS {
-                self.requests.drop_front(1);
-                let from = now + 1;
-                self.permissions.push_back(Message { from, ..request });
+                self.requests.drop_front();
+                self.permissions.push_back(now + 1, request);
             }
         } else if self.out_free <= now {
-            self.requests.drop_front(1);
+            self.requests.drop_front();
             self.out_free = now + 1;
-            let from = now + self.read_cycles;
-            self.lines.push_back(Message { from, ..request });
+            self.lines.push_back(now + self.read_cycles, request);
         }
     }
 
@@ -331,10 +325,10 @@ impl Outer {
         if self.back_free > now {
             return None;
         }
-        let written = front(&self.written) <= now;
+        let written = self.written.next() <= now;
         let told = self.told > 0;
         let urgent = written && !told && (now - self.offered) % WAIT == WAIT - 1;
-        if front(&self.lines) <= now && !urgent {
+        if self.lines.next() <= now && !urgent {
             // Without a number everything waits that is not more urgent.
             if self.numbers == 0 {
                 return None;
@@ -343,20 +337,20 @@ impl Outer {
             self.back_free = now + self.line_cycles;
             if told {
                 self.told -= 1;
-                self.lines.drop_front(1);
+                self.lines.drop_front();
                 return None;
             }
-            return take(&mut self.lines).map(Back::Line);
+            return Some(Back::Line(take(&mut self.lines)));
         }
         let back = if written {
             let gone = take(&mut self.written);
-            self.offered = front(&self.written).max(now + 1);
-            gone.map(Back::Gone)
-        } else if front(&self.releases) <= now {
-            take(&mut self.releases).map(Back::Gone)
-        } else if front(&self.permissions) <= now && self.numbers > 0 {
+            self.offered = self.written.next().max(now + 1);
+            Some(Back::Gone(gone))
+        } else if self.releases.next() <= now {
+            Some(Back::Gone(take(&mut self.releases)))
+        } else if self.permissions.next() <= now && self.numbers > 0 {
             self.numbers -= 1;
-            take(&mut self.permissions).map(Back::Permission)
+            Some(Back::Permission(take(&mut self.permissions)))
         } else {
             return None;
         };
@@ -366,16 +360,16 @@ impl Outer {
 
     /// Works out what happens next after cycle `now`.
     fn look_ahead(&mut self, now: u64) {
-        let line = front(&self.lines);
-        let mut gone = front(&self.written);
+        let line = self.lines.next();
+        let mut gone = self.written.next();
         if self.numbers > 0 || line > now {
-            gone = gone.min(front(&self.releases));
+            gone = gone.min(self.releases.next());
         }
         let mut seen = if self.numbers > 0 {
             let line = if self.told > 0 { u64::MAX } else { line };
-            line.min(front(&self.permissions))
+            line.min(self.permissions.next())
         } else {
-            self.coming_numbers.front().copied().unwrap_or(u64::MAX)
+            self.coming_numbers.next()
         };
         let mut step = seen.min(gone);
         if self.numbers > 0 {
@@ -386,8 +380,8 @@ impl Outer {
             seen = step;
         }
         seen = seen.max(self.back_free);
-        if let Some(victim) = self.victims.front() {
-            let at = victim.from.max(self.victims_free);
+        if let Some((from, victim)) = self.victims.front() {
+            let at = from.max(self.victims_free);
             let mut gone = u64::MAX;
             if victim.data {
                 let at = at.max(self.out_free);
@@ -401,20 +395,20 @@ impl Outer {
                 seen = seen.min(gone);
             }
         }
-        if let Some(request) = self.requests.front() {
+        if let Some((from, request)) = self.requests.front() {
             if request.data {
-                let at = request.from.max(self.out_free);
+                let at = from.max(self.out_free);
                 step = step.min(at);
                 seen = seen.min(at + self.read_cycles);
             } else if self.permissions.len() < ANSWERS {
-                step = step.min(request.from);
-                seen = seen.min(request.from + 1);
+                step = step.min(from);
+                seen = seen.min(from + 1);
             }
         }
-        if let Some(last) = self.victims.get(VICTIMS - 1) {
+        if let Some((last, _)) = self.victims.get(VICTIMS - 1) {
             // From then on no other one may leave.
-            if last.from > now {
-                step = step.min(last.from);
+            if last > now {
+                step = step.min(last);
             }
             seen = step;
         }
@@ -426,18 +420,10 @@ impl Outer {
     }
 }
 
-/// Returns the cycle from which the first message of a queue can go on.
-#[inline]
-fn front<const N: usize>(queue: &Ring<Message, N>) -> u64 {
-    queue.front().map_or(u64::MAX, |message| message.from)
-}
-
 /// Takes the first message of a queue; returns its tracker.
 #[inline]
-fn take<const N: usize>(queue: &mut Ring<Message, N>) -> Option<usize> {
-    let message = queue.front().copied()?;
-    queue.drop_front(1);
-    Some(message.tracker.into())
+fn take<const N: usize>(queue: &mut Queue<N>) -> usize {
+    queue.take().tracker.into()
 }
 
 #[cfg(test)]

@@ -11,29 +11,40 @@ use crate::timing::request::{Kind, Request};
 /// Cycles from one in which the L2 takes a beat to the one in which the port finds its
 /// place free: each of the buffers between gives it on a cycle later.
 const ROOM_SEEN: u64 = 4;
-/// Beats that the L2 has taken: the cycle of the last one, and a bit for that and each
-/// cycle before it, the lowest bit first, that says whether one was taken.
+/// Beats that fit between the turns of reader and writer and the L2 (RTL: the
+/// scratchpad's buffer, the tile's, and the L2's).
+const BUFFERED: usize = 5;
+/// Beats of which it is kept when they were seen to be gone: more than the L2 can have
+/// taken that are not.
+const KEPT: usize = 8;
+
+/// Beats that the L2 has taken: how many, and from which cycles on the port has known
+/// the last ones to be gone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Left {
-    last: u64,
-    beats: u32,
+    count: usize,
+    seen: [u64; KEPT],
 }
 
 impl Left {
     /// Notes that `beats` beats are taken from cycle `now` on, one per cycle.
     #[inline]
     fn note(&mut self, now: u64, beats: u64) {
-        let last = now + beats - 1;
-        let before = u64::from(self.beats) << (last - self.last).min(31);
-        self.beats = before as u32 | ((1 << beats) - 1);
-        self.last = last;
+        let mut at = now;
+        loop {
+            self.seen[self.count % KEPT] = at + ROOM_SEEN;
+            self.count = self.count.wrapping_add(1);
+            at += 1;
+            if at >= now + beats {
+                break;
+            }
+        }
     }
 
-    /// Returns those which the port does not know to be gone in cycle `now`.
+    /// Returns from which cycle on no more than so many are not known to be gone.
     #[inline]
-    fn unseen(self, now: u64) -> u32 {
-        let cycles = (self.last + ROOM_SEEN).saturating_sub(now);
-        self.beats & ((1u64 << cycles.min(31)) - 1) as u32
+    fn at_most(&self, beats: usize) -> u64 {
+        self.seen[self.count.wrapping_sub(beats + 1) % KEPT]
     }
 }
 
@@ -47,32 +58,35 @@ impl Trackers {
     /// Returns whether the L2 is sure to take another request at once.
     #[inline]
     pub(in crate::timing) fn has_room(&self) -> bool {
-        self.used.count_ones() as usize + self.incoming.len() < self.count - SPARE
+        self.in_use + self.incoming.len() < self.count - SPARE
     }
 
-    /// Returns how many beats of requests the port finds on their way to the L2 in
-    /// cycle `now`: those that have not been taken, and those of which it is not seen
-    /// yet.
+    /// Returns whether the port finds room for a beat in cycle `now`: those on their way to
+    /// the L2 are what it has not taken, and that of which it is not seen yet.
     #[inline]
-    pub(in crate::timing) fn queued(&self, now: u64) -> u64 {
-        self.own_beats + u64::from(self.left.unseen(now).count_ones())
+    pub(in crate::timing) fn is_open(&self, now: u64) -> bool {
+        self.own_beats < BUFFERED && self.left.at_most(BUFFERED - 1 - self.own_beats) <= now
     }
 
     /// Returns a cycle before which the port finds no place free that it does not find
-    /// free in cycle `now`, if the L2 takes nothing before cycle `taken`.
+    /// free in cycle `now`, in which it has room for none, if the L2 takes nothing before
+    /// cycle `taken`.
     pub(in crate::timing) fn room_from(&self, now: u64, taken: u64) -> u64 {
-        let first = match self.left.unseen(now).checked_ilog2() {
-            Some(before) => taken.min(self.left.last - u64::from(before)),
-            None => taken,
-        };
-        first.saturating_add(ROOM_SEEN)
+        let mut first = taken.saturating_add(ROOM_SEEN);
+        for beats in 0..KEPT {
+            match self.left.at_most(beats) {
+                seen if seen > now => first = first.min(seen),
+                _ => break,
+            }
+        }
+        first
     }
 
     /// Takes a request that arrives in cycle `at`.
     #[inline]
     pub(in crate::timing) fn send(&mut self, at: u64, request: Request) {
         if !request.is_from_core() {
-            self.own_beats += request.beats_sent();
+            self.own_beats += request.beats_sent() as usize;
         }
         // Of two that come at once, that of the core goes first: the accelerator
         // is more likely to have had the last turn.
@@ -102,24 +116,6 @@ impl Trackers {
             Some((at, _)) => (*at).max(self.input_from),
             None => u64::MAX,
         };
-    }
-
-    /// Refuses the request that is looked at in cycle `now`, in which no tracker can have
-    /// a turn, if all trackers are in use; returns whether it did.
-    #[inline]
-    pub(in crate::timing) fn refuse(&mut self, now: u64) -> bool {
-        let is_full = self.used.trailing_ones() as usize >= self.count - SPARE;
-        if !is_full || self.next_turn <= now || now < self.next_input {
-            return false;
-        }
-        let in_vain = self
-            .incoming
-            .front()
-            .is_some_and(|(_, request)| self.place(request).is_none());
-        if in_vain {
-            self.look_at_input_from(u64::MAX);
-        }
-        in_vain
     }
 
     /// Takes the request that is looked at in cycle `now`, in which no transaction has
@@ -168,6 +164,7 @@ impl Trackers {
     fn free(&mut self, idx: usize) {
         self.others &= !(1 << idx);
         self.used &= !(1 << idx);
+        self.in_use -= 1;
         self.of_set[(self.requests[idx].line & self.set_mask) as usize] = NONE;
     }
 
@@ -233,6 +230,7 @@ impl Trackers {
     #[inline]
     fn occupy(&mut self, idx: usize, request: &Request) {
         self.used |= 1 << idx;
+        self.in_use += 1;
         self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
         self.requests[idx] = *request;
     }
@@ -240,9 +238,9 @@ impl Trackers {
     /// Notes that a line is looked up in cycle `now`.
     #[inline]
     fn note_looked_up(&mut self, now: u64) {
-        if self.free.directory == now + 1 {
+        if self.free.directory() == now + 1 {
             // What was to be noted in this cycle has to wait.
-            self.free.directory += 1;
+            self.free.set_directory(now + 2);
         }
     }
 
@@ -250,7 +248,7 @@ impl Trackers {
     fn taken(&mut self, now: u64, request: &Request) {
         self.incoming.pop_front();
         if !request.is_from_core() {
-            self.own_beats -= request.beats_sent();
+            self.own_beats -= request.beats_sent() as usize;
             self.left.note(now, request.beats_sent());
         }
         self.look_at_input_from(now + request.beats_sent());
@@ -310,11 +308,8 @@ mod tests {
             for &(cycle, beats) in taken {
                 left.note(cycle, beats);
             }
-            assert_eq!(
-                left.unseen(look).count_ones(),
-                unseen,
-                "{taken:?} at {look}"
-            );
+            let first = (0..).find(|beats| left.at_most(*beats) <= look);
+            assert_eq!(first, Some(unseen), "{taken:?} at {look}");
         }
     }
 }

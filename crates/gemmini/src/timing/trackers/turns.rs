@@ -1,0 +1,238 @@
+//! Which tracker has the next turn, and when.
+
+use super::{MOST, STEPS, Set, Step, Trackers};
+
+/// When what steps need is free.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::timing) struct Free {
+    /// The way on which victims are sent away.
+    eviction: u64,
+    /// By step, from which cycle on all that it needs is; an answer may need the
+    /// directory too.
+    by_step: [u64; STEPS],
+}
+
+impl Free {
+    /// The data pipeline.
+    #[inline]
+    pub(in crate::timing) fn pipeline(&self) -> u64 {
+        self.by_step[Step::Answer as usize]
+    }
+
+    #[inline]
+    pub(in crate::timing) fn set_pipeline(&mut self, from: u64) {
+        self.by_step[Step::Answer as usize] = from;
+    }
+
+    /// The way on which lines are asked for.
+    #[inline]
+    pub(in crate::timing) fn request(&self) -> u64 {
+        self.by_step[Step::Acquire as usize]
+    }
+
+    #[inline]
+    pub(in crate::timing) fn set_request(&mut self, from: u64) {
+        self.by_step[Step::Acquire as usize] = from;
+    }
+
+    #[inline]
+    pub(in crate::timing) fn eviction(&self) -> u64 {
+        self.eviction
+    }
+
+    #[inline]
+    pub(in crate::timing) fn set_eviction(&mut self, from: u64) {
+        self.eviction = from;
+        self.by_step[Step::Release as usize] = from.max(self.directory());
+    }
+
+    /// The directory, to note a line's state: it looks up lines first.
+    #[inline]
+    pub(super) fn directory(&self) -> u64 {
+        self.by_step[Step::Finish as usize]
+    }
+
+    #[inline]
+    pub(super) fn set_directory(&mut self, from: u64) {
+        self.by_step[Step::Finish as usize] = from;
+        self.by_step[Step::Release as usize] = from.max(self.eviction);
+    }
+
+    /// Returns from which cycle everything is free that a step may need.
+    #[inline]
+    fn all_for(&self, step: Step) -> u64 {
+        let directory = if step == Step::Answer {
+            self.directory()
+        } else {
+            0
+        };
+        self.by_step[step as usize].max(directory)
+    }
+}
+
+/// Returns all trackers or none.
+#[inline]
+fn all_if(condition: bool) -> Set {
+    Set::from(condition).wrapping_neg()
+}
+
+impl Trackers {
+    /// Works out when the next tracker can have a turn, after cycle `now`.
+    #[inline]
+    pub(in crate::timing) fn look_ahead(&mut self, now: u64) {
+        if self.next_other <= now {
+            self.note_next_other(now);
+        }
+        let ready = if self.hits != 0 {
+            0
+        } else {
+            self.coming_hits.next()
+        };
+        let hit = self.free.pipeline().max(ready);
+        self.next_turn = hit.min(self.next_other).max(now + 1);
+    }
+
+    /// A tracker cannot have a turn before cycle `ready`.
+    #[inline]
+    pub(super) fn sleep_until(&mut self, ready: u64, idx: usize) {
+        self.asleep.insert(ready, idx as u8);
+    }
+
+    /// Victims can be sent away from cycle `from` on, after it was not known when; that is
+    /// seen in cycle `at`.
+    pub(in crate::timing) fn free_eviction(&mut self, from: u64, at: u64) {
+        self.free.set_eviction(from);
+        self.let_sleep(Step::Release, from);
+        self.look_again(at);
+    }
+
+    /// The same of requests for lines, from cycle `at` on.
+    pub(in crate::timing) fn free_request(&mut self, at: u64) {
+        self.free.set_request(at);
+        self.let_sleep(Step::Acquire, at);
+        self.look_again(at);
+    }
+
+    fn look_again(&mut self, at: u64) {
+        self.next_other = self.next_other.min(at);
+        self.next_turn = self.next_turn.min(at);
+    }
+
+    /// Lets those of the trackers with that step sleep that are ready later than what it
+    /// needs is free, from cycle `from` on.
+    fn let_sleep(&mut self, step: Step, from: u64) {
+        let mut left = self.awake[step as usize];
+        while left != 0 {
+            let idx = left.trailing_zeros() as usize;
+            let ready = self.ready[idx % MOST];
+            if ready > from {
+                self.awake[step as usize] &= !(1 << idx);
+                self.sleep_until(ready, idx);
+            }
+            left &= left - 1;
+        }
+    }
+
+    /// Returns which of the trackers that are not hits can have a turn in cycle `now`.
+    #[inline]
+    fn able_others(&mut self, now: u64) -> Set {
+        self.wake_up(now);
+        let free = &self.free.by_step;
+        let able = (0..STEPS).fold(0, |able, step| {
+            able | self.awake[step] & all_if(free[step] <= now)
+        });
+        if self.free.directory() <= now {
+            return able;
+        }
+        let mut able = able;
+        let mut answering = able & self.awake[Step::Answer as usize];
+        while answering != 0 {
+            let idx = answering.trailing_zeros();
+            if self.earliest(idx as usize) > now {
+                able &= !(1 << idx);
+            }
+            answering &= answering - 1;
+        }
+        able
+    }
+
+    /// Notes from which cycle the first tracker that is not a hit can have a turn, as seen
+    /// in cycle `now`.
+    #[inline]
+    fn note_next_other(&mut self, now: u64) {
+        self.wake_up(now);
+        let mut free = self.free.by_step;
+        if self.free.directory() > self.free.pipeline().max(now) {
+            let mut left = self.awake[Step::Answer as usize];
+            let mut first = u64::MAX;
+            while left != 0 {
+                first = first.min(self.earliest(left.trailing_zeros() as usize));
+                left &= left - 1;
+            }
+            free[Step::Answer as usize] = first;
+        }
+        self.next_other = (0..STEPS).fold(self.asleep.next(), |first, step| {
+            let no_one = u64::from(self.awake[step] == 0).wrapping_neg();
+            first.min(free[step] | no_one)
+        });
+    }
+
+    /// Lets trackers wait for what they need that are not ready later than that or
+    /// `now`.
+    #[inline]
+    fn wake_up(&mut self, now: u64) {
+        while let Some((ready, idx)) = self.asleep.front() {
+            let step = self.steps[usize::from(idx) % MOST];
+            if ready > self.free.all_for(step).max(now) {
+                return;
+            }
+            self.awake[step as usize] |= 1 << idx;
+            self.asleep.drop_front();
+        }
+    }
+
+    /// Returns from which cycle a tracker that is not a hit can have a turn.
+    #[inline]
+    pub(super) fn earliest(&self, idx: usize) -> u64 {
+        let idx = idx % MOST;
+        let at = self.ready[idx].max(self.free.by_step[self.steps[idx] as usize]);
+        if at >= self.directory_from[idx] {
+            at.max(self.free.directory())
+        } else {
+            at
+        }
+    }
+
+    /// Returns the tracker that has the turn in cycle `now`, in which one may have it.
+    #[inline]
+    pub(in crate::timing) fn turn(&mut self, now: u64) -> Option<usize> {
+        while self.coming_hits.next() <= now {
+            self.hits |= 1 << self.coming_hits.take();
+        }
+        let mut able = self.hits & all_if(self.free.pipeline() <= now);
+        if self.next_other <= now {
+            let others = self.able_others(now);
+            if others == 0 {
+                self.note_next_other(now);
+            }
+            able |= others;
+        }
+        if able == 0 {
+            self.look_ahead(now);
+            return None;
+        }
+        let first = match able & self.above {
+            0 => able,
+            above => above,
+        };
+        self.above = !(first ^ (first - 1));
+        // Until it is known what the turn changes.
+        self.next_turn = 0;
+        let idx = first.trailing_zeros() as usize % MOST;
+        self.hits &= !(1 << idx);
+        if !self.is_hit(idx) {
+            self.awake[self.steps[idx] as usize] &= !(1 << idx);
+        }
+        Some(idx)
+    }
+}
