@@ -102,13 +102,12 @@ impl Callable {
         report.unwrap()
     }
 
-    fn record(&mut self, mut recording: Recording) {
-        recording.restart(RECORDED_COMMANDS);
-        self.machine
-            .accelerator()
-            .timing_mut()
-            .unwrap()
-            .record(recording);
+    fn record(&mut self, recording: Recording) {
+        self.machine.accelerator().timing_mut().unwrap().record(
+            recording,
+            RECORDED_COMMANDS,
+            false,
+        );
     }
 
     fn take_recording(&mut self) -> Recording {

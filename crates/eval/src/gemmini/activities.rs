@@ -40,7 +40,7 @@ pub(super) fn timeline<'n>(
         };
         activities.push(Activity {
             line: lines.of(operation.pc),
-            ..between(Track::Array, name, operation.start, operation.end)
+            ..between(Track::Array, name, operation.start, operation.end())
         });
     }
     for command in &recording.commands {
@@ -59,8 +59,8 @@ pub(super) fn timeline<'n>(
         activities.push(Activity {
             name: format!("move {way} {what}").into(),
             line: lines.of(command.pc),
-            bytes: Some(bytes),
-            ..between(track, "", command.issued, command.completed)
+            bytes: Some(u64::from(bytes)),
+            ..between(track, "", command.issued(), command.completed())
         });
     }
     for (track, name, spans) in [
@@ -145,8 +145,7 @@ fn station(recording: &Recording, start: u64) -> Vec<Counter> {
         let mut changes: BTreeMap<u64, i64> = BTreeMap::new();
         for command in recording.commands.iter().filter(|it| it.unit == unit) {
             *changes.entry(command.allocated).or_default() += 1;
-            let freed = command.completed.max(command.allocated);
-            *changes.entry(freed).or_default() -= 1;
+            *changes.entry(command.completed()).or_default() -= 1;
         }
         let mut now = 0i64;
         let steps = changes.into_iter().map(|(cycle, change)| {

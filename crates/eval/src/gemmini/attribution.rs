@@ -82,7 +82,7 @@ pub(super) fn attribute<C: Charges>(ordered: &Ordered<'_>, start: u64, end: u64,
     let recording = ordered.recording;
     let mut sweep = Sweep::new(ordered, start, charges);
     for operation in &recording.operations {
-        if operation.end <= sweep.at && 0 < operation.rows {
+        if operation.end() <= sweep.at && 0 < operation.rows {
             continue;
         }
         sweep.gap(operation, end);
@@ -97,13 +97,11 @@ pub(super) fn attribute<C: Charges>(ordered: &Ordered<'_>, start: u64, end: u64,
 struct Sweep<'r, C> {
     ordered: &'r Ordered<'r>,
     recording: &'r Recording,
-    /// Cycle and index of completed moves, in this order.
-    completed: Vec<(u64, u32)>,
     /// The first of the moves into the scratchpad that was not complete when
     /// last looked at.
     next_load: usize,
-    /// The first stretch of a full station that was not over when last looked at.
-    next_full: usize,
+    /// The first command that had no entry yet when last looked at.
+    next_allocated: usize,
     fences: Forward<'r>,
     misses: Forward<'r>,
     arriving: Forward<'r>,
@@ -117,18 +115,14 @@ struct Sweep<'r, C> {
 
 impl<'r, C: Charges> Sweep<'r, C> {
     fn new(ordered: &'r Ordered<'r>, start: u64, charges: &'r mut C) -> Self {
-        // Waits for the array are not followed further back. Those of each unit
-        // lie nearly in order.
-        let mut completed = ordered.moves.concat();
-        completed.sort();
-        let full = &ordered.recording.full;
-        debug_assert!(full.windows(2).all(|two| two[0].1.end <= two[1].1.start));
+        let commands = &ordered.recording.commands;
+        let in_order = |two: &[RecordedCommand]| two[0].allocated <= two[1].blocked_from();
+        debug_assert!(commands.windows(2).all(in_order));
         Self {
             ordered,
             recording: ordered.recording,
-            completed,
             next_load: 0,
-            next_full: 0,
+            next_allocated: 0,
             fences: Forward::new(&ordered.recording.fences),
             misses: Forward::new(&ordered.misses),
             arriving: Forward::new(&ordered.arriving),
@@ -140,10 +134,11 @@ impl<'r, C: Charges> Sweep<'r, C> {
     }
 
     /// Returns the index of the move that completed in a cycle, the youngest
-    /// of several.
+    /// of several. Waits for the array are not followed further back.
     fn completed_in(&self, cycle: u64) -> Option<usize> {
-        let after = self.completed.partition_point(|(other, _)| *other <= cycle);
-        let (other, idx) = *self.completed.get(after.checked_sub(1)?)?;
+        let completed = &self.ordered.completed;
+        let after = completed.partition_point(|(other, _)| *other <= cycle);
+        let (other, idx) = *completed.get(after.checked_sub(1)?)?;
         (other == cycle).then_some(idx as usize)
     }
 
@@ -166,17 +161,17 @@ impl<'r, C: Charges> Sweep<'r, C> {
     /// Charges the cycles in which an operation is under way.
     fn operation(&mut self, operation: &RecordedOperation, end: u64) {
         self.waiting = None;
-        let end = operation.end.min(end);
+        let end = operation.end().min(end);
         let mut left = end.saturating_sub(self.at);
         let mut take = |cycles: u64| {
             let taken = cycles.min(left);
             left -= taken;
             taken
         };
-        let rows = take(operation.rows - operation.preload_rows);
-        let alone = take(operation.preload_rows);
-        let full = take(operation.full);
-        let own = take((rows + alone) * (operation.pace - 1));
+        let rows = take(u64::from(operation.rows - operation.preload_rows));
+        let alone = take(u64::from(operation.preload_rows));
+        let full = take(u64::from(operation.full));
+        let own = take((rows + alone) * u64::from(operation.pace - 1));
         let others = take(u64::MAX);
         let works = if operation.computes {
             Cause::Mesh
@@ -192,7 +187,7 @@ impl<'r, C: Charges> Sweep<'r, C> {
             self.until(self.at + cycles, cause, Some(operation.pc));
         }
         if 0 < others {
-            let in_the_way = self.load_during(operation.start, operation.end);
+            let in_the_way = self.load_during(operation.start, operation.end());
             self.waiting = Some(operation.pc);
             let pc = in_the_way.unwrap_or(operation.pc);
             self.until(self.at + others, Cause::PortConflict, Some(pc));
@@ -206,12 +201,12 @@ impl<'r, C: Charges> Sweep<'r, C> {
         let loads = &self.ordered.scratchpad_loads;
         // Moves in complete in order, operations too.
         while self.next_load < loads.len()
-            && commands[loads[self.next_load] as usize].completed <= start
+            && commands[loads[self.next_load] as usize].completed() <= start
         {
             self.next_load += 1;
         }
         let command = &commands[*loads.get(self.next_load)? as usize];
-        (command.issued < end).then_some(command.pc)
+        (command.issued() < end).then_some(command.pc)
     }
 
     /// Charges the cycles before an operation.
@@ -223,11 +218,11 @@ impl<'r, C: Charges> Sweep<'r, C> {
         self.waiting = Some(operation.pc);
         let partner = operation.partner.filter(|_| !operation.computes);
         for idx in operation.command.into_iter().chain(partner) {
-            let command = &self.recording.commands[idx];
-            self.admission(command, end);
+            let command = &self.recording.commands[idx.place()];
+            self.admission(idx.place(), end);
             self.dependency(command, end, 0);
             self.until(
-                end.min(command.issued + 1),
+                end.min(command.issued() + 1),
                 Cause::Latency,
                 Some(command.pc),
             );
@@ -243,26 +238,26 @@ impl<'r, C: Charges> Sweep<'r, C> {
     }
 
     /// Charges the cycles until a command had its entry in the station.
-    fn admission(&mut self, command: &RecordedCommand, end: u64) {
+    fn admission(&mut self, idx: usize, end: u64) {
+        let commands = &self.recording.commands;
+        let command = &commands[idx];
         let pc = Some(command.pc);
-        let recording = self.recording;
         let allocated = command.allocated.min(end);
         while self.at < allocated {
             let at = self.at;
-            let full = &recording.full;
-            while full.get(self.next_full).is_some_and(|it| it.1.end <= at) {
-                self.next_full += 1;
-            }
-            let next = match full.get(self.next_full) {
-                Some((unit, span)) if span.start <= at => {
-                    let cause = full_station::cause(*unit);
-                    self.until(span.end.min(allocated), cause, Some(span.pc));
+            let others = &commands[self.next_allocated..=idx];
+            self.next_allocated += others.partition_point(|it| it.allocated <= at);
+            let mut others = commands[self.next_allocated..=idx].iter();
+            let next = match others.find(|it| it.was_blocked()) {
+                Some(it) if it.blocked_from() <= at => {
+                    let cause = full_station::cause(it.unit);
+                    self.until(it.allocated.min(allocated), cause, Some(it.pc));
                     continue;
                 }
-                Some((_, span)) => span.start.min(allocated),
+                Some(it) => it.blocked_from().min(allocated),
                 None => allocated,
             };
-            self.core(command, next.min(command.arrived), pc);
+            self.core(command, next.min(command.arrived()), pc);
             self.until(next, Cause::Latency, pc);
         }
     }
@@ -302,16 +297,16 @@ impl<'r, C: Charges> Sweep<'r, C> {
 
     /// Charges the cycles in which a command in the station waited for another.
     fn dependency(&mut self, command: &RecordedCommand, end: u64, depth: u32) {
-        let end = command.ready.min(end);
+        let end = command.ready().min(end);
         if end <= self.at {
             return;
         }
-        let Some((unit, pc)) = command.waited_for else {
+        let Some((unit, pc)) = command.waited_for() else {
             self.until(end, Cause::Latency, Some(command.pc));
             return;
         };
         let other = self
-            .completed_in(command.ready.saturating_sub(1))
+            .completed_in(command.ready().saturating_sub(1))
             .filter(|idx| {
                 let other = &self.recording.commands[*idx];
                 other.unit == unit && other.pc == pc
@@ -334,9 +329,9 @@ impl<'r, C: Charges> Sweep<'r, C> {
     fn transfer(&mut self, idx: usize, end: u64, depth: u32) {
         let command = &self.recording.commands[idx];
         let pc = Some(command.pc);
-        self.admission(command, end);
+        self.admission(idx, end);
         self.dependency(command, end, depth);
-        self.until(end.min(command.issued + 1), Cause::Latency, pc);
+        self.until(end.min(command.issued() + 1), Cause::Latency, pc);
         let Action::Move { bytes, .. } = command.action else {
             self.until(end, Cause::Latency, pc);
             return;
@@ -369,16 +364,13 @@ impl<'r, C: Charges> Sweep<'r, C> {
     fn tail(&mut self, end: u64) {
         self.waiting = None;
         let commands = &self.recording.commands;
-        let Some(last) = self
-            .ordered
-            .last
-            .filter(|idx| self.at <= commands[*idx].completed)
-        else {
+        let last = self.recording.last;
+        let Some((completed, last)) = last.filter(|(completed, _)| self.at <= *completed) else {
             self.spent_by_core(end, Cause::CoreIssue, None);
             return;
         };
         let command = &commands[last];
-        let done = (command.completed + 1).min(end);
+        let done = (completed + 1).min(end);
         if command.unit == Unit::Execute {
             // The last rows are on their way through the array.
             self.until(done, Cause::Dependency, Some(command.pc));

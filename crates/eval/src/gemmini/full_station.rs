@@ -43,27 +43,30 @@ pub(super) fn reasons(ordered: &Ordered<'_>, unit: Unit, start: u64, end: u64) -
     let mut arriving = Forward::new(&ordered.arriving);
     let mut outer = Forward::new(&ordered.only_outer);
     let mut reasons = Reasons::default();
-    for (full, span) in &ordered.recording.full {
-        let (mut at, until) = (span.start.max(start), span.end.min(end));
-        if *full != unit || until <= at {
+    for blocked in ordered.of(unit).filter(|it| it.was_blocked()) {
+        let (mut at, until) = (
+            blocked.blocked_from().max(start),
+            blocked.allocated.min(end),
+        );
+        if until <= at {
             continue;
         }
         reasons.cycles += until - at;
-        *reasons.blocked.entry(span.pc).or_default() += until - at;
+        *reasons.blocked.entry(blocked.pc).or_default() += until - at;
         while at < until {
-            while commands.next_if(|it| it.completed <= at).is_some() {}
+            while commands.next_if(|it| it.completed() <= at).is_some() {}
             let Some(command) = commands.peek() else {
                 break;
             };
-            if at < command.issued {
-                let step = command.issued.min(until);
-                if let Some((_, pc)) = command.waited_for {
+            if at < command.issued() {
+                let step = command.issued().min(until);
+                if let Some((_, pc)) = command.waited_for() {
                     reasons.waiting += step - at;
                     *reasons.waited_for.entry(pc).or_default() += step - at;
                 }
                 at = step;
             } else {
-                let step = command.completed.min(until);
+                let step = command.completed().min(until);
                 reasons.working += step - at;
                 reasons.arriving += arriving.within(at, step);
                 reasons.outer += outer.within(at, step);

@@ -40,8 +40,8 @@ pub(super) fn occupancy(
     let mut rows = vec![Life::default(); size as usize];
     // Changes of the number of rows in use by cycle.
     let mut changes: Vec<(u64, i64)> = Vec::new();
-    for command in &recording.commands {
-        for touched in command.rows.iter().flatten() {
+    for (command, touched) in recording.commands.iter().zip(&recording.rows) {
+        for touched in touched.iter().flatten() {
             if touched.accumulator == accumulator {
                 touch(&mut rows, command, touched, &mut changes);
             }
@@ -63,7 +63,10 @@ fn touch(
     touched: &TouchedRows,
     changes: &mut Vec<(u64, i64)>,
 ) {
-    let (from, until) = (command.issued, command.completed.max(command.issued) + 1);
+    let (from, until) = (
+        command.issued(),
+        command.completed().max(command.issued()) + 1,
+    );
     let size = rows.len();
     let first = (touched.first as usize).min(size);
     let end = first.saturating_add(touched.count as usize).min(size);

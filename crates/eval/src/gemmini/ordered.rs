@@ -7,15 +7,11 @@ use std::borrow::Cow;
 /// A recording, and where things are in it.
 pub(super) struct Ordered<'r> {
     pub(super) recording: &'r Recording,
-    /// Cycle of completion and index of moves in and of moves out, in order of
-    /// allocation, and of changes of their settings.
-    pub(super) moves: [Vec<(u64, u32)>; 2],
+    /// Cycle of completion and index of moves, in this order, and of changes of
+    /// their settings.
+    pub(super) completed: Vec<(u64, u32)>,
     /// Indices of moves into the scratchpad, in order of allocation.
     pub(super) scratchpad_loads: Vec<u32>,
-    /// Cycles in which entries of each unit were taken, and commands.
-    held: [(u64, u64); 3],
-    /// Index of the command that completed last.
-    pub(super) last: Option<usize>,
     /// Requests of the core's caches, disjoint.
     pub(super) misses: Cow<'r, [RecordedSpan]>,
     /// Bytes of moves in come through the port; disjoint.
@@ -27,43 +23,34 @@ pub(super) struct Ordered<'r> {
 }
 
 impl<'r> Ordered<'r> {
-    /// Goes through `recording` once, and hands every command for the load and
-    /// the store unit to `visit`.
+    /// Goes through the moves of `recording` once, and hands each to `visit`.
     pub(super) fn new(recording: &'r Recording, mut visit: impl FnMut(&RecordedCommand)) -> Self {
-        let mut moves = [Vec::new(), Vec::new()];
         let mut scratchpad_loads = Vec::new();
-        let mut held = [(0, 0); 3];
-        let mut last: Option<(u64, usize)> = None;
-        for (idx, command) in recording.commands.iter().enumerate() {
-            let (cycles, count) = &mut held[place(command.unit)];
-            *cycles += command.completed.saturating_sub(command.allocated);
-            *count += 1;
-            if command.unit != Unit::Execute {
-                visit(command);
-                moves[place(command.unit)].push((command.completed, idx as u32));
-                let to_scratchpad = matches!(
-                    command.action,
-                    Action::Move {
-                        accumulator: false,
-                        ..
-                    }
-                );
-                if to_scratchpad && command.unit == Unit::Load {
-                    scratchpad_loads.push(idx as u32);
+        let [loads, stores] = &recording.moves;
+        let mut completed = Vec::with_capacity(loads.len() + stores.len());
+        for idx in loads.iter().chain(stores) {
+            let command = &recording.commands[*idx as usize];
+            visit(command);
+            completed.push((command.completed(), *idx));
+            let to_scratchpad = matches!(
+                command.action,
+                Action::Move {
+                    accumulator: false,
+                    ..
                 }
-            }
-            if last.is_none_or(|(cycle, _)| cycle <= command.completed) {
-                last = Some((command.completed, idx));
+            );
+            if to_scratchpad && command.unit == Unit::Load {
+                scratchpad_loads.push(*idx);
             }
         }
+        // Those of each unit lie nearly in order.
+        completed.sort();
         let misses = recording.misses.iter();
         let (arriving, outer) = (disjoint(&recording.arriving), disjoint(&recording.outer));
         Self {
             recording,
-            moves,
+            completed,
             scratchpad_loads,
-            held,
-            last: last.map(|(_, idx)| idx),
             misses: Cow::Owned(joined(misses.map(|it| (it.start, it.end)))),
             only_outer: without(&outer, &arriving),
             arriving,
@@ -72,27 +59,23 @@ impl<'r> Ordered<'r> {
     }
 
     /// Returns the commands of a unit in order of allocation.
-    pub(super) fn of(&self, unit: Unit) -> Box<dyn Iterator<Item = &'r RecordedCommand> + '_> {
+    pub(super) fn of(&self, unit: Unit) -> Box<dyn Iterator<Item = &'r RecordedCommand> + 'r> {
         let commands = &self.recording.commands;
-        match unit {
-            Unit::Execute => Box::new(commands.iter().filter(|it| it.unit == Unit::Execute)),
-            _ => Box::new(self.moves(unit).map(|idx| &commands[idx])),
-        }
-    }
-
-    /// Returns the indices of the commands of the load or the store unit.
-    pub(super) fn moves(&self, unit: Unit) -> impl Iterator<Item = usize> + Clone + '_ {
-        let moves: &[(u64, u32)] = match unit {
-            Unit::Execute => &[],
-            _ => &self.moves[place(unit)],
+        let moves = match unit {
+            Unit::Load => &self.recording.moves[0],
+            Unit::Store => &self.recording.moves[1],
+            Unit::Execute => {
+                return Box::new(commands.iter().filter(|it| it.unit == Unit::Execute));
+            }
         };
-        moves.iter().map(|(_, idx)| *idx as usize)
+        Box::new(moves.iter().map(|idx| &commands[*idx as usize]))
     }
 
     /// Returns the cycles for which commands of a unit held their entries,
     /// added up, and the number of commands.
     pub(super) fn held(&self, unit: Unit) -> (u64, u64) {
-        self.held[place(unit)]
+        let commands = self.of(unit).map(|it| it.completed() - it.allocated);
+        commands.fold((0, 0), |(sum, count), cycles| (sum + cycles, count + 1))
     }
 
     /// Returns the cycles of `start..end` in which a unit is busy.
@@ -100,22 +83,17 @@ impl<'r> Ordered<'r> {
         match unit {
             Unit::Execute => {
                 let operations = self.recording.operations.iter();
-                covered(operations.map(|it| (it.start, it.end)), start, end)
+                covered(operations.map(|it| (it.start, it.end())), start, end)
             }
             _ => {
-                let commands = &self.recording.commands;
-                let moves = self.moves(unit).map(|idx| &commands[idx]);
-                covered(moves.map(|it| (it.issued, it.completed)), start, end)
+                let moves: Vec<&RecordedCommand> = self.of(unit).collect();
+                covered(
+                    moves.iter().map(|it| (it.issued(), it.completed())),
+                    start,
+                    end,
+                )
             }
         }
-    }
-}
-
-fn place(unit: Unit) -> usize {
-    match unit {
-        Unit::Load => 0,
-        Unit::Store => 1,
-        Unit::Execute => 2,
     }
 }
 

@@ -260,18 +260,13 @@ impl<'a> Session<'a> {
     }
 
     /// Records what the accelerator does from now on, up to `limit` commands,
-    /// if cycles are modelled.
-    pub(super) fn record(&mut self, limit: usize) {
+    /// with the local rows that they touch if `with_rows`, if cycles are modelled.
+    pub(super) fn record(&mut self, limit: usize, with_rows: bool) {
         let Some(timing) = self.machine.accelerator().timing_mut() else {
             return;
         };
-        timing.record(match self.engine.recordings.take() {
-            Some(mut recording) => {
-                recording.restart(limit);
-                recording
-            }
-            None => Recording::new(limit),
-        });
+        let recording = self.engine.recordings.take().unwrap_or_default();
+        timing.record(recording, limit, with_rows);
     }
 
     /// Ends recording; returns what was recorded.

@@ -85,7 +85,7 @@ impl Moved {
             command.unit == Unit::Store,
             command.pc,
         );
-        self.bytes.add(key, command.pc, bytes);
+        self.bytes.add(key, command.pc, u64::from(bytes));
     }
 }
 

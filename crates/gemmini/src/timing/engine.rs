@@ -235,8 +235,11 @@ impl Engine {
         self.ideal = ideal;
     }
 
-    /// Begins to record what happens when in `recording`.
-    pub fn record(&mut self, recording: Recording) {
+    /// Begins to record what happens when, of at most `limit` commands and with
+    /// the local rows that they touch if `with_rows`. What `recording` holds is
+    /// forgotten; its memory is used again.
+    pub fn record(&mut self, mut recording: Recording, limit: usize, with_rows: bool) {
+        recording.restart(limit, with_rows);
         self.recording = Some(Box::new(recording));
     }
 

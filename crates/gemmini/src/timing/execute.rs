@@ -399,7 +399,7 @@ impl Engine {
                 command,
                 partner: None,
                 start: now,
-                end: now,
+                cycles: 0,
                 rows: 0,
                 preload_rows: 0,
                 full: 0,

@@ -49,7 +49,7 @@ pub use engine::Engine;
 pub use ideal::Ideal;
 pub use memory::MemoryCounts;
 pub use recording::{
-    Action, RecordedCommand, RecordedMiss, RecordedOperation, RecordedSpan, Recording, TouchedRows,
-    Unit,
+    Action, CommandIndex, RecordedCommand, RecordedMiss, RecordedOperation, RecordedSpan,
+    Recording, TouchedRows, Unit,
 };
 pub use stats::{IdleReason, PcCycles, TimingStats};

@@ -4,7 +4,7 @@ use super::constants::Constants;
 use super::engine::Engine;
 use super::execute::Command;
 use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand};
-use super::recording::RecordedOperation;
+use super::recording::{RecordedOperation, short};
 use super::station::Slot;
 use super::stream::{Stream, awaited, pace};
 use super::tags::Tag;
@@ -302,11 +302,12 @@ impl Engine {
             command: recording.index(first.slot),
             partner: recording.index(partner),
             start: operation.start,
-            end: operation.at,
-            rows: u64::from(operation.rows),
-            preload_rows: u64::from(operation.rows - multiplied),
-            full: operation.stalled(),
-            pace: u64::from(operation.pace),
+            cycles: short(operation.at - operation.start),
+            // Fewer than the array has, and pace is at most the number of streams.
+            rows: operation.rows as u16,
+            preload_rows: (operation.rows - multiplied) as u16,
+            full: short(operation.stalled()),
+            pace: operation.pace as u16,
             computes,
         });
     }

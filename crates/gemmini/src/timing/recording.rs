@@ -3,6 +3,7 @@
 use super::job::{Class, ExecuteKind, Job, RowRange, Work};
 use super::station::{Entry, Origin, SLOTS, Slot};
 use autocomp_riscv::LineAccess;
+use std::num::NonZeroU32;
 
 /// Controller that a command goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,10 +39,8 @@ pub enum Action {
         /// Address of the first byte in memory; 0 if zeros are moved in.
         address: u64,
         /// Useful bytes.
-        bytes: u64,
-        /// First local row.
-        row: u32,
-        /// Whether that is a row of the accumulator.
+        bytes: u32,
+        /// Whether its local rows are those of the accumulator.
         accumulator: bool,
     },
     /// Brings the stationary operand into the array.
@@ -65,32 +64,96 @@ pub struct TouchedRows {
     pub adds: bool,
 }
 
-/// The life of a command. Cycles are those of the core; 0 where the command
-/// did not get that far.
+/// The life of a command. Of a call there are tens of thousands, so it is kept
+/// small: 64 bytes. A step that the command did not get to is given the cycle in
+/// which it got its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedCommand {
     /// Instruction address.
     pub pc: u64,
-    /// Its controller.
-    pub unit: Unit,
-    /// What it does.
-    pub action: Action,
-    /// Whether a loop unit made it.
-    pub unrolled: bool,
-    /// Cycle at which it came to the reservation station.
-    pub arrived: u64,
     /// Cycle at which it got an entry.
     pub allocated: u64,
-    /// Cycle from which nothing was left to wait for.
-    pub ready: u64,
-    /// Cycle at which it went to its controller.
-    pub issued: u64,
-    /// Cycle at which it was complete.
-    pub completed: u64,
-    /// Controller and instruction address of the last command waited for.
-    pub waited_for: Option<(Unit, u64)>,
-    /// Local rows read or written.
-    pub rows: [Option<TouchedRows>; 2],
+    /// What it does.
+    pub action: Action,
+    /// Its controller.
+    pub unit: Unit,
+    /// Whether a loop unit made it.
+    pub unrolled: bool,
+    /// Controller of the last command waited for, and its instruction address.
+    waited_unit: Option<Unit>,
+    waited_pc: u64,
+    /// Cycles before the allocation, and those of them without a free entry.
+    arrived: u32,
+    blocked: u32,
+    /// Cycles after it.
+    ready: u32,
+    issued: u32,
+    completed: u32,
+}
+
+impl RecordedCommand {
+    const EMPTY: Self = Self {
+        pc: 0,
+        allocated: 0,
+        action: Action::Config,
+        unit: Unit::Execute,
+        unrolled: false,
+        waited_unit: None,
+        waited_pc: 0,
+        arrived: 0,
+        blocked: 0,
+        ready: 0,
+        issued: 0,
+        completed: 0,
+    };
+
+    /// Returns the cycle at which it came to the reservation station.
+    #[must_use]
+    pub fn arrived(&self) -> u64 {
+        self.allocated - u64::from(self.arrived)
+    }
+
+    /// Returns the cycle from which on it was its turn but no entry of its
+    /// controller was free; that of the allocation if it found one at once.
+    #[must_use]
+    pub fn blocked_from(&self) -> u64 {
+        self.allocated - u64::from(self.blocked)
+    }
+
+    /// Returns whether it found no free entry when its turn came.
+    #[must_use]
+    pub fn was_blocked(&self) -> bool {
+        0 < self.blocked
+    }
+
+    /// Returns the cycle from which nothing was left to wait for.
+    #[must_use]
+    pub fn ready(&self) -> u64 {
+        self.allocated + u64::from(self.ready)
+    }
+
+    /// Returns the cycle at which it went to its controller.
+    #[must_use]
+    pub fn issued(&self) -> u64 {
+        self.allocated + u64::from(self.issued)
+    }
+
+    /// Returns the cycle at which it was complete.
+    #[must_use]
+    pub fn completed(&self) -> u64 {
+        self.allocated + u64::from(self.completed)
+    }
+
+    /// Returns controller and instruction address of the last command waited for.
+    #[must_use]
+    pub fn waited_for(&self) -> Option<(Unit, u64)> {
+        Some((self.waited_unit?, self.waited_pc))
+    }
+
+    /// Returns the cycles from its allocation to cycle `at`.
+    fn since(&self, at: u64) -> u32 {
+        short(at.saturating_sub(self.allocated))
+    }
 }
 
 /// An operation of the array: a multiplication, a preload, or both at once.
@@ -98,25 +161,50 @@ pub struct RecordedCommand {
 pub struct RecordedOperation {
     /// Instruction address of the multiplication, or of the preload.
     pub pc: u64,
-    /// Index of the command that begins it.
-    pub command: Option<usize>,
-    /// Index of the multiplication that had to be in sight to preload alone.
-    pub partner: Option<usize>,
     /// First cycle.
     pub start: u64,
-    /// Cycle after the last one.
-    pub end: u64,
+    /// Cycles from that to the one after the last.
+    pub cycles: u32,
+    /// Index of the command that begins it.
+    pub command: Option<CommandIndex>,
+    /// Index of the multiplication that had to be in sight to preload alone.
+    pub partner: Option<CommandIndex>,
+    /// Cycles in which the array had no room.
+    pub full: u32,
     /// Cycles in which a row was taken; 0 for a change of settings.
-    pub rows: u64,
+    pub rows: u16,
     /// Of these, cycles in which only a stationary operand was taken, because
     /// the multiplication beside it has fewer rows.
-    pub preload_rows: u64,
-    /// Cycles in which the array had no room.
-    pub full: u64,
+    pub preload_rows: u16,
     /// Cycles per row because operands lie in one bank; 1 if they do not.
-    pub pace: u64,
+    pub pace: u16,
     /// Whether it multiplies (it only preloads otherwise).
     pub computes: bool,
+}
+
+impl RecordedOperation {
+    /// Returns the cycle after the last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.cycles)
+    }
+}
+
+/// Index of a recorded command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandIndex(NonZeroU32);
+
+impl CommandIndex {
+    fn new(idx: usize) -> Option<Self> {
+        let number = u32::try_from(idx).ok()?.checked_add(1)?;
+        NonZeroU32::new(number).map(Self)
+    }
+
+    /// Returns the place in [`Recording::commands`].
+    #[must_use]
+    pub fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
 }
 
 /// A stretch of time in which something was held up.
@@ -143,19 +231,20 @@ pub struct RecordedMiss {
     pub outer: bool,
 }
 
-/// In place of the index of a command that is not recorded.
-const NOT_KNOWN: usize = usize::MAX;
-
 /// What the engine did since recording began, up to a limit of commands.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// Commands in order of allocation.
     pub commands: Vec<RecordedCommand>,
+    /// Places of the moves in and of the moves out among them, and of changes of
+    /// their settings.
+    pub moves: [Vec<u32>; 2],
+    /// Cycle and place of the command that completed last, the youngest of several.
+    pub last: Option<(u64, usize)>,
+    /// Local rows that each command reads or writes, if that is wanted.
+    pub rows: Vec<[Option<TouchedRows>; 2]>,
     /// Operations in order of time.
     pub operations: Vec<RecordedOperation>,
-    /// Stretches in which the reservation station had no entry for the next
-    /// command, with the controller whose entries were used up.
-    pub full: Vec<(Unit, RecordedSpan)>,
     /// Stretches in which the core waited in fences.
     pub fences: Vec<RecordedSpan>,
     /// Requests of the core's L1 caches.
@@ -167,48 +256,45 @@ pub struct Recording {
     /// Commands beyond the limit, of which nothing is known.
     pub dropped: u64,
     limit: usize,
-    /// Index of the command in each slot, or [`NOT_KNOWN`].
-    slots: Vec<usize>,
+    with_rows: bool,
+    /// Index of the command in each slot, if that is known.
+    slots: Vec<Option<CommandIndex>>,
     blocked_from: Option<u64>,
 }
 
 impl Recording {
-    /// Makes an empty recording of at most `limit` commands.
-    #[must_use]
-    pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            slots: vec![NOT_KNOWN; SLOTS],
-            ..Self::default()
-        }
-    }
-
-    /// Empties the recording for at most `limit` commands; its memory stays.
-    pub fn restart(&mut self, limit: usize) {
+    /// Empties the recording for at most `limit` commands, with the local rows
+    /// that they touch if `with_rows`; its memory stays.
+    pub(super) fn restart(&mut self, limit: usize, with_rows: bool) {
         // Whoever adds a field has to say here what becomes of it.
         let Self {
             commands,
+            moves,
+            last,
+            rows,
             operations,
-            full,
             fences,
             misses,
             arriving,
             outer,
             dropped,
             limit: old_limit,
+            with_rows: with_rows_before,
             slots,
             blocked_from,
         } = self;
         commands.clear();
+        moves.iter_mut().for_each(Vec::clear);
+        rows.clear();
         operations.clear();
-        full.clear();
         fences.clear();
         misses.clear();
         arriving.clear();
         outer.clear();
         slots.clear();
-        slots.resize(SLOTS, NOT_KNOWN);
+        slots.resize(SLOTS, None);
         (*dropped, *old_limit, *blocked_from) = (0, limit, None);
+        (*last, *with_rows_before) = (None, with_rows);
     }
 
     /// The command in turn finds no free entry from cycle `at` on.
@@ -227,76 +313,71 @@ impl Recording {
         at: u64,
     ) {
         let unit = Unit::of(job.class);
-        if let Some(start) = self.blocked_from.take() {
-            self.end_block(unit, start, at, pc);
-        }
+        let blocked_from = self.blocked_from.take().unwrap_or(at);
         let idx = self.commands.len();
-        if self.limit <= idx {
-            self.slots[slot as usize] = NOT_KNOWN;
+        let known = CommandIndex::new(idx).filter(|_| idx < self.limit);
+        self.slots[slot as usize] = known;
+        if known.is_none() {
             self.dropped += 1;
             return;
         }
-        // Copied from where it stands as a whole, not put together here.
-        let (other, adds);
-        let action = match &job.work {
+        let (action, adds) = match &job.work {
             Work::Execute(execute) => {
-                adds = execute.second.accumulates();
-                match execute.kind {
-                    ExecuteKind::Config => &Action::Config,
-                    ExecuteKind::Preload => &Action::Preload,
-                    ExecuteKind::Flip | ExecuteKind::Stay => &Action::Compute,
-                }
+                let action = match execute.kind {
+                    ExecuteKind::Config => Action::Config,
+                    ExecuteKind::Preload => Action::Preload,
+                    ExecuteKind::Flip | ExecuteKind::Stay => Action::Compute,
+                };
+                (action, execute.second.accumulates())
             }
             work => {
-                (other, adds) = moved(work);
-                &other
+                self.moves[usize::from(unit == Unit::Store)].push(idx as u32);
+                moved(work)
             }
         };
-        self.slots[slot as usize] = idx;
-        self.commands.push(RecordedCommand {
-            pc,
-            unit,
-            action: *action,
-            unrolled: origin != Origin::Core,
-            arrived: arrived.min(at),
-            allocated: at,
-            ready: 0,
-            issued: 0,
-            completed: 0,
-            waited_for: None,
-            rows: [
+        // Written where it stays: a copy would wait for what it is made of.
+        self.commands.push(RecordedCommand::EMPTY);
+        if let Some(command) = self.commands.last_mut() {
+            command.pc = pc;
+            command.allocated = at;
+            command.action = action;
+            command.unit = unit;
+            command.unrolled = origin != Origin::Core;
+            command.arrived = short(at.saturating_sub(arrived));
+            command.blocked = short(at.saturating_sub(blocked_from));
+        }
+        if self.with_rows {
+            self.rows.push([
                 touched(&job.a, job.a_is_dest, adds),
                 touched(&job.b, false, false),
-            ],
-        });
-    }
-
-    /// The stretch is over in which there was no entry for the command in turn.
-    #[inline(never)]
-    fn end_block(&mut self, unit: Unit, start: u64, end: u64, pc: u64) {
-        if start < end && self.full.len() < self.limit {
-            // Written where it stays: a copy would wait for what it is made of.
-            self.full.push((unit, RecordedSpan::default()));
-            if let Some((_, span)) = self.full.last_mut() {
-                (span.start, span.end, span.pc) = (start, end, pc);
-            }
+            ]);
         }
     }
 
     pub(super) fn issue(&mut self, slot: Slot, entry: &Entry, at: u64) {
-        if let Some(command) = self.command(slot) {
-            command.ready = entry.ready;
-            command.issued = at;
-            command.waited_for = entry.waited_for.map(|(class, pc)| (Unit::of(class), pc));
-            if entry.is_config && command.unit != Unit::Execute {
-                command.completed = at;
-            }
+        let Some(command) = self.command(slot) else {
+            return;
+        };
+        command.ready = command.since(entry.ready);
+        command.issued = command.since(at);
+        if let Some((class, pc)) = entry.waited_for {
+            command.waited_unit = Some(Unit::of(class));
+            command.waited_pc = pc;
+        }
+        if entry.is_config && command.unit != Unit::Execute {
+            self.complete(slot, at);
         }
     }
 
     pub(super) fn complete(&mut self, slot: Slot, at: u64) {
-        if let Some(command) = self.command(slot) {
-            command.completed = at;
+        let Some(idx) = self.index(Some(slot)).map(CommandIndex::place) else {
+            return;
+        };
+        let command = &mut self.commands[idx];
+        command.completed = command.since(at);
+        let end = (at, idx);
+        if self.last.is_none_or(|last| last < end) {
+            self.last = Some(end);
         }
     }
 
@@ -339,14 +420,20 @@ impl Recording {
     }
 
     /// Returns the index of the command in a slot.
-    pub(super) fn index(&self, slot: Option<Slot>) -> Option<usize> {
-        let idx = *self.slots.get(slot? as usize)?;
-        (idx != NOT_KNOWN).then_some(idx)
+    pub(super) fn index(&self, slot: Option<Slot>) -> Option<CommandIndex> {
+        *self.slots.get(slot? as usize)?
     }
 
     fn command(&mut self, slot: Slot) -> Option<&mut RecordedCommand> {
-        self.commands.get_mut(*self.slots.get(slot as usize)?)
+        let idx = self.index(Some(slot))?;
+        self.commands.get_mut(idx.place())
     }
+}
+
+/// Returns a number of cycles as one that takes less room; nothing in a call
+/// lasts as long as the largest.
+pub(super) fn short(cycles: u64) -> u32 {
+    u32::try_from(cycles).unwrap_or(u32::MAX)
 }
 
 /// Returns what a move or a configuration does, and whether it adds to what is
@@ -360,9 +447,8 @@ fn moved(work: &Work) -> (Action, bool) {
                 bytes: if load.zero {
                     0
                 } else {
-                    u64::from(load.row_bytes) * u64::from(load.rows)
+                    load.row_bytes.saturating_mul(load.rows)
                 },
-                row: load.row,
                 accumulator: load.accumulator,
             };
             (action, load.accumulate)
@@ -371,11 +457,10 @@ fn moved(work: &Work) -> (Action, bool) {
             let action = Action::Move {
                 address: store.dram,
                 bytes: if store.writes {
-                    u64::from(store.bytes) * u64::from(store.rows)
+                    store.bytes.saturating_mul(store.rows)
                 } else {
                     0
                 },
-                row: store.row,
                 accumulator: store.accumulator,
             };
             (action, false)
