@@ -225,7 +225,8 @@ impl Engine {
                 return wake;
             }
             let Merging { number, packet, .. } = merging;
-            self.finish_packet(number, &packet, merging.out, merging.last_in);
+            let Packet { tracker, bytes, .. } = packet;
+            self.finish_packet(number, (tracker, bytes), merging.out, merging.last_in);
             match self.next_to_merge(now) {
                 Ok(next) => merging = next,
                 Err(again) => return again,
@@ -359,10 +360,16 @@ impl Engine {
         0
     }
 
-    /// Notes that the last row of a packet has left the merger in cycle `out` and
-    /// its last beat has entered it in cycle `last_in`.
+    /// Notes that the last row of a packet, so many bytes for a command's tracker, has
+    /// left the merger in cycle `out` and its last beat has entered it in cycle `last_in`.
     #[inline(always)]
-    fn finish_packet(&mut self, number: u8, packet: &Packet, out: u64, last_in: u64) {
+    fn finish_packet(
+        &mut self,
+        number: u8,
+        (tracker, bytes): (usize, u32),
+        out: u64,
+        last_in: u64,
+    ) {
         self.port.outstanding &= !(1 << number);
         self.load.merger_free = if out > last_in {
             out
@@ -375,9 +382,9 @@ impl Engine {
         if let Some(counts) = &mut self.counts {
             counts.reads.end(last_in + 1);
         }
-        let tracker = &mut self.load.trackers[packet.tracker];
-        tracker.bytes_left = tracker.bytes_left.saturating_sub(packet.bytes);
-        self.complete_if_written(packet.tracker);
+        let moved = &mut self.load.trackers[tracker];
+        moved.bytes_left = moved.bytes_left.saturating_sub(bytes);
+        self.complete_if_written(tracker);
         self.wake[LOAD] = self.wake[LOAD].min(last_in + 1);
     }
 

@@ -28,25 +28,30 @@ impl Engine {
     #[inline]
     pub(super) fn merge_whole(&mut self, arrival: &Arrival) -> bool {
         let now = self.now;
-        let packet = self.port.packets[usize::from(arrival.number) % PACKETS];
+        let packet = &self.port.packets[usize::from(arrival.number) % PACKETS];
+        let tracker = packet.tracker;
+        let (bytes, beats) = (
+            packet.bytes,
+            packet.size >> self.k.beat_bytes.trailing_zeros(),
+        );
         let job = self.load_job(packet.slot);
         let beat_bytes = self.k.beat_bytes;
         if !job.is_plain || job.block_bytes != beat_bytes || packet.done & (beat_bytes - 1) != 0 {
             return false;
         }
         let beat_shift = beat_bytes.trailing_zeros();
-        let rows = (packet.bytes + beat_bytes - 1) >> beat_shift;
+        let rows = (bytes + beat_bytes - 1) >> beat_shift;
         let stride = job.block_stride;
         let first = job.row + packet.row + (packet.done >> beat_shift) * stride;
         let start = arrival.first.max(self.load.merger_free);
         let leaving = if arrival.spacing > 1 {
-            leaving_apart(arrival, &packet, start, beat_shift)
+            leaving_apart(arrival, packet, start, beat_shift)
         } else {
             // The rows after the first follow it at a distance of one beat and one
             // cycle.
             let last = u64::from(rows - 1);
             (last < CYCLES).then(|| Leaving {
-                first: start + last_beat(&packet, 0, beat_shift) + 1,
+                first: start + last_beat(packet, 0, beat_shift) + 1,
                 last,
                 all: u64::MAX >> (CYCLES - 1 - last),
             })
@@ -81,7 +86,7 @@ impl Engine {
         }
         self.load_last.mark(last_at);
         let load = &mut self.load;
-        let beats = u64::from(packet.size >> beat_shift);
+        let beats = u64::from(beats);
         if arrival.spacing > 1 {
             for beat in 0..beats {
                 let at = (start + beat).max(arrival.first + beat * arrival.spacing);
@@ -99,11 +104,11 @@ impl Engine {
         }
         let last_in = load.entered[(load.beats_entered - 1) % ENTERED];
         load.write_free = last_at + 1;
-        let tracker = &mut load.trackers[packet.tracker];
-        tracker.last_write = tracker.last_write.max(last_at);
+        let moved = &mut load.trackers[tracker];
+        moved.last_write = moved.last_write.max(last_at);
         self.note_held();
         let out = leaving.first + leaving.last;
-        self.finish_packet(arrival.number, &packet, out, last_in);
+        self.finish_packet(arrival.number, (tracker, bytes), out, last_in);
         true
     }
 

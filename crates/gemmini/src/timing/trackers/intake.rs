@@ -123,18 +123,15 @@ impl Trackers {
     /// step.
     #[inline]
     pub(in crate::timing) fn take_next(&mut self, now: u64) -> Option<(usize, u64)> {
-        let (_, request) = *self.incoming.front()?;
-        match self.place(&request) {
+        let (_, request) = self.incoming.front()?;
+        match self.place(request) {
             Some(Place::Tracker(idx)) => {
-                self.occupy(idx, &request);
-                self.taken(now, &request);
+                self.occupy(idx, now);
                 self.note_looked_up(now);
                 Some((idx, now + LOOKUP))
             }
             Some(Place::Waiting(idx)) if self.waiting < self.room => {
-                self.queues[idx].push_back(request);
-                self.waiting += 1;
-                self.taken(now, &request);
+                self.wait_at(idx, now);
                 None
             }
             _ => {
@@ -192,24 +189,20 @@ impl Trackers {
         if self.next_input <= now
             && let Some((_, request)) = self.incoming.front()
         {
-            let request = *request;
-            match self.place(&request) {
+            match self.place(request) {
                 Some(Place::Waiting(idx)) if is_left && idx == freed => {
                     is_left = false;
+                    let request = *request;
                     looked_up |= request.line != self.requests[idx].line;
                     begun[0] = Some((idx, self.reload(idx, request, now)));
-                    self.taken(now, &request);
+                    self.incoming.pop_front();
+                    self.note_taken(&request, now);
                 }
-                Some(Place::Waiting(idx)) if self.waiting < self.room => {
-                    self.queues[idx].push_back(request);
-                    self.waiting += 1;
-                    self.taken(now, &request);
-                }
+                Some(Place::Waiting(idx)) if self.waiting < self.room => self.wait_at(idx, now),
                 Some(Place::Tracker(idx)) if !looked_up => {
                     looked_up = true;
-                    self.occupy(idx, &request);
+                    self.occupy(idx, now);
                     begun[1] = Some((idx, now + LOOKUP));
-                    self.taken(now, &request);
                 }
                 _ => self.look_at_input_from(now + 1),
             }
@@ -226,13 +219,23 @@ impl Trackers {
         begun
     }
 
-    /// Gives a tracker that is free to a request.
+    /// Gives a tracker that is free to the next request.
     #[inline]
-    fn occupy(&mut self, idx: usize, request: &Request) {
+    fn occupy(&mut self, idx: usize, now: u64) {
+        let (_, request) = self.incoming.pop_front().expect("seen before");
         self.used |= 1 << idx;
         self.in_use += 1;
         self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
-        self.requests[idx] = *request;
+        self.requests[idx] = request;
+        self.note_taken(&request, now);
+    }
+
+    /// Lets the next request wait at a tracker.
+    fn wait_at(&mut self, idx: usize, now: u64) {
+        let (_, request) = self.incoming.pop_front().expect("seen before");
+        self.queues[idx].push_back(request);
+        self.waiting += 1;
+        self.note_taken(&request, now);
     }
 
     /// Notes that a line is looked up in cycle `now`.
@@ -244,9 +247,9 @@ impl Trackers {
         }
     }
 
+    /// Notes that a request is taken in cycle `now`.
     #[inline]
-    fn taken(&mut self, now: u64, request: &Request) {
-        self.incoming.pop_front();
+    fn note_taken(&mut self, request: &Request, now: u64) {
         if !request.is_from_core() {
             self.own_beats -= request.beats_sent() as usize;
             self.left.note(now, request.beats_sent());

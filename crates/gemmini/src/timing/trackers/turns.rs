@@ -1,6 +1,7 @@
 //! Which tracker has the next turn, and when.
 
 use super::{MOST, STEPS, Set, Step, Trackers};
+use std::hint::select_unpredictable;
 
 /// When what steps need is free.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,12 +71,6 @@ impl Free {
     }
 }
 
-/// Returns all trackers or none.
-#[inline]
-fn all_if(condition: bool) -> Set {
-    Set::from(condition).wrapping_neg()
-}
-
 impl Trackers {
     /// Works out when the next tracker can have a turn, after cycle `now`.
     #[inline]
@@ -138,13 +133,15 @@ impl Trackers {
     fn able_others(&mut self, now: u64) -> Set {
         self.wake_up(now);
         let free = &self.free.by_step;
-        let able = (0..STEPS).fold(0, |able, step| {
-            able | self.awake[step] & all_if(free[step] <= now)
-        });
+        // Those that need nothing but the turn, and the others.
+        let mut able = self.awake[Step::Recall as usize] | self.awake[Step::Probe as usize];
+        for step in [Step::Release, Step::Acquire, Step::Answer, Step::Finish] {
+            let is_free = free[step as usize] <= now;
+            able |= select_unpredictable(is_free, self.awake[step as usize], 0);
+        }
         if self.free.directory() <= now {
             return able;
         }
-        let mut able = able;
         let mut answering = able & self.awake[Step::Answer as usize];
         while answering != 0 {
             let idx = answering.trailing_zeros();
@@ -171,10 +168,17 @@ impl Trackers {
             }
             free[Step::Answer as usize] = first;
         }
-        self.next_other = (0..STEPS).fold(self.asleep.next(), |first, step| {
-            let no_one = u64::from(self.awake[step] == 0).wrapping_neg();
-            first.min(free[step] | no_one)
-        });
+        let mut first = self.asleep.next();
+        for step in [Step::Release, Step::Acquire, Step::Answer, Step::Finish] {
+            let is_waited_for = self.awake[step as usize] != 0;
+            first = first.min(select_unpredictable(
+                is_waited_for,
+                free[step as usize],
+                u64::MAX,
+            ));
+        }
+        let asking = self.awake[Step::Recall as usize] | self.awake[Step::Probe as usize];
+        self.next_other = if asking != 0 { now } else { first };
     }
 
     /// Lets trackers wait for what they need that are not ready later than that or
@@ -209,7 +213,8 @@ impl Trackers {
         while self.coming_hits.next() <= now {
             self.hits |= 1 << self.coming_hits.take();
         }
-        let mut able = self.hits & all_if(self.free.pipeline() <= now);
+        let is_free = self.free.pipeline() <= now;
+        let mut able = select_unpredictable(is_free, self.hits, 0);
         if self.next_other <= now {
             let others = self.able_others(now);
             if others == 0 {
