@@ -345,9 +345,6 @@ impl Engine {
                                     if let Some(counts) = &mut self.counts {
                                         counts.preload_hazard.add(now, until);
                                     }
-                                    if stationary || !unit.tags.are_pending(now) {
-                                        return until;
-                                    }
                                     wake = until;
                                 }
                             }

@@ -330,13 +330,8 @@ impl Station {
         if self.deps[slot as usize] != 0 {
             return None;
         }
-        let entry = self.entry(slot);
-        Some(
-            entry
-                .ready
-                .max(entry.allocated + 1)
-                .max(self.last_issue[class as usize] + 1),
-        )
+        let ready = self.entry(slot).ready;
+        Some(ready.max(self.last_issue[class as usize] + 1))
     }
 
     /// Issues the oldest command of a class; returns its slot.

@@ -3,130 +3,17 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail")]
 
-#[path = "driver/instances.rs"]
+mod bench;
+#[path = "../driver/instances.rs"]
 mod instances;
+mod loops;
 
+use autocomp_gemmini::GemminiConfig;
 use autocomp_gemmini::timing::{Ideal, IdleReason};
-use autocomp_gemmini::{
-    Checks, Gemmini, GemminiConfig, Instruction, MatmulLoop, MatmulParameters, MatmulRun, Severity,
-};
-use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
+use autocomp_riscv::{Coprocessor, LineAccess, RoccCommand};
+use bench::{ACC, BANK, BASE, Bench, NONE, int8, tile};
 use instances::{fp32_4, int8_16, int8_32, rtl};
 use proptest::prelude::*;
-
-const BASE: u64 = 0x8000_0000;
-const BANK: u64 = 4096;
-const ACC: u64 = 0x8000_0000;
-const NONE: u64 = 0xffff_ffff;
-
-struct Bench {
-    gemmini: Gemmini,
-    memory: Memory,
-    cycle: u64,
-}
-
-impl Bench {
-    fn new(config: GemminiConfig) -> Self {
-        Self::with_memory(config, 1 << 20)
-    }
-
-    fn with_memory(config: GemminiConfig, bytes: usize) -> Self {
-        let mut gemmini = Gemmini::new(config, Some(&rtl())).unwrap();
-        gemmini.functional_mut().set_checks(Checks {
-            uninitialized: Severity::Off,
-            races: Severity::Off,
-            hazards: Severity::Off,
-        });
-        let mut bench = Self {
-            gemmini,
-            memory: Memory::new(BASE, bytes),
-            cycle: 1000,
-        };
-        // Weight stationary, rows of 64 bytes.
-        bench.issue(0, 1 << 16 | 4, 1 << 48);
-        for channel in 0..3 {
-            bench.issue(
-                0,
-                0x3f80_0000 << 32 | 16 << 16 | 1 << 8 | channel << 3 | 1,
-                64,
-            );
-        }
-        bench.issue(0, 2, 0x3f80_0000 << 32 | 64);
-        // Warm the L2.
-        for at in (0..64 << 10).step_by(64).cycle().take(8 << 10) {
-            for access in [LineAccess::Read, LineAccess::WriteBack] {
-                bench.gemmini.line_access(BASE + at, access, bench.cycle);
-            }
-            bench.cycle += 40;
-        }
-        bench.cycle += 1000;
-        bench.drain();
-        bench
-    }
-
-    fn try_issue(&mut self, funct: u8, rs1: u64, rs2: u64) -> bool {
-        let command = RoccCommand {
-            custom: 3,
-            funct,
-            rs1,
-            rs2,
-            wants_reply: false,
-            pc: 0x100 + u64::from(funct) * 4,
-            cycle: self.cycle,
-        };
-        let Ok(reply) = self.gemmini.execute(command, &mut self.memory) else {
-            return false;
-        };
-        assert!(
-            reply.accepted >= self.cycle,
-            "a command was taken before it was there"
-        );
-        self.cycle = reply.accepted + 1;
-        true
-    }
-
-    fn issue(&mut self, funct: u8, rs1: u64, rs2: u64) {
-        assert!(self.try_issue(funct, rs1, rs2), "illegal command {funct}");
-    }
-
-    /// Waits for everything; returns the cycles since `self.cycle`.
-    fn drain(&mut self) -> u64 {
-        let idle = self.gemmini.fence(0, self.cycle, &mut self.memory).unwrap();
-        assert!(idle >= self.cycle, "a fence ended before it began");
-        let waited = idle - self.cycle;
-        self.cycle = idle + 100;
-        waited
-    }
-
-    /// Returns the cycles from the first command to the end of all.
-    fn time(&mut self, commands: impl FnOnce(&mut Self)) -> u64 {
-        let start = self.cycle;
-        commands(self);
-        let issued = self.cycle;
-        self.drain() + issued - start
-    }
-
-    fn mvin(&mut self, at: u64, row: u64, cols: u64, rows: u64) {
-        self.issue(2, at, tile(row, cols, rows));
-    }
-
-    fn mvout(&mut self, at: u64, row: u64, cols: u64, rows: u64) {
-        self.issue(3, at, tile(row, cols, rows));
-    }
-
-    fn pair(&mut self, a: u64, b: u64, c: u64) {
-        self.issue(6, tile(b, 16, 16), tile(c, 16, 16));
-        self.issue(4, tile(a, 16, 16), tile(NONE, 16, 16));
-    }
-}
-
-fn tile(row: u64, cols: u64, rows: u64) -> u64 {
-    rows << 48 | cols << 32 | row
-}
-
-fn int8() -> Bench {
-    Bench::new(int8_16())
-}
 
 /// Returns what the counter instruction answers to `access`.
 fn counter(bench: &mut Bench, access: u64) -> u64 {
@@ -232,60 +119,6 @@ fn steady_rates_are_those_of_the_hardware() {
     );
 }
 
-/// Runs a matrix loop of 4 x 4 x 4 tiles.
-fn matrix_loop(bench: &mut Bench, depth: u64, operands: [u64; 2], run: [u64; 2]) {
-    bench.issue(9, 0, depth << 32 | 4 << 16 | 4);
-    bench.issue(10, operands[0], operands[1]);
-    bench.issue(11, 0, BASE + 0xc000);
-    bench.issue(12, 64, 64);
-    bench.issue(13, 64, 64);
-    bench.issue(8, run[0], run[1]);
-}
-
-#[test]
-fn a_sum_by_the_loop_moves_both_operands_whatever_its_depth() {
-    let sum = |depth: u64| {
-        let mut bench = int8();
-        for channel in 0..2 {
-            let shrunk = 0x3f80_0000 << 32 | 16 << 16 | 1 << 8 | channel << 3 | 1 << 2 | 1;
-            bench.issue(0, shrunk, 64);
-        }
-        bench.drain();
-        bench.gemmini.timing_mut().unwrap().reset_stats();
-        let cycles = bench.time(|bench| {
-            matrix_loop(bench, depth, [BASE, BASE + 0x4000], [0, 1 << 2]);
-        });
-        (cycles, bench.gemmini.timing().unwrap().stats().read_beats)
-    };
-    let (cycles, beats) = sum(0);
-    // Twice 64 rows of 64 bytes, 16 bytes per cycle; stores take seven cycles per row.
-    assert_eq!(beats, 2 * 64 * 4);
-    assert!(cycles > beats + 64 * 7 / 4, "{cycles}");
-    assert_eq!(sum(1), (cycles, beats));
-    assert_eq!(sum(9), (cycles, beats));
-}
-
-#[test]
-fn an_operand_that_is_there_is_not_moved_in_by_the_loop() {
-    let beats = |operands: [u64; 2]| {
-        let mut bench = int8();
-        bench.gemmini.timing_mut().unwrap().reset_stats();
-        let cycles = bench.time(|bench| matrix_loop(bench, 4, operands, [0, 0]));
-        (cycles, bench.gemmini.timing().unwrap().stats().read_beats)
-    };
-    let (both, a_only, none) = (
-        beats([BASE, BASE + 0x4000]),
-        beats([BASE, 0]),
-        beats([0, 0]),
-    );
-    assert_eq!((both.1, a_only.1, none.1), (512, 256, 0));
-    assert!(
-        both.0 >= a_only.0 && a_only.0 >= none.0,
-        "{both:?} {a_only:?} {none:?}"
-    );
-    assert!(none.0 >= 64 * 16, "{none:?}");
-}
-
 #[test]
 fn short_operations_wait_for_room_in_the_array() {
     // Five operations with weights that stay, by rows: counts from RTL.
@@ -347,6 +180,75 @@ fn loads_into_a_bank_hold_up_who_reads_it() {
     };
     let (apart, together) = (with_bank(2), with_bank(0));
     assert!(together as f64 > apart as f64 * 1.3, "{apart} {together}");
+}
+
+#[test]
+fn the_longer_operand_of_a_multiplication_counts() {
+    let total = |a_rows: u64, d_rows: u64| {
+        int8().time(|bench| {
+            for idx in 0..32 {
+                bench.issue(6, tile(NONE, 16, 16), tile(ACC + idx * 16, 16, a_rows));
+                bench.issue(5, tile(0, 16, a_rows), tile(2 * BANK, 16, d_rows));
+            }
+        })
+    };
+    let long = total(14, 14);
+    assert_eq!([total(8, 14), total(14, 8)], [long; 2]);
+    assert!(total(8, 8) < long);
+}
+
+#[test]
+fn moves_into_several_banks_hold_up_who_reads_any_of_them() {
+    let with_blocks = |apart: u64| {
+        let mut bench = int8();
+        bench.issue(0, 0x3f80_0000 << 32 | apart << 16 | 1 << 8 | 1, 64);
+        bench.drain();
+        bench.time(|bench| {
+            for idx in 0..16 {
+                bench.mvin(BASE + idx * 1024, 1024 + idx * 16, 32, 16);
+                bench.pair(2 * BANK - 16, 2 * BANK, ACC + idx * 16);
+                bench.pair(2 * BANK - 32, 2 * BANK + 16, ACC + 256 + idx * 16);
+            }
+        })
+    };
+    // Both blocks in the first bank, or the second one in that of A.
+    let (in_one, in_both) = (with_blocks(256), with_blocks(BANK));
+    assert!(in_one < in_both, "{in_one} {in_both}");
+}
+
+#[test]
+fn what_is_added_to_a_bank_of_the_accumulator_keeps_moves_out_from_it() {
+    const ADDS: u64 = 1 << 30;
+    // Zeros, and a row that is read once for all.
+    for (from, stride) in [(0, 64), (BASE, 0)] {
+        let beside = |adds: u64, row: u64| {
+            let mut bench = int8();
+            bench.issue(0, 0x3f80_0000 << 32 | 16 << 16 | 1 << 8 | 1, stride);
+            bench.drain();
+            bench.time(|bench| {
+                for idx in 0..8 {
+                    bench.mvout(BASE + 0x4000 + idx * 1024, ACC + row + idx * 16, 16, 16);
+                    bench.mvin(from, (ACC | adds) + idx * 16, 16, 16);
+                }
+            })
+        };
+        let (other, same) = (beside(ADDS, 768), beside(ADDS, 256));
+        assert!(other < same, "{from:#x} {stride}: {other} {same}");
+        assert_eq!(beside(0, 256), beside(0, 768));
+    }
+}
+
+#[test]
+fn a_fence_waits_only_for_work_that_is_left() {
+    let mut bench = int8();
+    bench.mvin(BASE, 0, 16, 16);
+    let engine = bench.gemmini.timing_mut().unwrap();
+    let idle = engine.drain();
+    let release = u64::from(rtl().frontend.fence_release);
+    assert_eq!(
+        [idle - 1, idle, idle + 1].map(|cycle| engine.fence(cycle)),
+        [idle + release, idle, idle + 1]
+    );
 }
 
 #[test]
@@ -498,176 +400,12 @@ fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> (u64, u64, u
     )
 }
 
-/// A run of the matrix loop: bounds, which operands have an address, fields.
-#[derive(Clone, Debug)]
-struct LoopRun {
-    bounds: [u16; 3],
-    present: [bool; 4],
-    run: MatmulRun,
-}
-
-fn loop_run() -> impl Strategy<Value = LoopRun> {
-    let bounds = prop::array::uniform3(1u16..7);
-    let flags = any::<[bool; 5]>();
-    (bounds, any::<[bool; 4]>(), flags, 0u8..3).prop_map(|(mut bounds, present, flags, id)| {
-        let [sum, a_transpose, b_transpose, full_c, low_d] = flags;
-        bounds[1] = bounds[1].min(32 / bounds[0]);
-        if sum && a_transpose {
-            bounds[2] = 0;
-        }
-        let run = MatmulRun {
-            accumulate: false,
-            full_c: full_c && !sum,
-            low_d,
-            activation: 0,
-            b_spad_id: id,
-            a_spad_id: id,
-            a_transpose: a_transpose && !sum,
-            b_transpose: b_transpose && !a_transpose && !sum,
-            is_resadd: sum,
-        };
-        LoopRun {
-            bounds,
-            present,
-            run,
-        }
-    })
-}
-
-/// What a row of `bytes` bytes at the beginning of a line takes: one packet of
-/// one, two or four beats per line.
-fn beats(bytes: u64) -> u64 {
-    let last = match bytes % 64 {
-        0 => 0,
-        1..=16 => 1,
-        17..=32 => 2,
-        _ => 4,
-    };
-    bytes / 64 * 4 + last
-}
-
-/// Commands by section of the station, beats read and beats written of what a
-/// loop stands for.
-fn expected(case: &LoopRun, plan: &MatmulLoop, config: &GemminiConfig) -> ([u64; 3], u64, u64) {
-    let (mut issued, mut read, mut written) = ([0; 3], 0, 0);
-    let count = |instruction: Instruction| -> Result<(), ()> {
-        match instruction {
-            Instruction::Mvin { channel, tile, .. } => {
-                issued[0] += 1;
-                let wide = channel == 2 && !case.run.low_d;
-                let width = if wide { 4 } else { 1 };
-                read += u64::from(tile.rows) * beats(u64::from(tile.cols) * width);
-            }
-            Instruction::Mvout { tile, .. } => {
-                issued[1] += 1;
-                let width = if case.run.full_c { 4 } else { 1 };
-                written += u64::from(tile.rows) * beats(u64::from(tile.cols) * width);
-            }
-            _ => issued[2] += 1,
-        }
-        Ok(())
-    };
-    plan.expand(config, &mut { count }).unwrap();
-    (issued, read, written)
-}
-
-fn check_loop(case: &LoopRun) -> Result<(), TestCaseError> {
-    let config = int8_16();
-    let [i, j, k] = case.bounds.map(u64::from);
-    let address = |operand: usize| {
-        if case.present[operand] {
-            BASE + (operand as u64) * 0x2_0000
-        } else {
-            0
-        }
-    };
-    let dram = std::array::from_fn(address);
-    let parameters = MatmulParameters {
-        bounds: case.bounds,
-        pads: [0; 3],
-        dram,
-        strides: [512; 4],
-    };
-    let plan = MatmulLoop::place(&config, case.run, parameters, 0, 0);
-    prop_assume!(plan.check(&config).is_ok());
-    let mut bench = Bench::with_memory(config.clone(), 2 << 20);
-    for channel in 0..3 {
-        // Operands of a sum and a narrow D are widened on their way in.
-        let narrow = if channel == 2 {
-            case.run.low_d
-        } else {
-            case.run.is_resadd
-        };
-        let fields = 1 << 8 | channel << 3 | u64::from(narrow) << 2 | 1;
-        bench.issue(0, 0x3f80_0000 << 32 | 16 << 16 | fields, 512);
-    }
-    bench.issue(0, 2, 0x3f80_0000 << 32 | 512);
-    bench.drain();
-    bench.gemmini.timing_mut().unwrap().reset_stats();
-    let run = case.run;
-    let flag = |set: bool, bit: u32| u64::from(set) << bit;
-    let cycles = bench.time(|bench| {
-        bench.issue(9, 0, k << 32 | j << 16 | i);
-        bench.issue(10, dram[0], dram[1]);
-        bench.issue(11, dram[2], dram[3]);
-        bench.issue(12, 512, 512);
-        bench.issue(13, 512, 512);
-        bench.issue(
-            8,
-            u64::from(run.a_spad_id) << 18
-                | u64::from(run.b_spad_id) << 16
-                | flag(run.low_d, 2)
-                | flag(run.full_c, 1),
-            flag(run.is_resadd, 2) | flag(run.b_transpose, 1) | flag(run.a_transpose, 0),
-        );
-    });
-    let stats = bench.gemmini.timing().unwrap().stats();
-    let (issued, read, written) = expected(case, &plan, &config);
-    prop_assert_eq!(stats.issued, issued);
-    prop_assert_eq!((stats.read_beats, stats.write_beats), (read, written));
-    prop_assert!(
-        cycles >= read.max(written).max(stats.array_busy),
-        "{cycles} {read} {written}"
-    );
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn the_loop_unit_sends_what_the_loop_stands_for(case in loop_run()) {
-        check_loop(&case)?;
-    }
 
     #[test]
     fn any_sequence_of_commands_ends_and_ends_the_same(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {
         let config = [int8_16(), int8_32(), fp32_4()][which].clone();
         prop_assert_eq!(play(config.clone(), &commands), play(config, &commands));
-    }
-}
-
-#[test]
-fn loops_and_other_commands_that_wait_for_each_other_are_done_before_a_fence_ends() {
-    // (moves before the loops, loops, products behind them)
-    for (moves, loops, pairs) in
-        (0..20).flat_map(|moves| [(moves, 1, 1), (moves, 4, 0), (moves, 4, 2)])
-    {
-        let mut bench = int8();
-        bench.gemmini.timing_mut().unwrap().reset_stats();
-        for at in 0..moves {
-            bench.mvin(BASE + at * 1024, 2 * BANK + at % 4 * 16, 64, 16);
-        }
-        for _ in 0..loops {
-            matrix_loop(&mut bench, 2, [BASE, BASE + 0x1000], [0, 0]);
-        }
-        for _ in 0..pairs {
-            bench.pair(0, 16, ACC);
-        }
-        bench.drain();
-        // A loop is 4 x 4 x 2 products, 4 + 2 moves in and 4 moves out.
-        let issued = bench.gemmini.timing().unwrap().stats().issued;
-        let expected = [moves + loops * 6, loops * 4, 2 * (loops * 32 + pairs)];
-        assert_eq!(issued, expected, "{moves} {loops} {pairs}");
     }
 }
