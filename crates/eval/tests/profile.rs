@@ -3,7 +3,7 @@
 mod support;
 
 use autocomp_core::{Outcome, Seed};
-use autocomp_eval::profile::{Cause, Profile, Removal};
+use autocomp_eval::profile::{Cause, Profile, Removal, WhatIf};
 use autocomp_eval::timeline::{Timeline, Track};
 use autocomp_eval::{EvaluatorSettings, GemminiEvaluator, Profiled};
 use autocomp_targets::{Catalog, Problem, Ranking};
@@ -149,6 +149,7 @@ fn check(profile: &Profile, timeline: &Timeline) {
             profile.cycles.saturating_sub(experiment.cycles)
         );
     }
+    assert!(profile.what_if.is_sorted_by_key(|it| it.cycles));
     check_trace(&trace(timeline));
 }
 
@@ -278,6 +279,30 @@ fn experiments_bound_what_a_change_of_the_kernel_gains() {
         100.0 * most as f64 / same.cycles as f64
     });
     assert!(same.bottleneck.contains(&told), "{}", same.bottleneck);
+}
+
+#[test]
+fn an_experiment_takes_what_a_call_on_such_a_machine_takes() {
+    let (problem, evaluator) = evaluator_of("gemmini/gemm-256x256x256", SETTINGS);
+    let source = problem.kernel("library").expect("a kernel");
+    let (same, _) = profile_by(&evaluator, source);
+    let tried = |it: &&WhatIf| it.without == Removal::Entries;
+    let tried = same.what_if.iter().find(tried).expect("tried");
+    let mut target = Catalog::built_in()
+        .and_then(|catalog| catalog.target(&problem.target))
+        .expect("its target");
+    let machine = target.machines.get_mut(&target.default_machine);
+    let machine = machine.expect("a machine");
+    for fewer in ["load_entries = 8\n", "store_entries = 4\n"] {
+        assert!(machine.contains(fewer), "{machine}");
+        let (name, _) = fewer.split_once(" = ").expect("a setting");
+        *machine = machine.replace(fewer, &format!("{name} = 16\n"));
+    }
+    let (toolchain, cache) = (support::toolchain(), support::cache_folder());
+    let larger = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, SETTINGS);
+    let (larger, _) = profile_by(&larger.expect("an evaluator"), source);
+    assert!(larger.cycles < same.cycles);
+    assert_eq!(tried.cycles, larger.cycles);
 }
 
 #[test]
@@ -425,6 +450,13 @@ fn traffic_of_the_memory_system_is_counted() {
     let memory = &cold.memory;
     assert_eq!(memory.l2_hits + memory.l2_misses, packets);
     assert!((3 * 64..packets).contains(&memory.l2_misses), "{memory:?}");
+    // A beat is 16 bytes at the port, in and out, and behind the L2 a line takes 8 cycles.
+    let busy = ["port-in", "port-out", "outer-memory"].map(|name| {
+        let unit = cold.units.iter().find(|it| it.unit == name);
+        unit.expect("a way").busy_cycles
+    });
+    let behind_l2 = memory.lines_read + memory.lines_written;
+    assert_eq!(busy, [(64 + 4 * 64) * 4, 4 * 64, behind_l2 * 8]);
     assert_eq!(
         (memory.lines_read, memory.core_requests),
         (
