@@ -260,13 +260,14 @@ impl<'a> Session<'a> {
     }
 
     /// Records what the accelerator does from now on, up to `limit` commands,
-    /// with the local rows that they touch if `with_rows`, if cycles are modelled.
-    pub(super) fn record(&mut self, limit: usize, with_rows: bool) {
+    /// if cycles are modelled; what more is recorded if `whole`, see
+    /// [`record`](autocomp_gemmini::timing::Engine::record).
+    pub(super) fn record(&mut self, limit: usize, whole: bool) {
         let Some(timing) = self.machine.accelerator().timing_mut() else {
             return;
         };
         let recording = self.engine.recordings.take().unwrap_or_default();
-        timing.record(recording, limit, with_rows);
+        timing.record(recording, limit, whole);
     }
 
     /// Ends recording; returns what was recorded.

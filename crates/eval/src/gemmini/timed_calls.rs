@@ -134,7 +134,7 @@ impl Trial<'_> {
             session.reset_statistics();
             let is_ranked = reports.len() == ranked_idx;
             if is_ranked {
-                session.record(limit, with_timeline);
+                session.record(limit, experiments);
             }
             let start = session.cycle();
             let mut tally = (is_ranked && experiments).then(CoreTally::default);

@@ -235,11 +235,11 @@ impl Engine {
         self.ideal = ideal;
     }
 
-    /// Begins to record what happens when, of at most `limit` commands and with
-    /// the local rows that they touch if `with_rows`. What `recording` holds is
-    /// forgotten; its memory is used again.
-    pub fn record(&mut self, mut recording: Recording, limit: usize, with_rows: bool) {
-        recording.restart(limit, with_rows);
+    /// Begins to record what happens when, of at most `limit` commands; with the
+    /// local rows that they touch and every operation by itself if `whole`. What
+    /// `recording` holds is forgotten; its memory is used again.
+    pub fn record(&mut self, mut recording: Recording, limit: usize, whole: bool) {
+        recording.restart(limit, whole);
         self.recording = Some(Box::new(recording));
     }
 

@@ -303,10 +303,10 @@ impl Engine {
             partner: recording.index(partner),
             start: operation.start,
             cycles: short(operation.at - operation.start),
-            // Fewer than the array has, and pace is at most the number of streams.
-            rows: operation.rows as u16,
-            preload_rows: (operation.rows - multiplied) as u16,
+            rows: operation.rows,
+            preload_rows: operation.rows - multiplied,
             full: short(operation.stalled()),
+            // At most the number of streams.
             pace: operation.pace as u16,
             computes,
         });

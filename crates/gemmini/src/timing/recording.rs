@@ -156,7 +156,8 @@ impl RecordedCommand {
     }
 }
 
-/// An operation of the array: a multiplication, a preload, or both at once.
+/// An operation of the array: a multiplication, a preload, or both at once; or
+/// several of one instruction ([`Recording::operations`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedOperation {
     /// Instruction address of the multiplication, or of the preload.
@@ -172,10 +173,10 @@ pub struct RecordedOperation {
     /// Cycles in which the array had no room.
     pub full: u32,
     /// Cycles in which a row was taken; 0 for a change of settings.
-    pub rows: u16,
+    pub rows: u32,
     /// Of these, cycles in which only a stationary operand was taken, because
     /// the multiplication beside it has fewer rows.
-    pub preload_rows: u16,
+    pub preload_rows: u32,
     /// Cycles per row because operands lie in one bank; 1 if they do not.
     pub pace: u16,
     /// Whether it multiplies (it only preloads otherwise).
@@ -187,6 +188,24 @@ impl RecordedOperation {
     #[must_use]
     pub fn end(&self) -> u64 {
         self.start + u64::from(self.cycles)
+    }
+
+    /// Returns whether all its cycles are its own: nothing else was in the way.
+    fn is_alone(&self) -> bool {
+        let own = self.rows.saturating_mul(u32::from(self.pace));
+        0 < self.rows && self.cycles == own.saturating_add(self.full)
+    }
+
+    /// Adds one that is alone to this one, if they are alike.
+    fn join(&mut self, other: &Self) -> bool {
+        let alike = (self.pc, self.pace, self.computes) == (other.pc, other.pace, other.computes);
+        if alike {
+            self.cycles = self.cycles.saturating_add(other.cycles);
+            self.full = self.full.saturating_add(other.full);
+            self.rows = self.rows.saturating_add(other.rows);
+            self.preload_rows = self.preload_rows.saturating_add(other.preload_rows);
+        }
+        alike
     }
 }
 
@@ -231,6 +250,9 @@ pub struct RecordedMiss {
     pub outer: bool,
 }
 
+/// Instructions whose operations are told apart while they are added up.
+const MOST_JOINED: usize = 8;
+
 /// What the engine did since recording began, up to a limit of commands.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -243,7 +265,9 @@ pub struct Recording {
     pub last: Option<(u64, usize)>,
     /// Local rows that each command reads or writes, if that is wanted.
     pub rows: Vec<[Option<TouchedRows>; 2]>,
-    /// Operations in order of time.
+    /// Operations in order of time. Those of one instruction may be one, if the
+    /// array goes on working between them and nothing is in the way of any of
+    /// that: only sums are then known, and where all begins and ends.
     pub operations: Vec<RecordedOperation>,
     /// Stretches in which the core waited in fences.
     pub fences: Vec<RecordedSpan>,
@@ -256,7 +280,9 @@ pub struct Recording {
     /// Commands beyond the limit, of which nothing is known.
     pub dropped: u64,
     limit: usize,
-    with_rows: bool,
+    whole: bool,
+    /// Place of the first of the last operations that others may be added to.
+    joins_from: usize,
     /// Index of the command in each slot, if that is known.
     slots: Vec<Option<CommandIndex>>,
     blocked_from: Option<u64>,
@@ -264,8 +290,8 @@ pub struct Recording {
 
 impl Recording {
     /// Empties the recording for at most `limit` commands, with the local rows
-    /// that they touch if `with_rows`; its memory stays.
-    pub(super) fn restart(&mut self, limit: usize, with_rows: bool) {
+    /// that they touch and every operation by itself if `whole`; its memory stays.
+    pub(super) fn restart(&mut self, limit: usize, whole: bool) {
         // Whoever adds a field has to say here what becomes of it.
         let Self {
             commands,
@@ -279,7 +305,8 @@ impl Recording {
             outer,
             dropped,
             limit: old_limit,
-            with_rows: with_rows_before,
+            whole: whole_before,
+            joins_from,
             slots,
             blocked_from,
         } = self;
@@ -294,7 +321,7 @@ impl Recording {
         slots.clear();
         slots.resize(SLOTS, None);
         (*dropped, *old_limit, *blocked_from) = (0, limit, None);
-        (*last, *with_rows_before) = (None, with_rows);
+        (*last, *whole_before, *joins_from) = (None, whole, 0);
     }
 
     /// The command in turn finds no free entry from cycle `at` on.
@@ -346,7 +373,7 @@ impl Recording {
             command.arrived = short(at.saturating_sub(arrived));
             command.blocked = short(at.saturating_sub(blocked_from));
         }
-        if self.with_rows {
+        if self.whole {
             self.rows.push([
                 touched(&job.a, job.a_is_dest, adds),
                 touched(&job.b, false, false),
@@ -382,7 +409,20 @@ impl Recording {
     }
 
     pub(super) fn operate(&mut self, operation: RecordedOperation) {
-        if self.operations.len() < self.limit {
+        let known = self.operations.len();
+        let joins = !self.whole && operation.is_alone();
+        let follows = self.operations.last().map(RecordedOperation::end) == Some(operation.start);
+        if joins && follows && self.joins_from < known {
+            let mut last = self.operations[self.joins_from..].iter_mut();
+            if last.any(|it| it.join(&operation)) {
+                last.for_each(|it| it.start += u64::from(operation.cycles));
+                return;
+            }
+        }
+        if !(joins && follows) || MOST_JOINED <= known - self.joins_from.min(known) {
+            self.joins_from = known + usize::from(!joins);
+        }
+        if known < self.limit {
             self.operations.push(operation);
         }
     }
@@ -488,5 +528,97 @@ fn extend(spans: &mut Vec<RecordedSpan>, start: u64, end: u64, limit: usize) {
         Some(last) if last.start <= start && start <= last.end => last.end = last.end.max(end),
         _ if room => spans.push(RecordedSpan { start, end, pc: 0 }),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RecordedOperation, Recording};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Rows, rows only preloaded, full cycles and all cycles by instruction.
+    type Sums = BTreeMap<(u64, u16, bool), [u32; 4]>;
+
+    /// Returns the gaps before operations, and sums.
+    fn summary(recording: &Recording) -> (Vec<(u64, u64)>, Sums) {
+        let (mut gaps, mut sums, mut at) = (Vec::new(), BTreeMap::new(), 0);
+        for it in &recording.operations {
+            assert!(at <= it.start);
+            if at < it.start {
+                gaps.push((at, it.start));
+            }
+            at = it.end();
+            let sum: &mut [u32; 4] = sums.entry((it.pc, it.pace, it.computes)).or_default();
+            let parts = [it.rows, it.preload_rows, it.full, it.cycles];
+            sum.iter_mut()
+                .zip(parts)
+                .for_each(|(sum, part)| *sum += part);
+        }
+        (gaps, sums)
+    }
+
+    proptest! {
+        #[test]
+        fn operations_that_are_joined_have_the_same_sums_and_gaps(
+            made in proptest::collection::vec(((0_u64..12, 1_u16..3, any::<bool>()), 0_u64..6, 0_u32..9, 0_u32..9, 0_u32..5), 0..200),
+        ) {
+            let mut recordings = [true, false].map(|whole| {
+                let mut recording = Recording::default();
+                recording.restart(1000, whole);
+                recording
+            });
+            let mut at = 0;
+            for ((pc, pace, computes), gap, rows, preload, full) in made {
+                let others = full / 4;
+                let operation = RecordedOperation {
+                    pc,
+                    start: at + gap / 5,
+                    cycles: rows * u32::from(pace) + full + others,
+                    command: None,
+                    partner: None,
+                    full,
+                    rows,
+                    preload_rows: preload.min(rows),
+                    pace,
+                    computes,
+                };
+                at = operation.end();
+                for recording in &mut recordings {
+                    recording.operate(operation);
+                }
+            }
+            let [whole, joined] = recordings;
+            prop_assert_eq!(summary(&joined), summary(&whole));
+            // What is not all its own stays by itself.
+            let held_up = |it: &&RecordedOperation| !it.is_alone();
+            let [one, other] = [&whole, &joined].map(|it| it.operations.iter().filter(held_up).count());
+            prop_assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn two_instructions_in_turn_are_two_operations() {
+        let mut recording = Recording::default();
+        recording.restart(1000, false);
+        for number in 0..100 {
+            recording.operate(RecordedOperation {
+                pc: number % 2,
+                start: 16 * number,
+                cycles: 16,
+                command: None,
+                partner: None,
+                full: 0,
+                rows: 16,
+                preload_rows: 0,
+                pace: 1,
+                computes: true,
+            });
+        }
+        let found = recording
+            .operations
+            .iter()
+            .map(|it| (it.pc, it.start, it.cycles));
+        assert_eq!(found.collect::<Vec<_>>(), [(0, 0, 800), (1, 800, 800)]);
     }
 }
