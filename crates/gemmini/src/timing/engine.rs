@@ -301,6 +301,16 @@ impl Engine {
             .max(self.store.quiet_from() + 1)
     }
 
+    /// Looks at every unit in every cycle up to and including `cycle`, or until all are
+    /// idle, as hardware does. Tests compare that with looks at those that are due.
+    pub fn work_through(&mut self, cycle: u64) {
+        while self.now < cycle && self.next_event() != u64::MAX {
+            let next = self.now + 1;
+            self.wake = self.wake.map(|at| at.min(next));
+            self.run_until(next);
+        }
+    }
+
     /// Works through all events up to and including `limit`.
     #[inline]
     pub(super) fn run_until(&mut self, limit: u64) {

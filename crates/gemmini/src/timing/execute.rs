@@ -372,9 +372,13 @@ impl Engine {
                 wake = head.visible;
             }
             // Output-stationary results only leave with a following operation.
-            if !stationary && unit.tags.are_pending(now) {
-                self.flush_array(now);
-                continue;
+            if !stationary {
+                let pending = unit.tags.pending_from(now);
+                if pending == now {
+                    self.flush_array(now);
+                    continue;
+                }
+                wake = wake.min(pending);
             }
             return wake;
         }

@@ -62,9 +62,18 @@ impl Tags {
 
     /// Returns whether a command's results are on their way in cycle `now`.
     pub(super) fn are_pending(&self, now: u64) -> bool {
-        self.tags
-            .iter()
-            .any(|tag| tag.slot.is_some() && tag.entered < now && now <= tag.done)
+        self.pending_from(now) == now
+    }
+
+    /// Returns the first cycle, `now` or later, in which a command's results are on
+    /// their way, as far as operations have begun.
+    pub(super) fn pending_from(&self, now: u64) -> u64 {
+        let commands = self.tags.iter().filter(|tag| tag.slot.is_some());
+        commands
+            .filter(|tag| now.max(tag.entered + 1) <= tag.done)
+            .map(|tag| now.max(tag.entered + 1))
+            .min()
+            .unwrap_or(u64::MAX)
     }
 
     /// Returns the cycle from which no operation in the array writes to one of

@@ -82,6 +82,11 @@ impl Bench {
         assert!(self.try_issue(funct, rs1, rs2), "illegal command {funct}");
     }
 
+    /// Looks at all units in every cycle up to `cycle`.
+    pub fn work_through(&mut self, cycle: u64) {
+        self.gemmini.timing_mut().unwrap().work_through(cycle);
+    }
+
     /// Waits for everything; returns the cycles since `self.cycle`.
     pub fn drain(&mut self) -> u64 {
         let idle = self.gemmini.fence(0, self.cycle, &mut self.memory).unwrap();

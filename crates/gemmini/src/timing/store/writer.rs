@@ -107,7 +107,7 @@ impl Engine {
             return sending.next;
         }
         let Sending { address, left, .. } = *sending;
-        while unit.acks.front().is_some_and(|ack| *ack <= now) {
+        while unit.acks.front().is_some_and(|ack| *ack < now) {
             unit.acks.pop_front();
         }
         let waiting = self.port.writes_waiting();
