@@ -2,7 +2,7 @@
 
 use super::config::TimingConfig;
 use super::execute::{COMMANDS, UNROLLER};
-use super::port::PACKETS;
+use super::port::{PACKETS, WRITES};
 use crate::config::GemminiConfig;
 
 /// Constants in the form in which the units use them.
@@ -92,7 +92,7 @@ impl Constants {
             spad_read_latency: u64::from(timing.store.spad_read_latency.clamp(1, 8)),
             write_to_port: u64::from(timing.store.packet_to_port),
             port_to_writer: u64::from(timing.store.port_to_writer),
-            write_packets: timing.store.packets.clamp(1, 64) as usize,
+            write_packets: timing.store.packets.clamp(1, WRITES as u32) as usize,
             execute_queue: timing.execute.queue.clamp(3, COMMANDS as u32) as usize,
             unroller_queue: timing.execute.unroller_queue.clamp(2, UNROLLER as u32) as usize,
             read_latency: u64::from(timing.execute.read_latency.max(1)),

@@ -177,9 +177,7 @@ impl MemorySystem {
         if self.trackers.is_turn_due(now) {
             return self.serve(now);
         }
-        if self.trackers.next_input() <= now {
-            self.take_next(now);
-        }
+        self.take_next(now);
         None
     }
 
@@ -190,9 +188,7 @@ impl MemorySystem {
         let free = self.pipeline.follow(now);
         self.hold_answers(free);
         let Some(idx) = self.trackers.turn(now) else {
-            if self.trackers.next_input() <= now {
-                self.take_next(now);
-            }
+            self.take_next(now);
             return None;
         };
         let (reply, ended) = if self.trackers.is_hit(idx) {
@@ -201,9 +197,7 @@ impl MemorySystem {
             self.go_on(idx, now)
         };
         if !ended {
-            if self.trackers.next_input() <= now {
-                self.take_next(now);
-            }
+            self.take_next(now);
         } else if !self.trackers.free_at_once(idx, now) {
             self.take_after(idx, now);
         }
@@ -211,10 +205,13 @@ impl MemorySystem {
         reply
     }
 
-    /// Lets a tracker take the request that is looked at in cycle `now`, if one does.
+    /// Lets a tracker take the request that is looked at in cycle `now`, if there is one
+    /// and one does.
     #[inline]
     fn take_next(&mut self, now: u64) {
-        if let Some((idx, ready)) = self.trackers.take_next(now) {
+        if self.trackers.next_input() <= now
+            && let Some((idx, ready)) = self.trackers.take_next(now)
+        {
             self.directory.note_lookup();
             self.plan(idx, ready);
         }

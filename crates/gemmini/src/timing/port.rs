@@ -18,7 +18,7 @@ use autocomp_riscv::LineAccess;
 /// Requests that fit between the reader and its turn (RTL: the reader's buffer).
 const READS: usize = 2;
 /// Places for write packets that wait for the port: as many as can be outstanding.
-const WRITES: usize = 64;
+pub(super) const WRITES: usize = 64;
 /// Places for packets that the merger has not put together: more than there can
 /// be.
 pub(super) const PACKETS: usize = 64;

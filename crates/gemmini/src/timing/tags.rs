@@ -69,11 +69,9 @@ impl Tags {
     /// their way, as far as operations have begun.
     pub(super) fn pending_from(&self, now: u64) -> u64 {
         let commands = self.tags.iter().filter(|tag| tag.slot.is_some());
-        commands
-            .filter(|tag| now.max(tag.entered + 1) <= tag.done)
-            .map(|tag| now.max(tag.entered + 1))
-            .min()
-            .unwrap_or(u64::MAX)
+        let cycles = commands.map(|tag| (now.max(tag.entered + 1), tag.done));
+        let pending = cycles.filter(|(first, last)| first <= last);
+        pending.map(|(first, _)| first).min().unwrap_or(u64::MAX)
     }
 
     /// Returns the cycle from which no operation in the array writes to one of

@@ -73,7 +73,6 @@ pub(super) struct Trackers {
     /// Trackers that requests can use.
     count: usize,
     used: Set,
-    in_use: usize,
     /// By tracker, its request, and the requests that wait for it.
     requests: [Request; MOST],
     queues: Vec<VecDeque<Request>>,
@@ -143,7 +142,6 @@ impl Trackers {
         Self {
             count,
             used: 0,
-            in_use: 0,
             requests: [Request::NONE; MOST],
             queues: vec![VecDeque::new(); count],
             of_set: vec![NONE; sets],

@@ -30,14 +30,9 @@ impl Left {
     /// Notes that `beats` beats are taken from cycle `now` on, one per cycle.
     #[inline]
     fn note(&mut self, now: u64, beats: u64) {
-        let mut at = now;
-        loop {
+        for at in now..now + beats {
             self.seen[self.count % KEPT] = at + ROOM_SEEN;
             self.count = self.count.wrapping_add(1);
-            at += 1;
-            if at >= now + beats {
-                break;
-            }
         }
     }
 
@@ -58,7 +53,7 @@ impl Trackers {
     /// Returns whether the L2 is sure to take another request at once.
     #[inline]
     pub(in crate::timing) fn has_room(&self) -> bool {
-        self.in_use + self.incoming.len() < self.count - SPARE
+        self.used.count_ones() as usize + self.incoming.len() < self.count - SPARE
     }
 
     /// Returns whether the port finds room for a beat in cycle `now`: those on their way to
@@ -161,7 +156,6 @@ impl Trackers {
     fn free(&mut self, idx: usize) {
         self.others &= !(1 << idx);
         self.used &= !(1 << idx);
-        self.in_use -= 1;
         self.of_set[(self.requests[idx].line & self.set_mask) as usize] = NONE;
     }
 
@@ -224,7 +218,6 @@ impl Trackers {
     fn occupy(&mut self, idx: usize, now: u64) {
         let (_, request) = self.incoming.pop_front().expect("seen before");
         self.used |= 1 << idx;
-        self.in_use += 1;
         self.of_set[(request.line & self.set_mask) as usize] = idx as u8;
         self.requests[idx] = request;
         self.note_taken(&request, now);
