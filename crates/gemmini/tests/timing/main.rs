@@ -416,6 +416,11 @@ fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)], looks: Looks) -
     )
 }
 
+/// Plays commands with looks at the units when they are due, and with looks always.
+fn play_both(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> [(u64, u64, u64); 2] {
+    [Looks::WhenDue, Looks::Always].map(|looks| play(config.clone(), commands, looks))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -436,8 +441,8 @@ fn results_leave_that_enter_the_array_only_when_it_is_free_again() {
         (0, 4_575_657_221_409_538_928, 9_936_461, 0),
         (4, 0, 0, 33),
     ];
-    let when_due = play(int8_16(), &commands, Looks::WhenDue);
-    assert_eq!(play(int8_16(), &commands, Looks::Always), when_due);
+    let [when_due, always] = play_both(int8_16(), &commands);
+    assert_eq!(always, when_due);
 }
 
 proptest! {
@@ -452,8 +457,8 @@ proptest! {
     #[test]
     fn looks_that_come_to_nothing_change_nothing(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {
         let config = [int8_16(), int8_32(), fp32_4()][which].clone();
-        let when_due = play(config.clone(), &commands, Looks::WhenDue);
-        prop_assert_eq!(play(config, &commands, Looks::Always), when_due);
+        let [when_due, always] = play_both(config, &commands);
+        prop_assert_eq!(always, when_due);
     }
 
     #[test]
@@ -464,7 +469,7 @@ proptest! {
             (3, BASE + (1 << 18) + at, tile(0, cols, rows), wait)
         });
         let moves: Vec<_> = moves.collect();
-        let when_due = play(int8_16(), &moves, Looks::WhenDue);
-        prop_assert_eq!(play(int8_16(), &moves, Looks::Always), when_due);
+        let [when_due, always] = play_both(int8_16(), &moves);
+        prop_assert_eq!(always, when_due);
     }
 }
