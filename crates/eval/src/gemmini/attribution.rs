@@ -6,6 +6,7 @@
 //! by construction: segments lie end to end.
 
 use super::full_station;
+use super::held_loops::HeldForward;
 use super::ordered::Ordered;
 use super::pc_map::{PcMap, PcSums};
 use crate::cause::Cause;
@@ -106,6 +107,7 @@ struct Sweep<'r, C> {
     misses: Forward<'r>,
     arriving: Forward<'r>,
     only_outer: Forward<'r>,
+    held: HeldForward<'r>,
     /// Everything before this cycle is charged; it only goes forward.
     at: u64,
     /// Instruction that waits in the gap looked at.
@@ -127,6 +129,7 @@ impl<'r, C: Charges> Sweep<'r, C> {
             misses: Forward::new(&ordered.misses),
             arriving: Forward::new(&ordered.arriving),
             only_outer: Forward::new(&ordered.only_outer),
+            held: HeldForward::new(&ordered.held[0], &ordered.held[1]),
             at: start,
             waiting: None,
             charges,
@@ -262,14 +265,20 @@ impl<'r, C: Charges> Sweep<'r, C> {
         }
     }
 
-    /// Charges the cycles in which the core had not sent a command.
+    /// Charges the cycles in which the core, or a loop unit, had not sent a command.
     fn core(&mut self, command: &RecordedCommand, end: u64, pc: Option<u64>) {
-        let otherwise = if command.unrolled {
-            Cause::LoopUnit
-        } else {
-            Cause::CoreIssue
-        };
-        self.spent_by_core(end, otherwise, pc);
+        if !command.unrolled {
+            self.spent_by_core(end, Cause::CoreIssue, pc);
+            return;
+        }
+        while self.at < end {
+            let (held, until) = self.held.at(self.at, command.unit);
+            let until = until.min(end);
+            match held {
+                Some((unit, pc)) => self.until(until, full_station::cause(unit), Some(pc)),
+                None => self.spent_by_core(until, Cause::LoopUnit, pc),
+            }
+        }
     }
 
     fn spent_by_core(&mut self, end: u64, otherwise: Cause, pc: Option<u64>) {

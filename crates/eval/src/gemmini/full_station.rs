@@ -42,15 +42,13 @@ pub(super) fn reasons(ordered: &Ordered<'_>, unit: Unit, start: u64, end: u64) -
     let mut commands = ordered.of(unit).peekable();
     let mut arriving = Forward::new(&ordered.arriving);
     let mut outer = Forward::new(&ordered.only_outer);
-    let mut reasons = Reasons::default();
-    for blocked in ordered.of(unit).filter(|it| it.was_blocked()) {
-        let (mut at, until) = (
-            blocked.blocked_from().max(start),
-            blocked.allocated.min(end),
-        );
+    let (mut reasons, mut counted) = (Reasons::default(), start);
+    for blocked in ordered.refused(unit) {
+        let (mut at, until) = (blocked.start.max(counted), blocked.end.min(end));
         if until <= at {
             continue;
         }
+        counted = until;
         reasons.cycles += until - at;
         *reasons.blocked.entry(blocked.pc).or_default() += until - at;
         while at < until {

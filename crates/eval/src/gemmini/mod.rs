@@ -11,6 +11,7 @@ mod evaluator;
 mod feedback;
 mod findings;
 mod full_station;
+mod held_loops;
 mod layout;
 mod local_rows;
 mod oracle;

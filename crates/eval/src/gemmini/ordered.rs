@@ -1,6 +1,7 @@
 //! A recording with its parts in order, made once for all that look into it.
 
 use super::attribution::{covered, joined};
+use super::held_loops::{Held, held};
 use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Recording, Unit};
 use std::borrow::Cow;
 
@@ -20,11 +21,18 @@ pub(super) struct Ordered<'r> {
     pub(super) outer: Cow<'r, [RecordedSpan]>,
     /// They do, and no bytes come through the port; disjoint.
     pub(super) only_outer: Vec<RecordedSpan>,
+    /// A loop unit could send no move in, and none out.
+    pub(super) held: [Vec<Held>; 2],
 }
 
 impl<'r> Ordered<'r> {
-    /// Goes through the moves of `recording` once, and hands each to `visit`.
-    pub(super) fn new(recording: &'r Recording, mut visit: impl FnMut(&RecordedCommand)) -> Self {
+    /// Goes through the moves of `recording` once, and hands each to `visit`. The
+    /// station has so many entries for moves in and out as `entries` says.
+    pub(super) fn new(
+        recording: &'r Recording,
+        entries: [u32; 2],
+        mut visit: impl FnMut(&RecordedCommand),
+    ) -> Self {
         let mut scratchpad_loads = Vec::new();
         let [loads, stores] = &recording.moves;
         let mut completed = Vec::with_capacity(loads.len() + stores.len());
@@ -45,6 +53,10 @@ impl<'r> Ordered<'r> {
         }
         // Those of each unit lie nearly in order.
         completed.sort();
+        let held = [(loads, entries[0]), (stores, entries[1])].map(|(moves, entries)| {
+            let commands = moves.iter().map(|idx| &recording.commands[*idx as usize]);
+            held(commands, entries as usize)
+        });
         let misses = recording.misses.iter();
         let (arriving, outer) = (disjoint(&recording.arriving), disjoint(&recording.outer));
         Self {
@@ -55,7 +67,25 @@ impl<'r> Ordered<'r> {
             only_outer: without(&outer, &arriving),
             arriving,
             outer,
+            held,
         }
+    }
+
+    /// Returns the stretches in which a command of a unit found no entry, with its
+    /// instruction, or in which a loop unit did not send it for that reason; in order.
+    pub(super) fn refused(&self, unit: Unit) -> Vec<RecordedSpan> {
+        let by_loop = match unit {
+            Unit::Load => self.held[0].as_slice(),
+            Unit::Store => &self.held[1],
+            Unit::Execute => &[],
+        };
+        let span = |(start, end, pc)| RecordedSpan { start, end, pc };
+        let blocked = self.of(unit).filter(|it| it.was_blocked());
+        let blocked = blocked.map(|it| (it.blocked_from(), it.allocated, it.pc));
+        let by_loop = by_loop.iter().map(|it| (it.start, it.end, it.pc));
+        let mut refused: Vec<RecordedSpan> = blocked.chain(by_loop).map(span).collect();
+        refused.sort_by_key(|it| it.start);
+        refused
     }
 
     /// Returns the commands of a unit in order of allocation.

@@ -133,7 +133,9 @@ pub(super) fn profile(
     } = recorded;
     let (start, end) = (*start, start + report.cycles);
     let mut moved = Moved::new(session);
-    let ordered = Ordered::new(recording, |command| moved.add(command));
+    let station_config = &evaluator.engine.config.timing.station;
+    let entries = [station_config.load_entries, station_config.store_entries];
+    let ordered = Ordered::new(recording, entries, |command| moved.add(command));
     let (mut segments, mut charges) = (Vec::new(), ChargeSums::default());
     if with_timeline || tally.is_some() {
         attribute(&ordered, start, end, &mut segments);

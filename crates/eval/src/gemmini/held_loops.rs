@@ -1,0 +1,130 @@
+//! When a loop unit could send no move, because as many of its moves were under
+//! way as the reservation station has entries for.
+//!
+//! The unit counts its own commands and stops before the station is full, so that
+//! none of them is ever refused an entry. For the kernel it is the same: all entries
+//! are in use, and the unit is not what is slow.
+
+use autocomp_gemmini::timing::{RecordedCommand, Unit};
+
+/// Units whose commands are moves.
+const MOVERS: [Unit; 2] = [Unit::Load, Unit::Store];
+
+/// Neighbouring cycles in which a loop unit could not send a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Instruction of the move that could not be sent.
+    pub(super) pc: u64,
+    /// Whether the move that it waits for is under way itself, and not waiting.
+    pub(super) working: bool,
+}
+
+/// Returns the cycles in which a loop unit could send none of `commands`, which
+/// are those of one unit in order, because `entries` of them were under way.
+pub(super) fn held<'c>(
+    commands: impl Iterator<Item = &'c RecordedCommand>,
+    entries: usize,
+) -> Vec<Held> {
+    let mut held = Vec::new();
+    // Commands of the loop unit that are not complete: no more than there are entries.
+    let mut under_way: Vec<&RecordedCommand> = Vec::with_capacity(entries + 1);
+    let mut at = 0;
+    for command in commands.filter(|it| it.unrolled) {
+        under_way.retain(|it| at < it.completed());
+        if entries <= under_way.len() {
+            under_way.sort_by_key(|it| it.completed());
+            let awaited = under_way[under_way.len() - entries];
+            let end = awaited.completed().min(command.arrived());
+            let issued = awaited.issued().clamp(at, end.max(at));
+            for (start, end, working) in [(at, issued, false), (issued, end, true)] {
+                if start < end {
+                    let pc = command.pc;
+                    held.push(Held {
+                        start,
+                        end,
+                        pc,
+                        working,
+                    });
+                }
+            }
+        }
+        at = at.max(command.arrived());
+        under_way.push(command);
+    }
+    held
+}
+
+/// Looks into what held moves in and moves out, ever further on.
+pub(super) struct HeldForward<'h>([&'h [Held]; 2]);
+
+impl<'h> HeldForward<'h> {
+    pub(super) fn new(loads: &'h [Held], stores: &'h [Held]) -> Self {
+        Self([loads, stores])
+    }
+
+    /// Returns the unit whose moves cannot be sent in cycle `at`, which must not be
+    /// less than before, with the instruction, and the cycle up to which that holds.
+    /// If it is so of both, moves that only wait for others are not the reason, and
+    /// then those of `own` are it.
+    pub(super) fn at(&mut self, at: u64, own: Unit) -> (Option<(Unit, u64)>, u64) {
+        let mut until = u64::MAX;
+        let mut found: Option<(bool, bool, Unit, u64)> = None;
+        for (spans, unit) in self.0.iter_mut().zip(MOVERS) {
+            while let Some((first, rest)) = spans.split_first()
+                && first.end <= at
+            {
+                *spans = rest;
+            }
+            match spans.first() {
+                Some(span) if span.start <= at => {
+                    until = until.min(span.end);
+                    let this = (span.working, unit == own, unit, span.pc);
+                    if found.is_none_or(|that| (that.0, that.1) < (this.0, this.1)) {
+                        found = Some(this);
+                    }
+                }
+                Some(span) => until = until.min(span.start),
+                None => {}
+            }
+        }
+        (found.map(|(_, _, unit, pc)| (unit, pc)), until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Held, HeldForward};
+    use autocomp_gemmini::timing::Unit;
+
+    #[test]
+    fn moves_that_wait_for_others_are_not_the_reason() {
+        let span = |start, end, working| Held {
+            start,
+            end,
+            pc: start,
+            working,
+        };
+        let loads = [span(10, 20, false), span(20, 30, true)];
+        let stores = [span(5, 25, true), span(25, 40, false)];
+        let mut held = HeldForward::new(&loads, &stores);
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < 40 {
+            let (unit, until) = held.at(at, Unit::Load);
+            found.push((at, unit.map(|(unit, _)| unit)));
+            at = until;
+        }
+        let expected = [
+            (0, None),
+            (5, Some(Unit::Store)),
+            (10, Some(Unit::Store)),
+            (20, Some(Unit::Load)),
+            (25, Some(Unit::Load)),
+            (30, Some(Unit::Store)),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(held.at(40, Unit::Load), (None, u64::MAX));
+    }
+}
