@@ -333,10 +333,9 @@ fn buffers(page: &mut Page, profile: &Profile) {
             grouped(buffer.bytes_in),
             grouped(buffer.bytes_out),
             grouped(buffer.minimum),
-            match buffer.minimum {
-                0 => String::new(),
-                _ => format!("{:.2}", buffer.times),
-            },
+            buffer
+                .times
+                .map_or_else(String::new, |times| format!("{times:.2}")),
             factor(buffer.reuse),
             factor(buffer.reuse_possible),
             buffer
@@ -365,7 +364,7 @@ fn memory(page: &mut Page, profile: &Profile) {
         grouped(memory.probes),
     );
     page.out += &wrapped(&text, WIDTH, "  ");
-    let bound = if roofline.compute_cycles < roofline.memory_cycles {
+    let bound = if roofline.is_memory_bound() {
         "left of the ridge: memory-bound"
     } else {
         "right of the ridge: compute-bound"

@@ -1,6 +1,6 @@
 //! The paragraph about what limits a kernel, made of its profile.
 
-use crate::profile::{Cause, CauseCycles, Profile, Removal, WhatIf};
+use crate::profile::{Cause, CauseCycles, Profile, Removal, UnitCycles, WhatIf};
 use std::fmt::Write;
 
 /// Share of all cycles from which on a loss is named.
@@ -210,7 +210,7 @@ impl Profile {
             ),
             None => {
                 // Neither the array nor the port get faster by that.
-                let least = self.ideal_cycles.max(self.roofline.memory_cycles);
+                let least = self.ideal_cycles.max(self.roofline.moving_cycles());
                 let gain = gain.min(self.cycles.saturating_sub(least)).min(room);
                 format!(
                     " Without these it would take about {} cycles.",
@@ -284,9 +284,9 @@ impl Profile {
         let worst = self
             .buffers
             .iter()
-            .filter(|buffer| 1.5 <= buffer.times && buffer.minimum != 0)
-            .max_by_key(|buffer| buffer.bytes_in + buffer.bytes_out - buffer.minimum);
-        if let Some(worst) = worst {
+            .filter_map(|buffer| Some((buffer, buffer.times.filter(|it| 1.5 <= *it)?)))
+            .max_by_key(|(buffer, _)| buffer.bytes_in + buffer.bytes_out - buffer.minimum);
+        if let Some((worst, times)) = worst {
             let at = worst
                 .line
                 .map(|line| format!(" (line {line})"))
@@ -294,27 +294,38 @@ impl Profile {
             let _ = write!(
                 text,
                 "; most of the excess is {}, moved {:.1} times{at}",
-                worst.buffer, worst.times
+                worst.buffer, times
             );
         }
-        let (memory, compute) = (self.roofline.memory_cycles, self.roofline.compute_cycles);
+        let roofline = &self.roofline;
         let _ = write!(
             text,
             ". The port needs {} cycles for these bytes",
-            grouped(memory)
+            grouped(roofline.memory_cycles)
         );
+        // What the L2 holds does not come from behind it.
+        let behind = roofline.memory_cycles < roofline.outer_cycles;
+        if behind {
+            let _ = write!(
+                text,
+                ", the memory behind the L2 {}",
+                grouped(roofline.outer_cycles)
+            );
+        }
+        let compute = roofline.compute_cycles;
         if 0 < compute {
-            let bound = if compute < memory {
+            let bound = if roofline.is_memory_bound() {
                 "memory-bound as long as it moves that much"
             } else {
                 "compute-bound on the roofline"
             };
             let _ = write!(
                 text,
-                " and the array {} for the multiplications: {bound}",
+                "{} and the array {} for the multiplications: {bound}",
+                if behind { "," } else { "" },
                 grouped(compute)
             );
-            let times = self.cycles as f64 / compute.max(memory) as f64;
+            let times = self.cycles as f64 / compute.max(roofline.moving_cycles()) as f64;
             if FAR_OFF <= times {
                 let _ = write!(text, ", but it takes {times:.0} times as long as that");
             }
@@ -345,23 +356,31 @@ impl Profile {
     }
 
     /// Returns the cycles that are left to gain, and the way to memory that is
-    /// the reason if it is busy in nearly all the others and cannot be less so.
+    /// the reason if it is busy in the others and cannot be less so.
     fn room(&self) -> (u64, &'static str) {
-        let saturated = self.saturated().filter(|_| self.moves_least());
-        saturated.map_or((self.cycles, ""), |(name, busy)| {
-            (self.cycles.saturating_sub(busy), name)
+        let busiest = self.ways().max_by_key(|(_, unit)| unit.busy_cycles);
+        let busiest = busiest.filter(|_| self.moves_least());
+        busiest.map_or((self.cycles, ""), |(name, unit)| {
+            (self.cycles.saturating_sub(unit.busy_cycles), name)
+        })
+    }
+
+    /// Returns the ways to memory with their names.
+    fn ways(&self) -> impl Iterator<Item = (&'static str, &UnitCycles)> {
+        let ways = [
+            ("port-in", "the port to memory"),
+            ("outer-memory", "the memory behind the L2"),
+        ];
+        ways.into_iter().filter_map(|(unit, name)| {
+            let unit = self.units.iter().find(|it| it.unit == unit)?;
+            Some((name, unit))
         })
     }
 
     /// Returns the way to memory that is busy nearly all the time, and its busy
     /// cycles.
     fn saturated(&self) -> Option<(&'static str, u64)> {
-        let ways = [
-            ("port-in", "the port to memory"),
-            ("outer-memory", "the memory behind the L2"),
-        ];
-        ways.into_iter().find_map(|(unit, name)| {
-            let unit = self.units.iter().find(|it| it.unit == unit)?;
+        self.ways().find_map(|(name, unit)| {
             (SATURATED <= unit.occupancy).then_some((name, unit.busy_cycles))
         })
     }
@@ -522,13 +541,60 @@ mod tests {
                 && !limited.contains("55 %"),
             "{limited}"
         );
-        for (busy, bytes) in [(700, 10_000), (830, 20_000)] {
+        // It is so however much else there is to gain, but then not said twice.
+        let less = paragraph(700, 10_000);
+        assert!(
+            less.contains("at most 30 % are to be gained.") && !less.contains("left to gain"),
+            "{less}"
+        );
+        for (busy, bytes) in [(400, 10_000), (830, 20_000)] {
             let other = paragraph(busy, bytes);
             assert!(
                 other.contains("so at most 55 % are to be gained there."),
                 "{other}"
             );
             assert!(!other.contains("left to gain"), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_the_memory_behind_the_l2_needs_is_told_where_it_is_more_than_the_port_does() {
+        let paragraph = |memory_cycles, outer_cycles, compute_cycles| {
+            let mut profile = Profile {
+                cycles: 1000,
+                bytes_moved: 1,
+                ..Profile::default()
+            };
+            profile.roofline.memory_cycles = memory_cycles;
+            profile.roofline.outer_cycles = outer_cycles;
+            profile.roofline.compute_cycles = compute_cycles;
+            profile.describe();
+            profile.bottleneck
+        };
+        for (cycles, told) in [
+            (
+                [200, 500, 400],
+                "needs 200 cycles for these bytes, the memory behind the L2 500, and the array \
+                 400 for the multiplications: memory-bound",
+            ),
+            (
+                [200, 300, 400],
+                "the memory behind the L2 300, and the array 400 for the multiplications: \
+                 compute-bound",
+            ),
+            (
+                [200, 100, 150],
+                "needs 200 cycles for these bytes and the array 150 for the multiplications: \
+                 memory-bound",
+            ),
+            (
+                [200, 300, 0],
+                "for these bytes, the memory behind the L2 300.",
+            ),
+        ] {
+            let [memory, outer, compute] = cycles;
+            let text = paragraph(memory, outer, compute);
+            assert!(text.contains(told), "{text}");
         }
     }
 }

@@ -171,14 +171,28 @@ pub struct BufferTraffic {
     pub bytes_out: u64,
     /// Bytes of the buffer: once is the least that can be moved.
     pub minimum: u64,
-    /// Bytes moved, in and out, divided by the minimum.
-    pub times: f64,
+    /// Bytes moved, in and out, divided by the minimum; `None` if that is 0.
+    pub times: Option<f64>,
     /// Multiply-accumulate steps of the problem per element moved.
     pub reuse: Option<f64>,
     /// The same if every element were moved once.
     pub reuse_possible: Option<f64>,
     /// Line that moves most of it.
     pub line: Option<u32>,
+}
+
+impl RooflinePosition {
+    /// Returns the cycles that the moves take at least.
+    #[must_use]
+    pub fn moving_cycles(&self) -> u64 {
+        self.memory_cycles.max(self.outer_cycles)
+    }
+
+    /// Returns whether the moves take longer than the multiplications.
+    #[must_use]
+    pub fn is_memory_bound(&self) -> bool {
+        self.compute_cycles < self.moving_cycles()
+    }
 }
 
 /// What the memory system did.
@@ -215,11 +229,14 @@ pub struct RooflinePosition {
     pub ridge: f64,
     /// Steps per cycle reached.
     pub macs_per_cycle: f64,
-    /// Steps per cycle possible with these bytes.
+    /// Steps per cycle possible with these bytes, and these lines behind the L2.
     pub attainable: f64,
     /// Cycles that the bytes moved take at the width of the port, which takes
     /// bytes in and out at the same time.
     pub memory_cycles: u64,
+    /// Cycles that the lines moved behind the L2 take: those read or those written,
+    /// whichever are more, as both go at the same time.
+    pub outer_cycles: u64,
     /// Cycles that the steps take at peak.
     pub compute_cycles: u64,
 }

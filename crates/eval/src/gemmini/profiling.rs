@@ -11,7 +11,9 @@ use super::local_rows::{Occupancy, occupancy};
 use super::ordered::Ordered;
 use super::pc_map::PcMap;
 use super::session::Session;
-use super::traffic::{ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, roofline};
+use super::traffic::{
+    ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, outer_cycles, roofline,
+};
 use crate::bottleneck::WORTH_NAMING;
 use crate::profile::{
     Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows, Profile,
@@ -24,9 +26,6 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Pairs of lines reported, longest waits first.
 const MAX_WAITS: usize = 32;
-
-/// Bytes of a line behind the L2.
-const LINE_BYTES: u64 = 64;
 
 /// Units with a section of the reservation station each.
 const UNITS: [(&str, Unit); 3] = [
@@ -187,23 +186,15 @@ pub(super) fn profile(
     let spad_size = u64::from(config.spad_rows());
     let acc_size = u64::from(config.acc_rows());
     let (spad, acc) = (over_time(false, spad_size), over_time(true, acc_size));
-    let outer_width = u64::from(
-        evaluator
-            .engine
-            .config
-            .timing
-            .memory
-            .outer_bytes_per_cycle
-            .max(1),
-    );
-    let behind_l2 = memory.lines_read + memory.lines_written;
+    let outer_width = evaluator.engine.config.timing.memory.outer_bytes_per_cycle;
+    let outer_cycles = outer_cycles(&memory, outer_width);
     let ways = [
         ("port-in", port[0], port[0]),
         ("port-out", port[1], port[1]),
         (
             "outer-memory",
-            behind_l2 * LINE_BYTES / outer_width,
-            behind_l2,
+            outer_cycles,
+            memory.lines_read + memory.lines_written,
         ),
     ];
     units.extend(other_units(report, ways));
@@ -243,7 +234,7 @@ pub(super) fn profile(
             peak: with_timeline.then_some(acc.peak),
             over_time: acc.over_time,
         },
-        roofline: roofline(evaluator, &buffers, cycles),
+        roofline: roofline(evaluator, &buffers, outer_cycles, cycles),
         buffers,
         bytes_moved,
         bytes_minimum: problem.work.bytes,
