@@ -48,6 +48,8 @@ use timing::{Engine, TimingConfig};
 pub struct Gemmini {
     functional: Functional,
     timing: Option<Engine>,
+    /// Commands take no time.
+    is_warming: bool,
 }
 
 impl Gemmini {
@@ -61,7 +63,14 @@ impl Gemmini {
         Ok(Self {
             functional: Functional::new(config),
             timing,
+            is_warming: false,
         })
+    }
+
+    /// From now on commands take no time and only warm caches, or take time again. All
+    /// earlier ones must be done. Makes no difference without a timing engine.
+    pub fn set_warming(&mut self, is_warming: bool) {
+        self.is_warming = is_warming;
     }
 
     /// Returns the functional state.
@@ -99,13 +108,26 @@ impl Receiver for Execution<'_> {
 
     #[inline(always)]
     fn receive(self, instruction: Result<Instruction, UnknownFunction>) -> Self::Output {
-        let Gemmini { functional, timing } = self.gemmini;
+        let Gemmini {
+            functional,
+            timing,
+            is_warming,
+        } = self.gemmini;
         let command = self.command;
         if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
             functional.set_event_totals(engine.events(command.cycle));
         }
         let value = functional.execute_decoded(command, instruction, self.memory)?;
         Ok(match (timing, instruction) {
+            (Some(engine), Ok(instruction)) if *is_warming => {
+                engine.warm(&instruction, &functional.context());
+                RoccReply {
+                    value,
+                    accepted: command.cycle,
+                    value_ready: command.cycle,
+                    shares_lines: engine.has_probes(),
+                }
+            }
             (Some(engine), Ok(instruction)) => {
                 let reply = engine.push(command, &instruction, &functional.context());
                 RoccReply {
@@ -150,7 +172,10 @@ impl Coprocessor for Gemmini {
     fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
         self.timing
             .as_mut()
-            .map_or(0, |engine| engine.line_access(address, access, cycle))
+            .map_or(0, |engine| match self.is_warming {
+                true => engine.warm_line(address, access, cycle),
+                false => engine.line_access(address, access, cycle),
+            })
     }
 
     fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
@@ -160,13 +185,21 @@ impl Coprocessor for Gemmini {
     }
 
     fn shares_lines(&self) -> bool {
-        self.timing.as_ref().is_some_and(Engine::shares_lines)
+        self.timing
+            .as_ref()
+            .is_some_and(|engine| match self.is_warming {
+                true => engine.has_probes(),
+                false => engine.shares_lines(),
+            })
     }
 
     fn data_turn(&mut self, cycle: u64) -> u64 {
         self.timing
             .as_mut()
-            .map_or(cycle, |engine| engine.core_turn(cycle))
+            .map_or(cycle, |engine| match self.is_warming {
+                true => cycle,
+                false => engine.core_turn(cycle),
+            })
     }
 
     fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault> {

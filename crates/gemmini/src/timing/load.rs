@@ -13,6 +13,7 @@ use super::port::PACKETS;
 use super::ring::Ring;
 use super::station::Slot;
 use reader::CurrentRow;
+pub(super) use reader::best_packet;
 use std::collections::VecDeque;
 use zero::ZeroFill;
 

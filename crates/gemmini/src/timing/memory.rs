@@ -13,6 +13,7 @@ mod lookup;
 mod outer;
 mod pipeline;
 mod sharing;
+mod warming;
 
 use super::config::MemoryConfig;
 use super::directory::Directory;

@@ -40,6 +40,7 @@ mod store;
 mod stream;
 mod tags;
 mod trackers;
+mod warming;
 
 pub use config::{
     ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, MemoryConfig, StationConfig,

@@ -11,6 +11,7 @@ use super::engine::{Engine, STORE};
 use super::job::Work;
 use super::station::Slot;
 use std::collections::VecDeque;
+pub(super) use writer::best_put;
 
 const HISTORY: usize = 32;
 const GRANTS: usize = 16;
@@ -347,17 +348,11 @@ impl Engine {
             return;
         };
         let last_part = active.part + 1 == job.parts;
-        let pixel = if job.pooled {
-            u64::from(active.row / job.pocols) * u64::from(job.out_dim)
-                + u64::from(active.row % job.pocols)
-        } else {
-            u64::from(active.row)
-        };
         let unit = &mut self.store;
         let idx = unit.n_read;
         unit.reads[idx % HISTORY] = now;
         unit.blocks[idx % HISTORY] = Block {
-            address: job.dram.wrapping_add(job.stride.wrapping_mul(pixel)),
+            address: job.address(active.row),
             bytes: if last_part && job.writes {
                 job.bytes
             } else {

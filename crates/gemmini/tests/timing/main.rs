@@ -7,6 +7,7 @@ mod bench;
 #[path = "../driver/instances.rs"]
 mod instances;
 mod loops;
+mod warming;
 
 use autocomp_gemmini::GemminiConfig;
 use autocomp_gemmini::timing::{Ideal, IdleReason};

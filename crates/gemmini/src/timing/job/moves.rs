@@ -57,7 +57,27 @@ pub(in crate::timing) struct StoreJob {
     pub(in crate::timing) writes: bool,
 }
 
+impl LoadJob {
+    /// Returns the address of the first byte of a row in memory.
+    #[inline]
+    pub(in crate::timing) fn address(&self, row: u32) -> u64 {
+        let offset = self.stride.wrapping_mul(u64::from(row));
+        self.dram.wrapping_add(offset)
+    }
+}
+
 impl StoreJob {
+    /// Returns where a row, or an output pixel if pooled, goes to in memory.
+    #[inline]
+    pub(in crate::timing) fn address(&self, row: u32) -> u64 {
+        let pixel = if self.pooled {
+            u64::from(row / self.pocols) * u64::from(self.out_dim) + u64::from(row % self.pocols)
+        } else {
+            u64::from(row)
+        };
+        self.dram.wrapping_add(self.stride.wrapping_mul(pixel))
+    }
+
     /// Returns whether pixel `part` of the window of output pixel `row` lies in the
     /// padding around the image: nothing is read for it.
     pub(in crate::timing) fn is_padding(&self, row: u32, part: u32) -> bool {

@@ -46,12 +46,11 @@ impl Engine {
         self.load.accepted[count % 8] = taken;
         self.load.accepted_count += 1;
         let job = self.load_job(request.slot);
-        let offset = job.stride.wrapping_mul(u64::from(request.row));
         self.load.current = CurrentRow {
             slot: request.slot,
             tracker: request.tracker,
             row: request.row,
-            address: job.dram.wrapping_add(offset),
+            address: job.address(request.row),
             done: 0,
             left: job.row_bytes,
             next: taken + self.k.row_to_packet - 1,
@@ -138,7 +137,12 @@ impl Engine {
 
 /// Returns size, useful bytes and offset of the packet that covers most of a
 /// row's next bytes; of equals the smallest.
-fn best_packet(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, u32) {
+pub(in crate::timing) fn best_packet(
+    address: u64,
+    left: u32,
+    beat: u32,
+    max: u32,
+) -> (u32, u32, u32) {
     if left >= max && address & u64::from(max - 1) == 0 {
         return (max, max, 0);
     }

@@ -82,7 +82,21 @@ impl MemorySystem {
         cycle: u64,
     ) -> Option<u64> {
         self.counts.core_requests += 1;
-        let line = address >> LINE_SHIFT;
+        let Some(request) = self.core_request(address >> LINE_SHIFT, access, cycle) else {
+            return Some(cycle);
+        };
+        self.trackers.send(self.arrival_from_core(cycle), request);
+        (access == LineAccess::WriteBack).then_some(cycle)
+    }
+
+    /// Returns what the core's L1 caches send in cycle `sent` to access a line; nothing
+    /// if the line is exclusive, so that no one has to be asked.
+    pub(super) fn core_request(
+        &mut self,
+        line: u64,
+        access: LineAccess,
+        sent: u64,
+    ) -> Option<Request> {
         let (kind, client, beats) = match access {
             LineAccess::Fetch => (Kind::Get, Client::Core, BEATS),
             LineAccess::Read => (Kind::Acquire { write: false }, Client::Core, BEATS),
@@ -91,9 +105,8 @@ impl MemorySystem {
                 let slot = self.directory.find(line);
                 let held = slot.map_or(0, |slot| self.directory.entry(slot));
                 if let Some(slot) = slot.filter(|_| held & (OWNED | CORE_DIRTY) != 0) {
-                    // The line was exclusive: no one has to be asked.
                     self.directory.change(slot, 0, OWNED | CORE_DIRTY);
-                    return Some(cycle);
+                    return None;
                 }
                 // The right to write comes without data if the core has them.
                 let beats = if held & SHARED == 0 { BEATS } else { 1 };
@@ -101,16 +114,14 @@ impl MemorySystem {
             }
             LineAccess::WriteBack => (Kind::Release, Client::Nobody, BEATS),
         };
-        let request = Request {
+        Some(Request {
             line,
             beat: 0,
             beats: beats as u8,
             kind,
             client,
-            sent: cycle,
-        };
-        self.trackers.send(self.arrival_from_core(cycle), request);
-        (access == LineAccess::WriteBack).then_some(cycle)
+            sent,
+        })
     }
 
     /// The core's data cache gets the line in a place of the directory, which the L2
@@ -153,17 +164,23 @@ impl MemorySystem {
         start + u64::from(latency.saturating_sub(wait))
     }
 
+    /// Notes that the core has given up a line, or cleaned it.
+    pub(super) fn take_back(&mut self, line: u64, slot: usize, invalidate: bool) {
+        let dirty = self.directory.entry(slot) & CORE_DIRTY != 0;
+        let kept = if invalidate { 0 } else { SHARED };
+        let written = if dirty { DIRTY } else { 0 };
+        self.directory.change(slot, CORE, written | kept);
+        if invalidate {
+            self.sharing.lose(line);
+        }
+    }
+
     /// Takes the line of a request back from the core, in cycle `now`.
     pub(super) fn probe(&mut self, idx: usize, request: &Request, slot: usize, now: u64) {
         let dirty = self.directory.entry(slot) & CORE_DIRTY != 0;
         let invalidate = request.kind != Kind::Get;
         let back = self.ask_core(request.line, dirty, invalidate, now);
-        let kept = if invalidate { 0 } else { SHARED };
-        let written = if dirty { DIRTY } else { 0 };
-        self.directory.change(slot, CORE, written | kept);
-        if invalidate {
-            self.sharing.lose(request.line);
-        }
+        self.take_back(request.line, slot, invalidate);
         let rest = if dirty { BEATS - 1 } else { 0 };
         if dirty {
             for beat in 0..BEATS {

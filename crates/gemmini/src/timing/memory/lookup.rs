@@ -4,7 +4,7 @@
 
 use super::MemorySystem;
 use crate::timing::directory::{CORE, CORE_DIRTY, DIRTY, OWNED};
-use crate::timing::request::Kind;
+use crate::timing::request::{Kind, Request};
 use crate::timing::trackers::{Step, Transaction};
 
 impl MemorySystem {
@@ -29,6 +29,14 @@ impl MemorySystem {
     #[inline(never)]
     fn plan_more(&mut self, idx: usize, found: Option<usize>, ready: u64) {
         let request = *self.trackers.request(idx);
+        let (transaction, step) = self.enter(&request, found);
+        self.trackers.begin(idx, transaction, step, ready);
+    }
+
+    /// Notes in the directory what a request does to its line, which is in place
+    /// `found` if the L2 holds it; returns the transaction and its first step.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, request: &Request, found: Option<usize>) -> (Transaction, Step) {
         let mut victim = None;
         let (slot, step, changes) = if let Some(slot) = found {
             if !request.is_from_core() {
@@ -94,6 +102,6 @@ impl MemorySystem {
             changes,
             hit: found.is_some(),
         };
-        self.trackers.begin(idx, transaction, step, ready);
+        (transaction, step)
     }
 }

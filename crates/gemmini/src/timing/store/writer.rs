@@ -138,7 +138,12 @@ impl Engine {
 
 /// Returns size and useful bytes of the packet that covers most of the next
 /// bytes, of equals the smallest, and what it does to its line.
-fn best_put(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, Kind) {
+pub(in crate::timing) fn best_put(
+    address: u64,
+    left: u32,
+    beat: u32,
+    max: u32,
+) -> (u32, u32, Kind) {
     let mut best = (beat, 0);
     let mut size = beat;
     while size <= max {
