@@ -175,7 +175,7 @@ pub struct Feedback {
 pub struct TierCost {
     /// `check`, `build`, `test`, `time`.
     pub tier: String,
-    /// Wall time; tiers may run side by side.
+    /// Wall time of its parts, added up; tiers and their parts may run side by side.
     pub wall_ns: Nanos,
 }
 

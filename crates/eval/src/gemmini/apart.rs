@@ -2,9 +2,8 @@
 //!
 //! What the accelerator computes has no part in how long a call takes unless
 //! the core looks at it: cycles come from commands, their operands and the
-//! addresses of the core. So where a second thread is free, the timed calls
-//! leave values out, and the same calls, without a sense of time but with
-//! values, show what they result in.
+//! addresses of the core. So the timed calls leave values out, and the same calls,
+//! without a sense of time but with values, show what they result in.
 //!
 //! Both do the same, instruction by instruction, if the core reads nothing that
 //! could differ. That is observed, not assumed: it must load nothing from pages
@@ -23,7 +22,6 @@ use autocomp_core::Diagnostic;
 use autocomp_gemmini::Statistics;
 use autocomp_riscv::Mode;
 use autocomp_sim::CallReport;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Names of the timed calls, which decide about what lies in memory before.
@@ -53,11 +51,10 @@ impl RightCall {
     }
 }
 
-/// Where the two threads meet.
+/// Whether a kernel is timed apart from its values.
 #[derive(Default)]
 pub(super) struct Apart {
     lost: AtomicBool,
-    calls: OnceLock<Option<Vec<RightCall>>>,
 }
 
 impl Apart {
@@ -71,64 +68,45 @@ impl Apart {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Says that it leads to nothing, unless results are there.
+    /// Says that it leads to nothing.
     pub(super) fn give_up(&self) {
-        if self.calls.set(None).is_ok() {
-            self.lost.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Waits for the calls with values; nothing if there will be none.
-    pub(super) fn calls(&self) -> Option<&[RightCall]> {
-        self.calls.wait().as_deref()
-    }
-}
-
-/// Gives up when dropped without results, whatever the reason.
-pub(super) struct Promise<'a>(pub(super) &'a Apart);
-
-impl Drop for Promise<'_> {
-    fn drop(&mut self) {
-        self.0.give_up();
+        self.lost.store(true, Ordering::Relaxed);
     }
 }
 
 impl Trial<'_> {
-    /// Calls the kernel as [`time`](Self::time) does, without a sense of time,
-    /// and hands what comes of it to those who time it.
-    pub(super) fn work_out(&self, cases: &[CaseOf<'_>], apart: &Apart) -> Result<(), EvalError> {
-        let _promise = Promise(apart);
-        let [cold, warm] = cases else {
-            return Ok(());
-        };
+    /// Makes the timed calls without a sense of time, but with values, in one machine.
+    /// Returns nothing, and gives `apart` up, if that does not show what they result in
+    /// when they are timed.
+    pub(super) fn work_out(
+        &self,
+        cases: &[CaseOf<'_>; 2],
+        apart: &Apart,
+    ) -> Result<Option<[RightCall; 2]>, EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, self.evaluator.problem_seed())?;
         session.note_origins();
         let mut calls = Vec::new();
-        for (name, case) in CALLS.into_iter().zip([cold, warm]) {
-            if apart.is_lost() {
-                return Ok(());
-            }
+        for (name, case) in CALLS.into_iter().zip(cases) {
             let (case, seed) = (case.get()?, self.seed.derive(name));
             session.place(case, seed);
             session.reset_statistics();
-            let called = self.call(&mut session, case, seed, Watch::default())?;
-            let Called::Right(report) = called else {
-                return Ok(());
+            let watch = Watch {
+                abandoned: Some(apart.lost()),
+                ..Watch::default()
             };
-            if !session.core_stands_alone() {
-                return Ok(());
-            }
+            let called = self.call(&mut session, case, seed, watch)?;
+            let (Called::Right(report), true) = (called, session.core_stands_alone()) else {
+                apart.give_up();
+                return Ok(None);
+            };
             calls.push(RightCall {
                 report,
                 counts: session.counts(),
                 warnings: findings::warnings(&mut session, self.kernel),
             });
         }
-        // Nobody else sets results, and giving up comes first only if nobody
-        // wants them.
-        let _ = apart.calls.set(Some(calls));
-        Ok(())
+        Ok(calls.try_into().ok())
     }
 }
 

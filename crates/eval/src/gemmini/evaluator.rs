@@ -5,6 +5,7 @@ use super::engine::{ENGINE_HASH, Engine};
 use super::findings::Kernel;
 use super::oracle::{Oracle, parse};
 use super::tier_clock::{TierClock, nanos};
+use super::timed_calls::Judged;
 use super::trial::{Trial, Verdict};
 use crate::build::{Build, Builder, Loops, Source};
 use crate::check;
@@ -19,7 +20,6 @@ use autocomp_core::{ContentHash, ContentHasher, Cycles, Evaluation, Outcome, See
 use autocomp_riscv::Limits;
 use autocomp_targets::{Problem, Roofline, Target};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -90,9 +90,6 @@ pub struct GemminiEvaluator {
     computing: Mutex<()>,
     pub(super) settings: EvaluatorSettings,
     threads: ThreadCount,
-    /// Whether the core of the last kernel looked at what the accelerator
-    /// had computed: a hint where to begin with the next.
-    mixed: AtomicBool,
     pub(super) ideal: Cycles,
     pub(super) roofline: Roofline,
     base_key: ContentHash,
@@ -146,7 +143,6 @@ impl GemminiEvaluator {
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
-            mixed: AtomicBool::new(false),
             problem: problem.clone(),
             base_key: hasher.finish(),
             engine,
@@ -194,27 +190,8 @@ impl GemminiEvaluator {
         if evaluation.outcome != Outcome::Ok {
             return Ok(Profiled::Failed(Box::new(evaluation)));
         }
-        let Build::Built(built) = self.build(source)? else {
-            return Err(EvalError::Fault(
-                "a kernel that was built cannot be built again".into(),
-            ));
-        };
-        let program = parse(&built.elf)?;
-        let seed = self.kernel_seed(source);
-        let cases = self.cases_for(seed)?;
-        let cases = cases.all();
-        let kernel = Kernel {
-            file: KERNEL_FILE,
-            source,
-        };
-        let trial = Trial {
-            evaluator: self,
-            program: &program,
-            kernel,
-            seed,
-        };
-        let timed = &cases[cases.len().saturating_sub(2)..];
-        match trial.profiled(timed)? {
+        let (_, profiled) = self.judge(source, true, &mut TierClock::default())?;
+        match profiled {
             Some((profile, Some(timeline))) => Ok(Profiled::Right {
                 profile: Box::new(profile),
                 timeline,
@@ -282,17 +259,28 @@ impl GemminiEvaluator {
     }
 
     fn evaluate_anew(&self, source: &str, key: ContentHash) -> Result<Evaluation, EvalError> {
-        let _first = self.threads.take();
         let mut clock = TierClock::default();
+        let (verdict, _) = self.judge(source, false, &mut clock)?;
+        Ok(clock.finish(key, verdict))
+    }
+
+    /// Checks, builds, tests and times a kernel.
+    fn judge(
+        &self,
+        source: &str,
+        with_timeline: bool,
+        clock: &mut TierClock,
+    ) -> Result<Judged, EvalError> {
+        let _first = self.threads.take();
         let refusals = clock.measure("check", || check::check(source, KERNEL_FILE, &self.problem));
         if !refusals.is_empty() {
-            return Ok(clock.finish(key, Verdict::failed(Outcome::Rejected, refusals)));
+            return Ok((Verdict::failed(Outcome::Rejected, refusals), None));
         }
         let build = clock.measure("build", || self.build(source))?;
         let elf = match build {
             Build::Built(program) => program.elf,
             Build::Failed(found) => {
-                return Ok(clock.finish(key, Verdict::failed(Outcome::BuildFailed, found)));
+                return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
             }
         };
         let program = parse(&elf)?;
@@ -307,14 +295,14 @@ impl GemminiEvaluator {
                 source,
             },
             seed,
+            with_timeline,
         };
         // The last two cases are tested by the timed calls.
         let (tested, timed) = cases.split_at(cases.len().saturating_sub(2));
-        let verdict = match self.threads.take_spare() {
-            Some(_second) => trial.test_while_timing(tested, timed, &mut clock, &self.mixed)?,
-            None => trial.test_then_time(tested, timed, &mut clock)?,
-        };
-        Ok(clock.finish(key, verdict))
+        match self.threads.take_spare() {
+            Some(_second) => trial.test_while_timing(tested, timed, clock),
+            None => trial.test_then_time(tested, timed, clock),
+        }
     }
 
     fn build(&self, source: &str) -> Result<Build, EvalError> {

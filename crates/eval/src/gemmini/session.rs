@@ -158,6 +158,11 @@ impl<'a> Session<'a> {
         self.machine.accelerator().functional_mut().poison(pattern);
     }
 
+    /// From now on commands take no time and only warm caches, or take time again.
+    pub(super) fn set_warming(&mut self, is_warming: bool) {
+        self.machine.accelerator().set_warming(is_warming);
+    }
+
     /// Returns whether buffers hold results after a call.
     pub(super) fn has_values(&self) -> bool {
         self.kind.values

@@ -9,7 +9,7 @@ pub(super) fn nanos(since: Instant) -> Nanos {
     Nanos(u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Measures tiers one after the other.
+/// Measures tiers; several parts of one are added up.
 #[derive(Default)]
 pub(super) struct TierClock(Vec<TierCost>);
 
@@ -18,7 +18,7 @@ impl TierClock {
     pub(super) fn measure<T>(&mut self, tier: &str, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = work();
-        self.0.push(TierCost {
+        self.add(TierCost {
             tier: tier.to_owned(),
             wall_ns: nanos(started),
         });
@@ -27,7 +27,16 @@ impl TierClock {
 
     /// Adds what another clock has measured.
     pub(super) fn append(&mut self, other: Self) {
-        self.0.extend(other.0);
+        for cost in other.0 {
+            self.add(cost);
+        }
+    }
+
+    fn add(&mut self, cost: TierCost) {
+        match self.0.iter_mut().find(|it| it.tier == cost.tier) {
+            Some(known) => known.wall_ns.0 += cost.wall_ns.0,
+            None => self.0.push(cost),
+        }
     }
 
     /// Makes an evaluation of a verdict.

@@ -1,19 +1,25 @@
-//! The timed calls of a kernel: cold, then warm, in one machine.
+//! The timed calls of a kernel, cold and warm.
+//!
+//! If values have no part in how long they take, each is made in a machine of its own,
+//! and both at once if there is a thread for that. The machine of the warm call makes
+//! the cold one before, which only warms caches and takes no time. A kernel whose core
+//! looks at values or clocks is called cold and then warm in one machine.
 
-use super::apart::{Apart, CALLS};
+use super::apart::{Apart, CALLS, CallCounts, RightCall};
 use super::cases::CaseOf;
 use super::core_lines::CoreTally;
-use super::feedback::feedback;
+use super::feedback::{feedback, refine};
 use super::findings;
 use super::profiling::{Recorded, profile};
-use super::session::{SessionKind, Watch};
+use super::session::{Session, SessionKind, Watch};
 use super::trial::{Called, Trial, Verdict};
 use crate::evaluator::{EvalError, Evaluator};
+use crate::inputs::Case;
 use crate::profile::Profile;
 use crate::timeline::Timeline;
-use autocomp_core::{Cycles, Measurement, Outcome, Stage};
+use autocomp_core::{Cycles, Diagnostic, Feedback, Measurement, Outcome, Stage};
 use autocomp_riscv::Mode;
-use autocomp_sim::ObservedBlock;
+use autocomp_sim::{CallReport, ObservedBlock};
 use autocomp_targets::Ranking;
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,73 +34,94 @@ const PROFILED_COMMANDS: usize = 4_000_000;
 /// Profile of a call, and its timeline if that was wanted.
 pub(super) type ProfiledCall = (Profile, Option<Timeline>);
 
-/// How calls are timed.
-#[derive(Clone, Copy)]
-struct How<'h> {
-    /// Whether a timeline is wanted.
-    with_timeline: bool,
-    /// Set when nobody wants to know any more.
-    abandoned: &'h AtomicBool,
-    /// Who works out the results; if nobody, the timed calls do it.
-    apart: Option<&'h Apart>,
+/// A verdict, and the profile of the ranked call if the kernel is right.
+pub(super) type Judged = (Verdict, Option<ProfiledCall>);
+
+/// A timed call without values that has come to its end.
+pub(super) struct TimedAlone<'a> {
+    /// A whole machine, too large for the stack.
+    session: Box<Session<'a>>,
+    report: CallReport,
+    counts: CallCounts,
+    recorded: Option<Recorded>,
 }
 
-impl Trial<'_> {
+/// What the ranked call looks like from inside.
+struct Look {
+    feedback: Feedback,
+    profiled: Option<ProfiledCall>,
+}
+
+impl<'a> Trial<'a> {
+    /// Makes call number `call` of [`CALLS`] without values, in a machine that
+    /// those before it have warmed. Returns nothing if that comes to nothing, or
+    /// to nothing any more.
+    pub(super) fn time_alone(
+        &self,
+        call: usize,
+        cases: &[CaseOf<'_>; 2],
+        apart: &Apart,
+    ) -> Result<Option<TimedAlone<'a>>, EvalError> {
+        let mut session = Box::new(self.timed_session(false)?);
+        session.set_warming(true);
+        for (name, case) in CALLS.iter().zip(&cases[..call]) {
+            let (case, seed) = (case.get()?, self.seed.derive(name));
+            session.place(case, seed);
+            let watch = Watch {
+                abandoned: Some(apart.lost()),
+                ..Watch::default()
+            };
+            let Called::Right(_) = self.call(&mut session, case, seed, watch)? else {
+                return Ok(None);
+            };
+        }
+        session.set_warming(false);
+        let case = cases[call].get()?;
+        let (called, recorded) = self.call_timed(&mut session, call, case, apart.lost())?;
+        let Called::Right(report) = called else {
+            return Ok(None);
+        };
+        Ok(Some(TimedAlone {
+            counts: session.counts(),
+            session,
+            report,
+            recorded,
+        }))
+    }
+
+    /// Returns the verdict on a kernel whose calls have been `timed` without values
+    /// and are `right` with them; nothing if these were not the same calls.
+    pub(super) fn judge(
+        &self,
+        timed: [TimedAlone<'_>; 2],
+        right: &[RightCall; 2],
+        cases: &[CaseOf<'_>; 2],
+    ) -> Result<Option<Judged>, EvalError> {
+        let mut pairs = right.iter().zip(&timed);
+        if !pairs.all(|(right, timed)| right.agrees(&timed.report, &timed.counts)) {
+            return Ok(None);
+        }
+        let reports = [timed[0].report, timed[1].report];
+        let ranked = self.ranked();
+        let [cold, warm] = timed;
+        let mut alone = if ranked == 0 { cold } else { warm };
+        let counts = &right[ranked].counts;
+        let mut look = self.look(&mut alone.session, alone.recorded, reports[ranked], counts);
+        if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
+            let cases = [cases[0].get()?, cases[1].get()?];
+            self.experiment(profile, cases, ranked, false)?;
+        }
+        let warnings = right[1].warnings.clone();
+        self.measured(reports, look, warnings).map(Some)
+    }
+
     /// Calls the kernel cold and then warm, in one machine and with different
     /// inputs, and compares both. Returns nothing if `abandoned` was set.
-    pub(super) fn time(
+    pub(super) fn time_together(
         &self,
         cases: &[CaseOf<'_>],
         abandoned: &AtomicBool,
-    ) -> Result<Option<Verdict>, EvalError> {
-        let how = How {
-            with_timeline: false,
-            abandoned,
-            apart: None,
-        };
-        let timed = self.time_as(cases, how)?;
-        Ok(timed.map(|(verdict, _)| verdict))
-    }
-
-    /// The same without values, of which another thread is to take care; see
-    /// [`apart`](super::apart). Returns nothing if that does not do for this
-    /// kernel.
-    pub(super) fn time_apart(
-        &self,
-        cases: &[CaseOf<'_>],
-        apart: &Apart,
-    ) -> Result<Option<Verdict>, EvalError> {
-        let how = How {
-            with_timeline: false,
-            abandoned: apart.lost(),
-            apart: Some(apart),
-        };
-        let timed = self.time_as(cases, how)?;
-        Ok(timed.map(|(verdict, _)| verdict))
-    }
-
-    /// Returns the profile of the ranked call with its timeline, if the kernel
-    /// is right.
-    pub(super) fn profiled(&self, cases: &[CaseOf<'_>]) -> Result<Option<ProfiledCall>, EvalError> {
-        let how = How {
-            with_timeline: true,
-            abandoned: &AtomicBool::new(false),
-            apart: None,
-        };
-        Ok(self.time_as(cases, how)?.and_then(|(_, profiled)| profiled))
-    }
-
-    fn time_as(
-        &self,
-        cases: &[CaseOf<'_>],
-        how: How<'_>,
-    ) -> Result<Option<(Verdict, Option<ProfiledCall>)>, EvalError> {
-        let How {
-            with_timeline,
-            abandoned,
-            apart,
-        } = how;
-        let evaluator = self.evaluator;
+    ) -> Result<Option<Judged>, EvalError> {
         let Some((cold_case, rest)) = cases.split_first() else {
             return Err(EvalError::Fault("the problem has no input set".into()));
         };
@@ -103,102 +130,34 @@ impl Trial<'_> {
             (0, _) => cold_case.get(),
             (_, Some(case)) => case.get(),
             (_, None) => {
-                let (problem, seed) = (&evaluator.problem, self.seed.derive("warm"));
+                let (problem, seed) = (&self.evaluator.problem, self.seed.derive("warm"));
                 let cold = cold_case.get()?;
                 Ok(other.get_or_init(|| cold.permuted(problem, seed)))
             }
         };
-        // The same places for every kernel: addresses decide about conflicts
-        // in caches, and kernels are compared with each other.
-        let kind = SessionKind {
-            values: apart.is_none(),
-            ..SessionKind::plain(Mode::Timed)
-        };
-        let mut session = self.session(kind, evaluator.problem_seed())?;
-        let (mut reports, mut counted) = (Vec::new(), Vec::new());
-        let mut ranked_feedback = None;
-        let mut profiled = None;
-        let ranked_idx = match evaluator.problem.ranking {
-            Ranking::Warm => 1,
-            Ranking::Cold => 0,
-        };
-        let experiments = with_timeline || evaluator.settings.experiments;
-        let limit = if with_timeline {
-            PROFILED_COMMANDS
-        } else {
-            RECORDED_COMMANDS
-        };
-        for (call, name) in CALLS.into_iter().enumerate() {
-            let (case, seed) = (case(call)?, self.seed.derive(name));
-            session.place(case, seed);
-            session.reset_statistics();
-            let is_ranked = reports.len() == ranked_idx;
-            if is_ranked {
-                session.record(limit, experiments);
-            }
-            let start = session.cycle();
-            let mut tally = (is_ranked && experiments).then(CoreTally::default);
-            let mut observe = |block: &ObservedBlock| {
-                if let Some(tally) = &mut tally {
-                    tally.add(block);
-                }
-            };
-            let observer: Option<&mut dyn FnMut(&ObservedBlock)> = if is_ranked && experiments {
-                Some(&mut observe)
-            } else {
-                None
-            };
-            let watch = Watch {
-                observer,
-                abandoned: Some(abandoned),
-            };
-            match self.call(&mut session, case, seed, watch)? {
-                Called::Abandoned => return Ok(None),
-                Called::Right(report) => {
+        if abandoned.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let mut session = self.timed_session(true)?;
+        let mut reports = Vec::new();
+        let mut look = None;
+        for call in 0..CALLS.len() {
+            let case = case(call)?;
+            match self.call_timed(&mut session, call, case, abandoned)? {
+                (Called::Abandoned, _) => return Ok(None),
+                (Called::Right(report), recorded) => {
                     reports.push(report);
-                    counted.push(session.counts());
-                    if !is_ranked {
-                        continue;
+                    if call == self.ranked() {
+                        let counts = session.counts();
+                        look = Some(self.look(&mut session, recorded, report, &counts));
                     }
-                    let counts = match apart {
-                        None => &counted[ranked_idx],
-                        Some(apart) => match apart.calls() {
-                            Some(calls) => &calls[ranked_idx].counts,
-                            None => return Ok(None),
-                        },
-                    };
-                    if let Some(recording) = session.take_recording() {
-                        let recorded = Recorded {
-                            recording,
-                            start,
-                            report,
-                            tally,
-                        };
-                        profiled = Some(profile(
-                            &mut session,
-                            &recorded,
-                            counts,
-                            evaluator,
-                            self.kernel,
-                            with_timeline,
-                        ));
-                        // Long ones are made once.
-                        if !with_timeline {
-                            evaluator.engine.recordings.give(recorded.recording);
-                        }
-                    }
-                    let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
-                    let found =
-                        feedback(&mut session, &report, counts, ideal, problem, self.kernel);
-                    ranked_feedback = Some(found);
                 }
-                Called::Failed(mut verdict) => {
+                (Called::Failed(mut verdict), _) => {
                     // A limit has been reached: what to say depends on values.
-                    if apart.is_some() || abandoned.load(Ordering::Relaxed) {
+                    if abandoned.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
-                    let first_call = reports.is_empty();
-                    if !first_call && self.run_alone(case, None)?.is_none() {
+                    if call > 0 && self.run_alone(case, None)?.is_none() {
                         mark_state(&mut verdict);
                     }
                     for diagnostic in &mut verdict.diagnostics {
@@ -208,34 +167,131 @@ impl Trial<'_> {
                 }
             }
         }
-        if abandoned.load(Ordering::Relaxed) {
-            return Ok(None);
+        let ([cold, warm], Some(mut look)) = (&reports[..], look) else {
+            return Err(EvalError::Fault("a timed call is missing".into()));
+        };
+        let warnings = findings::warnings(&mut session, self.kernel);
+        if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
+            self.experiment(profile, [case(0)?, case(1)?], self.ranked(), true)?;
         }
-        let warnings = match apart {
-            None => findings::warnings(&mut session, self.kernel),
-            Some(apart) => {
-                let Some(calls) = apart.calls() else {
-                    return Ok(None);
-                };
-                let mut pairs = calls.iter().zip(reports.iter().zip(&counted));
-                if !pairs.all(|(call, (report, counts))| call.agrees(report, counts)) {
-                    return Ok(None);
-                }
-                calls[1].warnings.clone()
+        self.measured([*cold, *warm], look, warnings).map(Some)
+    }
+
+    /// Returns a machine for timed calls.
+    fn timed_session(&self, values: bool) -> Result<Session<'a>, EvalError> {
+        let kind = SessionKind {
+            values,
+            ..SessionKind::plain(Mode::Timed)
+        };
+        // The same places for every kernel: addresses decide about conflicts
+        // in caches, and kernels are compared with each other.
+        self.session(kind, self.evaluator.problem_seed())
+    }
+
+    /// Returns which of the calls counts.
+    fn ranked(&self) -> usize {
+        match self.evaluator.problem.ranking {
+            Ranking::Warm => 1,
+            Ranking::Cold => 0,
+        }
+    }
+
+    fn experiments(&self) -> bool {
+        self.with_timeline || self.evaluator.settings.experiments
+    }
+
+    /// Makes call number `call`, and records it if it is the ranked one.
+    fn call_timed(
+        &self,
+        session: &mut Session<'_>,
+        call: usize,
+        case: &Case,
+        abandoned: &AtomicBool,
+    ) -> Result<(Called, Option<Recorded>), EvalError> {
+        let seed = self.seed.derive(CALLS[call]);
+        session.place(case, seed);
+        session.reset_statistics();
+        let is_ranked = call == self.ranked();
+        let is_observed = is_ranked && self.experiments();
+        if is_ranked {
+            let limit = if self.with_timeline {
+                PROFILED_COMMANDS
+            } else {
+                RECORDED_COMMANDS
+            };
+            session.record(limit, is_observed);
+        }
+        let start = session.cycle();
+        let mut tally = is_observed.then(CoreTally::default);
+        let mut observe = |block: &ObservedBlock| {
+            if let Some(tally) = &mut tally {
+                tally.add(block);
             }
         };
-        if let Some((profile, _)) = &mut profiled {
-            if experiments {
-                self.experiment(profile, [case(0)?, case(1)?], ranked_idx, apart.is_none())?;
+        let observer: Option<&mut dyn FnMut(&ObservedBlock)> = if is_observed {
+            Some(&mut observe)
+        } else {
+            None
+        };
+        let watch = Watch {
+            observer,
+            abandoned: Some(abandoned),
+        };
+        let called = self.call(session, case, seed, watch)?;
+        let recorded = match &called {
+            Called::Right(report) => session.take_recording().map(|recording| Recorded {
+                recording,
+                start,
+                report: *report,
+                tally,
+            }),
+            _ => None,
+        };
+        Ok((called, recorded))
+    }
+
+    /// Looks into the ranked call, which `session` has just made.
+    fn look(
+        &self,
+        session: &mut Session<'_>,
+        recorded: Option<Recorded>,
+        report: CallReport,
+        counts: &CallCounts,
+    ) -> Look {
+        let evaluator = self.evaluator;
+        let profiled = recorded.map(|recorded| {
+            let (kernel, with_timeline) = (self.kernel, self.with_timeline);
+            let profiled = profile(session, &recorded, counts, evaluator, kernel, with_timeline);
+            // Long ones are made once.
+            if !with_timeline {
+                evaluator.engine.recordings.give(recorded.recording);
             }
-            let found = ranked_feedback.as_mut();
-            if let Some(found) = found.filter(|_| profile.unrecorded_commands == 0) {
-                super::feedback::refine(found, profile, self.kernel);
-            }
+            profiled
+        });
+        let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
+        Look {
+            feedback: feedback(session, &report, counts, ideal, problem, self.kernel),
+            profiled,
         }
-        let (cold, warm) = (reports[0], reports[1]);
-        let ranked = reports[ranked_idx];
-        for report in [cold, warm] {
+    }
+
+    /// Returns the verdict on a kernel that is right.
+    fn measured(
+        &self,
+        reports: [CallReport; 2],
+        look: Look,
+        warnings: Vec<Diagnostic>,
+    ) -> Result<Judged, EvalError> {
+        let evaluator = self.evaluator;
+        let Look {
+            mut feedback,
+            profiled,
+        } = look;
+        let profile = profiled.as_ref().map(|(profile, _)| profile);
+        if let Some(profile) = profile.filter(|profile| profile.unrecorded_commands == 0) {
+            refine(&mut feedback, profile, self.kernel);
+        }
+        for report in reports {
             if report.cycles < evaluator.ideal.0 {
                 return Err(EvalError::Fault(format!(
                     "{} cycles are below the physical floor of {} cycles for {}; \
@@ -247,9 +303,10 @@ impl Trial<'_> {
                 )));
             }
         }
+        let ranked = reports[self.ranked()];
         let measurement = Measurement {
             cycles: Cycles(ranked.cycles),
-            cold_cycles: Cycles(cold.cycles),
+            cold_cycles: Cycles(reports[0].cycles),
             instructions: ranked.instructions,
             ideal_cycles: evaluator.ideal,
             percent_of_peak: 100.0 * evaluator.ideal.0 as f64 / ranked.cycles.max(1) as f64,
@@ -260,9 +317,9 @@ impl Trial<'_> {
             outcome: Outcome::Ok,
             diagnostics: warnings,
             measurement: Some(measurement),
-            feedback: ranked_feedback,
+            feedback: Some(feedback),
         };
-        Ok(Some((verdict, profiled)))
+        Ok((verdict, profiled))
     }
 }
 

@@ -37,7 +37,7 @@ impl Verdict {
 
     /// Returns whether it says enough, so that no other case need run: a crash
     /// or an endless loop, but not a wrong result.
-    fn stops(&self) -> bool {
+    pub(super) fn stops(&self) -> bool {
         self.outcome != Outcome::Wrong
     }
 }
@@ -58,6 +58,8 @@ pub(super) struct Trial<'a> {
     pub(super) program: &'a Program,
     pub(super) kernel: Kernel<'a>,
     pub(super) seed: Seed,
+    /// Whether a profile with a timeline of the ranked call is wanted.
+    pub(super) with_timeline: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -72,18 +74,16 @@ impl<'a> Trial<'a> {
         )
     }
 
-    /// Runs `cases`, each in a machine of its own. Returns nothing if all are right.
-    ///
-    /// Gives `apart` up, if that is there, as soon as a kernel shows that it
-    /// cannot be timed without values.
-    pub(super) fn test(
+    /// Returns the verdict on all of `cases` from those on each of them, up to one
+    /// that ends the test; nothing if all are right.
+    pub(super) fn verdict_on_tests(
         &self,
         cases: &[CaseOf<'_>],
-        apart: Option<&Apart>,
+        verdicts: Vec<Option<Verdict>>,
     ) -> Result<Option<Verdict>, EvalError> {
         let mut failed: Option<Verdict> = None;
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
-        for (case, verdict) in cases.iter().zip(self.run_in_turn(cases, apart)?) {
+        for (case, verdict) in cases.iter().zip(verdicts) {
             match verdict {
                 None => right.push(case.get()?.name.as_str()),
                 Some(verdict) => {
@@ -116,15 +116,19 @@ impl<'a> Trial<'a> {
         Ok(failed)
     }
 
-    /// Returns the verdicts on the cases up to one that ends the test.
-    fn run_in_turn(
+    /// Runs `cases`, each in a machine of its own. Returns the verdicts on them, nothing
+    /// for those that are right, up to one that ends the test.
+    ///
+    /// Gives `apart` up as soon as a kernel shows that it cannot be timed without
+    /// values.
+    pub(super) fn test(
         &self,
         cases: &[CaseOf<'_>],
-        apart: Option<&Apart>,
+        apart: &Apart,
     ) -> Result<Vec<Option<Verdict>>, EvalError> {
         let mut verdicts = Vec::new();
         for case in cases {
-            let verdict = self.run_alone(case.get()?, apart)?;
+            let verdict = self.run_alone(case.get()?, Some(apart))?;
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
             verdicts.push(verdict);
             if stops {

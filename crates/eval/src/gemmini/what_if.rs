@@ -1,6 +1,7 @@
 //! Experiments: what the kernel would take on a machine without one of its
 //! costs. Nothing is estimated; the whole call is simulated anew.
 
+use super::apart::CALLS;
 use super::session::Session;
 use super::trial::Trial;
 use crate::cause::Cause;
@@ -75,7 +76,11 @@ impl Trial<'_> {
             };
         }
         let mut cycles = None;
-        for (case, name) in cases.iter().zip(["cold", "warm"]) {
+        for (call, (case, name)) in cases.iter().zip(CALLS).enumerate() {
+            // As the calls themselves were made. Without the core commands are all there
+            // when a call begins only if the accelerator's time has begun before.
+            let is_warming = !values && call + 1 < cases.len() && cost != Removal::Core;
+            session.set_warming(is_warming);
             session.place(case, self.seed.derive(name));
             let idle = |session: &mut Session<'_>| {
                 let engine = session.accelerator().timing_mut();
