@@ -1,7 +1,7 @@
 //! Evaluations per second of kernels for 512x512x512, as a whole and by tier.
 //!
-//! The tier `time` is given in simulated cycles per second, of the cold and the
-//! warm call together. A RISC-V compiler is looked for, and installed if there
+//! The tier `time` is given in simulated cycles of the cold and the warm call per second
+//! that threads work on them, added up. A RISC-V compiler is looked for, and installed if there
 //! is none, in `AUTOCOMP_CACHE_DIR` or a folder for temporary files.
 
 #![allow(missing_docs, reason = "made by the benchmark's macros")]
