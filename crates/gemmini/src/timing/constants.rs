@@ -2,6 +2,7 @@
 
 use super::config::TimingConfig;
 use super::execute::{COMMANDS, UNROLLER};
+use super::merger::STAGES;
 use super::port::{PACKETS, WRITES};
 use crate::config::GemminiConfig;
 
@@ -78,7 +79,7 @@ impl Constants {
             lookahead: u64::from(timing.load.port_to_merger + timing.memory.hit_latency),
             merger_to_write: u64::from(timing.load.merger_to_write).max(1),
             merger_to_acc_write: u64::from(timing.load.merger_to_acc_write).max(1),
-            write_stages: timing.load.write_stages.clamp(1, 8) as usize,
+            write_stages: timing.load.write_stages.clamp(1, STAGES as u32) as usize,
             scale_latency: u64::from(timing.load.scale_latency),
             scale_pace: (dim / u64::from(timing.load.scale_units.max(1))).max(1),
             zero_to_write: u64::from(timing.load.zero_to_write).max(1),

@@ -8,7 +8,7 @@ mod zero;
 
 use super::engine::{Engine, LOAD};
 use super::job::{LoadJob, Work};
-use super::merger::{Arrival, ENTERED, Merging, WIDE, WideRow};
+use super::merger::{Arrival, ENTERED, Merging, STAGES, UnwrittenRow, WideRow};
 use super::port::PACKETS;
 use super::ring::Ring;
 use super::station::Slot;
@@ -44,8 +44,8 @@ pub(super) struct Tracker {
     pub(super) busy: bool,
     pub(super) slot: Slot,
     pub(super) bytes_left: u32,
-    /// Rows on the way of accumulator width.
-    pub(super) wide_rows: u32,
+    /// Rows that have left the merger and whose writes are not scheduled.
+    pub(super) unwritten: u32,
     pub(super) last_write: u64,
 }
 
@@ -98,14 +98,15 @@ pub(super) struct LoadUnit {
     /// Until when beats that the merger does not take hold up the L2.
     pub(super) held_until: u64,
     pub(super) write_free: u64,
-    pub(super) written: [u64; 8],
+    /// Rows that are not of accumulator width whose writes are not scheduled, when to
+    /// look at them, how many were before them, and when the last of those were written.
+    pub(super) unwritten: Ring<UnwrittenRow, STAGES>,
+    pub(super) look_at_unwritten: u64,
+    pub(super) written: [u64; STAGES],
     pub(super) written_count: usize,
-    /// Rows of accumulator width whose writes are not scheduled, how many were
-    /// before them, when the last of those were written, and from when on the next
-    /// one can be.
-    pub(super) wide: VecDeque<WideRow>,
-    pub(super) wide_count: usize,
-    pub(super) wide_written: [u64; WIDE],
+    /// The row of accumulator width behind the merger whose writes are not scheduled, and
+    /// from when on the next one can be written.
+    pub(super) wide: Option<WideRow>,
     pub(super) wide_free: u64,
     pub(super) zero: Option<ZeroFill>,
     /// Cycle from which zeros of the next command can be written.
@@ -142,11 +143,11 @@ impl LoadUnit {
             entered: [0; ENTERED],
             held_until: 0,
             write_free: 0,
-            written: [0; 8],
+            unwritten: Ring::new(UnwrittenRow::default()),
+            look_at_unwritten: u64::MAX,
+            written: [0; STAGES],
             written_count: 0,
-            wide: VecDeque::with_capacity(WIDE),
-            wide_count: 0,
-            wide_written: [0; WIDE],
+            wide: None,
             wide_free: 0,
             zero: None,
             zero_free: 0,
@@ -183,15 +184,11 @@ impl LoadUnit {
         self.is_reading.then_some(self.current.next)
     }
 
-    /// Returns the cycle from which another row of accumulator width can leave the
-    /// merger, or nothing if that is not known yet.
-    pub(super) fn wide_taken(&self) -> Option<u64> {
-        let count = self.wide_count + self.wide.len();
-        match count.checked_sub(WIDE) {
-            None => Some(0),
-            Some(before) if before < self.wide_count => Some(self.wide_written[before % WIDE] + 1),
-            Some(_) => None,
-        }
+    /// Returns whether the reader may wait until one of `most` packets is outstanding no
+    /// more.
+    #[inline]
+    pub(super) fn waits_for_release(&self, most: u32) -> bool {
+        self.is_reading && self.packets >= most
     }
 
     /// Returns whether packets are outstanding at `cycle`.
@@ -203,7 +200,7 @@ impl LoadUnit {
 impl Engine {
     /// Does what the load path has to do in cycle `now`.
     pub(super) fn step_load(&mut self, now: u64) {
-        if !self.load.wide.is_empty() {
+        if self.load.wide.is_some() {
             self.step_wide(now);
         }
         let mut wake = match self.load.zero {
@@ -221,11 +218,10 @@ impl Engine {
         if !self.is_merger_idle() {
             wake = wake.min(self.step_merge(now));
         }
-        if !self.load.wide.is_empty() {
+        if self.load.wide.is_some() {
             wake = wake.min(self.step_wide(now));
         }
-        if self.load.is_reading
-            && self.load.packets >= self.k.read_packets
+        if self.load.waits_for_release(self.k.read_packets)
             && let Some(release) = self.load.releases.front()
         {
             wake = wake.min((*release).max(now + 1));
@@ -324,7 +320,7 @@ impl Engine {
                 busy: true,
                 slot,
                 bytes_left,
-                wide_rows: 0,
+                unwritten: 0,
                 last_write: 0,
             };
             if zero {

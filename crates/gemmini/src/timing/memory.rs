@@ -120,12 +120,6 @@ impl MemorySystem {
         }
     }
 
-    /// Returns whether a request sent now is sure to be taken at once.
-    #[inline]
-    pub(super) fn has_room(&self) -> bool {
-        self.trackers.has_room()
-    }
-
     /// Returns whether the port finds room for a beat on the way to the L2 in cycle `now`.
     #[inline]
     pub(super) fn is_open(&self, now: u64) -> bool {

@@ -221,14 +221,15 @@ impl Engine {
             at,
             number,
         };
-        // With an idle writer no one else can want the turn.
-        let turn = at.max(self.port.free);
+        // With an idle writer no one else can want the turn, and room that is there for it
+        // remains: what is on its way to the L2 only becomes less until then.
         let direct = self.store.is_idle()
             && self.port.is_idle()
-            && (self.memory.has_room() || self.memory.is_open(turn));
+            && self.port.free <= at
+            && self.memory.is_open(at);
         if direct {
-            self.grant_read(read, turn);
-            self.wake[PORT] = self.wake[PORT].min(turn + 1);
+            self.grant_read(read, at);
+            self.wake[PORT] = self.wake[PORT].min(at + 1);
         } else {
             self.port.put_read(read);
             self.port.waiting += 1;

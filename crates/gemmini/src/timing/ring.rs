@@ -79,6 +79,13 @@ impl<T: Copy, const N: usize> Ring<T, N> {
         self.len += 1;
     }
 
+    /// Replaces the oldest value. Callers see to it that there is one.
+    #[inline]
+    pub(super) fn set_front(&mut self, value: T) {
+        debug_assert!(self.len > 0);
+        self.values[self.first % N] = value;
+    }
+
     /// Drops the oldest `count` values.
     #[inline]
     pub(super) fn drop_front(&mut self, count: usize) {

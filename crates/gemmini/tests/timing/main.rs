@@ -6,16 +6,14 @@
 mod bench;
 #[path = "../driver/instances.rs"]
 mod instances;
+mod looks;
 mod loops;
 mod warming;
 
-use autocomp_gemmini::GemminiConfig;
 use autocomp_gemmini::timing::{Ideal, IdleReason};
-use autocomp_riscv::{Coprocessor, LineAccess, RoccCommand};
+use autocomp_riscv::{Coprocessor, RoccCommand};
 use bench::{ACC, BANK, BASE, Bench, NONE, int8, tile};
-use instances::{fp32_4, int8_16, int8_32, rtl};
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use instances::{int8_16, rtl};
 
 /// Returns what the counter instruction answers to `access`.
 fn counter(bench: &mut Bench, access: u64) -> u64 {
@@ -324,153 +322,4 @@ fn a_machine_without_a_cost_lacks_it_and_nothing_else() {
     };
     // The core is free in the cycle after the one in which it has sent the command.
     assert_eq!(time(fences, &|bench| bench.mvin(BASE, 0, 64, 16)).0, 1);
-}
-
-fn command() -> impl Strategy<Value = (u8, u64, u64, u64)> {
-    let row = prop_oneof![
-        0u64..0x4000,
-        (0u64..1024).prop_map(|row| ACC | row),
-        Just(NONE),
-        any::<u32>().prop_map(u64::from)
-    ];
-    let tile = (row, 0u64..80, 0u64..20).prop_map(|(row, cols, rows)| tile(row, cols, rows));
-    let address = prop_oneof![Just(0), (0u64..1 << 17).prop_map(|at| BASE + at)];
-    let funct = prop_oneof![
-        4 => Just(2u8), 2 => Just(1), 2 => Just(14), 3 => Just(3), 4 => Just(6), 2 => Just(4),
-        2 => Just(5), 1 => Just(0), 1 => 7u8..23,
-    ];
-    (funct, tile.clone(), tile, address, any::<u64>(), 0u64..60).prop_map(
-        |(funct, a, b, address, word, wait)| match funct {
-            1 | 2 | 3 | 14 => (funct, address, b, wait),
-            4..=6 => (funct, a, b, wait),
-            0 => (
-                funct,
-                word & 0x0001_03ff | 0x3f80_0000 << 32 | 16 << 16,
-                word >> 40,
-                wait,
-            ),
-            9 => (
-                funct,
-                word & 0x0007_0007_0007,
-                word >> 16 & 0x0007_0007_0007,
-                wait,
-            ),
-            10 | 11 | 20 | 21 => (funct, address, BASE + (word & 0xffff), wait),
-            12 | 13 => (funct, word & 0xff, word >> 8 & 0xff, wait),
-            _ => (
-                funct,
-                word & 0x0003_0003_0003_0003,
-                word >> 32 & 0x0003_0003,
-                wait,
-            ),
-        },
-    )
-}
-
-/// When the units of the model are looked at.
-#[derive(Clone, Copy, PartialEq)]
-enum Looks {
-    WhenDue,
-    Always,
-}
-
-/// Plays commands; returns the cycle of their end, how many were legal, and in how many
-/// cycles the array was busy.
-fn play(config: GemminiConfig, commands: &[(u8, u64, u64, u64)], looks: Looks) -> (u64, u64, u64) {
-    let mut bench = Bench::new(config);
-    bench.gemmini.timing_mut().unwrap().reset_stats();
-    let mut legal = 0;
-    let begin = bench.cycle;
-    for (funct, rs1, rs2, wait) in commands {
-        bench.cycle += wait;
-        if looks == Looks::Always {
-            bench.work_through(bench.cycle - 1);
-        }
-        legal += u64::from(bench.try_issue(*funct, *rs1, *rs2));
-        if wait % 16 == 1 {
-            let at =
-                bench
-                    .gemmini
-                    .line_access(BASE + (rs1 & 0xffc0), LineAccess::Write, bench.cycle);
-            assert!(at >= bench.cycle);
-        }
-    }
-    if looks == Looks::Always {
-        bench.work_through(u64::MAX);
-    }
-    bench.drain();
-    // The port moves a beat per cycle each way, the array takes a row.
-    let (cycles, stats) = (bench.cycle - begin, bench.gemmini.timing().unwrap().stats());
-    let floor = stats
-        .read_beats
-        .max(stats.write_beats)
-        .max(stats.array_busy);
-    assert!(cycles >= floor, "{cycles} cycles for {stats:?}");
-    // Nothing may be left over.
-    bench.cycle += 10_000;
-    let rest = bench.drain();
-    assert_eq!(rest, 0, "work was left after a fence");
-    (
-        bench.cycle,
-        legal,
-        bench.gemmini.timing().unwrap().stats().array_busy,
-    )
-}
-
-/// Plays commands with looks at the units when they are due, and with looks always.
-fn play_both(config: GemminiConfig, commands: &[(u8, u64, u64, u64)]) -> [(u64, u64, u64); 2] {
-    [Looks::WhenDue, Looks::Always].map(|looks| play(config.clone(), commands, looks))
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn any_sequence_of_commands_ends_and_ends_the_same(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {
-        let config = [int8_16(), int8_32(), fp32_4()][which].clone();
-        let once = play(config.clone(), &commands, Looks::WhenDue);
-        prop_assert_eq!(play(config, &commands, Looks::WhenDue), once);
-    }
-}
-
-#[test]
-fn results_leave_that_enter_the_array_only_when_it_is_free_again() {
-    // An output-stationary product without rows, a configuration, and what is not legal.
-    let commands = [
-        (6, NONE, 0, 0),
-        (4, 0, 4_785_074_604_089_328, 0),
-        (0, 4_575_657_221_409_538_928, 9_936_461, 0),
-        (4, 0, 0, 33),
-    ];
-    let [when_due, always] = play_both(int8_16(), &commands);
-    assert_eq!(always, when_due);
-}
-
-proptest! {
-    // Of some thousand sequences one is a cycle longer, with rows of accumulator width
-    // at the merger: always the same ones.
-    #![proptest_config(ProptestConfig {
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(200)
-    })]
-
-    #[test]
-    fn looks_that_come_to_nothing_change_nothing(commands in prop::collection::vec(command(), 1..80), which in 0usize..3) {
-        let config = [int8_16(), int8_32(), fp32_4()][which].clone();
-        let [when_due, always] = play_both(config, &commands);
-        prop_assert_eq!(always, when_due);
-    }
-
-    #[test]
-    fn nor_do_they_beside_stores_of_lines_that_are_not_there(
-        moves in prop::collection::vec((0u64..1 << 17, 1u64..65, 1u64..17, 0u64..40), 4..40),
-    ) {
-        let moves = moves.into_iter().map(|(at, cols, rows, wait)| {
-            (3, BASE + (1 << 18) + at, tile(0, cols, rows), wait)
-        });
-        let moves: Vec<_> = moves.collect();
-        let [when_due, always] = play_both(int8_16(), &moves);
-        prop_assert_eq!(always, when_due);
-    }
 }

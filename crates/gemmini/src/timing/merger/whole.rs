@@ -108,6 +108,7 @@ impl Engine {
         moved.last_write = moved.last_write.max(last_at);
         self.note_held();
         let out = leaving.first + leaving.last;
+        self.release_packet(last_in + 1);
         self.finish_packet(arrival.number, (tracker, bytes), out, last_in);
         true
     }

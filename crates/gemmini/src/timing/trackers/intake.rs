@@ -50,12 +50,6 @@ enum Place {
 }
 
 impl Trackers {
-    /// Returns whether the L2 is sure to take another request at once.
-    #[inline]
-    pub(in crate::timing) fn has_room(&self) -> bool {
-        self.used.count_ones() as usize + self.incoming.len() < self.count - SPARE
-    }
-
     /// Returns whether the port finds room for a beat in cycle `now`: those on their way to
     /// the L2 are what it has not taken, and that of which it is not seen yet.
     #[inline]
