@@ -1,6 +1,7 @@
 //! A problem: what must be computed, on which data, and known kernels for it.
 
 mod load;
+mod signature;
 
 use crate::distribution::Distribution;
 use crate::error::CatalogError;

@@ -243,6 +243,21 @@ fn what_is_said_about_broken_descriptions() {
             error_with("void solution", "void kernel"),
         ),
         (
+            "another order than the buffers",
+            error_with(
+                "int8_t A[16][16], int8_t C[16][16]",
+                "int8_t C[16][16], int8_t A[16][16]",
+            ),
+        ),
+        (
+            "other extents than the buffer",
+            error_with("C[16][16]", "C[16][32]"),
+        ),
+        (
+            "more bytes than there are",
+            error_with("bytes = 512", "bytes = 513"),
+        ),
+        (
             "two buffers of one name",
             error_with("name = \"C\"", "name = \"A\""),
         ),

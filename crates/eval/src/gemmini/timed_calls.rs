@@ -295,7 +295,7 @@ impl<'a> Trial<'a> {
             if report.cycles < evaluator.ideal.0 {
                 return Err(EvalError::Fault(format!(
                     "{} cycles are below the physical floor of {} cycles for {}; \
-                     the simulator or the problem's work is wrong (kernel {})",
+                     `work` of the problem says more than has to be done, or the simulator is wrong (kernel {})",
                     report.cycles,
                     evaluator.ideal,
                     evaluator.problem.name,

@@ -1,6 +1,7 @@
 //! Problems from their files, and what is wrong with those.
 
-use super::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Tolerance, Work};
+use super::signature::contradiction;
+use super::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
 use crate::distribution::Distribution;
 use crate::error::CatalogError;
 use crate::toml_text::Source;
@@ -22,7 +23,7 @@ struct ProblemFile {
     #[serde(default)]
     ranking: Ranking,
     tolerance: Tolerance,
-    work: Work,
+    work: Spanned<Work>,
     #[serde(default)]
     macros: BTreeMap<String, String>,
     buffer: Vec<Spanned<Buffer>>,
@@ -77,6 +78,15 @@ pub(crate) fn load(
         .collect();
     check_input_sets(source, &file.input_set, &buffers)?;
     let axes = axes(source, file.axis, &buffers)?;
+    let (signature, entry) = (file.signature.get_ref(), file.entry.get_ref());
+    if let Some(message) = contradiction(signature, entry, &buffers) {
+        return Err(source.error(
+            file.signature.span(),
+            message,
+            "give each `[[buffer]]` the name, type and extents of its parameter, in the same order",
+        ));
+    }
+    check_work(source, &file.work, &buffers)?;
     let kernels: BTreeMap<String, String> = texts
         .iter()
         .filter_map(|(path, text)| {
@@ -110,7 +120,7 @@ pub(crate) fn load(
             .collect(),
         tolerance: file.tolerance,
         axes,
-        work: file.work,
+        work: file.work.into_inner(),
         ranking: file.ranking,
         macros: file.macros,
         reference,
@@ -192,6 +202,31 @@ fn check_buffers(source: Source<'_>, buffers: &[Spanned<Buffer>]) -> Result<(), 
                 "buffers need names of their own, positive extents up to 1 GiB in all, a power of two as alignment, and no more elements `used` than there are",
             ));
         }
+    }
+    Ok(())
+}
+
+/// Checks that the least bytes are not more than all there are: the figure bounds what
+/// any kernel can reach.
+fn check_work(
+    source: Source<'_>,
+    work: &Spanned<Work>,
+    buffers: &[Buffer],
+) -> Result<(), CatalogError> {
+    let all: u64 = buffers
+        .iter()
+        .map(|buffer| match buffer.role {
+            Role::Inout => 2 * buffer.least_bytes(),
+            Role::Input | Role::Output => buffer.least_bytes(),
+        })
+        .sum();
+    let bytes = work.get_ref().bytes;
+    if all < bytes {
+        return Err(source.error(
+            work.span(),
+            format!("`work.bytes` is {bytes}, but all buffers together have {all}"),
+            "give the least bytes that any kernel has to move: each input once, each output once",
+        ));
     }
     Ok(())
 }
