@@ -73,7 +73,7 @@ pub(crate) fn atomic(
     let double = matches!(record.operation, O::LrD | O::ScD | O::AmoD);
     let bytes = if double { 8 } else { 4 };
     if !address.is_multiple_of(bytes) {
-        // All atomics but lr report a store.
+        // All atomics but lr report a store, here and when there is no memory.
         let load = matches!(record.operation, O::LrW | O::LrD);
         let kind = if load {
             AccessKind::Load
@@ -96,7 +96,8 @@ pub(crate) fn atomic(
             Ok(u64::from(!held))
         }
         _ => {
-            let old = wide_load(memory, coprocessor, address, double, pc)?;
+            let old =
+                wide_load(memory, coprocessor, address, double, pc).map_err(Trap::of_store)?;
             let operand = if double {
                 operand
             } else {

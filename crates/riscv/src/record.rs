@@ -479,6 +479,20 @@ impl Core {
         self.leave(now, How::Trap)
     }
 
+    /// Returns the bits of the instruction of `record`, as `mtval` shows them.
+    #[cold]
+    pub fn bits_of(&self, record: &Record) -> u64 {
+        let pc = self.pc_of(record);
+        let half = |at| match self.memory.host(at, 2) {
+            Some([low, high]) => u64::from(u16::from_le_bytes([*low, *high])),
+            _ => 0,
+        };
+        match half(pc) {
+            low if low & 3 == 3 => low | half(pc + 2) << 16,
+            low => low,
+        }
+    }
+
     /// Leaves the block behind the instruction of `record`, which stored to a
     /// hooked page; what follows has not happened yet.
     #[cold]

@@ -2,6 +2,10 @@
 
 use crate::fault::{AccessKind, Fault, FaultKind};
 
+/// `mcause` of a load, and of a store or an atomic, where no memory is.
+const LOAD_ACCESS_FAULT: u64 = 5;
+const STORE_ACCESS_FAULT: u64 = 7;
+
 /// An exception raised by one instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Trap {
@@ -57,8 +61,8 @@ impl Trap {
     pub fn access(fault: Fault, kind: AccessKind) -> Self {
         let cause = match kind {
             AccessKind::Fetch => 1,
-            AccessKind::Store => 7,
-            _ => 5,
+            AccessKind::Store => STORE_ACCESS_FAULT,
+            _ => LOAD_ACCESS_FAULT,
         };
         // Broken rules end the run; only what real hardware reports is for
         // the program to handle.
@@ -68,6 +72,16 @@ impl Trap {
             handled,
             fault: Box::new(fault),
         }
+    }
+
+    /// Makes the trap of a load that belongs to an atomic that also stores.
+    #[cold]
+    pub fn of_store(self) -> Self {
+        let handled = self.handled.map(|(cause, value)| match cause {
+            LOAD_ACCESS_FAULT => (STORE_ACCESS_FAULT, value),
+            _ => (cause, value),
+        });
+        Self { handled, ..self }
     }
 
     fn new(

@@ -29,7 +29,11 @@ macro_rules! demand_unit {
 #[inline(never)]
 pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
     let why = "the floating-point unit is switched off in mstatus.FS";
-    core.raise(Trap::illegal(core.pc_of(record), 0, why), record, now)
+    core.raise(
+        Trap::illegal(core.pc_of(record), core.bits_of(record), why),
+        record,
+        now,
+    )
 }
 
 /// Executes a fused multiply-add of single precision that is rounded to nearest even, and
@@ -339,5 +343,9 @@ fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Ope
 #[inline(never)]
 fn rounding_is_reserved(core: &mut Core, record: &Record, now: u64) -> How {
     let why = format!("rounding mode {} in frm is reserved", core.csr.frm);
-    core.raise(Trap::illegal(core.pc_of(record), 0, &why), record, now)
+    core.raise(
+        Trap::illegal(core.pc_of(record), core.bits_of(record), &why),
+        record,
+        now,
+    )
 }

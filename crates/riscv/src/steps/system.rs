@@ -56,7 +56,7 @@ fn command<const TIMED: bool>(
     let pc = core.pc_of(record);
     if !core.csr.accelerator_on() {
         let why = "the accelerator is switched off in mstatus.XS";
-        core.raise(Trap::illegal(pc, 0, why), record, now);
+        core.raise(Trap::illegal(pc, core.bits_of(record), why), record, now);
         return None;
     }
     let cycle = if TIMED { now + WRITE_BACK } else { 0 };
@@ -168,7 +168,8 @@ pub fn csr<const TIMED: bool>(
     };
     let (Some(old), Some(restart)) = (old, restart) else {
         let why = format!("control register {csr:#x} does not exist or is read-only");
-        return core.raise(Trap::illegal(core.pc_of(record), 0, &why), record, now);
+        let trap = Trap::illegal(core.pc_of(record), core.bits_of(record), &why);
+        return core.raise(trap, record, now);
     };
     core.x[usize::from(record.rd)] = old;
     if TIMED && record.rd != DISCARD {

@@ -404,6 +404,50 @@ fn a_trap_goes_to_the_handler_of_the_program() {
 }
 
 #[test]
+fn handlers_see_the_cause_and_the_value_that_hardware_gives() {
+    const MSTATUS: u32 = 0x300;
+    const CYCLE: u32 = 0xc00;
+    // The last instruction is refused; t1 is 16, where no memory is.
+    let amoadd_d = 6 << 20 | 6 << 15 | 3 << 12 | 6 << 7 | 0x2f;
+    let lr_d = 2 << 27 | 6 << 15 | 3 << 12 | 6 << 7 | 0x2f;
+    let (fadd_s, custom_3) = (0x53, 0x307b);
+    let off = csrw(MSTATUS, ZERO);
+    let cases: [(&[u32], u64, u32); 5] = [
+        (&[amoadd_d], 7, 16),
+        (&[lr_d], 5, 16),
+        (&[csrw(CYCLE, T1)], 2, csrw(CYCLE, T1)),
+        (&[off, fadd_s], 2, fadd_s),
+        (&[off, custom_3], 2, custom_3),
+    ];
+    for (code, cause, value) in cases {
+        // The handler exits with `mcause`, or with `mtval`.
+        for (csr, expected) in [(0x342, cause), (0x343, u64::from(value))] {
+            let mut program = vec![
+                auipc(T0, 0),
+                addi(T0, T0, 4 * (5 + code.len() as i32)),
+                csrw(0x305, T0),
+                addi(T1, ZERO, 16),
+            ];
+            program.extend(code);
+            program.extend([
+                jump(0),
+                csr << 20 | 2 << 12 | A0 << 7 | 0x73,
+                addi(T1, ZERO, 0xc1),
+                slli(T1, T1, 56),
+                add(A0, A0, T1),
+                csrw(MSCRATCH, A0),
+            ]);
+            let elf = elf(&program, &[], &[]);
+            for mode in [Mode::Timed, Mode::Functional] {
+                let report = run_program(&elf, &config(), accelerator(), mode, LIMITS).unwrap();
+                let found = report.exit_code();
+                assert_eq!(found, Some(expected), "{code:x?} {csr:#x} {mode:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn source_lines_lead_through_inlined_functions() {
     let program = Program::parse(SCALAR).unwrap();
     let frames = program.frames(0x8000_25aa);
