@@ -88,6 +88,30 @@ fn a_single_problem_folder_is_named_by_itself() {
 }
 
 #[test]
+fn the_problem_in_the_documentation_is_sound() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/problems.md");
+    let text = fs::read_to_string(path).expect("the documentation");
+    let blocks = text.split("```").skip(1).step_by(2);
+    let blocks: Vec<&str> = blocks
+        .filter_map(|block| Some(block.split_once('\n')?.1))
+        .collect();
+    let [description, reference, baseline] = blocks[..] else {
+        panic!("{} files", blocks.len());
+    };
+    let problem = load(&[
+        ("problem.toml", description),
+        ("reference.c", reference),
+        ("baseline.c", baseline),
+    ])
+    .expect("a sound problem");
+    let least: u64 = problem.buffers.iter().map(|it| it.least_bytes()).sum();
+    assert_eq!(
+        (problem.work.macs, problem.work.bytes),
+        (64 * 64 * 64, least)
+    );
+}
+
+#[test]
 fn a_folder_of_problems_names_them_by_path() {
     let root = TempDir::new().expect("a temporary folder");
     write(
