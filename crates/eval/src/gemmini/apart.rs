@@ -30,8 +30,8 @@ pub(super) const CALLS: [&str; 2] = ["cold", "warm"];
 /// What the functional model counted during a call.
 pub(super) struct CallCounts {
     pub(super) statistics: Statistics,
-    /// Scratchpad and accumulator rows that were written.
-    pub(super) rows_touched: (u64, u64),
+    /// Whether each row of the scratchpad and of the accumulator was written.
+    pub(super) rows_touched: [Vec<bool>; 2],
 }
 
 /// A call without a sense of time whose results are right.
@@ -39,6 +39,14 @@ pub(super) struct RightCall {
     report: CallReport,
     pub(super) counts: CallCounts,
     pub(super) warnings: Vec<Diagnostic>,
+}
+
+impl CallCounts {
+    /// Returns how many rows of the scratchpad and of the accumulator were written.
+    pub(super) fn rows_used(&self) -> [u64; 2] {
+        let count = |rows: &Vec<bool>| rows.iter().filter(|touched| **touched).count() as u64;
+        self.rows_touched.each_ref().map(count)
+    }
 }
 
 impl RightCall {
@@ -116,7 +124,7 @@ impl Session<'_> {
         let functional = self.accelerator().functional();
         CallCounts {
             statistics: functional.statistics().clone(),
-            rows_touched: functional.rows_touched(),
+            rows_touched: [false, true].map(|accumulator| functional.rows_touched(accumulator)),
         }
     }
 }
@@ -133,7 +141,7 @@ mod tests {
         statistics.commands[2] = commands;
         CallCounts {
             statistics,
-            rows_touched: (0, 0),
+            rows_touched: [Vec::new(), Vec::new()],
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn feedback(
     let accelerator = session.accelerator();
     let config = accelerator.functional().config();
     let (spad_rows, acc_rows) = (config.spad_rows(), config.acc_rows());
-    let (spad_used, acc_used) = counts.rows_touched;
+    let [spad_used, acc_used] = counts.rows_used();
     let done = &counts.statistics;
     let moved = done.dma_read_bytes + done.dma_written_bytes;
     let mut counters = BTreeMap::new();

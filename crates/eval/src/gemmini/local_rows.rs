@@ -28,22 +28,23 @@ struct Life {
     alive: bool,
 }
 
-/// Returns how many rows of a memory of `size` rows are in use between the
-/// cycles `start` and `end`.
+/// Returns how many rows of a memory are in use between the cycles `start` and `end`.
+/// `written` says of each row whether the call writes it: the station also keeps
+/// rows between the blocks of a wide move, which nothing may lie in.
 pub(super) fn occupancy(
     recording: &Recording,
     accumulator: bool,
-    size: u64,
+    written: &[bool],
     start: u64,
     end: u64,
 ) -> Occupancy {
-    let mut rows = vec![Life::default(); size as usize];
+    let mut rows = vec![Life::default(); written.len()];
     // Changes of the number of rows in use by cycle.
     let mut changes: Vec<(u64, i64)> = Vec::new();
     for (command, touched) in recording.commands.iter().zip(&recording.rows) {
         for touched in touched.iter().flatten() {
             if touched.accumulator == accumulator {
-                touch(&mut rows, command, touched, &mut changes);
+                touch(&mut rows, written, command, touched, &mut changes);
             }
         }
     }
@@ -59,6 +60,7 @@ pub(super) fn occupancy(
 
 fn touch(
     rows: &mut [Life],
+    written: &[bool],
     command: &RecordedCommand,
     touched: &TouchedRows,
     changes: &mut Vec<(u64, i64)>,
@@ -70,7 +72,8 @@ fn touch(
     let size = rows.len();
     let first = (touched.first as usize).min(size);
     let end = first.saturating_add(touched.count as usize).min(size);
-    for life in &mut rows[first..end] {
+    let known = rows[first..end].iter_mut().zip(&written[first..end]);
+    for (life, _) in known.filter(|(_, written)| **written) {
         // Sums that grow in the accumulator are one life: adding to a row
         // reads it.
         if touched.written && life.alive && !touched.adds && life.until <= from {

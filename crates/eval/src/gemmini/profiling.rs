@@ -161,7 +161,7 @@ pub(super) fn profile(
     });
     let (memory, port) = memory_traffic(session, &ordered, (start, end), with_timeline);
     let config = session.accelerator().functional().config();
-    let (spad_used, acc_used) = counts.rows_touched;
+    let [spad_used, acc_used] = counts.rows_used();
     let cycles = report.cycles;
     let problem = &evaluator.problem;
     let (line_cycles, waits) = by_line(&charges, &mut lines);
@@ -176,16 +176,17 @@ pub(super) fn profile(
         true => busy_units(&ordered, start, end),
         false => Vec::new(),
     };
-    let over_time = |accumulator, size| {
+    let over_time = |accumulator| {
         if with_timeline {
-            occupancy(recording, accumulator, size, start, end)
+            let written = &counts.rows_touched[usize::from(accumulator)];
+            occupancy(recording, accumulator, written, start, end)
         } else {
             Occupancy::default()
         }
     };
     let spad_size = u64::from(config.spad_rows());
     let acc_size = u64::from(config.acc_rows());
-    let (spad, acc) = (over_time(false, spad_size), over_time(true, acc_size));
+    let (spad, acc) = (over_time(false), over_time(true));
     let outer_width = evaluator.engine.config.timing.memory.outer_bytes_per_cycle;
     let outer_cycles = outer_cycles(&memory, outer_width);
     let ways = [

@@ -237,13 +237,14 @@ impl Rows {
         })
     }
 
-    /// Returns the number of rows written since [`Self::forget_touched`].
-    pub fn touched(&self) -> u64 {
-        let rows = u64::MAX >> (64 - self.dim());
-        self.blocks
-            .iter()
-            .map(|block| u64::from((block.touched & rows).count_ones()))
-            .sum()
+    /// Returns whether each row has been written since [`Self::forget_touched`].
+    pub fn touched(&self) -> impl Iterator<Item = bool> {
+        let dim = self.dim();
+        let block = move |block: &Block| {
+            let touched = block.touched;
+            (0..dim).map(move |row| touched >> row & 1 == 1)
+        };
+        self.blocks.iter().flat_map(block)
     }
 
     pub fn forget_touched(&mut self) {

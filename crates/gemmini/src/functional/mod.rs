@@ -213,11 +213,15 @@ impl Functional {
         &self.statistics
     }
 
-    /// Returns the number of scratchpad and accumulator rows written since the
-    /// last [`reset_statistics`](Self::reset_statistics).
+    /// Returns of each row of the accumulator, or else of the scratchpad, whether it has
+    /// been written since the last [`reset_statistics`](Self::reset_statistics).
     #[must_use]
-    pub fn rows_touched(&self) -> (u64, u64) {
-        (self.local.spad.touched(), self.local.acc.touched())
+    pub fn rows_touched(&self, accumulator: bool) -> Vec<bool> {
+        let (rows, size) = match accumulator {
+            true => (&self.local.acc, self.config.acc_rows()),
+            false => (&self.local.spad, self.config.spad_rows()),
+        };
+        rows.touched().take(size as usize).collect()
     }
 
     /// Zeroes the statistics and forgets the warnings.
