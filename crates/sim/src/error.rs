@@ -12,6 +12,17 @@ pub enum SimError {
     /// The ELF file is an object file or a core dump.
     #[error("not an executable: an object file that no linker has placed, or a core dump")]
     NotLinked,
+    /// No segment says what belongs into memory.
+    #[error("no loadable segments (`PT_LOAD`): it would leave memory empty")]
+    NoSegments,
+    /// The first instruction is in no segment.
+    #[error("it starts at {entry:#x}, where none of its loadable segments is ({segments})")]
+    Entry {
+        /// Address of the first instruction.
+        entry: u64,
+        /// Where the segments are.
+        segments: String,
+    },
     /// A segment lies outside the simulated memory.
     #[error(
         "segment at {address:#x} of {bytes} bytes does not fit into memory ({start:#x} to {end:#x})"

@@ -64,9 +64,10 @@ impl Program {
     /// Reads an ELF file.
     ///
     /// # Errors
-    /// If the bytes are no 64-bit little-endian RISC-V ELF file, or one that no
-    /// linker has made into an executable. Unreadable debug information is no
-    /// error: there are then no source lines.
+    /// If the bytes are no 64-bit little-endian RISC-V ELF file, one that no
+    /// linker has made into an executable, or one with nothing to load where it
+    /// starts. Unreadable debug information is no error: there are then no source
+    /// lines.
     pub fn parse(elf: &[u8]) -> Result<Self, SimError> {
         let file = object::File::parse(elf).map_err(|error| SimError::Elf(error.to_string()))?;
         if file.architecture() != object::Architecture::Riscv64 || !file.is_little_endian() {
@@ -80,6 +81,7 @@ impl Program {
             return Err(SimError::NotLinked);
         }
         let segments = segments(&file, elf)?;
+        check_entry(file.entry(), &segments)?;
         let mut symbols = BTreeMap::new();
         let mut functions = Vec::new();
         for symbol in file.symbols() {
@@ -178,11 +180,14 @@ impl Program {
     }
 
     /// Returns where `pc` comes from in words: its innermost source line, or the
-    /// address itself without debug information.
+    /// address itself without debug information, with the function if it is known.
     #[must_use]
     pub fn place(&self, pc: u64) -> String {
-        self.line(pc, |_| false)
-            .map_or_else(|| format!("pc {pc:#x}"), |line| line.to_string())
+        match (self.line(pc, |_| false), self.function(pc)) {
+            (Some(line), _) => line.to_string(),
+            (None, Some(function)) => format!("pc {pc:#x} in {function}"),
+            (None, None) => format!("pc {pc:#x}"),
+        }
     }
 
     /// Copies the segments into memory.
@@ -234,6 +239,33 @@ fn segments(file: &object::File<'_>, elf: &[u8]) -> Result<Vec<Segment>, SimErro
         });
     }
     Ok(segments)
+}
+
+/// Segments named at most in a message; programs have two to four.
+const NAMED_SEGMENTS: usize = 4;
+
+/// Checks that the first instruction comes from the file: memory that nothing was
+/// loaded into holds an illegal one, which says nothing about the reason.
+fn check_entry(entry: u64, segments: &[Segment]) -> Result<(), SimError> {
+    if segments.is_empty() {
+        return Err(SimError::NoSegments);
+    }
+    let holds = |it: &Segment| entry.checked_sub(it.address).is_some_and(|at| at < it.size);
+    if segments.iter().any(holds) {
+        return Ok(());
+    }
+    let range = |it: &Segment| {
+        let last = it.address.saturating_add(it.size - 1);
+        format!("{:#x} to {last:#x}", it.address)
+    };
+    let mut ranges: Vec<String> = segments.iter().take(NAMED_SEGMENTS).map(range).collect();
+    if NAMED_SEGMENTS < segments.len() {
+        ranges.push(format!("{} more", segments.len() - NAMED_SEGMENTS));
+    }
+    Err(SimError::Entry {
+        entry,
+        segments: ranges.join(", "),
+    })
 }
 
 fn read_lines(file: &object::File<'_>) -> Option<addr2line::Context<Reader>> {

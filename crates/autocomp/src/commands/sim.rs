@@ -149,9 +149,12 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let program = Program::parse(&elf).map_err(|error| elf_error(&error, arguments))?;
     let reaches_host = program.symbol("tohost").is_some();
     if !reaches_host {
-        output.message(
-            "note: the program has no symbol `tohost`, so it can print and exit through `mscratch` only: link it without stripping",
-        );
+        output.message(format!(
+            "note: the program has no symbol `tohost`, so it can print and exit through `mscratch` only: \
+             link it without stripping; if it does not exit, it is stopped after {} instructions \
+             (--max-instructions)",
+            text::grouped(arguments.max_instructions),
+        ));
     }
     let mut machine = Machine::new(&config, accelerator, mode);
     let report =
@@ -163,7 +166,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         cycles: report.cycles,
         stdout: String::from_utf8_lossy(&report.stdout).into_owned(),
         wall_s,
-        stopped: stopped(&report, &program),
+        stopped: stopped(&report, &program, arguments.max_instructions),
         warnings: warnings(machine.accelerator().functional().warnings(), &program),
     };
     output.result(&report, || report.stdout.clone())?;
@@ -212,8 +215,16 @@ fn speed(instructions: u64, wall_s: f64) -> String {
 }
 
 fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
-    CliError::input(format!("{}: {error}", arguments.elf.display()))
-        .hint("a statically linked bare-metal RV64 program is needed, loaded at 0x80000000")
+    let hint = match error {
+        SimError::NoSegments => {
+            "link it with a script that puts its sections into memory at 0x80000000; `readelf -l` lists the segments"
+        }
+        SimError::Entry { .. } => {
+            "link it with `-e SYMBOL`, which names its first instruction, or with `ENTRY(SYMBOL)` in the linker script"
+        }
+        _ => "a statically linked bare-metal RV64 program is needed, loaded at 0x80000000",
+    };
+    CliError::input(format!("{}: {error}", arguments.elf.display())).hint(hint)
 }
 
 /// Returns how severe the checks are for a program that may have been written
@@ -245,7 +256,7 @@ fn warnings(found: &[Warning], program: &Program) -> Vec<RunWarning> {
 }
 
 /// Says why the program was stopped, with the source line if the file has one.
-fn stopped(report: &ProgramReport, program: &Program) -> Option<String> {
+fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> Option<String> {
     let place = |pc| program.place(pc);
     match &report.end {
         ProgramEnd::Exited(_) => None,
@@ -262,9 +273,16 @@ fn stopped(report: &ProgramReport, program: &Program) -> Option<String> {
             } else {
                 format!(", between {first} and {last}")
             };
+            let at = program.line(spin.pc, |_| false).map_or_else(
+                || place(spin.pc),
+                |line| match line.function {
+                    Some(ref function) => format!("{line} in {function}, pc {:#x}", spin.pc),
+                    None => format!("{line}, pc {:#x}", spin.pc),
+                },
+            );
             Some(format!(
-                "the limit of --max-instructions was reached at {}{span}",
-                place(spin.pc)
+                "the limit of {} instructions (--max-instructions) was reached at {at}{span}",
+                text::grouped(max_instructions),
             ))
         }
     }

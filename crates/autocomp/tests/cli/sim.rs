@@ -17,19 +17,21 @@ const EXIT: [u32; 4] = [
     FOR_EVER,
 ];
 
-/// Returns an executable of one segment, with the symbol `tohost` if wanted.
-fn elf(code: &[u32], with_tohost: bool) -> Vec<u8> {
+/// Returns an executable of one segment, with the symbols `tohost` and `main` if wanted.
+fn elf(code: &[u32], with_symbols: bool) -> Vec<u8> {
     const CODE_AT: u64 = 0x1000;
     let mut image: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     image.resize(0x100, 0);
-    let names = b"\0tohost\0";
+    let names = b"\0tohost\0main\0";
     let mut symbols = vec![0u8; 24];
-    if with_tohost {
-        symbols.extend(1u32.to_le_bytes());
-        // Global, no type, absolute.
-        symbols.extend([0x10, 0, 0xf1, 0xff]);
-        symbols.extend(TOHOST.to_le_bytes());
-        symbols.extend(8u64.to_le_bytes());
+    if with_symbols {
+        // Global and absolute; `main` is a function, `tohost` has no type.
+        for (name, kind, address, size) in [(1u32, 0x10, TOHOST, 8), (8, 0x12, BASE, 4)] {
+            symbols.extend(name.to_le_bytes());
+            symbols.extend([kind, 0, 0xf1, 0xff]);
+            symbols.extend(address.to_le_bytes());
+            symbols.extend((size as u64).to_le_bytes());
+        }
     }
     let symbols_at = CODE_AT + image.len() as u64;
     let names_at = symbols_at + symbols.len() as u64;
@@ -90,12 +92,20 @@ fn programs() {
     let place = Place::new();
     let mut object = elf(&EXIT, true);
     object[16] = 1;
+    let mut nothing_to_load = elf(&EXIT, true);
+    // The number of program headers.
+    nothing_to_load[56] = 0;
+    let mut starts_elsewhere = elf(&EXIT, true);
+    starts_elsewhere[24..32].copy_from_slice(&(BASE + 0x1000).to_le_bytes());
     for (name, program) in [
         ("exits", elf(&EXIT, true)),
         ("never-ends", elf(&[FOR_EVER], true)),
         ("stripped", elf(&EXIT, false)),
         ("illegal", elf(&[0xffff_ffff], true)),
+        ("never-ends-stripped", elf(&[FOR_EVER], false)),
         ("object-file", object),
+        ("nothing-to-load", nothing_to_load),
+        ("starts-elsewhere", starts_elsewhere),
     ] {
         place.file("a.elf", program);
         let arguments = [
