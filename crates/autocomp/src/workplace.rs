@@ -159,6 +159,10 @@ pub fn catalog_error(error: CatalogError) -> CliError {
             error.hint("`autocomp problems` lists them; a folder of your own is named by its path")
         }
         "target" => error.hint("`autocomp targets` lists them"),
+        "kernel" if known.is_empty() => {
+            error.hint("the problem has no kernel: put one into its folder, as `baseline.c`")
+        }
+        _ if known.is_empty() => error.hint(format!("there is no {kind} here")),
         _ if known.len() <= MOST_NAMES => error.hint(format!("there are: {}", known.join(", "))),
         _ => error,
     }

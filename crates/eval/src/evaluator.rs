@@ -14,7 +14,8 @@ pub enum EvalError {
         /// What the user can do, one line each.
         remedies: Vec<String>,
     },
-    /// A file of the problem is unusable (its reference does not build).
+    /// A file of the problem is unusable (its reference does not build, its `work` is
+    /// more than has to be done).
     #[error("{message}")]
     Input {
         /// What is wrong, with the file and the line.
@@ -23,7 +24,7 @@ pub enum EvalError {
         remedies: Vec<String>,
     },
     /// The evaluator contradicts itself (reference disagrees with itself,
-    /// result below the physical floor). Always reported loudly.
+    /// all the work done below the physical floor). Always reported loudly.
     #[error("evaluator fault: {0}")]
     Fault(String),
 }

@@ -202,10 +202,10 @@ fn a_broken_reference_is_an_error_that_names_it() {
     assert!(matches!(error, EvalError::Input { remedies, .. } if !remedies.is_empty()));
 }
 
-#[test]
-fn a_result_below_the_physical_floor_is_a_fault() {
-    let (mut problem, target) = small();
-    problem.work.macs = u64::from(u32::MAX);
+/// Evaluates the baseline of a problem or for a target that `change` has made wrong.
+fn evaluate_wrong(change: impl FnOnce(&mut Problem, &mut Target)) -> EvalError {
+    let (mut problem, mut target) = small();
+    change(&mut problem, &mut target);
     let evaluator = GemminiEvaluator::new(
         &problem,
         &target,
@@ -218,9 +218,30 @@ fn a_result_below_the_physical_floor_is_a_fault() {
         },
     )
     .expect("an evaluator");
-    let error = evaluator
+    evaluator
         .evaluate(&baseline())
-        .expect_err("too fast to be true");
+        .expect_err("too fast to be true")
+}
+
+#[test]
+fn a_problem_that_asks_for_more_than_has_to_be_done_is_unusable() {
+    let macs = evaluate_wrong(|problem, _| problem.work.macs = u64::from(u32::MAX));
+    let bytes = evaluate_wrong(|problem, _| problem.work.bytes = 1 << 30);
+    for (error, named, figure) in [
+        (macs, "`work.macs` is 4294967295, which", "`work.bytes`"),
+        (bytes, "`work.bytes` is 1073741824, which", "`work.macs`"),
+    ] {
+        assert!(matches!(error, EvalError::Input { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(named) && !text.contains(figure), "{text}");
+        assert!(text.contains("262144 multiply-accumulate steps"), "{text}");
+    }
+}
+
+#[test]
+fn a_result_below_the_physical_floor_is_a_fault() {
+    // All the work is done, in fewer cycles than this array would need for it.
+    let error = evaluate_wrong(|_, target| target.roofline.peak_macs_per_cycle = 1.0);
     assert!(matches!(error, EvalError::Fault(_)), "{error}");
 }
 

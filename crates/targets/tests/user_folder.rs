@@ -281,6 +281,15 @@ fn what_is_said_about_broken_descriptions() {
             "more bytes than there are",
             error_with("bytes = 512", "bytes = 513"),
         ),
+        ("no bytes", error_with("bytes = 512", "bytes = 0")),
+        (
+            "more multiplications than can be counted",
+            error_with("macs = 256", "macs = 9007199254740993"),
+        ),
+        (
+            "no results",
+            error_with("role = \"output\"", "role = \"input\""),
+        ),
         (
             "two buffers of one name",
             error_with("name = \"C\"", "name = \"A\""),

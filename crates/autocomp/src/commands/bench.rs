@@ -96,11 +96,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         arguments.kernels.clone()
     };
     if kernels.is_empty() && arguments.added.is_empty() {
-        let first = problems[0].rsplit('/').next().unwrap_or(problems[0]);
         return Err(
             CliError::input(format!("no problem of {} has a kernel", suite.name))
                 .hint(format!(
-                    "put one into its folder, such as {first}/baseline.c"
+                    "put one into the folder of a problem, such as that of {}, as `baseline.c`",
+                    problems[0]
                 ))
                 .hint("or add your own with `--add NAME=PATH`"),
         );

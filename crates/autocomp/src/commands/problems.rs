@@ -108,7 +108,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             text::grouped(report.macs),
             text::grouped(report.bytes),
             report.input_sets.join(", "),
-            report.kernels.join(", "),
+            match report.kernels.as_slice() {
+                [] => "none".to_owned(),
+                kernels => kernels.join(", "),
+            },
         )
     })?;
     Ok(exit_code::SUCCESS)

@@ -333,6 +333,22 @@ fn suites_with_nothing_to_compare() {
 }
 
 #[test]
+fn a_problem_without_kernels() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("mine")).unwrap();
+    for file in ["problem.toml", "reference.c"] {
+        fs::copy(
+            Path::new(&problem()).join(file),
+            place.path().join("mine").join(file),
+        )
+        .unwrap();
+    }
+    insta::assert_snapshot!("no-kernels", transcript(&place, &["eval", "mine"]));
+    let shown = place.call(&["problems", "mine"]).stdout;
+    assert!(shown.ends_with("\nkernels: none\n"), "{shown}");
+}
+
+#[test]
 fn a_reference_that_does_not_build_is_an_unusable_file() {
     let place = Place::new();
     fs::create_dir(place.path().join("mine")).unwrap();

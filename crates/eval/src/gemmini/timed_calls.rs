@@ -293,14 +293,7 @@ impl<'a> Trial<'a> {
         }
         for report in reports {
             if report.cycles < evaluator.ideal.0 {
-                return Err(EvalError::Fault(format!(
-                    "{} cycles are below the physical floor of {} cycles for {}; \
-                     `work` of the problem says more than has to be done, or the simulator is wrong (kernel {})",
-                    report.cycles,
-                    evaluator.ideal,
-                    evaluator.problem.name,
-                    evaluator.key(self.kernel.source).short(),
-                )));
+                return Err(self.below_floor(report.cycles, &feedback));
             }
         }
         let ranked = reports[self.ranked()];
@@ -320,6 +313,48 @@ impl<'a> Trial<'a> {
             feedback: Some(feedback),
         };
         Ok((verdict, profiled))
+    }
+
+    /// Says why a right kernel cannot have taken only `cycles` cycles, by what `feedback`
+    /// counted: either `work` of the problem asks for more than has to be done, or the
+    /// simulator does more in a cycle than the machine can.
+    fn below_floor(&self, cycles: u64, feedback: &Feedback) -> EvalError {
+        let evaluator = self.evaluator;
+        let (work, problem) = (&evaluator.problem.work, &evaluator.problem.name);
+        let count = |name: &str| feedback.counters.get(name).copied().unwrap_or(0.0);
+        let multiplied = count("macs_issued");
+        let moved = count("bytes_read") + count("bytes_written");
+        let floor = evaluator.ideal;
+        let kernel = evaluator.key(self.kernel.source).short();
+        let mut asked = Vec::new();
+        if cycles as f64 * evaluator.roofline.peak_macs_per_cycle < work.macs as f64
+            && multiplied < work.macs as f64
+        {
+            asked.push(format!("`work.macs` is {}", work.macs));
+        }
+        if (cycles as f64 * evaluator.roofline.bytes_per_cycle) < work.bytes as f64
+            && moved < work.bytes as f64
+        {
+            asked.push(format!("`work.bytes` is {}", work.bytes));
+        }
+        if asked.is_empty() {
+            return EvalError::Fault(format!(
+                "{cycles} cycles are below the physical floor of {floor} cycles for {problem}; \
+                 `roofline` of the target says less than the machine can do, or the simulator is wrong (kernel {kernel})",
+            ));
+        }
+        EvalError::Input {
+            message: format!(
+                "problem {problem} asks for more than has to be done: {}, which takes at least {floor} cycles, \
+                 but a kernel is right in {cycles} with {multiplied} multiply-accumulate steps of the array \
+                 and {moved} bytes moved (kernel {kernel})",
+                asked.join(" and "),
+            ),
+            remedies: vec![
+                "correct `work` in problem.toml of the problem: the least that any kernel has to do".into(),
+                "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
+            ],
+        }
     }
 }
 

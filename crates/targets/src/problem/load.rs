@@ -42,6 +42,11 @@ struct AxisFile {
 /// Largest buffer, in bytes: what a simulated machine can be expected to hold.
 const MAX_BUFFER_BYTES: u64 = 1 << 30;
 
+/// Most multiplications that a problem may ask for: the greatest count below which
+/// every whole number is one of the double-precision numbers that bounds and shares
+/// are computed in.
+const MAX_MACS: u64 = 1 << 53;
+
 /// Makes a problem of its files, all templates already rendered.
 ///
 /// # Errors
@@ -161,6 +166,13 @@ fn check_buffers(source: Source<'_>, buffers: &[Spanned<Buffer>]) -> Result<(), 
             "give between 1 and 8 `[[buffer]]` tables, one for each argument",
         ));
     }
+    if !buffers.iter().any(|buffer| buffer.get_ref().is_written()) {
+        return Err(source.error(
+            buffers.last().map_or(0..0, Spanned::span),
+            "no buffer is written, so every kernel would be right",
+            "give the results `role = \"output\"`, or \"inout\" if they are also read",
+        ));
+    }
     for (idx, spanned) in buffers.iter().enumerate() {
         let buffer = spanned.get_ref();
         let elements = buffer
@@ -206,8 +218,8 @@ fn check_buffers(source: Source<'_>, buffers: &[Spanned<Buffer>]) -> Result<(), 
     Ok(())
 }
 
-/// Checks that the least bytes are not more than all there are: the figure bounds what
-/// any kernel can reach.
+/// Checks that the least bytes are not more than all there are and that something is
+/// to be moved: the figures bound what any kernel can reach.
 fn check_work(
     source: Source<'_>,
     work: &Spanned<Work>,
@@ -220,15 +232,26 @@ fn check_work(
             Role::Input | Role::Output => buffer.least_bytes(),
         })
         .sum();
-    let bytes = work.get_ref().bytes;
-    if all < bytes {
-        return Err(source.error(
-            work.span(),
+    let &Work { macs, bytes } = work.get_ref();
+    let (wrong, remedy) = if all < bytes {
+        (
             format!("`work.bytes` is {bytes}, but all buffers together have {all}"),
             "give the least bytes that any kernel has to move: each input once, each output once",
-        ));
-    }
-    Ok(())
+        )
+    } else if bytes == 0 {
+        (
+            "`work.bytes` is 0, but a kernel has to move at least its results".to_owned(),
+            "give the least bytes that any kernel has to move: each input once, each output once",
+        )
+    } else if MAX_MACS < macs {
+        (
+            format!("`work.macs` is {macs}, more than the {MAX_MACS} that can be counted"),
+            "give the multiply-accumulate steps that any kernel has to do, 0 if there are none",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(source.error(work.span(), wrong, remedy))
 }
 
 fn check_input_sets(
