@@ -1,6 +1,6 @@
 //! The paragraph about what limits a kernel, made of its profile.
 
-use crate::profile::{Cause, CauseCycles, Profile, Removal, UnitCycles, WhatIf};
+use crate::profile::{Cause, CauseCycles, LineCycles, Profile, Removal, UnitCycles, WhatIf};
 use std::fmt::Write;
 
 /// Share of all cycles from which on a loss is named.
@@ -146,7 +146,11 @@ impl Profile {
             }
             told.extend(removal);
             // Where a way to memory is saturated, rearranging does not help.
-            let remedy = it.cause.remedy().filter(|_| self.saturated().is_none());
+            let remedy = match self.dearest_line(it.cause) {
+                Some(line) if line.loop_unit => it.cause.loop_remedy(),
+                _ => it.cause.remedy(),
+            };
+            let remedy = remedy.filter(|_| self.saturated().is_none());
             if let (0, Some(remedy)) = (place, remedy) {
                 let _ = write!(text, " Remedy: {remedy}.");
             }
@@ -390,14 +394,17 @@ impl Profile {
         unit.map_or(0.0, |unit| unit.occupancy)
     }
 
-    /// Returns where most cycles of a cause are charged, as ` (line 3: …)`.
-    fn place(&self, cause: Cause) -> String {
-        let line = self
-            .lines
+    /// Returns the line that most cycles of a cause are charged to.
+    fn dearest_line(&self, cause: Cause) -> Option<&LineCycles> {
+        self.lines
             .iter()
             .filter(|line| line.line.is_some() && line.causes.contains_key(&cause))
-            .max_by_key(|line| line.causes.get(&cause).copied().unwrap_or(0));
-        let Some(line) = line else {
+            .max_by_key(|line| line.causes.get(&cause).copied().unwrap_or(0))
+    }
+
+    /// Returns where most cycles of a cause are charged, as ` (line 3: …)`.
+    fn place(&self, cause: Cause) -> String {
+        let Some(line) = self.dearest_line(cause) else {
             return String::new();
         };
         let number = line.line.unwrap_or(0);

@@ -240,4 +240,41 @@ impl Cause {
             Self::ExecuteEntries => "send moves in before the computations that do not need them",
         })
     }
+
+    /// Returns what can be done about it where the commands are those of a loop unit,
+    /// which decides by itself when it moves what, and where to: what is left to choose
+    /// are the extents of loops, the operands moved in, and halves of the local memories.
+    #[must_use]
+    pub fn loop_remedy(self) -> Option<&'static str> {
+        Some(match self {
+            Self::PreloadAlone | Self::ArrayFull => {
+                "give the loop more rows of results, so that it uses each stationary operand for more of them"
+            }
+            Self::BankConflict => {
+                "choose extents with which each operand of the loop fills one bank at most, so that the loop unit puts them into different ones"
+            }
+            Self::PortConflict => {
+                "let the next loop move into the other half of the scratchpad than the one being computed from, or send moves and computations one by one, into banks of your choice"
+            }
+            Self::LoadLatency | Self::LoadMemory => {
+                "start the next loop while this one computes (no fence in between), and choose extents with which a loop computes for longer than its operands take to come in"
+            }
+            Self::LoadBandwidth => {
+                "move in fewer bytes: choose extents with which a loop uses its operands more often, and leave out (with a null address) those that an earlier loop has left in the scratchpad"
+            }
+            Self::Store | Self::StoreEntries => {
+                "start the next loop while this one moves out (no fence in between), and give loops more depth, so that they compute for longer than their results take to move out"
+            }
+            Self::RowsInUse => {
+                "let the next loop use the other half of the scratchpad, with extents whose operands fit into one half"
+            }
+            Self::Dependency => {
+                "give the loop more tiles of results, so that it works on them in turn"
+            }
+            Self::LoadEntries | Self::ExecuteEntries => {
+                "choose extents that take fewer and wider moves for the same work, or send moves and computations one by one, in an order of your choice"
+            }
+            _ => return self.remedy(),
+        })
+    }
 }

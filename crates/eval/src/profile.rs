@@ -115,6 +115,8 @@ pub struct LineCycles {
     pub cycles: u64,
     /// Cycles by cause.
     pub causes: BTreeMap<Cause, u64>,
+    /// Whether a loop unit makes commands of it.
+    pub loop_unit: bool,
 }
 
 /// Cycles that one line waited for another.

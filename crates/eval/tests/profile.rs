@@ -514,6 +514,18 @@ void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {
 }";
     let (small, _) = profile_by(&evaluator, small);
     assert!(0 < small.cycles_of(Cause::LoopUnit), "{:?}", small.causes);
+    // What is said to do about it is what can be done where a loop unit moves.
+    for it in &small.lines {
+        assert_eq!(
+            it.loop_unit,
+            it.text.starts_with("gemmini_loop_ws"),
+            "{it:?}"
+        );
+    }
+    let remedies = [&by_loop, &small].map(|it| it.bottleneck.split_once(" Remedy: "));
+    for (_, remedy) in remedies.into_iter().flatten() {
+        assert!(remedy.contains("loop"), "{remedy}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! When a loop unit could send no move, because as many of its moves were under
-//! way as the reservation station has entries for.
+//! What loop units do: the instructions that they make commands of, and when one could
+//! send no move, because as many of its moves were under way as the reservation station
+//! has entries for.
 //!
 //! The unit counts its own commands and stops before the station is full, so that
 //! none of them is ever refused an entry. For the kernel it is the same: all entries
@@ -19,6 +20,18 @@ pub(super) struct Held {
     pub(super) pc: u64,
     /// Whether the move that it waits for is under way itself, and not waiting.
     pub(super) working: bool,
+}
+
+/// Returns the addresses of the instructions that a loop unit made some of `commands` of,
+/// in order.
+pub(super) fn loop_instructions(commands: &[RecordedCommand]) -> Vec<u64> {
+    let made = commands.iter().filter(|it| it.unrolled);
+    let mut addresses: Vec<u64> = made.map(|it| it.pc).collect();
+    // Most neighbours are of one loop, so that few are left to be sorted.
+    addresses.dedup();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
 }
 
 /// Returns the cycles in which a loop unit could send none of `commands`, which

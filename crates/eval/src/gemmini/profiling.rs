@@ -7,6 +7,7 @@ use super::core_lines::CoreTally;
 use super::evaluator::GemminiEvaluator;
 use super::findings::Kernel;
 use super::full_station;
+use super::held_loops::loop_instructions;
 use super::local_rows::{Occupancy, occupancy};
 use super::ordered::Ordered;
 use super::pc_map::PcMap;
@@ -22,7 +23,7 @@ use crate::profile::{
 use crate::timeline::{Counter, Timeline};
 use autocomp_gemmini::timing::{Recording, Unit};
 use autocomp_sim::{CallReport, Program};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Pairs of lines reported, longest waits first.
 const MAX_WAITS: usize = 32;
@@ -164,7 +165,9 @@ pub(super) fn profile(
     let [spad_used, acc_used] = counts.rows_used();
     let cycles = report.cycles;
     let problem = &evaluator.problem;
-    let (line_cycles, waits) = by_line(&charges, &mut lines);
+    let loops = loop_instructions(&recording.commands);
+    let loop_lines = loops.into_iter().filter_map(|pc| lines.of(pc)).collect();
+    let (line_cycles, waits) = by_line(&charges, &loop_lines, &mut lines);
     let causes = by_cause(&charges, cycles);
     let matters = |unit| {
         let cause = full_station::cause(unit);
@@ -282,7 +285,11 @@ fn by_cause(charges: &Charged, cycles: u64) -> Vec<CauseCycles> {
     causes
 }
 
-fn by_line(charges: &Charged, lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec<LineWait>) {
+fn by_line(
+    charges: &Charged,
+    loop_lines: &BTreeSet<u32>,
+    lines: &mut Lines<'_>,
+) -> (Vec<LineCycles>, Vec<LineWait>) {
     let mut sums: BTreeMap<Option<u32>, BTreeMap<Cause, u64>> = BTreeMap::new();
     let mut waits: BTreeMap<(u32, u32, Cause), u64> = BTreeMap::new();
     for (&(cause, pc, waiting), &cycles) in charges {
@@ -300,6 +307,7 @@ fn by_line(charges: &Charged, lines: &mut Lines<'_>) -> (Vec<LineCycles>, Vec<Li
             text: line.map(|line| lines.text(line)).unwrap_or_default(),
             cycles: causes.values().sum(),
             causes,
+            loop_unit: line.is_some_and(|line| loop_lines.contains(&line)),
         })
         .collect();
     by_line.sort_by_key(|line| std::cmp::Reverse(line.cycles));
