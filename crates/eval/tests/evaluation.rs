@@ -202,6 +202,39 @@ fn a_broken_reference_is_an_error_that_names_it() {
     assert!(matches!(error, EvalError::Input { remedies, .. } if !remedies.is_empty()));
 }
 
+#[test]
+fn a_reference_that_leaves_outputs_as_they_were_is_told_where() {
+    let left_out = "C[i][j] = sum > 127 ? 127 : sum < -128 ? -128 : sum;";
+    let (problem, _) = small();
+    assert!(
+        problem.reference.contains(left_out),
+        "{}",
+        problem.reference
+    );
+    for (name, instead, told) in [
+        (
+            "leaves one out",
+            "if (i != 5 || j != 3) ",
+            "does not write C[5][3] (",
+        ),
+        (
+            "adds to one",
+            "if (i == 7 && j == 2) C[7][2] += 1; else ",
+            "computes C[7][2] from ",
+        ),
+    ] {
+        let reference = problem
+            .reference
+            .replace(left_out, &format!("{instead}{left_out}"));
+        let error = evaluate_wrong(|problem, _| {
+            problem.oracle_hash = autocomp_core::ContentHash::of(name.as_bytes());
+            problem.reference = reference;
+        });
+        assert!(matches!(error, EvalError::Input { .. }), "{error}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
+}
+
 /// Evaluates the baseline of a problem or for a target that `change` has made wrong.
 fn evaluate_wrong(change: impl FnOnce(&mut Problem, &mut Target)) -> EvalError {
     let (mut problem, mut target) = small();

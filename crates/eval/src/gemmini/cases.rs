@@ -49,7 +49,7 @@ impl<'a> Cases<'a> {
             return Ok(known.permuted(problem, self.seed.derive(&set.name)));
         }
         let drawn = self.evaluator.oracle();
-        let drawn = drawn.cases(std::slice::from_ref(set), self.seed)?;
+        let drawn = drawn.cases(std::slice::from_ref(set), self.seed, false)?;
         let case = drawn.into_iter().next();
         case.ok_or_else(|| EvalError::Fault("no case drawn".into()))
     }

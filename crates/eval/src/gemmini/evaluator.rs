@@ -210,7 +210,7 @@ impl GemminiEvaluator {
         let _guard = self.computing.lock().map_err(poisoned)?;
         if self.cases.get().is_none() {
             let oracle = self.oracle();
-            let cases = oracle.cases(&self.problem.input_sets, self.problem_seed())?;
+            let cases = oracle.cases(&self.problem.input_sets, self.problem_seed(), true)?;
             // Nobody else sets it while the guard is held.
             let _ = self.cases.set(cases);
         }

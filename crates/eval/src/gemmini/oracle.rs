@@ -3,14 +3,16 @@
 use super::engine::ENGINE_HASH;
 use super::layout::Layout;
 use crate::build::{Build, Builder, Loops, Source};
+use crate::comparison::place;
 use crate::evaluator::EvalError;
 use crate::file_store::FileStore;
-use crate::inputs::Case;
+use crate::inputs::{Case, poison_output};
 use autocomp_core::{ContentHash, ContentHasher, Seed};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{Machine, MachineConfig, NoAccelerator, Program, Stop};
 use autocomp_targets::{InputSet, Problem};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Instructions that a reference may take, per multiply-accumulate step.
 const INSTRUCTIONS_PER_MAC: u64 = 200;
@@ -31,8 +33,15 @@ pub(super) struct Oracle<'a> {
 }
 
 impl Oracle<'_> {
-    /// Returns one case for each of `sets`, drawn with `seed`.
-    pub(super) fn cases(&self, sets: &[InputSet], seed: Seed) -> Result<Vec<Case>, EvalError> {
+    /// Returns one case for each of `sets`, drawn with `seed`. If answers have to be
+    /// computed and `is_first` is set, the reference is asked one of them twice, to see
+    /// whether it writes its outputs.
+    pub(super) fn cases(
+        &self,
+        sets: &[InputSet],
+        seed: Seed,
+        is_first: bool,
+    ) -> Result<Vec<Case>, EvalError> {
         let mut cases: Vec<Case> = sets.iter().map(|set| self.inputs(set, seed)).collect();
         let mut missing = Vec::new();
         for (case, set) in cases.iter_mut().zip(sets) {
@@ -46,6 +55,7 @@ impl Oracle<'_> {
         }
         let elf = self.reference()?;
         let workers = self.threads.clamp(1, missing.len());
+        let unchecked = AtomicBool::new(is_first);
         let queue = Mutex::new(missing);
         let work = || -> Result<(), EvalError> {
             let program = parse(&elf)?;
@@ -58,6 +68,9 @@ impl Oracle<'_> {
                     return Ok(());
                 };
                 case.after = self.run(&program, case)?;
+                if unchecked.swap(false, Ordering::Relaxed) {
+                    self.check_outputs(&program, case)?;
+                }
                 self.store.put(
                     &key,
                     &case
@@ -164,6 +177,7 @@ impl Oracle<'_> {
         })?;
         layout.protect(machine.memory(), buffers, false);
         for (before, address) in case.before.iter().zip(&layout.addresses) {
+            // Outputs are zero.
             if let Some(content) = before {
                 let bytes = machine
                     .memory()
@@ -203,6 +217,56 @@ impl Oracle<'_> {
                 buffer.is_written().then(|| content.to_vec())
             })
             .collect())
+    }
+
+    /// Checks that the answer to `case` does not depend on what its outputs held before:
+    /// that the reference writes every element of them, and reads none that it has not
+    /// written. Asking once more with other content there shows both.
+    fn check_outputs(&self, program: &Program, case: &Case) -> Result<(), EvalError> {
+        let content = case.before.iter().zip(&case.after);
+        let filled: Vec<Option<Vec<u8>>> = content
+            .map(|(before, after)| match (before, after) {
+                (None, Some(right)) => {
+                    let mut bytes = vec![0; right.len()];
+                    poison_output(&mut bytes, right, Seed(0));
+                    Some(bytes)
+                }
+                (before, _) => before.clone(),
+            })
+            .collect();
+        let again = Case {
+            name: case.name.clone(),
+            before: filled,
+            after: Vec::new(),
+        };
+        let other = self.run(program, &again)?;
+        for (idx, buffer) in self.problem.buffers.iter().enumerate() {
+            let (Some(first), Some(second)) = (&case.after[idx], &other[idx]) else {
+                continue;
+            };
+            let width = buffer.dtype.bytes();
+            let mut elements = first.chunks(width).zip(second.chunks(width));
+            let Some(element) = elements.position(|(a, b)| a != b) else {
+                continue;
+            };
+            let at = place(buffer, element);
+            let range = element * width..(element + 1) * width;
+            let filled = again.before[idx]
+                .as_ref()
+                .map(|bytes| &bytes[range.clone()]);
+            return Err(self.broken(if filled == Some(&second[range]) {
+                format!(
+                    "does not write {at} (with input set {}): every element of an output has to be written",
+                    case.name
+                )
+            } else {
+                format!(
+                    "computes {at} from what the outputs held before (with input set {}): a buffer that is read is `inout`",
+                    case.name
+                )
+            }));
+        }
+        Ok(())
     }
 
     fn broken(&self, what: String) -> EvalError {
