@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::measuring::Bench;
 use crate::settings::{AskingSettings, BudgetSettings, Settings};
+use crate::workplace::machine_config;
 use autocomp_agents::{
     LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
 };
@@ -189,12 +190,7 @@ fn connect_error(error: &ConnectError) -> CliError {
 
 /// Returns the sizes of the accelerator that the rewriter keeps to.
 fn hardware_limits(bench: &Bench) -> Result<HardwareLimits, CliError> {
-    let text = bench
-        .target
-        .machine(Some(&bench.machine))
-        .map_err(crate::workplace::catalog_error)?;
-    let machine = autocomp_sim::MachineConfig::from_toml(text).map_err(CliError::input)?;
-    let gemmini = machine.accelerator;
+    let gemmini = machine_config(&bench.target, Some(&bench.machine))?.accelerator;
     Ok(HardwareLimits {
         dim: i64::from(gemmini.dim),
         scratchpad_banks: i64::from(gemmini.spad_banks),

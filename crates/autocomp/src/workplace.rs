@@ -3,6 +3,7 @@
 
 use crate::error::CliError;
 use autocomp_eval::toolchain::ToolchainSearch;
+use autocomp_sim::MachineConfig;
 use autocomp_targets::{Catalog, CatalogError, Problem, Target};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,6 +106,18 @@ impl Workplace {
             install: true,
         }
     }
+}
+
+/// Reads the description of a machine of `target`, of its default one if none is named.
+pub fn machine_config(target: &Target, name: Option<&str>) -> Result<MachineConfig, CliError> {
+    let text = target.machine(name).map_err(catalog_error)?;
+    let name = name.unwrap_or(&target.default_machine);
+    MachineConfig::from_toml(text).map_err(|error| {
+        CliError::input(format!("machine {name} of target {}: {error}", target.name)).hint(format!(
+            "correct machines/{name}.toml in the folder of target {}",
+            target.name
+        ))
+    })
 }
 
 /// Returns the private cache folder: as given, else below the user's cache folder.

@@ -1,6 +1,7 @@
 //! Descriptions of machines.
 
 use crate::error::SimError;
+use crate::limits;
 use autocomp_gemmini::GemminiConfig;
 use autocomp_gemmini::timing::TimingConfig;
 use autocomp_riscv::CoreConfig;
@@ -25,8 +26,11 @@ impl MachineConfig {
     ///
     /// # Errors
     /// With line and column if it is no valid TOML or a key is missing,
-    /// unknown or of the wrong type.
+    /// unknown or of the wrong type; with the key if a number is not possible.
     pub fn from_toml(text: &str) -> Result<Self, SimError> {
-        toml::from_str(text).map_err(|error| SimError::Config(error.to_string()))
+        let config: Self = toml::from_str(text)
+            .map_err(|error| SimError::Config(error.to_string().trim_end().to_owned()))?;
+        limits::check(&config)?;
+        Ok(config)
     }
 }

@@ -7,6 +7,7 @@ mod calibrate;
 mod config;
 mod error;
 mod host;
+mod limits;
 mod machine;
 mod program;
 mod without;

@@ -89,7 +89,7 @@ impl Catalog {
     }
 
     /// Returns the names of all problems, in order.
-    pub fn problem_names(&self) -> impl Iterator<Item = &str> {
+    pub fn problem_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.problems.keys().map(String::as_str)
     }
 
@@ -151,19 +151,7 @@ impl Catalog {
             .suites
             .get(name)
             .ok_or_else(|| CatalogError::unknown("suite", name, self.suites.keys().cloned()))?;
-        let suite = suite::load(tree, path, name)?;
-        match suite
-            .problems
-            .iter()
-            .find(|problem| !self.problems.contains_key(*problem))
-        {
-            Some(problem) => Err(CatalogError::unknown(
-                "problem",
-                problem,
-                self.problems.keys().cloned(),
-            )),
-            None => Ok(suite),
-        }
+        suite::load(tree, path, name, self.problem_names())
     }
 
     /// Adds the targets, problems and suites of `tree`, whose root is called `name`.
@@ -291,7 +279,12 @@ impl Catalog {
             return Ok(tree.clone());
         };
         let under = self.targets.get(parent.get_ref()).ok_or_else(|| {
-            CatalogError::unknown("target", parent.get_ref(), self.targets.keys().cloned())
+            let names: Vec<&str> = self.target_names().collect();
+            source.error(
+                parent.span(),
+                format!("there is no target `{}` to inherit from", parent.get_ref()),
+                format!("there are: {}", names.join(", ")),
+            )
         })?;
         if under
             .text("target.toml", "describe the target in it")?

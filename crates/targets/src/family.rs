@@ -36,6 +36,13 @@ pub(crate) fn members(tree: &Tree) -> Result<Vec<Member>, CatalogError> {
         text: tree.text("family.toml", "list the instances in it")?,
     };
     let file: FamilyFile = source.parse()?;
+    if file.instance.is_empty() {
+        return Err(source.error(
+            0..0,
+            "the family has no instance",
+            "add an `[[instance]]` table with its numbers",
+        ));
+    }
     let environment = environment();
     let mut members: Vec<Member> = Vec::new();
     for spanned in &file.instance {

@@ -122,8 +122,8 @@ struct TargetFile {
         reason = "read by the catalog before the folders are laid over each other"
     )]
     inherits: Option<String>,
-    default_machine: String,
-    roofline: Roofline,
+    default_machine: Spanned<String>,
+    roofline: Spanned<Roofline>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -160,6 +160,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
             "give both the same name",
         ));
     }
+    check_roofline(source, &file.roofline)?;
     let menu = menu(tree)?;
     let mut runtime = BTreeMap::new();
     let mut machines = BTreeMap::new();
@@ -185,6 +186,18 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
             machines.insert(machine.to_owned(), tree.utf8(path, data)?.to_owned());
         }
     }
+    let default_machine = file.default_machine.get_ref();
+    if !machines.contains_key(default_machine) {
+        let known: Vec<&str> = machines.keys().map(String::as_str).collect();
+        return Err(source.error(
+            file.default_machine.span(),
+            format!("there is no machines/{default_machine}.toml"),
+            match known.as_slice() {
+                [] => "describe a machine in that file; machines are not inherited".to_owned(),
+                known => format!("name a machine that there is: {}", known.join(", ")),
+            },
+        ));
+    }
     tree.text("isa.md", "write the ISA reference in it, in sections")?;
     let mut isa: Vec<IsaSection> = Vec::new();
     for (path, data) in tree.iter() {
@@ -203,7 +216,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         language: file.language,
         description: file.description,
         machines,
-        default_machine: file.default_machine,
+        default_machine: file.default_machine.into_inner(),
         architecture: tree
             .text(
                 "architecture.md",
@@ -220,10 +233,31 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         menu,
         templates,
         runtime,
-        roofline: file.roofline,
+        roofline: file.roofline.into_inner(),
         content_hash: content.finish(),
         runtime_hash: build.finish(),
     })
+}
+
+/// Checks the bounds that cycles are divided by.
+fn check_roofline(source: Source<'_>, roofline: &Spanned<Roofline>) -> Result<(), CatalogError> {
+    let Roofline {
+        peak_macs_per_cycle,
+        bytes_per_cycle,
+    } = roofline.get_ref();
+    for (name, value) in [
+        ("peak_macs_per_cycle", *peak_macs_per_cycle),
+        ("bytes_per_cycle", *bytes_per_cycle),
+    ] {
+        if !(value.is_finite() && 0.0 < value) {
+            return Err(source.error(
+                roofline.span(),
+                format!("`roofline.{name}` is {value}"),
+                "give what the machine can do in a cycle at most, more than 0",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn menu(tree: &Tree) -> Result<Vec<MenuItem>, CatalogError> {

@@ -325,6 +325,79 @@ fn what_is_said_about_broken_descriptions() {
 }
 
 #[test]
+fn what_is_said_about_broken_targets() {
+    const TARGET: &str = "name = \"mine\"\nlanguage = \"c\"\ndescription = \"d\"\n\
+        inherits = \"gemmini-int8-16\"\ndefault_machine = \"m\"\n\
+        roofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n";
+    let load = |text: &str, machine: &str| {
+        let root = TempDir::new().expect("a temporary folder");
+        let files = [
+            ("mine/target.toml", text),
+            ("mine/architecture.md", "# Mine\n"),
+            (machine, "x = 1\n"),
+        ];
+        write(root.path(), &files);
+        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        let said = catalog.add_folder(&root.path().join("mine"));
+        let said = said.and_then(|_| catalog.target("mine"));
+        let prefix = format!("{}/", root.path().display());
+        said.map_err(|error| error.to_string().replace(&prefix, ""))
+    };
+    load(TARGET, "mine/machines/m.toml").expect("a sound target");
+    let mut text = String::new();
+    for (from, to, machine) in [
+        (
+            "inherits = \"gemmini-int8-16\"",
+            "inherits = \"gemini\"",
+            "m.toml",
+        ),
+        ("16.0", "0.0", "m.toml"),
+        ("8.0", "nan", "m.toml"),
+        ("\"m\"", "\"n\"", "m.toml"),
+        ("\"m\"", "\"n\"", "m.txt"),
+    ] {
+        let machine = format!("mine/machines/{machine}");
+        let error = load(&TARGET.replace(from, to), &machine).expect_err("a broken target");
+        text += &format!("== {to} {machine}\n{error}\n\n");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_is_said_about_broken_suites() {
+    const SUITE: &str =
+        "description = \"d\"\nproblems = [\"one\"]\nkernels = [\"baseline\", \"fsm\"]\n";
+    let load = |text: &str| {
+        let root = TempDir::new().expect("a temporary folder");
+        let files = [
+            ("problems/one/problem.toml", PROBLEM),
+            ("problems/one/reference.c", KERNEL),
+            ("suites/mine.toml", text),
+        ];
+        write(root.path(), &files);
+        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        let said = catalog.add_folder(root.path());
+        let said = said.and_then(|_| catalog.suite("mine"));
+        let prefix = format!("{}/", root.path().display());
+        said.map_err(|error| error.to_string().replace(&prefix, ""))
+    };
+    load(SUITE).expect("a sound suite");
+    let mut text = String::new();
+    for (from, to) in [
+        ("[\"one\"]", "[]"),
+        ("[\"one\"]", "[\"one\", \"one\"]"),
+        ("[\"one\"]", "[\"gemm-512x512x51\"]"),
+        ("[\"one\"]", "\"one\""),
+        ("fsm", "baseline"),
+        ("kernels", "kernel"),
+    ] {
+        let error = load(&SUITE.replace(from, to)).expect_err("a broken suite");
+        text += &format!("== {to}\n{error}\n\n");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn what_is_said_about_missing_files_and_broken_templates() {
     let family = "name = \"double-{{ N }}\"\n[[instance]]\nN = 16\n";
     let cases = [
@@ -334,6 +407,13 @@ fn what_is_said_about_missing_files_and_broken_templates() {
             load(&[
                 ("problem.toml", PROBLEM),
                 ("family.toml", "name = \"d-{{ M }}\"\n[[instance]]\nN = 1\n"),
+            ]),
+        ),
+        (
+            "no instances",
+            load(&[
+                ("problem.toml", PROBLEM),
+                ("family.toml", "name = \"d\"\ninstance = []\n"),
             ]),
         ),
         (

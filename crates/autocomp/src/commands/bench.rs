@@ -273,6 +273,16 @@ fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> 
     if let [only] = added.suites.as_slice() {
         return workplace.catalog.suite(only).map_err(catalog_error);
     }
+    if added.problems.is_empty() {
+        let what = match added.suites.as_slice() {
+            [] => "only targets".to_owned(),
+            suites => format!("{} suites ({})", suites.len(), suites.join(", ")),
+        };
+        return Err(
+            CliError::usage(format!("{name} holds {what}, and problems are needed"))
+                .hint(format!("name suites to compare and pass `--data {name}`")),
+        );
+    }
     let mut kernels = BTreeSet::new();
     for problem in &added.problems {
         kernels.extend(workplace.problem(problem)?.kernels.into_keys());

@@ -4,12 +4,12 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::text;
-use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_sim::{
-    CalibrationError, CalibrationGroup, CalibrationSuite, Machine, MachineConfig, Program,
-    ProgramEnd, ProgramReport, SimError, calibrate, parse_counts, run_loaded,
+    CalibrationError, CalibrationGroup, CalibrationSuite, Machine, Program, ProgramEnd,
+    ProgramReport, SimError, calibrate, parse_counts, run_loaded,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -75,7 +75,12 @@ pub struct RunArguments {
     #[arg(long)]
     strict: bool,
     /// Instructions after which the program is stopped
-    #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20_000_000_000,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     max_instructions: u64,
     #[command(flatten)]
     workplace: WorkplaceOptions,
@@ -119,10 +124,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
 fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target(&arguments.target)?;
-    let machine = target
-        .machine(arguments.machine.as_deref())
-        .map_err(catalog_error)?;
-    let config = MachineConfig::from_toml(machine).map_err(CliError::input)?;
+    let config = machine_config(&target, arguments.machine.as_deref())?;
     let elf = fs::read(&arguments.elf).map_err(|error| {
         CliError::input(format!(
             "failed to read {}: {error}",
@@ -291,10 +293,7 @@ fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> 
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
-    let machine = target
-        .machine(Some(&arguments.machine))
-        .map_err(catalog_error)?;
-    let mut machine = MachineConfig::from_toml(machine).map_err(CliError::input)?;
+    let mut machine = machine_config(&target, Some(&arguments.machine))?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
     let report = calibrate(&suite, &machine).map_err(|error| suite_error(&error, arguments))?;

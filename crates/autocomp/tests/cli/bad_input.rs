@@ -333,6 +333,45 @@ fn suites_with_nothing_to_compare() {
 }
 
 #[test]
+fn machines_that_cannot_be() {
+    let place = Place::new();
+    let target = place.path().join("data/targets/mine");
+    fs::create_dir_all(target.join("machines")).unwrap();
+    fs::create_dir_all(place.path().join("data/problems/small")).unwrap();
+    let folder = problem();
+    for file in ["reference.c", "baseline.c"] {
+        let copy = place.path().join("data/problems/small").join(file);
+        fs::copy(Path::new(&folder).join(file), copy).unwrap();
+    }
+    let text = fs::read_to_string(Path::new(&folder).join("problem.toml")).unwrap();
+    let text = text.replace("gemmini-int8-16", "mine");
+    place.file("data/problems/small/problem.toml", text);
+    place.file(
+        "data/targets/mine/target.toml",
+        "name = \"mine\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"gemmini-int8-16\"\n\
+         default_machine = \"m\"\nroofline = { peak_macs_per_cycle = 256.0, bytes_per_cycle = 32.0 }\n",
+    );
+    place.file("data/targets/mine/architecture.md", "# Mine\n");
+    place.file("a.elf", "");
+    let machine = include_str!("../../../../targets/gemmini-int8-16/machines/fpga.toml");
+    for (name, from, to) in [
+        ("key", "load_latency", "lode_latency"),
+        ("number", "l2_mshrs = 10", "l2_mshrs = 1000"),
+    ] {
+        assert!(machine.contains(from));
+        let changed = machine.replacen(from, to, 1);
+        place.file("data/targets/mine/machines/m.toml", changed);
+        let arguments = ["sim", "run", "a.elf", "--target", "mine", "--data", "data"];
+        let said = transcript(&place, &arguments);
+        insta::assert_snapshot!(format!("machine-{name}"), said);
+        assert_eq!(
+            said,
+            transcript(&place, &["eval", "small", "--data", "data"])
+        );
+    }
+}
+
+#[test]
 fn a_problem_without_kernels() {
     let place = Place::new();
     fs::create_dir(place.path().join("mine")).unwrap();

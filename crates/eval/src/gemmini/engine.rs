@@ -31,21 +31,21 @@ pub(super) struct Engine {
 impl Engine {
     /// Reads the machine called `machine` of `target`; its default if none.
     pub(super) fn new(target: &Target, machine: Option<&str>) -> Result<Self, EvalError> {
-        let environment = |message: String| EvalError::Environment {
+        let name = machine.unwrap_or(&target.default_machine);
+        let unusable = |message: String| EvalError::Input {
             message,
             remedies: vec![format!(
-                "check the machines folder of target {}",
+                "correct machines/{name}.toml in the folder of target {}",
                 target.name
             )],
         };
         let text = target
             .machine(machine)
-            .map_err(|error| environment(error.to_string()))?;
-        let name = machine.unwrap_or(&target.default_machine);
+            .map_err(|error| unusable(error.to_string()))?;
         let config = MachineConfig::from_toml(text).map_err(|error| {
-            environment(format!("machine {name} of target {}: {error}", target.name))
+            unusable(format!("machine {name} of target {}: {error}", target.name))
         })?;
-        let engine = Self {
+        Ok(Self {
             accelerator: config.accelerator.clone(),
             config,
             name: format!(
@@ -55,11 +55,7 @@ impl Engine {
             ),
             text: text.to_owned(),
             recordings: Stock::default(),
-        };
-        engine.accelerator.validate().map_err(|error| {
-            environment(format!("machine {name} of target {}: {error}", target.name))
-        })?;
-        Ok(engine)
+        })
     }
 
     /// Makes a machine with `memory_bytes` of memory.

@@ -250,7 +250,8 @@ impl GemminiEvaluator {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        let derived = MIN_INSTRUCTIONS + self.ideal.0.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
+        let beyond = self.ideal.0.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
+        let derived = MIN_INSTRUCTIONS.saturating_add(beyond);
         let instructions = self.settings.max_instructions.unwrap_or(derived);
         Limits {
             instructions,
