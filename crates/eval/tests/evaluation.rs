@@ -5,7 +5,7 @@ mod support;
 use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::toolchain::{ToolchainSearch, find_toolchain};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings, GemminiEvaluator};
-use autocomp_targets::{Catalog, Problem, Target};
+use autocomp_targets::{Axis, AxisPosition, Catalog, Problem, Target};
 use std::path::{Path, PathBuf};
 
 const SETTINGS: EvaluatorSettings = EvaluatorSettings {
@@ -203,7 +203,7 @@ fn a_broken_reference_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_reference_that_leaves_outputs_as_they_were_is_told_where() {
+fn a_reference_that_does_not_keep_to_the_roles_of_buffers_is_told_where() {
     let left_out = "C[i][j] = sum > 127 ? 127 : sum < -128 ? -128 : sum;";
     let (problem, _) = small();
     assert!(
@@ -216,6 +216,11 @@ fn a_reference_that_leaves_outputs_as_they_were_is_told_where() {
             "leaves one out",
             "if (i != 5 || j != 3) ",
             "does not write C[5][3] (",
+        ),
+        (
+            "changes an input",
+            "if (i == 0 && j == 0) A[9][1]++; ",
+            "changes its input A[9][1] (",
         ),
         (
             "adds to one",
@@ -232,6 +237,41 @@ fn a_reference_that_leaves_outputs_as_they_were_is_told_where() {
         });
         assert!(matches!(error, EvalError::Input { .. }), "{error}");
         assert!(error.to_string().contains(told), "{error}");
+    }
+}
+
+#[test]
+fn a_reference_with_other_parameters_does_not_build() {
+    let error = evaluate_wrong(|problem, _| {
+        problem.oracle_hash = autocomp_core::ContentHash::of(b"other parameters");
+        problem.reference = problem.reference.replacen("int8_t C", "int32_t C", 1);
+    });
+    assert!(matches!(error, EvalError::Input { .. }), "{error}");
+    assert!(error.to_string().contains("conflicting types"), "{error}");
+}
+
+#[test]
+fn an_axis_that_is_no_symmetry_is_told() {
+    for (name, of) in [
+        // A's rows are permuted, C's are not; rows and columns of A are different indices.
+        ("rows of one", vec![(0, 0)]),
+        ("rows and columns", vec![(0, 0), (0, 1), (2, 0)]),
+    ] {
+        let error = evaluate_wrong(|problem, _| {
+            problem.oracle_hash = autocomp_core::ContentHash::of(name.as_bytes());
+            let position = |(buffer, dimension)| AxisPosition { buffer, dimension };
+            let of = of.into_iter().map(position).collect();
+            problem.axes = vec![Axis {
+                name: "wrong".into(),
+                of,
+            }];
+        });
+        assert!(matches!(error, EvalError::Input { .. }), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("with the indices of the axis `wrong` of problem"),
+            "{text}"
+        );
     }
 }
 

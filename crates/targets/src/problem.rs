@@ -1,5 +1,6 @@
 //! A problem: what must be computed, on which data, and known kernels for it.
 
+mod checks;
 mod load;
 mod signature;
 

@@ -291,6 +291,32 @@ fn what_is_said_about_broken_descriptions() {
             error_with("role = \"output\"", "role = \"input\""),
         ),
         (
+            "tolerance that admits everything",
+            error_with(
+                "kind = \"exact\"",
+                "kind = \"close\", relative = inf, absolute = 0.0",
+            ),
+        ),
+        (
+            "tolerance below zero",
+            error_with(
+                "kind = \"exact\"",
+                "kind = \"close\", relative = 0.0, absolute = -1.0",
+            ),
+        ),
+        (
+            "macro that is no name",
+            error_with("work = {", "macros = { \"N M\" = \"1\" }\nwork = {"),
+        ),
+        (
+            "buffer that is no name",
+            error_with("name = \"A\"", "name = \"A x\""),
+        ),
+        (
+            "input set without a name",
+            error_with("name = \"random\"", "name = \"\""),
+        ),
+        (
             "two buffers of one name",
             error_with("name = \"C\"", "name = \"A\""),
         ),
@@ -304,6 +330,10 @@ fn what_is_said_about_broken_descriptions() {
         ),
         ("axis of no dimension", error_with("\"C.0\"", "\"C.2\"")),
         (
+            "dimension that an axis has twice",
+            error_with("\"C.0\"", "\"C.0\", \"A.0\""),
+        ),
+        (
             "axis of two extents",
             error_with(
                 "shape = [16, 16]\nrole = \"input\"",
@@ -312,6 +342,13 @@ fn what_is_said_about_broken_descriptions() {
         ),
         ("buffer not filled", error_with("fill.A", "fill.C")),
         ("empty distribution", error_with("low = -60", "low = 61")),
+        (
+            "distribution without an end",
+            error_with(
+                "\"uniform\", low = -60, high = 60",
+                "\"real\", low = 0.5, high = inf",
+            ),
+        ),
         (
             "unknown target",
             error_with("gemmini-int8-16", "gemmini-int8-61"),

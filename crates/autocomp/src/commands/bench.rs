@@ -90,11 +90,16 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 .hint(format!("its problems are {}", suite.problems.join(", "))),
         );
     }
-    let mut kernels = if arguments.kernels.is_empty() {
-        suite.kernels.clone()
-    } else {
-        arguments.kernels.clone()
+    let mut kernels: Vec<String> = Vec::new();
+    let asked_for = match arguments.kernels.as_slice() {
+        [] => &suite.kernels,
+        asked_for => asked_for,
     };
+    for kernel in asked_for {
+        if !kernels.contains(kernel) {
+            kernels.push(kernel.clone());
+        }
+    }
     if kernels.is_empty() && arguments.added.is_empty() {
         return Err(
             CliError::input(format!("no problem of {} has a kernel", suite.name))

@@ -18,6 +18,7 @@ mod oracle;
 mod ordered;
 mod pc_map;
 mod profiling;
+mod reference_checks;
 mod session;
 mod tier_clock;
 mod timed_calls;
