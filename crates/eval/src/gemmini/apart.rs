@@ -2,30 +2,31 @@
 //!
 //! What the accelerator computes has no part in how long a call takes unless
 //! the core looks at it: cycles come from commands, their operands and the
-//! addresses of the core. So the timed calls leave values out, and the same calls,
-//! without a sense of time but with values, show what they result in.
+//! addresses of the core. So the timed calls leave values out, and the same call,
+//! without a sense of time but with values, shows what they result in: all begin with
+//! the same inputs and with static data as loaded, so that they are one call.
 //!
 //! Both do the same, instruction by instruction, if the core reads nothing that
 //! could differ. That is observed, not assumed: it must load nothing from pages
 //! that the accelerator has written to, execute nothing but write-protected
-//! code, and read neither its counters nor the accelerator's. The calls with
-//! values never differ from those that were timed in anything else, so they see
-//! the first such access themselves. If there is one, or anything is wrong with
+//! code, and read neither its counters nor the accelerator's. The call with
+//! values never differs from those that were timed in anything else, so it sees
+//! the first such access itself. If there is one, or anything is wrong with
 //! the kernel, the calls are timed again with values, and only that counts.
 
-use super::cases::CaseOf;
 use super::findings;
 use super::session::{Session, SessionKind, Watch};
 use super::trial::{Called, Trial};
 use crate::evaluator::EvalError;
-use autocomp_core::Diagnostic;
+use crate::inputs::Case;
+use autocomp_core::{Diagnostic, Seed};
 use autocomp_gemmini::Statistics;
 use autocomp_riscv::Mode;
 use autocomp_sim::CallReport;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Names of the timed calls, which decide about what lies in memory before.
-pub(super) const CALLS: [&str; 2] = ["cold", "warm"];
+/// Number of timed calls: a cold one and a warm one.
+pub(super) const CALLS: usize = 2;
 
 /// What the functional model counted during a call.
 pub(super) struct CallCounts {
@@ -83,38 +84,38 @@ impl Apart {
 }
 
 impl Trial<'_> {
-    /// Makes the timed calls without a sense of time, but with values, in one machine.
-    /// Returns nothing, and gives `apart` up, if that does not show what they result in
-    /// when they are timed.
+    /// Returns what decides about what lies in memory before a timed call, apart from
+    /// its inputs: nothing there tells a kernel which of the calls it is.
+    pub(super) fn timed_seed(&self) -> Seed {
+        self.seed.derive("timed")
+    }
+
+    /// Makes the timed call without a sense of time, but with values. Returns nothing,
+    /// and gives `apart` up, if that does not show what it results in when it is timed.
     pub(super) fn work_out(
         &self,
-        cases: &[CaseOf<'_>; 2],
+        case: &Case,
         apart: &Apart,
-    ) -> Result<Option<[RightCall; 2]>, EvalError> {
+    ) -> Result<Option<RightCall>, EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, self.evaluator.problem_seed())?;
         session.note_origins();
-        let mut calls = Vec::new();
-        for (name, case) in CALLS.into_iter().zip(cases) {
-            let (case, seed) = (case.get()?, self.seed.derive(name));
-            session.place(case, seed);
-            session.reset_statistics();
-            let watch = Watch {
-                abandoned: Some(apart.lost()),
-                ..Watch::default()
-            };
-            let called = self.call(&mut session, case, seed, watch)?;
-            let (Called::Right(report), true) = (called, session.core_stands_alone()) else {
-                apart.give_up();
-                return Ok(None);
-            };
-            calls.push(RightCall {
-                report,
-                counts: session.counts(),
-                warnings: findings::warnings(&mut session, self.kernel),
-            });
-        }
-        Ok(calls.try_into().ok())
+        let seed = self.timed_seed();
+        session.place(case, seed);
+        let watch = Watch {
+            abandoned: Some(apart.lost()),
+            ..Watch::default()
+        };
+        let called = self.call(&mut session, case, seed, watch)?;
+        let (Called::Right(report), true) = (called, session.core_stands_alone()) else {
+            apart.give_up();
+            return Ok(None);
+        };
+        Ok(Some(RightCall {
+            report,
+            counts: session.counts(),
+            warnings: findings::warnings(&mut session, self.kernel),
+        }))
     }
 }
 

@@ -7,13 +7,14 @@ use super::tier_clock::TierClock;
 use super::timed_calls::{Judged, TimedAlone};
 use super::trial::{Trial, Verdict};
 use crate::evaluator::EvalError;
+use crate::inputs::Case;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Of so many tests the thread that makes the cold call makes one, when it has done
 /// with that: then both threads are busy for about as long.
-const TESTS_OF_COLD: usize = 3;
+const TESTS_OF_COLD: usize = 2;
 
 /// Verdicts on tests.
 type Verdicts = Vec<Option<Verdict>>;
@@ -71,23 +72,23 @@ impl<'a> Trial<'a> {
     pub(super) fn test_then_time(
         &self,
         tested: &[CaseOf<'_>],
-        timed: &[CaseOf<'_>],
+        timed: CaseOf<'_>,
         clock: &mut TierClock,
     ) -> Result<Judged, EvalError> {
         let apart = Apart::default();
-        let verdicts = clock.measure("test", || self.test(tested, &apart))?;
+        let verdicts = clock.measure("test", || self.test(tested, true, &apart))?;
         if let Some(failed) = self.verdict_on_tests(tested, verdicts)? {
             return Ok((failed, None));
         }
-        if let Ok(cases) = timed.try_into()
-            && !apart.is_lost()
-            && let Some(right) = clock.measure("test", || self.work_out(cases, &apart))?
+        let case = timed.get()?;
+        if !apart.is_lost()
+            && let Some(right) = clock.measure("test", || self.work_out(case, &apart))?
         {
             let judged = clock.measure("time", || {
-                let cold = self.time_alone(0, cases, &apart)?;
-                let warm = self.time_alone(1, cases, &apart)?;
+                let cold = self.time_alone(0, case, &apart)?;
+                let warm = self.time_alone(1, case, &apart)?;
                 match (cold, warm) {
-                    (Some(cold), Some(warm)) => self.judge([cold, warm], &right, cases),
+                    (Some(cold), Some(warm)) => self.judge([cold, warm], &right, case),
                     _ => Ok(None),
                 }
             })?;
@@ -95,7 +96,7 @@ impl<'a> Trial<'a> {
                 return Ok(judged);
             }
         }
-        self.time_at_last(timed, clock)
+        self.time_at_last(case, clock)
     }
 
     /// Does the same on two threads: what timing has found is dropped if the kernel
@@ -105,25 +106,25 @@ impl<'a> Trial<'a> {
     pub(super) fn test_while_timing(
         &self,
         tested: &[CaseOf<'_>],
-        timed: &[CaseOf<'_>],
+        timed: CaseOf<'_>,
         clock: &mut TierClock,
     ) -> Result<Judged, EvalError> {
-        let Ok(cases) = <&[CaseOf<'_>; 2]>::try_from(timed) else {
-            return self.test_then_time(tested, timed, clock);
-        };
-        let (first, last) = tested.split_at(tested.len() - tested.len() / TESTS_OF_COLD);
+        // The first two are made in one machine.
+        let of_cold = (tested.len() / TESTS_OF_COLD).min(tested.len().saturating_sub(2));
+        let (first, last) = tested.split_at(tested.len() - of_cold);
+        let case = timed.get()?;
         let shared = Shared::default();
         let apart = &shared.apart;
         thread::scope(|scope| {
             let beside = scope.spawn(|| {
                 let mut clock = TierClock::default();
-                let found = self.test_and_warm(first, last, cases, &shared, &mut clock);
+                let found = self.test_and_warm(first, last, case, &shared, &mut clock);
                 (found, clock)
             });
             let mut own = TierClock::default();
-            let cold = own.measure("time", || self.time_alone(0, cases, apart));
+            let cold = own.measure("time", || self.time_alone(0, case, apart));
             let right = match &cold {
-                Ok(Some(_)) => own.measure("test", || self.work_out(cases, apart)),
+                Ok(Some(_)) => own.measure("test", || self.work_out(case, apart)),
                 _ => Ok(None),
             };
             if !matches!(right, Ok(Some(_))) {
@@ -131,13 +132,13 @@ impl<'a> Trial<'a> {
             }
             let mut own_last = None;
             if !apart.is_lost() && shared.takes_last() {
-                own_last = Some(own.measure("test", || self.test(last, apart)));
+                own_last = Some(own.measure("test", || self.test(last, false, apart)));
             }
             if let Some(Ok(verdicts)) = &own_last {
                 shared.note(verdicts);
             }
             let together = match apart.is_lost() {
-                true => own.measure("time", || self.time_together(timed, &shared.abandoned)),
+                true => own.measure("time", || self.time_together(case, &shared.abandoned)),
                 false => Ok(None),
             };
             let (beside, clock_beside) = beside.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -152,7 +153,7 @@ impl<'a> Trial<'a> {
                 (None, Some(made)) => verdicts.extend(made),
                 (None, None) if stops(&verdicts) => {}
                 (None, None) => {
-                    verdicts.extend(clock.measure("test", || self.test(last, apart))?);
+                    verdicts.extend(clock.measure("test", || self.test(last, false, apart))?);
                 }
             }
             if let Some(failed) = self.verdict_on_tests(tested, verdicts)? {
@@ -163,14 +164,14 @@ impl<'a> Trial<'a> {
             if let (Some(cold), Some(warm), Some(right), false) =
                 (cold?, warm, right?, apart.is_lost())
             {
-                let judged = clock.measure("time", || self.judge([cold, warm], &right, cases))?;
+                let judged = clock.measure("time", || self.judge([cold, warm], &right, case))?;
                 if let Some(judged) = judged {
                     return Ok(judged);
                 }
             }
             match together? {
                 Some(judged) => Ok(judged),
-                None => self.time_at_last(timed, clock),
+                None => self.time_at_last(case, clock),
             }
         })
     }
@@ -181,14 +182,14 @@ impl<'a> Trial<'a> {
         &self,
         first: &[CaseOf<'_>],
         last: &[CaseOf<'_>],
-        cases: &[CaseOf<'_>; 2],
+        case: &Case,
         shared: &Shared,
         clock: &mut TierClock,
     ) -> Result<Beside<'a>, EvalError> {
         let apart = &shared.apart;
         // Also if testing is impossible or panics.
         let abandon = Abandon(shared);
-        let first = clock.measure("test", || self.test(first, apart))?;
+        let first = clock.measure("test", || self.test(first, true, apart))?;
         shared.note(&first);
         let mut found = Beside {
             last: None,
@@ -196,13 +197,13 @@ impl<'a> Trial<'a> {
             first,
         };
         if !apart.is_lost() {
-            found.warm = clock.measure("time", || self.time_alone(1, cases, apart))?;
+            found.warm = clock.measure("time", || self.time_alone(1, case, apart))?;
             if found.warm.is_none() {
                 apart.give_up();
             }
         }
         if apart.is_lost() && !stops(&found.first) && shared.takes_last() {
-            let verdicts = clock.measure("test", || self.test(last, apart))?;
+            let verdicts = clock.measure("test", || self.test(last, false, apart))?;
             shared.note(&verdicts);
             found.last = Some(verdicts);
         }
@@ -211,13 +212,9 @@ impl<'a> Trial<'a> {
     }
 
     /// Times a kernel with values: nothing else has led to anything.
-    fn time_at_last(
-        &self,
-        timed: &[CaseOf<'_>],
-        clock: &mut TierClock,
-    ) -> Result<Judged, EvalError> {
+    fn time_at_last(&self, case: &Case, clock: &mut TierClock) -> Result<Judged, EvalError> {
         let wanted = AtomicBool::new(false);
-        let judged = clock.measure("time", || self.time_together(timed, &wanted))?;
+        let judged = clock.measure("time", || self.time_together(case, &wanted))?;
         judged.ok_or_else(|| EvalError::Fault("timing was abandoned without a reason".into()))
     }
 }

@@ -298,8 +298,15 @@ impl GemminiEvaluator {
             seed,
             with_timeline,
         };
-        // The last two cases are tested by the timed calls.
-        let (tested, timed) = cases.split_at(cases.len().saturating_sub(2));
+        // The last case is tested by the timed calls. A single one is tested too, by
+        // calling the kernel twice.
+        let Some((timed, tested)) = cases.split_last() else {
+            return Err(EvalError::Fault("the problem has no input set".into()));
+        };
+        let (timed, tested) = match tested {
+            [] => (*timed, std::slice::from_ref(timed)),
+            _ => (*timed, tested),
+        };
         match self.threads.take_spare() {
             Some(_second) => trial.test_while_timing(tested, timed, clock),
             None => trial.test_then_time(tested, timed, clock),

@@ -30,7 +30,8 @@ pub(super) struct Layout {
     pub(super) stack: Range<u64>,
     code: Range<u64>,
     below_stack: Range<u64>,
-    program_end: u64,
+    /// First page behind the program.
+    pub(super) program_end: u64,
 }
 
 impl Layout {

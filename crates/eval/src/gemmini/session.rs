@@ -9,7 +9,7 @@ use autocomp_core::Seed;
 use autocomp_gemmini::Gemmini;
 use autocomp_gemmini::timing::Recording;
 use autocomp_riscv::{Limits, Memory, Mode};
-use autocomp_sim::{CallReport, Machine, ObservedBlock, Program, Progress, Stop};
+use autocomp_sim::{CallReport, MEMORY_BASE, Machine, ObservedBlock, Program, Progress, Stop};
 use autocomp_targets::{Buffer, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -158,6 +158,20 @@ impl<'a> Session<'a> {
         self.machine.accelerator().functional_mut().poison(pattern);
     }
 
+    /// Puts the program's memory back to what was loaded: what earlier calls have kept
+    /// there is gone. Takes no simulated time, and caches stay as they are.
+    pub(super) fn forget_statics(&mut self) {
+        let (stack, end) = (self.layout.stack.clone(), self.layout.program_end);
+        let memory = self.machine.memory();
+        for range in [MEMORY_BASE..stack.start, stack.end..end] {
+            if let Some(bytes) = memory.host_mut(range.start, (range.end - range.start) as usize) {
+                bytes.fill(0);
+            }
+        }
+        let loaded = self.machine.load(self.program);
+        loaded.expect("it has been loaded there before");
+    }
+
     /// From now on commands take no time and only warm caches, or take time again.
     pub(super) fn set_warming(&mut self, is_warming: bool) {
         self.machine.accelerator().set_warming(is_warming);
@@ -176,10 +190,14 @@ impl<'a> Session<'a> {
     /// Returns whether the core has done since what it does in every session
     /// with the same inputs, with or without a sense of time and values.
     pub(super) fn core_stands_alone(&mut self) -> bool {
+        !self.core_knows_time() && self.machine.memory().core_stands_alone()
+    }
+
+    /// Returns whether the core has ever read a clock, or accessed the accelerator's
+    /// counters since the statistics were last reset.
+    pub(super) fn core_knows_time(&mut self) -> bool {
         let statistics = self.accelerator().functional().statistics();
-        statistics.counter_accesses() == 0
-            && !self.machine.hart().has_read_counters()
-            && self.machine.memory().core_stands_alone()
+        statistics.counter_accesses() != 0 || self.machine.hart().has_read_counters()
     }
 
     /// Calls the kernel.

@@ -4,9 +4,13 @@
 //! and both at once if there is a thread for that. The machine of the warm call makes
 //! the cold one before, which only warms caches and takes no time. A kernel whose core
 //! looks at values or clocks is called cold and then warm in one machine.
+//!
+//! Both calls have the same inputs, and all that a kernel could keep from one to the
+//! other is put back to what it was: its static data are as loaded. So a kernel cannot
+//! tell the calls from each other but by the clock, and cannot do in the one that does
+//! not count what the other one needs. One that looks at clocks is called three times.
 
 use super::apart::{Apart, CALLS, CallCounts, RightCall};
-use super::cases::CaseOf;
 use super::core_lines::CoreTally;
 use super::feedback::{feedback, refine};
 use super::findings;
@@ -21,7 +25,6 @@ use autocomp_core::{Cycles, Diagnostic, Feedback, Measurement, Outcome, Stage};
 use autocomp_riscv::Mode;
 use autocomp_sim::{CallReport, ObservedBlock};
 use autocomp_targets::Ranking;
-use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Commands recorded of the ranked call for feedback; memory for more is not
@@ -53,19 +56,19 @@ struct Look {
 }
 
 impl<'a> Trial<'a> {
-    /// Makes call number `call` of [`CALLS`] without values, in a machine that
+    /// Makes call number `call` of [`CALLS`] with inputs `case` without values, in a machine that
     /// those before it have warmed. Returns nothing if that comes to nothing, or
     /// to nothing any more.
     pub(super) fn time_alone(
         &self,
         call: usize,
-        cases: &[CaseOf<'_>; 2],
+        case: &Case,
         apart: &Apart,
     ) -> Result<Option<TimedAlone<'a>>, EvalError> {
         let mut session = Box::new(self.timed_session(false)?);
         session.set_warming(true);
-        for (name, case) in CALLS.iter().zip(&cases[..call]) {
-            let (case, seed) = (case.get()?, self.seed.derive(name));
+        for _ in 0..call {
+            let seed = self.timed_seed();
             session.place(case, seed);
             let watch = Watch {
                 abandoned: Some(apart.lost()),
@@ -76,7 +79,6 @@ impl<'a> Trial<'a> {
             };
         }
         session.set_warming(false);
-        let case = cases[call].get()?;
         let (called, recorded) = self.call_timed(&mut session, call, case, apart.lost())?;
         let Called::Right(report) = called else {
             return Ok(None);
@@ -90,66 +92,64 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the verdict on a kernel whose calls have been `timed` without values
-    /// and are `right` with them; nothing if these were not the same calls.
+    /// and whose result with them is `right`; nothing if these were not the same calls.
     pub(super) fn judge(
         &self,
         timed: [TimedAlone<'_>; 2],
-        right: &[RightCall; 2],
-        cases: &[CaseOf<'_>; 2],
+        right: &RightCall,
+        case: &Case,
     ) -> Result<Option<Judged>, EvalError> {
-        let mut pairs = right.iter().zip(&timed);
-        if !pairs.all(|(right, timed)| right.agrees(&timed.report, &timed.counts)) {
+        let agrees = |timed: &TimedAlone<'_>| right.agrees(&timed.report, &timed.counts);
+        if !timed.iter().all(agrees) {
             return Ok(None);
         }
         let reports = [timed[0].report, timed[1].report];
         let ranked = self.ranked();
         let [cold, warm] = timed;
         let mut alone = if ranked == 0 { cold } else { warm };
-        let counts = &right[ranked].counts;
+        let counts = &right.counts;
         let mut look = self.look(&mut alone.session, alone.recorded, reports[ranked], counts);
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
-            let cases = [cases[0].get()?, cases[1].get()?];
-            self.experiment(profile, cases, ranked, false)?;
+            self.experiment(profile, case, ranked, false)?;
         }
-        let warnings = right[1].warnings.clone();
+        let warnings = right.warnings.clone();
         self.measured(reports, look, warnings).map(Some)
     }
 
-    /// Calls the kernel cold and then warm, in one machine and with different
-    /// inputs, and compares both. Returns nothing if `abandoned` was set.
+    /// Calls the kernel cold and then warm, in one machine, and compares what comes of
+    /// both. A kernel that looks at clocks is called warm twice, and the slower one of
+    /// these calls counts. Returns nothing if `abandoned` was set.
     pub(super) fn time_together(
         &self,
-        cases: &[CaseOf<'_>],
+        case: &Case,
         abandoned: &AtomicBool,
     ) -> Result<Option<Judged>, EvalError> {
-        let Some((cold_case, rest)) = cases.split_first() else {
-            return Err(EvalError::Fault("the problem has no input set".into()));
-        };
-        let other = OnceCell::new();
-        let case = |call: usize| match (call, rest.last()) {
-            (0, _) => cold_case.get(),
-            (_, Some(case)) => case.get(),
-            (_, None) => {
-                let (problem, seed) = (&self.evaluator.problem, self.seed.derive("warm"));
-                let cold = cold_case.get()?;
-                Ok(other.get_or_init(|| cold.permuted(problem, seed)))
-            }
-        };
         if abandoned.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let mut session = self.timed_session(true)?;
-        let mut reports = Vec::new();
+        let mut reports: [Option<CallReport>; CALLS] = [None; CALLS];
         let mut look = None;
-        for call in 0..CALLS.len() {
-            let case = case(call)?;
+        let mut knows_time = false;
+        let mut calls: Vec<usize> = (0..CALLS).rev().collect();
+        while let Some(call) = calls.pop() {
             match self.call_timed(&mut session, call, case, abandoned)? {
                 (Called::Abandoned, _) => return Ok(None),
                 (Called::Right(report), recorded) => {
-                    reports.push(report);
-                    if call == self.ranked() {
-                        let counts = session.counts();
-                        look = Some(self.look(&mut session, recorded, report, &counts));
+                    knows_time |= session.core_knows_time();
+                    let before = reports[call];
+                    // The warm call is not the last one of a kernel that knows by the
+                    // clock that an earlier one was cold and may have prepared for this
+                    // one then. What is prepared in the warm call itself takes time.
+                    if 0 < call && call == self.ranked() && knows_time && before.is_none() {
+                        calls.push(call);
+                    }
+                    if before.is_none_or(|before| before.cycles < report.cycles) {
+                        reports[call] = Some(report);
+                        if call == self.ranked() {
+                            let counts = session.counts();
+                            look = Some(self.look(&mut session, recorded, report, &counts));
+                        }
                     }
                 }
                 (Called::Failed(mut verdict), _) => {
@@ -157,7 +157,7 @@ impl<'a> Trial<'a> {
                     if abandoned.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
-                    if call > 0 && self.run_alone(case, None)?.is_none() {
+                    if call > 0 && self.run_alone(case, None)?.0.is_none() {
                         mark_state(&mut verdict);
                     }
                     for diagnostic in &mut verdict.diagnostics {
@@ -167,14 +167,14 @@ impl<'a> Trial<'a> {
                 }
             }
         }
-        let ([cold, warm], Some(mut look)) = (&reports[..], look) else {
+        let ([Some(cold), Some(warm)], Some(mut look)) = (reports, look) else {
             return Err(EvalError::Fault("a timed call is missing".into()));
         };
         let warnings = findings::warnings(&mut session, self.kernel);
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
-            self.experiment(profile, [case(0)?, case(1)?], self.ranked(), true)?;
+            self.experiment(profile, case, self.ranked(), true)?;
         }
-        self.measured([*cold, *warm], look, warnings).map(Some)
+        self.measured([cold, warm], look, warnings).map(Some)
     }
 
     /// Returns a machine for timed calls.
@@ -208,7 +208,8 @@ impl<'a> Trial<'a> {
         case: &Case,
         abandoned: &AtomicBool,
     ) -> Result<(Called, Option<Recorded>), EvalError> {
-        let seed = self.seed.derive(CALLS[call]);
+        let seed = self.timed_seed();
+        session.forget_statics();
         session.place(case, seed);
         session.reset_statistics();
         let is_ranked = call == self.ranked();
@@ -359,7 +360,7 @@ impl<'a> Trial<'a> {
 }
 
 /// Says that a kernel is right when called once and not when called again.
-fn mark_state(verdict: &mut Verdict) {
+pub(super) fn mark_state(verdict: &mut Verdict) {
     if let Some(first) = verdict.diagnostics.first_mut() {
         first.code = "state-between-calls".into();
         first.message = format!(

@@ -5,6 +5,7 @@ use super::cases::CaseOf;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
 use super::session::{Session, SessionKind, Watch};
+use super::timed_calls::mark_state;
 use crate::comparison::compare;
 use crate::evaluator::EvalError;
 use crate::inputs::Case;
@@ -116,7 +117,9 @@ impl<'a> Trial<'a> {
         Ok(failed)
     }
 
-    /// Runs `cases`, each in a machine of its own. Returns the verdicts on them, nothing
+    /// Runs `cases`, each in a machine of its own, but for the second one if `again`:
+    /// that is a second call in the machine of the first one, whose static data stay. If
+    /// there is none the first one is called again. Returns the verdicts on them, nothing
     /// for those that are right, up to one that ends the test.
     ///
     /// Gives `apart` up as soon as a kernel shows that it cannot be timed without
@@ -124,11 +127,27 @@ impl<'a> Trial<'a> {
     pub(super) fn test(
         &self,
         cases: &[CaseOf<'_>],
+        again: bool,
         apart: &Apart,
     ) -> Result<Vec<Option<Verdict>>, EvalError> {
         let mut verdicts = Vec::new();
-        for case in cases {
-            let verdict = self.run_alone(case.get()?, Some(apart))?;
+        let mut called = None;
+        for (idx, case) in cases.iter().enumerate() {
+            let case = case.get()?;
+            let mut verdict = match called.take() {
+                Some(session) => self.run_again(session, case, apart)?,
+                None => {
+                    let (verdict, session) = self.run_alone(case, Some(apart))?;
+                    called = (again && idx == 0 && verdict.is_none()).then_some(session);
+                    verdict
+                }
+            };
+            if cases.len() == 1
+                && let Some(session) = called.take()
+            {
+                let other = case.permuted(&self.evaluator.problem, self.seed.derive("again"));
+                verdict = self.run_again(session, &other, apart)?;
+            }
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
             verdicts.push(verdict);
             if stops {
@@ -138,15 +157,45 @@ impl<'a> Trial<'a> {
         Ok(verdicts)
     }
 
-    /// Runs one case in a machine of its own. Returns nothing if it is right.
+    /// Runs one case in the machine of an earlier call that was right. Returns nothing if
+    /// it is right there, and also alone if results need not be exact.
+    fn run_again(
+        &self,
+        mut session: Box<Session<'a>>,
+        case: &Case,
+        apart: &Apart,
+    ) -> Result<Option<Verdict>, EvalError> {
+        let seed = self.seed.derive(&case.name).derive("again");
+        session.place(case, seed);
+        let called = self.call(&mut session, case, seed, Watch::default())?;
+        if !session.core_stands_alone() {
+            apart.give_up();
+        }
+        let Called::Failed(mut verdict) = called else {
+            let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
+            return match exact {
+                true => Ok(None),
+                false => Ok(self.run_alone(case, Some(apart))?.0),
+            };
+        };
+        if let (Some(alone), _) = self.run_alone(case, Some(apart))? {
+            return Ok(Some(alone));
+        }
+        mark_state(&mut verdict);
+        Ok(Some(verdict))
+    }
+
+    /// Runs one case in a machine of its own. Returns no verdict if it is right, and the
+    /// machine.
     pub(super) fn run_alone(
         &self,
         case: &Case,
         apart: Option<&Apart>,
-    ) -> Result<Option<Verdict>, EvalError> {
+    ) -> Result<(Option<Verdict>, Box<Session<'a>>), EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let seed = self.seed.derive(&case.name);
-        let mut session = self.session(kind, seed)?;
+        // A whole machine, too large for the stack.
+        let mut session = Box::new(self.session(kind, seed)?);
         session.place(case, seed);
         if apart.is_some() {
             session.note_origins();
@@ -160,17 +209,17 @@ impl<'a> Trial<'a> {
             Called::Right(_) | Called::Abandoned => None,
         };
         let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
-        match verdict {
+        let verdict = match verdict {
             // Right exactly, in spite of poison that is nowhere right.
-            None if exact => Ok(None),
-            None if !self.varies(case, seed, &session.outputs())? => Ok(None),
+            None if exact => None,
+            None if !self.varies(case, seed, &session.outputs())? => None,
             None => {
                 let message = format!("{DEPENDS_ON_POISON}, though both are within the tolerance");
                 let mut found = findings::diagnostic("uninitialized-memory", message);
                 found.notes.push(format!("with input set {}", case.name));
                 found.remedy =
                     Some("write variables, outputs and local memory before they are read".into());
-                Ok(Some(Verdict::failed(Outcome::Wrong, vec![found])))
+                Some(Verdict::failed(Outcome::Wrong, vec![found]))
             }
             Some(mut verdict) => {
                 let found = verdict.diagnostics.first_mut();
@@ -179,9 +228,10 @@ impl<'a> Trial<'a> {
                 {
                     found.notes.push(DEPENDS_ON_POISON.into());
                 }
-                Ok(Some(verdict))
+                Some(verdict)
             }
-        }
+        };
+        Ok((verdict, session))
     }
 
     /// Runs a case again with other content in memory that it must not depend

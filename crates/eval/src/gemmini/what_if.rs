@@ -1,7 +1,6 @@
 //! Experiments: what the kernel would take on a machine without one of its
 //! costs. Nothing is estimated; the whole call is simulated anew.
 
-use super::apart::CALLS;
 use super::session::Session;
 use super::trial::Trial;
 use crate::cause::Cause;
@@ -13,13 +12,12 @@ use std::collections::BTreeSet;
 
 impl Trial<'_> {
     /// Takes away the costs that `profile` names, one at a time, and writes its
-    /// paragraph anew. `cases` are those of the cold and the warm call, `ranked`
-    /// says which of them counts, `values` whether cycles may depend on what the
-    /// accelerator computes.
+    /// paragraph anew. `case` is that of the calls, `ranked` says which of them
+    /// counts, `values` whether cycles may depend on what the accelerator computes.
     pub(super) fn experiment(
         &self,
         profile: &mut Profile,
-        cases: [&Case; 2],
+        case: &Case,
         ranked: usize,
         values: bool,
     ) -> Result<(), EvalError> {
@@ -36,7 +34,7 @@ impl Trial<'_> {
             }
         }
         for removal in removals {
-            if let Some(cycles) = self.cycles_without(removal, values, &cases[..=ranked])? {
+            if let Some(cycles) = self.cycles_without(removal, values, case, ranked)? {
                 // The core may do a part of the task that then takes no time.
                 let cycles = cycles.max(profile.ideal_cycles);
                 profile.what_if.push(WhatIf {
@@ -51,13 +49,14 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Returns the cycles of the last of `cases`; nothing if a call does not
+    /// Returns the cycles of call number `ranked`; nothing if a call does not
     /// complete, which it did on the real machine.
     fn cycles_without(
         &self,
         cost: Removal,
         values: bool,
-        cases: &[&Case],
+        case: &Case,
+        ranked: usize,
     ) -> Result<Option<u64>, EvalError> {
         let evaluator = self.evaluator;
         let mut session = Session::without(
@@ -76,12 +75,13 @@ impl Trial<'_> {
             };
         }
         let mut cycles = None;
-        for (call, (case, name)) in cases.iter().zip(CALLS).enumerate() {
+        for call in 0..=ranked {
             // As the calls themselves were made. Without the core commands are all there
             // when a call begins only if the accelerator's time has begun before.
-            let is_warming = !values && call + 1 < cases.len() && cost != Removal::Core;
+            let is_warming = !values && call < ranked && cost != Removal::Core;
             session.set_warming(is_warming);
-            session.place(case, self.seed.derive(name));
+            session.forget_statics();
+            session.place(case, self.timed_seed());
             let idle = |session: &mut Session<'_>| {
                 let engine = session.accelerator().timing_mut();
                 engine.map_or(0, |engine| engine.drain())
