@@ -1,4 +1,4 @@
-//! Nothing that a program does may panic.
+//! Nothing that a program does may panic, and what is said of it holds.
 
 mod rocket;
 
@@ -7,6 +7,8 @@ use autocomp_riscv::{
     RoccCommand, RoccReply, decode,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use rocket::core_config;
 
 const BASE: u64 = 0x8000_0000;
@@ -137,6 +139,96 @@ proptest! {
         };
         prop_assert_eq!(run(Mode::Functional), run(Mode::Timed));
     }
+}
+
+/// Runs `words`, which are write-protected, with `fill` in every other page behind them,
+/// where a device has written it. Returns all that can be told from outside, and whether
+/// the core stands alone and has read no clock.
+fn run_beside_device(
+    words: &[u32],
+    registers: &[u64],
+    mode: Mode,
+    fill: u8,
+) -> ((String, Vec<u8>), bool) {
+    let mut memory = Memory::new(BASE, BYTES);
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.extend_from_slice(&0x0010_0073u32.to_le_bytes());
+    let host = memory.host_mut(BASE, bytes.len());
+    host.expect("it is memory").copy_from_slice(&bytes);
+    memory.add_region(Region {
+        name: "code".into(),
+        range: BASE..BASE + 0x1000,
+        access: RegionAccess::Read,
+    });
+    memory.note_origins();
+    let pages: Vec<u64> = (BASE..BASE + BYTES as u64).step_by(0x1000).collect();
+    for page in pages.iter().skip(1).step_by(2) {
+        let host = memory.host_mut(*page, 0x1000);
+        host.expect("it is memory").fill(fill);
+        memory.note_device_write(*page, 0x1000);
+    }
+    let mut hart = Hart::new(&core_config(4, 2), mode);
+    for (idx, register) in registers.iter().enumerate() {
+        hart.set_register(idx + 1, *register);
+        hart.set_float_register(idx, *register);
+    }
+    hart.set_pc(BASE);
+    let limits = Limits {
+        instructions: 2000,
+        cycles: u64::MAX,
+    };
+    let exit = hart.run(&mut memory, &mut Arbitrary(1), limits);
+    let registers: Vec<_> = (0..32)
+        .map(|number| (hart.register(number), hart.float_register(number)))
+        .collect();
+    let others: Vec<u8> = pages
+        .iter()
+        .step_by(2)
+        .flat_map(|page| memory.host(*page, 0x1000).expect("it is memory").to_vec())
+        .collect();
+    let seen = format!(
+        "{exit:?} {:x} {} {} {registers:x?}",
+        hart.pc(),
+        hart.instructions(),
+        hart.cycle(),
+    );
+    let alone = memory.core_stands_alone() && !hart.has_read_counters();
+    ((seen, others), alone)
+}
+
+#[test]
+fn a_core_that_stands_alone_does_the_same_whatever_devices_have_written() {
+    // Loads, stores and atomics, most of them aligned, among what computes.
+    let access = (
+        any::<u32>(),
+        prop::sample::select(vec![0x03, 0x07, 0x2f, 0x23, 0x27, 0x13, 0x33, 0x53]),
+    );
+    let access = access.prop_map(|(bits, opcode): (u32, u32)| match opcode {
+        0x03 | 0x07 => bits & !0x0070_007f | opcode,
+        0x23 | 0x27 => bits & !0x0000_03ff | opcode,
+        0x2f if bits >> 31 == 0 => bits & !0xf9f0_407f | 0x1000_2000 | opcode, // lr
+        0x2f => bits & !0xf800_407f | 0x0800_2000 | opcode,                    // amoswap
+        _ => bits & !0x7f | opcode,
+    });
+    let programs = (
+        prop::collection::vec(access, 1..12),
+        prop::collection::vec((0..BYTES as u64 / 8).prop_map(|word| BASE + 8 * word), 31),
+    );
+    let mut runner = TestRunner::deterministic();
+    let (mut standing, mut differing) = (0, 0);
+    for _ in 0..600 {
+        let program = programs.new_tree(&mut runner).expect("a program");
+        let (words, registers) = program.current();
+        let (_, alone) = run_beside_device(&words, &registers, Mode::Functional, 0);
+        let [one, other] =
+            [0, 0xa5].map(|fill| run_beside_device(&words, &registers, Mode::Timed, fill).0);
+        if alone {
+            assert_eq!(one, other, "{words:x?}");
+        }
+        standing += usize::from(alone);
+        differing += usize::from(one != other);
+    }
+    assert!(50 < standing && 50 < differing, "{standing} {differing}");
 }
 
 /// Answers by a random sequence; with seed 1, always the same.
