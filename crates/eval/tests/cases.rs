@@ -5,11 +5,14 @@
 //! `UPDATE_CASES=1 cargo test -p autocomp-eval --test cases` writes the last
 //! part anew.
 
+#[path = "support/evaluators.rs"]
+mod evaluators;
 mod support;
 
-use autocomp_core::{Diagnostic, Evaluation, Outcome, Seed, Severity};
+use autocomp_core::{Diagnostic, Evaluation, Outcome, Severity};
 use autocomp_eval::{Evaluator, EvaluatorSettings, GemminiEvaluator};
 use autocomp_targets::Catalog;
+use evaluators::{UNCACHED, evaluator_for};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -82,22 +85,10 @@ fn evaluator(problem: &str, threads: usize) -> GemminiEvaluator {
     let problem = catalog.problem(problem).expect("a problem");
     let target = catalog.target(&problem.target).expect("its target");
     let settings = EvaluatorSettings {
-        use_cache: false,
-        seed: Seed(1),
         threads,
-        max_instructions: None,
-        experiments: false,
+        ..UNCACHED
     };
-    let toolchain = support::toolchain();
-    GemminiEvaluator::new(
-        &problem,
-        &target,
-        None,
-        toolchain,
-        &support::cache_folder(),
-        settings,
-    )
-    .expect("an evaluator")
+    evaluator_for(&problem, &target, &support::cache_folder(), settings)
 }
 
 /// Renders what does not depend on the model's cycle counts.

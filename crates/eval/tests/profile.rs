@@ -1,27 +1,22 @@
 //! Profiles: every cycle has one cause, and what is said about a kernel is so.
 
+#[path = "support/evaluators.rs"]
+mod evaluators;
 mod support;
 
-use autocomp_core::{Outcome, Seed};
+use autocomp_core::Outcome;
 use autocomp_eval::profile::{Cause, Profile, Removal, WhatIf};
 use autocomp_eval::timeline::{Timeline, Track};
 use autocomp_eval::{EvaluatorSettings, GemminiEvaluator, Profiled};
 use autocomp_targets::{Catalog, Problem, Ranking};
+use evaluators::{UNCACHED, evaluator_for};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-const SETTINGS: EvaluatorSettings = EvaluatorSettings {
-    use_cache: false,
-    seed: Seed(1),
-    threads: 1,
-    max_instructions: None,
-    experiments: false,
-};
-
 fn evaluator() -> &'static (Problem, GemminiEvaluator) {
     static MADE: OnceLock<(Problem, GemminiEvaluator)> = OnceLock::new();
-    MADE.get_or_init(|| evaluator_of("gemm-64x64x64", SETTINGS))
+    MADE.get_or_init(|| evaluator_of("gemm-64x64x64", UNCACHED))
 }
 
 fn evaluator_of(problem: &str, settings: EvaluatorSettings) -> (Problem, GemminiEvaluator) {
@@ -40,9 +35,8 @@ fn evaluator_ranked(
     let mut problem = catalog.problem(problem).expect("a problem");
     problem.ranking = ranking;
     let target = catalog.target(&problem.target).expect("its target");
-    let (toolchain, cache) = (support::toolchain(), support::cache_folder());
-    let evaluator = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, settings);
-    (problem, evaluator.expect("an evaluator"))
+    let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), settings);
+    (problem, evaluator)
 }
 
 fn baseline() -> &'static str {
@@ -246,7 +240,7 @@ fn every_profile_adds_up() {
         ("gemmini/resadd-784x256", &["baseline", "fsm", "expert"]),
     ];
     for (name, kernels) in kernels {
-        let (problem, evaluator) = evaluator_of(name, SETTINGS);
+        let (problem, evaluator) = evaluator_of(name, UNCACHED);
         for kernel in kernels {
             let source = problem.kernel(kernel).expect("a kernel");
             let (profile, timeline) = profile_by(&evaluator, source);
@@ -287,7 +281,7 @@ fn experiments_bound_what_a_change_of_the_kernel_gains() {
 
 #[test]
 fn an_experiment_takes_what_a_call_on_such_a_machine_takes() {
-    let (problem, evaluator) = evaluator_of("gemmini/gemm-256x256x256", SETTINGS);
+    let (problem, evaluator) = evaluator_of("gemmini/gemm-256x256x256", UNCACHED);
     let source = problem.kernel("library").expect("a kernel");
     let (same, _) = profile_by(&evaluator, source);
     let tried = |it: &&WhatIf| it.without == Removal::Entries;
@@ -302,9 +296,8 @@ fn an_experiment_takes_what_a_call_on_such_a_machine_takes() {
         let (name, _) = fewer.split_once(" = ").expect("a setting");
         *machine = machine.replace(fewer, &format!("{name} = 16\n"));
     }
-    let (toolchain, cache) = (support::toolchain(), support::cache_folder());
-    let larger = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, SETTINGS);
-    let (larger, _) = profile_by(&larger.expect("an evaluator"), source);
+    let larger = evaluator_for(&problem, &target, &support::cache_folder(), UNCACHED);
+    let (larger, _) = profile_by(&larger, source);
     assert!(larger.cycles < same.cycles);
     assert_eq!(tried.cycles, larger.cycles);
 }
@@ -314,7 +307,7 @@ fn feedback_by_experiments_is_the_paragraph_of_the_profile() {
     use autocomp_eval::Evaluator as _;
     let settings = EvaluatorSettings {
         experiments: true,
-        ..SETTINGS
+        ..UNCACHED
     };
     let (_, thorough) = evaluator_of("gemm-64x64x64", settings);
     let evaluation = thorough.evaluate(baseline()).expect("works");
@@ -383,7 +376,7 @@ fn a_profile_is_of_the_call_that_is_ranked() {
     };
     let (warm, first) = cold(&evaluation);
     assert!(warm < first, "{warm} {first}");
-    let (_, by_cold) = evaluator_ranked("gemm-64x64x64", SETTINGS, Ranking::Cold);
+    let (_, by_cold) = evaluator_ranked("gemm-64x64x64", UNCACHED, Ranking::Cold);
     let evaluation = by_cold.evaluate(baseline()).expect("works");
     assert_eq!(cold(&evaluation), (first, first));
     let (of_cold, _) = profile_by(&by_cold, baseline());
@@ -449,7 +442,7 @@ fn traffic_of_the_memory_system_is_counted() {
     assert_eq!((memory.lines_read, memory.lines_written), (0, 0));
     assert_eq!((memory.core_requests, memory.probes), (0, 0));
     // In the first call nothing is: the 64 lines of each matrix, and some of the code.
-    let (_, by_cold) = evaluator_ranked("gemm-64x64x64", SETTINGS, Ranking::Cold);
+    let (_, by_cold) = evaluator_ranked("gemm-64x64x64", UNCACHED, Ranking::Cold);
     let (cold, _) = profile_by(&by_cold, baseline());
     let memory = &cold.memory;
     assert_eq!(memory.l2_hits + memory.l2_misses, packets);
@@ -474,7 +467,7 @@ fn traffic_of_the_memory_system_is_counted() {
     let memory = &written.memory;
     assert_eq!((memory.core_requests, memory.probes), (64, 64));
     // Three matrices of 3,136 lines, of which one is written, do not fit into 512 KB.
-    let (problem, evaluator) = evaluator_of("gemmini/resadd-784x256", SETTINGS);
+    let (problem, evaluator) = evaluator_of("gemmini/resadd-784x256", UNCACHED);
     let source = problem.kernel("baseline").expect("a kernel");
     let (large, _) = profile_by(&evaluator, source);
     let memory = &large.memory;
@@ -485,7 +478,7 @@ fn traffic_of_the_memory_system_is_counted() {
 fn a_loop_unit_that_waits_for_its_moves_is_not_said_to_be_slow() {
     // The loop unit adds two matrices that lie behind the L2: it sends no move while as
     // many are under way as the station has entries for.
-    let (problem, evaluator) = evaluator_of("gemmini/resadd-784x256", SETTINGS);
+    let (problem, evaluator) = evaluator_of("gemmini/resadd-784x256", UNCACHED);
     let (by_loop, _) = profile_by(&evaluator, problem.kernel("fsm").expect("a kernel"));
     let full = by_loop.cycles_of(Cause::LoadEntries) + by_loop.cycles_of(Cause::StoreEntries);
     assert!(9 * by_loop.cycles < 10 * full, "{:?}", by_loop.causes);
@@ -499,7 +492,7 @@ fn a_loop_unit_that_waits_for_its_moves_is_not_said_to_be_slow() {
     let tried: Vec<Removal> = by_loop.what_if.iter().map(|it| it.without).collect();
     assert!(tried.contains(&Removal::Loads), "{tried:?}");
     // One tile per loop: the unit has nothing to send while it is configured.
-    let (_, evaluator) = evaluator_of("gemm-64x64x64", SETTINGS);
+    let (_, evaluator) = evaluator_of("gemm-64x64x64", UNCACHED);
     let small = "
 void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
@@ -669,7 +662,7 @@ fn moves_that_wait_for_rows_in_use_are_told_and_other_rows_help() {
 
 #[test]
 fn a_kernel_that_leaves_the_accelerator_alone_is_told_so() {
-    let (problem, evaluator) = evaluator_of("near-32", SETTINGS);
+    let (problem, evaluator) = evaluator_of("near-32", UNCACHED);
     let alone = problem.kernel("baseline").expect("a baseline");
     let (profile, _) = profile_by(&evaluator, alone);
     assert_eq!(profile.what_if, []);
@@ -695,7 +688,7 @@ fn a_kernel_that_leaves_the_accelerator_alone_is_told_so() {
 #[test]
 fn multipliers_with_nothing_useful_to_do_are_told() {
     // Operands of one column: the rest of the array works on zeros.
-    let (problem, evaluator) = evaluator_of("gemmini/tinympc-forward-5", SETTINGS);
+    let (problem, evaluator) = evaluator_of("gemmini/tinympc-forward-5", UNCACHED);
     let source = problem.kernel("baseline").expect("a kernel");
     let (profile, _) = profile_by(&evaluator, source);
     assert_eq!(

@@ -2,11 +2,14 @@
 //! kernels of `tests/data/problems/wrapped-*` use each with its customary
 //! arguments and must be right.
 
+#[path = "support/evaluators.rs"]
+mod evaluators;
 mod support;
 
-use autocomp_core::{Outcome, Seed};
-use autocomp_eval::{Evaluator, EvaluatorSettings, GemminiEvaluator};
+use autocomp_core::Outcome;
+use autocomp_eval::Evaluator;
 use autocomp_targets::Catalog;
+use evaluators::{UNCACHED, evaluator_for};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -72,22 +75,7 @@ fn every_name_works_on_every_instance() {
                     .map(str::to_owned),
             );
         }
-        let settings = EvaluatorSettings {
-            use_cache: false,
-            seed: Seed(1),
-            threads: 1,
-            max_instructions: None,
-            experiments: false,
-        };
-        let evaluator = GemminiEvaluator::new(
-            &problem,
-            &target,
-            None,
-            support::toolchain(),
-            &support::cache_folder(),
-            settings,
-        )
-        .expect("an evaluator");
+        let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), UNCACHED);
         for (kernel, source) in &problem.kernels {
             let evaluation = evaluator.evaluate(source).expect("the machine allows it");
             if evaluation.outcome != Outcome::Ok {

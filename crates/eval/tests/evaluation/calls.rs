@@ -1,6 +1,7 @@
 //! The timed calls of a kernel: none helps another one, and who helps in timing them
 //! makes no difference.
 
+use super::evaluators::{UNCACHED, evaluator_for};
 use super::{SETTINGS, baseline, ending, evaluator, small, support, without_tiers};
 use autocomp_core::Outcome;
 use autocomp_eval::{Evaluator, EvaluatorSettings, GemminiEvaluator};
@@ -169,19 +170,10 @@ fn no_call_does_what_another_one_needs() {
         problem.ranking = ranking;
         let cache = support::cache_folder();
         let settings = EvaluatorSettings {
-            use_cache: false,
             threads: 2,
-            ..SETTINGS
+            ..UNCACHED
         };
-        let evaluator = GemminiEvaluator::new(
-            &problem,
-            &target,
-            None,
-            support::toolchain(),
-            &cache,
-            settings,
-        )
-        .expect("an evaluator");
+        let evaluator = evaluator_for(&problem, &target, &cache, settings);
         for (name, kernel) in &kernels {
             let evaluation = evaluator.evaluate(kernel).expect("works");
             let measurement = evaluation.measurement.expect("a right kernel");
@@ -215,18 +207,7 @@ fn a_single_input_set_is_enough_to_find_what_is_kept() {
         if !symmetric {
             problem.axes.clear();
         }
-        let evaluator = GemminiEvaluator::new(
-            &problem,
-            &target,
-            None,
-            support::toolchain(),
-            &support::cache_folder(),
-            EvaluatorSettings {
-                use_cache: false,
-                ..SETTINGS
-            },
-        )
-        .expect("an evaluator");
+        let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), UNCACHED);
         let right = evaluator.evaluate(&baseline()).expect("works");
         assert_eq!(right.outcome, Outcome::Ok);
         cycles.push(right.measurement.expect("a right kernel").cycles);

@@ -1,6 +1,8 @@
 //! The evaluator as a whole: caches, keys, other compilers, known kernels.
 
 mod calls;
+#[path = "../support/evaluators.rs"]
+mod evaluators;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -8,14 +10,12 @@ use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::toolchain::{ToolchainSearch, find_toolchain};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings, GemminiEvaluator};
 use autocomp_targets::{Axis, AxisPosition, Catalog, Problem, Target};
+use evaluators::{UNCACHED, evaluator_for};
 use std::path::{Path, PathBuf};
 
 const SETTINGS: EvaluatorSettings = EvaluatorSettings {
     use_cache: true,
-    seed: Seed(1),
-    threads: 1,
-    max_instructions: None,
-    experiments: false,
+    ..UNCACHED
 };
 
 fn catalog() -> Catalog {
@@ -35,15 +35,7 @@ fn small() -> (Problem, Target) {
 
 fn evaluator(cache: &Path, settings: EvaluatorSettings) -> GemminiEvaluator {
     let (problem, target) = small();
-    GemminiEvaluator::new(
-        &problem,
-        &target,
-        None,
-        support::toolchain(),
-        cache,
-        settings,
-    )
-    .expect("an evaluator")
+    evaluator_for(&problem, &target, cache, settings)
 }
 
 fn baseline() -> String {
@@ -172,15 +164,7 @@ fn keys_depend_on_kernel_settings_and_problem() {
     assert_ne!(one.key("a"), evaluator(&cache, other_seed).key("a"));
     let (mut problem, target) = small();
     problem.oracle_hash = autocomp_core::ContentHash::of(b"another problem");
-    let other = GemminiEvaluator::new(
-        &problem,
-        &target,
-        None,
-        support::toolchain(),
-        &cache,
-        SETTINGS,
-    )
-    .expect("an evaluator");
+    let other = evaluator_for(&problem, &target, &cache, SETTINGS);
     assert_ne!(one.key("a"), other.key("a"));
 }
 
@@ -190,15 +174,7 @@ fn a_broken_reference_is_an_error_that_names_it() {
     problem.reference = "void solution(void) { missing(); }".into();
     problem.oracle_hash = autocomp_core::ContentHash::of(b"broken");
     let cache = tempfile::tempdir().expect("a folder");
-    let evaluator = GemminiEvaluator::new(
-        &problem,
-        &target,
-        None,
-        support::toolchain(),
-        cache.path(),
-        SETTINGS,
-    )
-    .expect("an evaluator");
+    let evaluator = evaluator_for(&problem, &target, cache.path(), SETTINGS);
     let error = evaluator.evaluate(&baseline()).expect_err("no oracle");
     assert!(error.to_string().contains("reference.c:1"), "{error}");
     assert!(matches!(error, EvalError::Input { remedies, .. } if !remedies.is_empty()));
@@ -281,18 +257,7 @@ fn an_axis_that_is_no_symmetry_is_told() {
 fn evaluate_wrong(change: impl FnOnce(&mut Problem, &mut Target)) -> EvalError {
     let (mut problem, mut target) = small();
     change(&mut problem, &mut target);
-    let evaluator = GemminiEvaluator::new(
-        &problem,
-        &target,
-        None,
-        support::toolchain(),
-        &support::cache_folder(),
-        EvaluatorSettings {
-            use_cache: false,
-            ..SETTINGS
-        },
-    )
-    .expect("an evaluator");
+    let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), UNCACHED);
     evaluator
         .evaluate(&baseline())
         .expect_err("too fast to be true")
