@@ -479,9 +479,16 @@ impl Core {
         self.leave(now, How::Trap)
     }
 
-    /// Returns the bits of the instruction of `record`, as `mtval` shows them.
+    /// Leaves the block because the instruction of `record`, which issues at `now`, is
+    /// illegal, and says why.
     #[cold]
-    pub fn bits_of(&self, record: &Record) -> u64 {
+    pub fn refuse(&mut self, record: &Record, now: u64, why: &str) -> How {
+        let trap = Trap::illegal(self.pc_of(record), self.bits_of(record), why);
+        self.raise(trap, record, now)
+    }
+
+    /// Returns the bits of the instruction of `record`, as `mtval` shows them.
+    fn bits_of(&self, record: &Record) -> u64 {
         let pc = self.pc_of(record);
         let half = |at| match self.memory.host(at, 2) {
             Some([low, high]) => u64::from(u16::from_le_bytes([*low, *high])),

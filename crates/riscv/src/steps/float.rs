@@ -14,7 +14,6 @@ use crate::float::{
     plain_sum_single, rounded_fused_double,
 };
 use crate::record::{Below, Core, How, Record};
-use crate::trap::Trap;
 
 /// Leaves the block if the floating-point unit is off.
 macro_rules! demand_unit {
@@ -29,11 +28,7 @@ macro_rules! demand_unit {
 #[inline(never)]
 pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
     let why = "the floating-point unit is switched off in mstatus.FS";
-    core.raise(
-        Trap::illegal(core.pc_of(record), core.bits_of(record), why),
-        record,
-        now,
-    )
+    core.refuse(record, now, why)
 }
 
 /// Executes a fused multiply-add of single precision that is rounded to nearest even, and
@@ -343,9 +338,5 @@ fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Ope
 #[inline(never)]
 fn rounding_is_reserved(core: &mut Core, record: &Record, now: u64) -> How {
     let why = format!("rounding mode {} in frm is reserved", core.csr.frm);
-    core.raise(
-        Trap::illegal(core.pc_of(record), core.bits_of(record), &why),
-        record,
-        now,
-    )
+    core.refuse(record, now, &why)
 }

@@ -56,7 +56,7 @@ fn command<const TIMED: bool>(
     let pc = core.pc_of(record);
     if !core.csr.accelerator_on() {
         let why = "the accelerator is switched off in mstatus.XS";
-        core.raise(Trap::illegal(pc, core.bits_of(record), why), record, now);
+        core.refuse(record, now, why);
         return None;
     }
     let cycle = if TIMED { now + WRITE_BACK } else { 0 };
@@ -168,8 +168,7 @@ pub fn csr<const TIMED: bool>(
     };
     let (Some(old), Some(restart)) = (old, restart) else {
         let why = format!("control register {csr:#x} does not exist or is read-only");
-        let trap = Trap::illegal(core.pc_of(record), core.bits_of(record), &why);
-        return core.raise(trap, record, now);
+        return core.refuse(record, now, &why);
     };
     core.x[usize::from(record.rd)] = old;
     if TIMED && record.rd != DISCARD {
