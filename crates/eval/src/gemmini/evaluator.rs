@@ -3,7 +3,7 @@
 use super::cases::Cases;
 use super::engine::{ENGINE_HASH, Engine};
 use super::findings::Kernel;
-use super::oracle::{Oracle, parse};
+use super::oracle::{Oracle, parse, with_declaration};
 use super::tier_clock::{TierClock, nanos};
 use super::timed_calls::Judged;
 use super::trial::{Trial, Verdict};
@@ -314,8 +314,7 @@ impl GemminiEvaluator {
     }
 
     fn build(&self, source: &str) -> Result<Build, EvalError> {
-        // The declaration behind the kernel makes the compiler compare types.
-        let text = format!("{source}\n{};\n", self.problem.signature);
+        let text = with_declaration(source, &self.problem);
         let build = self.builder.build(&Source {
             name: KERNEL_FILE,
             text: &text,

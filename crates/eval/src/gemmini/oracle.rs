@@ -140,8 +140,7 @@ impl Oracle<'_> {
     }
 
     fn reference(&self) -> Result<Vec<u8>, EvalError> {
-        // The declaration behind it makes the compiler compare types.
-        let text = format!("{}\n{};\n", self.problem.reference, self.problem.signature);
+        let text = with_declaration(&self.problem.reference, self.problem);
         let lines = self.problem.reference.lines().count() as u32;
         let source = Source {
             name: REFERENCE,
@@ -249,6 +248,12 @@ impl Oracle<'_> {
             remedies: vec![format!("correct {REFERENCE} in the problem's folder")],
         }
     }
+}
+
+/// Returns `text` with the declaration of the problem's function behind it, which makes
+/// the compiler compare types.
+pub(super) fn with_declaration(text: &str, problem: &Problem) -> String {
+    format!("{text}\n{};\n", problem.signature)
 }
 
 /// Parses a linked program.

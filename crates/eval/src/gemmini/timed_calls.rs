@@ -158,7 +158,7 @@ impl<'a> Trial<'a> {
                         return Ok(None);
                     }
                     if call > 0 && self.run_alone(case, None)?.0.is_none() {
-                        mark_state(&mut verdict);
+                        verdict.mark_state();
                     }
                     for diagnostic in &mut verdict.diagnostics {
                         diagnostic.stage = Stage::Time;
@@ -356,19 +356,5 @@ impl<'a> Trial<'a> {
                 "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
             ],
         }
-    }
-}
-
-/// Says that a kernel is right when called once and not when called again.
-pub(super) fn mark_state(verdict: &mut Verdict) {
-    if let Some(first) = verdict.diagnostics.first_mut() {
-        first.code = "state-between-calls".into();
-        first.message = format!(
-            "the second call in the same program goes wrong, though the same inputs are right in a first call: {}",
-            first.message
-        );
-        first.remedy = Some(
-            "compute everything anew in every call; static data must not carry results over".into(),
-        );
     }
 }

@@ -5,7 +5,6 @@ use super::cases::CaseOf;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
 use super::session::{Session, SessionKind, Watch};
-use super::timed_calls::mark_state;
 use crate::comparison::compare;
 use crate::evaluator::EvalError;
 use crate::inputs::Case;
@@ -40,6 +39,21 @@ impl Verdict {
     /// or an endless loop, but not a wrong result.
     pub(super) fn stops(&self) -> bool {
         self.outcome != Outcome::Wrong
+    }
+
+    /// Says that a kernel is right when called once and not when called again.
+    pub(super) fn mark_state(&mut self) {
+        if let Some(first) = self.diagnostics.first_mut() {
+            first.code = "state-between-calls".into();
+            first.message = format!(
+                "the second call in the same program goes wrong, though the same inputs are right in a first call: {}",
+                first.message
+            );
+            first.remedy = Some(
+                "compute everything anew in every call; static data must not carry results over"
+                    .into(),
+            );
+        }
     }
 }
 
@@ -181,7 +195,7 @@ impl<'a> Trial<'a> {
         if let (Some(alone), _) = self.run_alone(case, Some(apart))? {
             return Ok(Some(alone));
         }
-        mark_state(&mut verdict);
+        verdict.mark_state();
         Ok(Some(verdict))
     }
 
