@@ -1,26 +1,13 @@
-//! Random command sequences against a model that is slow and obvious: every
-//! element is an `i64` in a vector of vectors, every rule one line.
+//! Steps of a sequence: any of them, and each on the machine and in the model.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(
-    clippy::needless_range_loop,
-    clippy::too_many_arguments,
-    reason = "the model is written as the definitions are"
-)]
-
-mod driver;
-
-use autocomp_gemmini::{GemminiConfig, InstructionSet};
-use driver::instances::{int8_16, int8_32};
-use driver::{ACC, BASE, Driver, NONE, high, noise, tile};
+use super::driver::{ACC, BASE, Driver, NONE, high, tile};
+use super::plain::{Plain, scaled, wrapped};
+use super::{DRAM, ROWS};
 use proptest::prelude::*;
-
-const DRAM: usize = 1 << 14;
-const ROWS: u32 = 160;
 
 /// One step with raw numbers, which are cut to what is legal when it runs.
 #[derive(Clone, Debug)]
-enum Step {
+pub enum Step {
     ConfigEx {
         ws: bool,
         relu: bool,
@@ -70,11 +57,11 @@ enum Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Operand {
-    none: bool,
-    row: u32,
-    cols: u32,
-    rows: u32,
+pub struct Operand {
+    pub none: bool,
+    pub row: u32,
+    pub cols: u32,
+    pub rows: u32,
 }
 
 fn scale() -> impl Strategy<Value = f32> {
@@ -97,7 +84,7 @@ fn operand(none: f64) -> impl Strategy<Value = Operand> {
     })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = Step> {
     let flag = any::<bool>;
     prop_oneof![
         2 => (flag(), flag(), 0u8..3, 1u16..4, 1u16..4, 0u8..6).prop_map(
@@ -114,162 +101,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-struct Plain {
-    dim: usize,
-    dram: Vec<u8>,
-    spad: Vec<Vec<i64>>,
-    acc: Vec<Vec<i64>>,
-    array: Vec<Vec<i64>>,
-    holds_weights: Option<bool>,
-    ld: [(i64, bool, f32, usize); 3],
-    st: (i64, bool, f32),
-    ws: bool,
-    relu: bool,
-    a_transpose: bool,
-    b_transpose: bool,
-    a_stride: usize,
-    c_stride: usize,
-    shift: u32,
-}
-
-/// Round half to even by looking at the remainder.
-fn round_even(value: f64) -> i64 {
-    let floor = value.floor();
-    let rest = value - floor;
-    let floor = floor as i64;
-    if rest > 0.5 || (rest == 0.5 && floor % 2 != 0) {
-        floor + 1
-    } else {
-        floor
-    }
-}
-
-/// The product is rounded to 32 bits once, as are large operands.
-fn scaled(value: i64, scale: f32) -> i64 {
-    round_even(f64::from(value as f32 * scale)).clamp(-128, 127)
-}
-
-fn wrapped(value: i64, bits: u32) -> i64 {
-    let modulus = 1i64 << bits;
-    (value + modulus / 2).rem_euclid(modulus) - modulus / 2
-}
-
-impl Plain {
-    fn new(dim: usize, dram: Vec<u8>) -> Self {
-        Self {
-            dim,
-            dram,
-            spad: vec![vec![0; dim]; 1024],
-            acc: vec![vec![0; dim]; 512],
-            array: vec![vec![0; dim]; dim],
-            holds_weights: None,
-            ld: [(0, false, 1.0, 0); 3],
-            st: (0, false, 1.0),
-            ws: true,
-            relu: false,
-            a_transpose: false,
-            b_transpose: false,
-            a_stride: 1,
-            c_stride: 1,
-            shift: 0,
-        }
-    }
-
-    fn byte(&self, at: usize) -> i64 {
-        i64::from(self.dram[at] as i8)
-    }
-
-    fn word(&self, at: usize) -> i64 {
-        i64::from(i32::from_le_bytes(
-            self.dram[at..at + 4].try_into().unwrap(),
-        ))
-    }
-
-    /// Element (i, j) of a logical operand, zero outside.
-    fn element(&self, at: Operand, stride: usize, transposed: bool, i: usize, j: usize) -> i64 {
-        if at.none || i >= at.rows as usize || j >= at.cols as usize {
-            0
-        } else if transposed {
-            self.spad[at.row as usize + j * stride][i]
-        } else {
-            self.spad[at.row as usize + i * stride][j]
-        }
-    }
-
-    fn pair(
-        &mut self,
-        flip: bool,
-        b: Operand,
-        c: Operand,
-        a: Operand,
-        d: Operand,
-        to_acc: bool,
-        add: bool,
-    ) {
-        let n = self.dim;
-        let loaded = |model: &Self, transposed: bool| -> Vec<Vec<i64>> {
-            (0..n)
-                .map(|i| {
-                    (0..n)
-                        .map(|j| model.element(b, 1, transposed, i, j))
-                        .collect()
-                })
-                .collect()
-        };
-        if flip {
-            self.array = loaded(self, self.ws && self.b_transpose);
-            self.holds_weights = Some(self.ws);
-        }
-        let mut result = vec![vec![0; n]; n];
-        for i in 0..n {
-            for j in 0..n {
-                let mut sum = if self.ws {
-                    self.element(d, 1, false, i, j)
-                } else {
-                    self.array[i][j]
-                };
-                for k in 0..n {
-                    let left = self.element(a, self.a_stride, self.a_transpose, i, k);
-                    let right = if self.ws {
-                        self.array[k][j]
-                    } else {
-                        self.element(d, 1, self.b_transpose, k, j)
-                    };
-                    sum += left * right;
-                }
-                result[i][j] = wrapped(sum, 20);
-            }
-        }
-        if !self.ws {
-            self.array = result.clone();
-            for row in &mut result {
-                for value in row {
-                    let exact = *value as f64 / f64::from(1u32 << self.shift);
-                    *value = round_even(exact);
-                }
-            }
-        }
-        if c.none {
-            return;
-        }
-        for i in 0..c.rows as usize {
-            let row = c.row as usize + i * self.c_stride;
-            for j in 0..c.cols as usize {
-                let value = result[i][j];
-                if to_acc {
-                    let before = if add { self.acc[row][j] } else { 0 };
-                    self.acc[row][j] = wrapped(before + value, 32);
-                } else {
-                    let value = value.clamp(-128, 127);
-                    self.spad[row][j] = if self.relu { value.max(0) } else { value };
-                }
-            }
-        }
-    }
-}
-
 /// Runs a step on both.
-fn apply(step: &Step, driver: &mut Driver, plain: &mut Plain) {
+pub fn apply(step: &Step, driver: &mut Driver, plain: &mut Plain) {
     let dim = plain.dim as u32;
     let fit = |value: u32, limit: u32| 1 + value % limit;
     match *step {
@@ -441,117 +274,5 @@ fn apply(step: &Step, driver: &mut Driver, plain: &mut Plain) {
             driver.run(if flip { 4 } else { 5 }, word(a, 0), word(d, 0));
             plain.pair(flip, b, c, a, d, to_acc, add);
         }
-    }
-}
-
-fn compare(
-    steps: &[Step],
-    config: GemminiConfig,
-    set: InstructionSet,
-) -> Result<(), TestCaseError> {
-    let dram = noise(7, DRAM);
-    let mut driver = Driver::unchecked(config.clone());
-    assert!(driver.gemmini.use_instructions(set));
-    driver.write(BASE, &dram);
-    let mut plain = Plain::new(config.dim as usize, dram);
-    driver.configure(0);
-    driver.run(0, high(1.0) | 1 << 16 | 4, 1 << 48);
-    for channel in 0..3 {
-        driver.run(0, high(1.0) | channel << 3 | 1, 0);
-    }
-    // Noise everywhere, so that nothing is hidden by zeros.
-    let mut steps = steps.to_vec();
-    steps.insert(
-        0,
-        Step::ConfigLd {
-            channel: 0,
-            stride: 64,
-            shrink: true,
-            scale: 1.0,
-            block: 16,
-        },
-    );
-    for row in (0..ROWS + 64).step_by(config.dim as usize) {
-        for to_acc in [false, true] {
-            let dram = (row * 37 + u32::from(to_acc) * 11) as u16;
-            let (cols, rows) = (config.dim - 1, config.dim - 1);
-            steps.insert(
-                1,
-                Step::Mvin {
-                    channel: 0,
-                    dram,
-                    zero: false,
-                    to_acc,
-                    add: false,
-                    row,
-                    cols,
-                    rows,
-                },
-            );
-        }
-    }
-    for (number, step) in steps.iter().enumerate() {
-        apply(step, &mut driver, &mut plain);
-        for (row, expected) in plain.acc.iter().enumerate() {
-            let found: Vec<i64> = driver
-                .gemmini
-                .acc_row(row as u32)
-                .unwrap()
-                .iter()
-                .map(|x| i64::from(*x))
-                .collect();
-            prop_assert_eq!(
-                &found,
-                expected,
-                "accumulator row {} after step {} {:?}",
-                row,
-                number,
-                step
-            );
-        }
-        for (row, expected) in plain.spad.iter().enumerate() {
-            let found: Vec<i64> = driver
-                .gemmini
-                .spad_row(row as u32)
-                .unwrap()
-                .iter()
-                .map(|x| i64::from(*x as i8))
-                .collect();
-            prop_assert_eq!(
-                &found,
-                expected,
-                "scratchpad row {} after step {} {:?}",
-                row,
-                number,
-                step
-            );
-        }
-    }
-    prop_assert_eq!(driver.read(BASE, DRAM), &plain.dram[..]);
-    Ok(())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn random_sequences_agree_with_the_plain_model(steps in prop::collection::vec(step(), 1..40)) {
-        compare(&steps, int8_16(), InstructionSet::detect())?;
-    }
-
-    #[test]
-    fn every_instruction_set_agrees_with_the_plain_model(
-        steps in prop::collection::vec(step(), 1..20),
-        set in prop::sample::select(InstructionSet::available()),
-    ) {
-        compare(&steps, int8_16(), set)?;
-    }
-
-    #[test]
-    fn wide_arrays_agree_with_the_plain_model(
-        steps in prop::collection::vec(step(), 1..20),
-        set in prop::sample::select(InstructionSet::available()),
-    ) {
-        compare(&steps, int8_32(), set)?;
     }
 }
