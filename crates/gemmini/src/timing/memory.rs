@@ -10,17 +10,20 @@
 
 mod coherence;
 mod lookup;
+mod misses;
 mod outer;
 mod pipeline;
 mod sharing;
+#[cfg(test)]
+mod tests;
 mod warming;
 
 use super::config::MemoryConfig;
 use super::directory::Directory;
 use super::request::{Client, Kind, Request};
-use super::trackers::{Step, Trackers, Transaction, Victim};
+use super::trackers::{Step, Trackers, Transaction};
 use coherence::Turns;
-use outer::{Back, Outer};
+use outer::Outer;
 use pipeline::Pipeline;
 use sharing::Sharing;
 
@@ -37,10 +40,6 @@ const READ_TO_PORT: u64 = 3;
 const THROUGH_L2: u64 = 2 + READ_TO_PORT;
 /// Cycles from an answer at the core to the core's acknowledgement in the L2.
 const GRANT_ACK: u64 = 3;
-/// Cycles from the way back from memory to the array (RTL: the buffer in `SinkD`), and
-/// to what a tracker can do then.
-const BACK_TO_ARRAY: u64 = 1;
-const BACK_TO_TURN: u64 = 2;
 /// Cycles by which a line that is missed comes later than one that is not, if memory
 /// answers in the next cycle: to the way out, there, back, and to the turn.
 const MISS: u64 = 4;
@@ -294,98 +293,6 @@ impl MemorySystem {
         }
     }
 
-    /// Sends the victim of a tracker away in cycle `now`.
-    fn send_away(&mut self, idx: usize, victim: &Victim, now: u64) {
-        self.trackers.await_more(idx);
-        self.outer.release(idx, victim.dirty, now);
-        let mut busy = 1;
-        if victim.dirty {
-            self.counts.lines_written += 1;
-            self.pipeline.mark_line(now);
-            busy = self.line_cycles;
-        }
-        self.victim_free = now + busy;
-        self.trackers.free.set_eviction(self.victim_free);
-    }
-
-    /// Asks for a line behind the L2 in cycle `now`, or only to write it.
-    fn fetch(&mut self, idx: usize, request: &Request, now: u64) {
-        let data = !matches!(request.kind, Kind::Put { whole: true, .. });
-        self.counts.lines_read += u64::from(data);
-        self.trackers.await_more(idx);
-        self.trackers.go_on(idx, Step::Answer, u64::MAX);
-        match self.outer.request(idx, data, now) {
-            Some(start) => self.note_line(idx, start),
-            None if !self.outer.takes_request() => self.trackers.free.set_request(u64::MAX),
-            None => {}
-        }
-    }
-
-    /// Whether a request is answered while the rest of its line is still coming.
-    fn answers_early(request: &Request) -> bool {
-        request.beat == 0 || matches!(request.kind, Kind::Put { whole: true, .. })
-    }
-
-    /// Works through what happens behind the L2 up to cycle `now`.
-    #[inline]
-    fn catch_up(&mut self, now: u64) {
-        while self.outer.next_step() <= now {
-            self.come_back(self.outer.next_step());
-        }
-    }
-
-    /// Takes what comes back from behind the L2 in cycle `now`.
-    #[inline(never)]
-    fn come_back(&mut self, now: u64) {
-        let victims = self.outer.takes_victim(now);
-        let back = self.outer.step(now);
-        if self.trackers.free.request() == u64::MAX && self.outer.takes_request() {
-            self.trackers.free_request(now + 1);
-        }
-        if !self.outer.takes_victim(now + 1) {
-            self.trackers.free.set_eviction(u64::MAX);
-        } else if self.trackers.free.eviction() == u64::MAX || !victims {
-            let from = self.victim_free.max(now + 1);
-            self.trackers.free_eviction(from, now + 1);
-        }
-        let (array, turn) = (now + BACK_TO_ARRAY, now + BACK_TO_TURN);
-        match back {
-            Some(Back::Line(idx)) => self.note_line(idx, now),
-            Some(Back::Permission(idx)) => {
-                self.pipeline.mark_bank(0, array);
-                self.trackers.note(idx, turn, Some(turn));
-            }
-            Some(Back::Gone(idx)) => {
-                // What the pipeline still does with the line that took its place goes
-                // first, and what comes back behind waits too.
-                let held = self.trackers.drained(idx).saturating_sub(array);
-                self.pipeline.mark_bank(0, array + held);
-                if self.trackers.note(idx, turn + held, None) {
-                    self.outer.found_victim();
-                }
-                if held > 0 {
-                    self.outer.hold(array + held, now);
-                }
-            }
-            None => {}
-        }
-    }
-
-    /// Notes when a line comes back, with its first beat in cycle `start`.
-    fn note_line(&mut self, idx: usize, start: u64) {
-        self.pipeline.mark_line(start + BACK_TO_ARRAY);
-        let turn = start + BACK_TO_TURN;
-        let filled = turn + self.line_cycles - 1;
-        let ready = if Self::answers_early(self.trackers.request(idx)) {
-            turn
-        } else {
-            // The tracker confirms the receipt at once.
-            self.outer.confirm(turn);
-            filled
-        };
-        self.trackers.note(idx, filled, Some(ready));
-    }
-
     /// Hands a tracker's read that hits to the data pipeline in cycle `now`; returns the
     /// answer.
     #[inline]
@@ -431,121 +338,5 @@ fn answered(request: &Request, first: u64, last: u64, hit: bool) -> Reply {
         last: last + READ_TO_PORT,
         beats: request.beats.into(),
         hit,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MemoryConfig, MemorySystem};
-    use crate::instances::rtl;
-    use crate::timing::request::{Client, Kind};
-
-    const WHOLE: Kind = Kind::Put {
-        partial: false,
-        whole: true,
-        written: 0xf,
-    };
-
-    /// Sends requests for whole lines, each in the cycle given, and returns
-    /// the cycles of their answers' first beats in the order of the answers.
-    fn answers(memory: &mut MemorySystem, requests: &[(u64, u64)], kind: Kind) -> Vec<u64> {
-        for (line, at) in requests {
-            memory.send(line * 64, 4, *at, kind, Client::Writer);
-        }
-        let mut answers = Vec::new();
-        while memory.next_event() != u64::MAX {
-            let now = memory.next_event();
-            answers.extend(memory.advance(now).map(|reply| reply.first));
-        }
-        answers
-    }
-
-    /// An L2 of 16 lines, each of which has one place, all dirty.
-    fn dirty(config: MemoryConfig) -> MemorySystem {
-        let mut memory = MemorySystem::new(&MemoryConfig {
-            l2_kib: 1,
-            l2_ways: 1,
-            l2_mshrs: 4,
-            ..config
-        });
-        let lines: Vec<_> = (0..16).map(|line| (line, line * 1000)).collect();
-        answers(&mut memory, &lines, WHOLE);
-        memory
-    }
-
-    /// Cycle at which the last of sixteen requests for new lines is answered.
-    fn last(config: MemoryConfig, kind: Kind) -> u64 {
-        let mut memory = dirty(config);
-        let lines: Vec<_> = (16..32).map(|line| (line, 100_000 + line * 4)).collect();
-        let answers = answers(&mut memory, &lines, kind);
-        assert_eq!(answers.len(), 16);
-        answers[15] - 100_064
-    }
-
-    #[test]
-    fn a_tracker_is_busy_until_the_write_of_its_victim_is_acknowledged() {
-        let slow = |outer_write_latency| MemoryConfig {
-            outer_write_latency,
-            ..rtl().memory
-        };
-        // Sixteen lines, of which four can be under way.
-        let (fast, slow) = (last(slow(0), WHOLE), last(slow(200), WHOLE));
-        assert!(fast < 16 * 12, "{fast}");
-        assert!((3 * 200..4 * 230).contains(&slow), "{slow}");
-    }
-
-    #[test]
-    fn a_line_that_throws_nothing_out_takes_as_long_as_the_machine_says() {
-        for outer_latency in [0, 40] {
-            let config = MemoryConfig {
-                outer_latency,
-                ..rtl().memory
-            };
-            let latency = u64::from(config.miss_latency + config.outer_latency);
-            let mut memory = MemorySystem::new(&config);
-            let read = answers(&mut memory, &[(5, 1000)], Kind::Get);
-            // The line's second 8 bytes are still on their way to the same bank.
-            assert_eq!(read, [1000 + latency + 1]);
-            let again = answers(&mut memory, &[(5, 2000)], Kind::Get);
-            assert_eq!(again, [2000 + u64::from(config.hit_latency)]);
-        }
-    }
-
-    #[test]
-    fn stores_wait_for_banks_that_victims_use() {
-        // Each line throws a dirty one out, which is read while the line before is
-        // written: without that, a line of four beats takes eight cycles behind
-        // the L2.
-        let alone = last(rtl().memory, WHOLE);
-        assert!((16 * 8..16 * 12).contains(&alone), "{alone}");
-    }
-
-    #[test]
-    fn a_request_may_be_overtaken_by_later_ones_in_trackers_that_have_a_turn_before() {
-        let mut memory = MemorySystem::new(&rtl().memory);
-        let lines: Vec<_> = (0..8).map(|line| (line, line * 1000)).collect();
-        answers(&mut memory, &lines, WHOLE);
-        // Eight lines that hit, one request per cycle, each of four beats: the
-        // fourth request gets the tracker that the first one has left, whose
-        // next turn comes only after those of the trackers above it.
-        for line in 0..8 {
-            memory.send(line * 64, 4, 20_000 + line, Kind::Get, Client::Nobody);
-        }
-        let mut order = Vec::new();
-        while memory.next_event() != u64::MAX {
-            let now = memory.next_event();
-            order.extend(memory.advance(now).map(|reply| reply.sent - 20_000));
-        }
-        assert_eq!(order, [0, 1, 2, 4, 5, 6, 3, 7]);
-    }
-
-    #[test]
-    fn requests_for_one_line_are_answered_in_order_by_one_tracker() {
-        let mut memory = MemorySystem::new(&rtl().memory);
-        let lines: Vec<_> = (0..6).map(|idx| (7, idx)).collect();
-        let answers = answers(&mut memory, &lines, Kind::Get);
-        assert_eq!(answers.len(), 6);
-        assert!(answers.is_sorted(), "{answers:?}");
-        assert_eq!((memory.counts.misses, memory.counts.hits), (1, 5));
     }
 }
