@@ -1,0 +1,179 @@
+//! What instructions work on, and why a block of them is left.
+
+use super::Record;
+use crate::config::CoreConfig;
+use crate::csr::ControlRegisters;
+use crate::doubt::Doubts;
+use crate::hart::Exit;
+use crate::memory::Memory;
+use crate::pipeline::Pipeline;
+use crate::trap::Trap;
+
+const JUMPS: usize = 1024;
+
+/// Where blocks begin to which indirect jumps have gone.
+#[derive(Clone, Debug)]
+pub(crate) struct Jumps {
+    /// Address and place in all code, by the lowest bits of the address.
+    places: [(u64, u32); JUMPS],
+}
+
+impl Jumps {
+    pub fn new() -> Self {
+        // No instruction has an odd address.
+        Self {
+            places: [(1, 0); JUMPS],
+        }
+    }
+
+    /// Returns where the block at `pc` begins, 0 if that is not known.
+    #[inline(always)]
+    pub fn find(&self, pc: u64) -> u32 {
+        let (known, place) = self.places[(pc >> 1) as usize % JUMPS];
+        if known == pc { place } else { 0 }
+    }
+
+    pub fn learn(&mut self, pc: u64, place: u32) {
+        self.places[(pc >> 1) as usize % JUMPS] = (pc, place);
+    }
+}
+
+/// The state that instructions work on.
+#[derive(Clone, Debug)]
+pub(crate) struct Core {
+    /// What the machine lends while it runs: of what a [`Step`] is given, a reference less
+    /// has to be kept in the host's registers. Empty at other times.
+    pub memory: Memory,
+    /// Integer registers; 32 takes results for `x0`. As many as a byte can
+    /// name, so that no index needs a check.
+    pub x: [u64; 256],
+    /// Floating-point registers; as many for the same reason.
+    pub f: [u64; 256],
+    /// Address of the block that is executed.
+    pub start: u64,
+    /// Where to go on: set before a block is entered, and on leaving one where
+    /// [`How`] says so.
+    pub pc: u64,
+    /// Count of instructions from which on no block begins without a look at
+    /// the limits. Never far away: it also bounds how deep steps can nest.
+    pub pause_at: u64,
+    pub jumps: Jumps,
+    pub doubts: Doubts,
+    /// Instructions of the block that retired, for [`How::Trap`] and [`How::Stop`].
+    pub retired: u8,
+    pub csr: ControlRegisters,
+    pub pipeline: Pipeline,
+    /// Retired instructions; in a block those of the whole block.
+    pub instructions: u64,
+    pub reservation: Option<u64>,
+    pub stop_on_scratch: bool,
+    /// A control register that counts has been read.
+    pub counters_read: bool,
+    /// What [`How::Trap`] is about.
+    pub trap: Option<Trap>,
+    /// What [`How::Stop`] is about.
+    pub exit: Option<Exit>,
+}
+
+impl Core {
+    /// Makes a core with cold caches.
+    pub fn new(config: &CoreConfig) -> Self {
+        Self {
+            memory: Memory::new(0, 0),
+            x: [0; 256],
+            f: [0; 256],
+            start: 0,
+            pc: 0,
+            pause_at: 0,
+            jumps: Jumps::new(),
+            doubts: Doubts::new(),
+            retired: 0,
+            csr: ControlRegisters::new(true),
+            pipeline: Pipeline::new(config),
+            instructions: 0,
+            reservation: None,
+            stop_on_scratch: false,
+            counters_read: false,
+            trap: None,
+            exit: None,
+        }
+    }
+
+    /// Returns the address of a record of the block that is executed.
+    #[inline(always)]
+    pub fn pc_of(&self, record: &Record) -> u64 {
+        self.start + 2 * u64::from(record.halves)
+    }
+
+    /// Leaves the block, the last instruction of which issued at `now`.
+    #[inline(always)]
+    pub fn leave(&mut self, now: u64, how: How) -> How {
+        self.pipeline.now = now;
+        how
+    }
+
+    /// Leaves the block because the instruction of `record` raised an exception.
+    #[cold]
+    #[inline(never)]
+    pub fn raise(&mut self, trap: Trap, record: &Record, now: u64) -> How {
+        self.trap = Some(trap);
+        self.retired = record.index;
+        self.leave(now, How::Trap)
+    }
+
+    /// Leaves the block because the instruction of `record`, which issues at `now`, is
+    /// illegal, and says why.
+    #[cold]
+    pub fn refuse(&mut self, record: &Record, now: u64, why: &str) -> How {
+        let trap = Trap::illegal(self.pc_of(record), self.bits_of(record), why);
+        self.raise(trap, record, now)
+    }
+
+    /// Returns the bits of the instruction of `record`, as `mtval` shows them.
+    fn bits_of(&self, record: &Record) -> u64 {
+        let pc = self.pc_of(record);
+        let half = |at| match self.memory.host(at, 2) {
+            Some([low, high]) => u64::from(u16::from_le_bytes([*low, *high])),
+            _ => 0,
+        };
+        match half(pc) {
+            low if low & 3 == 3 => low | half(pc + 2) << 16,
+            low => low,
+        }
+    }
+
+    /// Leaves the block behind the instruction of `record`, which stored to a
+    /// hooked page; what follows has not happened yet.
+    #[cold]
+    #[inline(never)]
+    pub fn stop_for_hook(&mut self, records: &[Record], now: u64) -> How {
+        self.exit = Some(Exit::Hook);
+        self.retired = records.first().map_or(0, |record| record.index + 1);
+        self.pc = records.get(1).map_or(self.start, |next| self.pc_of(next));
+        self.leave(now, How::Stop)
+    }
+}
+
+/// Why a block was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// To [`Core::pc`], where a block begins whose place is not known, from
+    /// the one at [`Core::start`].
+    Unlinked,
+    /// Before the block at [`Core::pc`], to look at the limits.
+    Pause,
+    /// The same, behind a branch that came to be doubted: it gets another step.
+    Doubted,
+    /// By its end, and what is known about code must be asked again.
+    After,
+    /// The same, and the pipeline restarts.
+    Restart,
+    /// To [`Core::pc`], and the pipeline restarts.
+    Elsewhere,
+    /// By an exception, [`Core::trap`].
+    Trap,
+    /// To stop before [`Core::pc`], for [`Core::exit`].
+    Stop,
+    /// To stop at its end, for [`Core::exit`].
+    StopAfter,
+}
