@@ -50,6 +50,8 @@ pub struct Gemmini {
     timing: Option<Engine>,
     /// Commands take no time.
     is_warming: bool,
+    /// Counters count as if there were no timing engine.
+    hides_time: bool,
 }
 
 impl Gemmini {
@@ -64,6 +66,7 @@ impl Gemmini {
             functional: Functional::new(config),
             timing,
             is_warming: false,
+            hides_time: false,
         })
     }
 
@@ -71,6 +74,12 @@ impl Gemmini {
     /// earlier ones must be done. Makes no difference without a timing engine.
     pub fn set_warming(&mut self, is_warming: bool) {
         self.is_warming = is_warming;
+    }
+
+    /// From now on counters count what they count without a timing engine, or what they
+    /// count with one. Takes a [`reset`](Functional::reset) to be true of all of them.
+    pub fn set_time_hidden(&mut self, is_hidden: bool) {
+        self.hides_time = is_hidden;
     }
 
     /// Returns the functional state.
@@ -112,9 +121,12 @@ impl Receiver for Execution<'_> {
             functional,
             timing,
             is_warming,
+            hides_time,
         } = self.gemmini;
         let command = self.command;
-        if let (Some(engine), Ok(Instruction::Counter(_))) = (&mut *timing, &instruction) {
+        if let (Some(engine), Ok(Instruction::Counter(_)), false) =
+            (&mut *timing, &instruction, *hides_time)
+        {
             functional.set_event_totals(engine.events(command.cycle));
         }
         let value = functional.execute_decoded(command, instruction, self.memory)?;

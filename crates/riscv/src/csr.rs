@@ -207,7 +207,8 @@ impl ControlRegisters {
             0x3b0..=0x3bf => self.pmp_address[usize::from(csr - 0x3b0)] = value & ((1 << 54) - 1),
             0x7a0..=0x7a3 => {}
             0xb00 => self.cycle_offset = value.wrapping_sub(counters.cycle),
-            0xb02 => self.instret_offset = value.wrapping_sub(counters.instret),
+            // The instruction that writes does not count.
+            0xb02 => self.instret_offset = value.wrapping_sub(counters.instret + 1),
             _ => return None,
         }
         self.settle_float();

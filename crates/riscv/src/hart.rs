@@ -163,6 +163,13 @@ impl Hart {
         self.core.stop_on_scratch = stop;
     }
 
+    /// From now on control registers that count cycles, time or instructions show the
+    /// instructions since [`reset_registers`](Self::reset_registers) in both modes, or
+    /// again what they count.
+    pub fn set_time_hidden(&mut self, is_hidden: bool) {
+        self.core.hides_time = is_hidden;
+    }
+
     /// Clears registers, control registers and the translated code, but
     /// neither counters nor caches.
     pub fn reset_registers(&mut self) {
@@ -170,6 +177,7 @@ impl Hart {
         self.core.f = [0; 256];
         self.core.csr = ControlRegisters::new(true);
         self.core.reservation = None;
+        self.core.instructions_before = self.core.instructions;
         self.forget_code();
     }
 

@@ -231,6 +231,44 @@ fn a_core_that_stands_alone_does_the_same_whatever_devices_have_written() {
     assert!(50 < standing && 50 < differing, "{standing} {differing}");
 }
 
+#[test]
+fn clocks_that_hide_time_count_the_instructions_since_registers_were_cleared() {
+    // Nothing, then cycle, time and instret to x5, x6 and x7, 0 to minstret, that to x9.
+    let nops = [0x0000_0013_u32; 2000];
+    let clocks = [
+        0xc000_22f3,
+        0xc010_2373,
+        0xc020_23f3,
+        0xb020_1073,
+        0xb020_24f3,
+    ];
+    let words = [&nops[..], &clocks].concat();
+    let clocks = |mode, is_hidden| {
+        let mut memory = Memory::new(BASE, BYTES);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let host = memory.host_mut(BASE, bytes.len());
+        host.expect("it is memory").copy_from_slice(&bytes);
+        let mut hart = Hart::new(&core_config(4, 2), mode);
+        hart.set_time_hidden(is_hidden);
+        [(); 2].map(|()| {
+            hart.reset_registers();
+            hart.set_pc(BASE);
+            let limits = Limits {
+                instructions: hart.instructions() + words.len() as u64,
+                cycles: u64::MAX,
+            };
+            let _ = hart.run(&mut memory, &mut Arbitrary(1), limits);
+            [5, 6, 7, 9].map(|number| hart.register(number))
+        })
+    };
+    for mode in [Mode::Functional, Mode::Timed] {
+        assert_eq!(clocks(mode, true), [[2000, 2, 2002, 0]; 2], "{mode:?}");
+        let [first, second] = clocks(mode, false);
+        assert!(first < second, "{mode:?} {first:?} {second:?}");
+        assert_eq!([first[2], second[2]], [2002, 4007]);
+    }
+}
+
 /// Answers by a random sequence; with seed 1, always the same.
 struct Arbitrary(u64);
 

@@ -116,7 +116,7 @@ impl<'a> Session<'a> {
         let entry = program
             .symbol(&problem.entry)
             .ok_or_else(|| lacks("of the entry function"))?;
-        Ok(Self {
+        let mut session = Self {
             engine,
             machine,
             program,
@@ -126,7 +126,9 @@ impl<'a> Session<'a> {
             input_regions,
             poisons: Vec::new(),
             kind,
-        })
+        };
+        session.set_time_hidden(true);
+        Ok(session)
     }
 
     /// Fills inputs from `case`; fills outputs, the stack and the
@@ -158,9 +160,10 @@ impl<'a> Session<'a> {
         self.machine.accelerator().functional_mut().poison(pattern);
     }
 
-    /// Puts the program's memory back to what was loaded: what earlier calls have kept
-    /// there is gone. Takes no simulated time, and caches stay as they are.
-    pub(super) fn forget_statics(&mut self) {
+    /// Puts the program's memory back to what was loaded and the accelerator to what it is
+    /// after reset: what earlier calls have kept there is gone. Takes no simulated time,
+    /// and caches stay as they are.
+    pub(super) fn forget_calls(&mut self) {
         let (stack, end) = (self.layout.stack.clone(), self.layout.program_end);
         let memory = self.machine.memory();
         for range in [MEMORY_BASE..stack.start, stack.end..end] {
@@ -170,6 +173,15 @@ impl<'a> Session<'a> {
         }
         let loaded = self.machine.load(self.program);
         loaded.expect("it has been loaded there before");
+        let (_, memory, accelerator) = self.machine.parts();
+        accelerator.functional_mut().reset(0, memory);
+    }
+
+    /// From now on clocks and counters of core and accelerator show nothing of time, or
+    /// what they show on hardware. A new session hides it.
+    pub(super) fn set_time_hidden(&mut self, is_hidden: bool) {
+        self.machine.hart().set_time_hidden(is_hidden);
+        self.machine.accelerator().set_time_hidden(is_hidden);
     }
 
     /// From now on commands take no time and only warm caches, or take time again.

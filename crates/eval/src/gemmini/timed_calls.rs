@@ -6,9 +6,11 @@
 //! looks at values or clocks is called cold and then warm in one machine.
 //!
 //! Both calls have the same inputs, and all that a kernel could keep from one to the
-//! other is put back to what it was: its static data are as loaded. So a kernel cannot
-//! tell the calls from each other but by the clock, and cannot do in the one that does
-//! not count what the other one needs. One that looks at clocks is called three times.
+//! other is put back to what it was: its static data are as loaded, the accelerator is as
+//! after reset. Clocks and counters count instructions and bytes, from the beginning of
+//! the call. So a kernel cannot tell the calls from each other, and cannot do in the one
+//! that does not count what the other one needs. One that looks at clocks is then called
+//! with clocks that show time, too, and must be right there: the slower calls count.
 
 use super::apart::{Apart, CALLS, CallCounts, RightCall};
 use super::core_lines::CoreTally;
@@ -117,60 +119,63 @@ impl<'a> Trial<'a> {
     }
 
     /// Calls the kernel cold and then warm, in one machine, and compares what comes of
-    /// both. A kernel that looks at clocks is called warm twice, and the slower one of
-    /// these calls counts. Returns nothing if `abandoned` was set.
+    /// both. Clocks and counters show it nothing of time, so that both calls are the same
+    /// to it. If it asks them, both calls are made again in another machine that shows
+    /// time as hardware does, and the slower ones count. Returns nothing if `abandoned`
+    /// was set.
     pub(super) fn time_together(
         &self,
         case: &Case,
         abandoned: &AtomicBool,
     ) -> Result<Option<Judged>, EvalError> {
-        if abandoned.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let mut session = self.timed_session(true)?;
         let mut reports: [Option<CallReport>; CALLS] = [None; CALLS];
         let mut look = None;
-        let mut knows_time = false;
-        let mut calls: Vec<usize> = (0..CALLS).rev().collect();
-        while let Some(call) = calls.pop() {
-            match self.call_timed(&mut session, call, case, abandoned)? {
-                (Called::Abandoned, _) => return Ok(None),
-                (Called::Right(report), recorded) => {
-                    knows_time |= session.core_knows_time();
-                    let before = reports[call];
-                    // The warm call is not the last one of a kernel that knows by the
-                    // clock that an earlier one was cold and may have prepared for this
-                    // one then. What is prepared in the warm call itself takes time.
-                    if 0 < call && call == self.ranked() && knows_time && before.is_none() {
-                        calls.push(call);
-                    }
-                    if before.is_none_or(|before| before.cycles < report.cycles) {
-                        reports[call] = Some(report);
-                        if call == self.ranked() {
-                            let counts = session.counts();
-                            look = Some(self.look(&mut session, recorded, report, &counts));
+        let mut warnings = Vec::new();
+        for shows_time in [false, true] {
+            if abandoned.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let mut session = self.timed_session(true)?;
+            session.set_time_hidden(!shows_time);
+            let mut asks_time = false;
+            for (call, slower) in reports.iter_mut().enumerate() {
+                match self.call_timed(&mut session, call, case, abandoned)? {
+                    (Called::Abandoned, _) => return Ok(None),
+                    (Called::Right(report), recorded) => {
+                        asks_time |= session.core_knows_time();
+                        if slower.is_none_or(|before| before.cycles < report.cycles) {
+                            *slower = Some(report);
+                            if call == self.ranked() {
+                                let counts = session.counts();
+                                look = Some(self.look(&mut session, recorded, report, &counts));
+                            }
                         }
                     }
+                    (Called::Failed(mut verdict), _) => {
+                        // A limit has been reached: what to say depends on values.
+                        if abandoned.load(Ordering::Relaxed) {
+                            return Ok(None);
+                        }
+                        if shows_time {
+                            verdict.mark_time();
+                        } else if call > 0 && self.run_alone(case, None)?.0.is_none() {
+                            verdict.mark_state();
+                        }
+                        for diagnostic in &mut verdict.diagnostics {
+                            diagnostic.stage = Stage::Time;
+                        }
+                        return Ok(Some((verdict, None)));
+                    }
                 }
-                (Called::Failed(mut verdict), _) => {
-                    // A limit has been reached: what to say depends on values.
-                    if abandoned.load(Ordering::Relaxed) {
-                        return Ok(None);
-                    }
-                    if call > 0 && self.run_alone(case, None)?.0.is_none() {
-                        verdict.mark_state();
-                    }
-                    for diagnostic in &mut verdict.diagnostics {
-                        diagnostic.stage = Stage::Time;
-                    }
-                    return Ok(Some((verdict, None)));
-                }
+            }
+            warnings = findings::warnings(&mut session, self.kernel);
+            if !asks_time {
+                break;
             }
         }
         let ([Some(cold), Some(warm)], Some(mut look)) = (reports, look) else {
             return Err(EvalError::Fault("a timed call is missing".into()));
         };
-        let warnings = findings::warnings(&mut session, self.kernel);
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
             self.experiment(profile, case, self.ranked(), true)?;
         }
@@ -209,7 +214,7 @@ impl<'a> Trial<'a> {
         abandoned: &AtomicBool,
     ) -> Result<(Called, Option<Recorded>), EvalError> {
         let seed = self.timed_seed();
-        session.forget_statics();
+        session.forget_calls();
         session.place(case, seed);
         session.reset_statistics();
         let is_ranked = call == self.ranked();

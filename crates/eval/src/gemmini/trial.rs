@@ -55,6 +55,18 @@ impl Verdict {
             );
         }
     }
+
+    /// Says that it is about a kernel that is right unless clocks show time.
+    pub(super) fn mark_time(&mut self) {
+        if let Some(first) = self.diagnostics.first_mut() {
+            first.code = "depends-on-time".into();
+            first.message = format!(
+                "the call goes wrong where clocks show time as on hardware, though the same inputs are right where they count instructions: {}",
+                first.message
+            );
+            first.remedy = Some("compute the same whatever clocks and counters show".into());
+        }
+    }
 }
 
 /// How a call ended.

@@ -80,7 +80,7 @@ impl Trial<'_> {
             // when a call begins only if the accelerator's time has begun before.
             let is_warming = !values && call < ranked && cost != Removal::Core;
             session.set_warming(is_warming);
-            session.forget_statics();
+            session.forget_calls();
             session.place(case, self.timed_seed());
             let idle = |session: &mut Session<'_>| {
                 let engine = session.accelerator().timing_mut();

@@ -29,6 +29,14 @@ pub(crate) struct Counters {
 const _: () = assert!(EVENTS <= 64 && EXTERNALS == 8, "codes are of 6 and 3 bits");
 
 impl Counters {
+    /// Makes counters as after a reset, before which events had been counted to `totals`.
+    pub fn starting_at(totals: EventTotals) -> Self {
+        Self {
+            start: totals,
+            ..Self::default()
+        }
+    }
+
     /// Executes one access, when events have been counted up to `totals`;
     /// returns what the counter showed before.
     pub fn access(&mut self, access: CounterAccess, totals: &EventTotals) -> u64 {

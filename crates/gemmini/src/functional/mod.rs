@@ -248,8 +248,8 @@ impl Functional {
     }
 
     /// Returns to the state after reset, with local memories poisoned, and
-    /// forgets what is outstanding in `memory`. Checks, statistics and
-    /// warnings stay.
+    /// forgets what is outstanding in `memory`. Counters show nothing of what was counted
+    /// before, but for what a timing engine counts. Checks, statistics and warnings stay.
     pub fn reset(&mut self, pattern: u8, memory: &mut Memory) {
         self.poison(pattern);
         self.outstanding.clear(memory);
@@ -257,7 +257,8 @@ impl Functional {
         self.matmul_unit = LoopUnit::default();
         self.conv_unit = LoopUnit::default();
         self.norm = [NormStatistics::default(); 2];
-        self.counters = Counters::default();
+        self.event_totals = None;
+        self.counters = Counters::starting_at(self.event_totals());
     }
 
     /// Returns the bytes of a scratchpad row, if there is such a row.

@@ -63,6 +63,26 @@ fn counters_grow_while_the_machine_works_and_snapshots_stand_still() {
 }
 
 #[test]
+fn counters_that_hide_time_count_bytes_alone_and_begin_anew_after_a_reset() {
+    let mut bench = Bench::new(int8_16());
+    let (configure, index_7, external) = (8, 7 << 4, 1 << 31);
+    bench.gemmini.set_time_hidden(true);
+    // After the reset no stride is configured: all rows are one.
+    for bytes in [256, 16] {
+        // Cycles of loads, and bytes read.
+        counter(&mut bench, 9 << 12 | configure);
+        counter(&mut bench, external | 4 << 12 | index_7 | configure);
+        assert_eq!(counter(&mut bench, index_7), 0);
+        bench.mvin(BASE, 0, 16, 16);
+        bench.drain();
+        assert_eq!(counter(&mut bench, 0), 0);
+        assert_eq!(counter(&mut bench, index_7), bytes);
+        bench.gemmini.functional_mut().reset(0, &mut bench.memory);
+        assert_eq!(counter(&mut bench, index_7), 0, "not configured");
+    }
+}
+
+#[test]
 fn a_load_takes_its_latency_and_a_cycle_per_beat() {
     let narrow = int8().time(|bench| bench.mvin(BASE, 0, 16, 16));
     let wide = int8().time(|bench| bench.mvin(BASE, 0, 64, 16));

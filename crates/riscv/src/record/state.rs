@@ -69,6 +69,10 @@ pub(crate) struct Core {
     pub stop_on_scratch: bool,
     /// A control register that counts has been read.
     pub counters_read: bool,
+    /// Control registers that count show nothing but instructions.
+    pub hides_time: bool,
+    /// Retired instructions when registers were cleared last.
+    pub instructions_before: u64,
     /// What [`How::Trap`] is about.
     pub trap: Option<Trap>,
     /// What [`How::Stop`] is about.
@@ -94,9 +98,21 @@ impl Core {
             reservation: None,
             stop_on_scratch: false,
             counters_read: false,
+            hides_time: false,
+            instructions_before: 0,
             trap: None,
             exit: None,
         }
+    }
+
+    /// Returns how many instructions have retired before the last one of the block that is
+    /// executed, as a program can see it.
+    pub fn counted_instructions(&self) -> u64 {
+        let before = match self.hides_time {
+            true => self.instructions_before,
+            false => 0,
+        };
+        self.instructions - before - 1
     }
 
     /// Returns the address of a record of the block that is executed.

@@ -142,8 +142,11 @@ pub fn csr<const TIMED: bool>(
         now = core.pipeline.wait_for_flags(now);
     }
     let counters = Counters {
-        cycle: if TIMED { now } else { core.instructions },
-        instret: core.instructions,
+        cycle: match TIMED && !core.hides_time {
+            true => now,
+            false => core.counted_instructions(),
+        },
+        instret: core.counted_instructions(),
     };
     core.counters_read |= number::COUNTERS.contains(&csr);
     let operand = if record.extra & 4 == 0 {
