@@ -265,36 +265,32 @@ impl Catalog {
 
     /// Lays a target's folder over that of the target it inherits from.
     fn with_inherited(&self, tree: &Tree) -> Result<Tree, CatalogError> {
-        /// The one field that matters here.
-        #[derive(Deserialize)]
-        struct Inheritance {
-            inherits: Option<Spanned<String>>,
-        }
         let path = tree.display("target.toml");
         let source = Source {
             path: &path,
             text: tree.text("target.toml", "describe the target in it")?,
         };
-        let Some(parent) = source.parse::<Inheritance>()?.inherits else {
+        let Some(parent) = parent(tree)? else {
             return Ok(tree.clone());
         };
-        let under = self.targets.get(parent.get_ref()).ok_or_else(|| {
-            let names: Vec<&str> = self.target_names().collect();
-            source.error(
-                parent.span(),
-                format!("there is no target `{}` to inherit from", parent.get_ref()),
-                format!("there are: {}", names.join(", ")),
-            )
-        })?;
-        if under
-            .text("target.toml", "describe the target in it")?
-            .contains("\ninherits")
-        {
-            return Err(source.error(
-                parent.span(),
-                format!("`{}` inherits itself", parent.get_ref()),
-                "inherit from a target that stands alone",
-            ));
+        // Of others that are broken nothing is to be said here.
+        let stands_alone = |tree: &Tree| matches!(self::parent(tree), Ok(None));
+        let refuse = |message: String| {
+            let alone = self.targets.iter().filter(|(_, tree)| stands_alone(tree));
+            let names: Vec<&str> = alone.map(|(name, _)| name.as_str()).collect();
+            let remedy = format!(
+                "inherit from a target that stands alone: {}",
+                names.join(", ")
+            );
+            source.error(parent.span(), message, remedy)
+        };
+        let name = parent.get_ref();
+        let under = self
+            .targets
+            .get(name)
+            .ok_or_else(|| refuse(format!("there is no target `{name}` to inherit from")))?;
+        if self::parent(under)?.is_some() {
+            return Err(refuse(format!("`{name}` inherits, too")));
         }
         Ok(tree.over(under, |path| {
             ["target.toml", "architecture.md"].contains(&path)
@@ -302,6 +298,20 @@ impl Catalog {
                 || path.starts_with("examples/")
         }))
     }
+}
+
+/// Returns the name of the target that the one in `tree` inherits from, if it does.
+fn parent(tree: &Tree) -> Result<Option<Spanned<String>>, CatalogError> {
+    /// The one field that matters here.
+    #[derive(Deserialize)]
+    struct Inheritance {
+        inherits: Option<Spanned<String>>,
+    }
+    let source = Source {
+        path: &tree.display("target.toml"),
+        text: tree.text("target.toml", "describe the target in it")?,
+    };
+    Ok(source.parse::<Inheritance>()?.inherits)
 }
 
 fn duplicate(kind: &'static str, name: String, first: String, second: String) -> CatalogError {

@@ -160,6 +160,16 @@ fn what_is_said_about_broken_targets() {
             "inherits = \"gemini\"",
             "m.toml",
         ),
+        (
+            "inherits = \"gemmini-int8-16\"",
+            "inherits = \"gemmini-int8-32\"",
+            "m.toml",
+        ),
+        (
+            "inherits = \"gemmini-int8-16\"",
+            "inherits = \"mine\"",
+            "m.toml",
+        ),
         ("16.0", "0.0", "m.toml"),
         ("8.0", "nan", "m.toml"),
         ("\"m\"", "\"n\"", "m.toml"),
