@@ -53,6 +53,9 @@ pub struct Hart {
     pub(crate) pc: u64,
     pub(crate) code: CodeCache,
     pub(crate) return_address: Option<u64>,
+    /// The last run reached a limit between two blocks, code of which may have changed
+    /// without taking effect yet.
+    pub(crate) cut: bool,
     mode: Mode,
 }
 
@@ -65,6 +68,7 @@ impl Hart {
             pc: 0,
             code: CodeCache::new(Schedule::new(config, mode == Mode::Timed)),
             return_address: None,
+            cut: false,
             mode,
         }
     }
@@ -178,6 +182,7 @@ impl Hart {
         self.core.csr = ControlRegisters::new(true);
         self.core.reservation = None;
         self.core.instructions_before = self.core.instructions;
+        self.cut = false;
         self.forget_code();
     }
 
@@ -186,7 +191,10 @@ impl Hart {
         self.core.pipeline.cool();
     }
 
-    /// Executes instructions until something in [`Exit`] happens.
+    /// Executes instructions until something in [`Exit`] happens. A program cannot tell
+    /// whether a limit has been reached in between ([`Exit::Limit`]): code that has changed
+    /// takes effect where it would have. What the host changes takes effect at once
+    /// otherwise, and behind [`reset_registers`](Self::reset_registers).
     pub fn run<C: Coprocessor>(
         &mut self,
         memory: &mut Memory,

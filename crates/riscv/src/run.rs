@@ -15,6 +15,8 @@ const PAUSE_INSTRUCTIONS: u64 = 500;
 enum End {
     /// Go on at `Hart::pc`.
     Next,
+    /// A limit was reached before `Hart::pc`.
+    Cut,
     /// Stop before `Hart::pc`.
     Stop(Exit),
     /// An instruction raised an exception.
@@ -31,9 +33,12 @@ impl Hart {
         if TIMED {
             self.core.pipeline.begin(self.pc);
         }
+        // A chain that a limit has cut goes on as if there had been none.
+        let mut goes_on = std::mem::take(&mut self.cut)
+            && self.code.find(self.core.memory.base(), self.pc).is_some();
         loop {
             // A chain ends at `fence.i`, behind which changed code takes effect.
-            if self.core.memory.take_code_changed() {
+            if !std::mem::take(&mut goes_on) && self.core.memory.take_code_changed() {
                 self.forget_code();
             }
             let block = match self.enter() {
@@ -46,6 +51,10 @@ impl Hart {
             };
             match self.run_chain::<TIMED>(block.place, coprocessor, limits) {
                 End::Next => {}
+                End::Cut => {
+                    self.cut = true;
+                    return Exit::Limit;
+                }
                 End::Stop(exit) => return exit,
                 End::Trap(trap) => {
                     if let Some(exit) = self.trap::<TIMED>(trap, limits) {
@@ -105,16 +114,13 @@ impl Hart {
         // Traps count against the limit, so that a program that does nothing
         // but trap ends.
         core.instructions += 1;
-        if core.instructions > limits.instructions {
-            return Some(Exit::Limit);
-        }
         core.reservation = None;
         self.pc = core.csr.enter_trap(pc, cause, value);
         if TIMED {
             core.pipeline.now += 1;
             core.pipeline.flush(self.pc);
         }
-        None
+        (core.instructions > limits.instructions).then_some(Exit::Limit)
     }
 
     /// Executes blocks from `place` on, as long as the next one is known.
@@ -148,7 +154,7 @@ impl Hart {
                 How::Pause => {
                     let at_limit = core.instructions >= limits.instructions;
                     if at_limit || TIMED && core.pipeline.now >= limits.cycles {
-                        return End::Stop(Exit::Limit);
+                        return End::Cut;
                     }
                     let mispredictions = core.pipeline.statistics.mispredictions;
                     if core.doubts.are_over(core.instructions, mispredictions) {

@@ -227,8 +227,7 @@ impl<C: Coprocessor> Machine<C> {
 
     /// Goes on with a call for about `cycles` of the core's cycles, at least
     /// one; in functional mode, for as many instructions. Where a call is paused makes no
-    /// difference to its cycles, and none to its results unless it changes its
-    /// own code without `fence.i`.
+    /// difference to its cycles and results.
     ///
     /// # Errors
     /// [`Stop`] if it did something illegal or reached a limit.

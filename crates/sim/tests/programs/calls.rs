@@ -3,7 +3,7 @@
 use super::assemble::*;
 use super::{LIMITS, STACK, accelerator, config};
 use autocomp_riscv::{FaultKind, Limits, Mode, Region, RegionAccess};
-use autocomp_sim::{CallReport, Machine, NoAccelerator, Program, Progress, Stop};
+use autocomp_sim::{CallReport, Machine, NoAccelerator, ObservedBlock, Program, Progress, Stop};
 
 fn kernel(code: &[u32], mode: Mode) -> Machine<NoAccelerator> {
     let mut machine = Machine::new(&config(), accelerator(), mode);
@@ -15,6 +15,27 @@ fn kernel(code: &[u32], mode: Mode) -> Machine<NoAccelerator> {
 
 fn call(code: &[u32], mode: Mode) -> Result<CallReport, Stop> {
     kernel(code, mode).call(BASE, &[40, 2], STACK, LIMITS)
+}
+
+/// Makes a call that is paused every `cycles`; returns how it ends and how often it was
+/// paused.
+fn paused_call(
+    code: &[u32],
+    mode: Mode,
+    arguments: &[u64],
+    limits: Limits,
+    cycles: u64,
+) -> (Result<CallReport, Stop>, u64) {
+    let mut machine = kernel(code, mode);
+    let call = machine.begin(BASE, arguments, STACK, limits);
+    let mut pauses = 0;
+    loop {
+        match machine.proceed(&call, cycles, None) {
+            Ok(Progress::Paused) => pauses += 1,
+            Ok(Progress::Completed(report)) => return (Ok(report), pauses),
+            Err(stop) => return (Err(stop), pauses),
+        }
+    }
 }
 
 #[test]
@@ -55,16 +76,7 @@ fn a_call_takes_the_same_cycles_wherever_it_is_paused() {
             }
             let whole = kernel(&first, mode).call(BASE, &arguments, STACK, limits);
             for cycles in [0, 1, 7, 1000] {
-                let mut machine = kernel(&first, mode);
-                let call = machine.begin(BASE, &arguments, STACK, limits);
-                let mut pauses = 0;
-                let paused = loop {
-                    match machine.proceed(&call, cycles, None) {
-                        Ok(Progress::Paused) => pauses += 1,
-                        Ok(Progress::Completed(report)) => break Ok(report),
-                        Err(stop) => break Err(stop),
-                    }
-                };
+                let (paused, pauses) = paused_call(&first, mode, &arguments, limits, cycles);
                 assert_eq!(paused, whole, "{mode:?}, {turns} turns, every {cycles}");
                 let many = 1 < turns && cycles < 1000;
                 assert_eq!(pauses > 10, many, "{mode:?}, {turns} turns, every {cycles}");
@@ -242,4 +254,71 @@ fn code_changed_by_the_program_takes_effect_at_fence_i() {
     for mode in [Mode::Functional, Mode::Timed] {
         assert_eq!(call(&code, mode).unwrap().value, 1 + 2);
     }
+}
+
+/// Returns how a call of `code` ends, which must be the same in both modes, wherever it is
+/// paused and whether somebody watches.
+fn call_however_paused(code: &[u32], arguments: &[u64]) -> CallReport {
+    let whole = |mode| kernel(code, mode).call(BASE, arguments, STACK, LIMITS);
+    for mode in [Mode::Functional, Mode::Timed] {
+        for cycles in [0, 1, 7, 100, 1000] {
+            let (paused, _) = paused_call(code, mode, arguments, LIMITS, cycles);
+            assert_eq!(paused, whole(mode), "{mode:?}, every {cycles}");
+        }
+        let mut watch = |_: &ObservedBlock| {};
+        let mut machine = kernel(code, mode);
+        let watched = machine.call_observed(BASE, arguments, STACK, LIMITS, Some(&mut watch));
+        assert_eq!(watched, whole(mode), "{mode:?}, watched");
+    }
+    let [functional, timed] = [Mode::Functional, Mode::Timed].map(|mode| whole(mode).unwrap());
+    assert_eq!(functional.value, timed.value);
+    assert_eq!(functional.instructions, timed.instructions);
+    timed
+}
+
+#[test]
+fn pauses_do_not_let_changed_code_take_effect() {
+    let t2 = 7;
+    let code = [
+        auipc(T0, 0),
+        addi(T1, ZERO, 500),
+        ld(t2, T0, 40),
+        // Changes itself in every turn, so that the sum shows when that took effect.
+        addi(A0, A0, 1),
+        sw(t2, T0, 12),
+        add(t2, t2, A1),
+        addi(T1, T1, -1),
+        branch_if_zero(T1, 8),
+        jump(-20),
+        RET,
+        addi(A0, A0, 1),
+    ];
+    call_however_paused(&code, &[0, 1 << 20]);
+}
+
+#[test]
+fn traps_are_taken_once_wherever_a_call_is_paused() {
+    let mtvec = |rs1: u32| 0x305 << 20 | rs1 << 15 | 1 << 12 | 0x73;
+    let mepc = |rd: u32, rs1: u32| 0x341 << 20 | rs1 << 15 | 1 << 12 | rd << 7 | 0x73;
+    let t2 = 7;
+    let code = [
+        auipc(T0, 0),
+        addi(T0, T0, 40),
+        mtvec(T0),
+        addi(T1, ZERO, 100),
+        // A system call.
+        0x73,
+        addi(T1, T1, -1),
+        branch_if_zero(T1, 8),
+        jump(-12),
+        RET,
+        addi(ZERO, ZERO, 0),
+        // Byte 40: the handler, which goes on behind it.
+        mepc(t2, ZERO),
+        addi(t2, t2, 4),
+        mepc(ZERO, t2),
+        addi(A0, A0, 1),
+        0x3020_0073,
+    ];
+    assert_eq!(call_however_paused(&code, &[0]).value, 100);
 }
