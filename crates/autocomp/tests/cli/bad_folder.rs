@@ -142,10 +142,9 @@ fn a_second_process_on_the_same_run() {
             &problem(),
             "--run-dir",
             "run",
-            "--iterations",
-            "1000",
-            "--max-evaluations",
-            "100000",
+            // A model that lets it wait for longer than the test takes.
+            "--model",
+            "command::sleep 60",
         ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())

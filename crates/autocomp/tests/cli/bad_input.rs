@@ -399,7 +399,10 @@ fn a_reference_that_does_not_build_is_an_unusable_file() {
         )
         .unwrap();
     }
-    place.file("mine/reference.c", "void solution(void) { missing(); }\n");
+    place.file(
+        "mine/reference.c",
+        "void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) { missing = 1; }\n",
+    );
     for arguments in [
         &["eval", "mine", "--kernel", "baseline"][..],
         &["bench", "mine"],
