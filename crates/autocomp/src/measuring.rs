@@ -5,7 +5,6 @@ use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, catalog_error};
 use autocomp_core::Seed;
-use autocomp_eval::toolchain::find_toolchain;
 use autocomp_eval::{EvaluatorSettings, GemminiEvaluator};
 use autocomp_targets::{Problem, Target};
 use std::sync::Arc;
@@ -38,10 +37,7 @@ impl Bench {
         let target = workplace.target(&problem.target)?;
         let machine = machine.unwrap_or(&target.default_machine).to_owned();
         target.machine(Some(&machine)).map_err(catalog_error)?;
-        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| {
-            output.message(line)
-        })
-        .map_err(|error| eval_error(&error))?;
+        let toolchain = workplace.toolchain(output)?;
         let compiler = toolchain.name.clone();
         let evaluator = GemminiEvaluator::new(
             &problem,

@@ -2,7 +2,11 @@
 //! search. The only place that reads the environment.
 
 use crate::error::CliError;
-use autocomp_eval::toolchain::ToolchainSearch;
+use crate::output::Output;
+use crate::run_errors::eval_error;
+use autocomp_eval::toolchain::{
+    Toolchain, ToolchainSearch, find_recorded_toolchain, find_toolchain,
+};
 use autocomp_sim::MachineConfig;
 use autocomp_targets::{Catalog, CatalogError, Problem, Target};
 use clap::Args;
@@ -19,9 +23,12 @@ pub struct WorkplaceOptions {
     /// Private cache: compiler, builds, evaluations [default: the user's cache folder]
     #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
-    /// RISC-V C compiler: a zig, clang or riscv64 gcc [default: looked for, else installed]
+    /// Another C compiler: a zig, clang or riscv64 gcc, by path or name [default: the pinned zig]
     #[arg(long, value_name = "PATH", env = "AUTOCOMP_COMPILER")]
-    compiler: Option<PathBuf>,
+    pub compiler: Option<PathBuf>,
+    /// Take the pinned compiler from this wheel or folder if it has to be installed, not from pip
+    #[arg(long, value_name = "FOLDER")]
+    toolchain: Option<PathBuf>,
 }
 
 /// What a command works with.
@@ -32,6 +39,11 @@ pub struct Workplace {
     /// The private cache.
     pub cache_folder: PathBuf,
     compiler: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with.
+    recorded: Option<String>,
+    carried: Option<PathBuf>,
+    /// The compiler, once it was needed.
+    toolchain: Option<Toolchain>,
     /// Folders given in place of a problem's name, and the problem in each.
     problem_folders: BTreeMap<String, String>,
     /// Folders of the user's that the catalog has.
@@ -45,6 +57,9 @@ impl Workplace {
             catalog: Catalog::built_in().map_err(catalog_error)?,
             cache_folder: cache_folder(options.cache_dir.as_deref())?,
             compiler: options.compiler.clone(),
+            recorded: None,
+            carried: options.toolchain.clone(),
+            toolchain: None,
             problem_folders: BTreeMap::new(),
             data: BTreeSet::new(),
         };
@@ -97,14 +112,48 @@ impl Workplace {
         self.catalog.target(name).map_err(catalog_error)
     }
 
-    /// Returns where to look for a compiler.
-    pub fn toolchain_search(&self) -> ToolchainSearch {
-        ToolchainSearch {
+    /// Sets the compiler to use unless the command line names one: by its path,
+    /// and by the name that a run recorded.
+    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
+        if self.compiler.is_none() {
+            self.compiler = path.map(Path::to_owned);
+            self.recorded = recorded.map(str::to_owned);
+        }
+    }
+
+    /// Returns whether another compiler than the pinned one was asked for.
+    pub fn is_compiler_named(&self) -> bool {
+        self.compiler.is_some()
+    }
+
+    /// Takes the pinned compiler if the preferred one cannot be had.
+    pub fn or_pinned_compiler(&mut self, output: Output) -> Result<(), CliError> {
+        if self.recorded.is_some() && self.toolchain(output).is_err() {
+            self.compiler = None;
+            self.recorded = None;
+        }
+        self.toolchain(output).map(|_| ())
+    }
+
+    /// Returns the compiler, which is found or installed when it is needed first.
+    pub fn toolchain(&mut self, output: Output) -> Result<Toolchain, CliError> {
+        if let Some(toolchain) = &self.toolchain {
+            return Ok(toolchain.clone());
+        }
+        let search = ToolchainSearch {
             configured: self.compiler.clone(),
+            carried: self.carried.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),
             install: true,
-        }
+        };
+        let progress = &mut |line: &str| output.message(line);
+        let found = match &self.recorded {
+            None => find_toolchain(&search, progress),
+            Some(name) => find_recorded_toolchain(&search, name, progress),
+        };
+        let found = found.map_err(|error| eval_error(&error))?;
+        Ok(self.toolchain.insert(found).clone())
     }
 }
 

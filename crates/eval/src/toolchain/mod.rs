@@ -3,6 +3,8 @@
 mod compiler;
 mod discovery;
 mod installation;
+mod pinned;
+mod pip;
 
 pub use compiler::{Family, Toolchain};
-pub use discovery::{ToolchainSearch, find_toolchain};
+pub use discovery::{ToolchainSearch, find_recorded_toolchain, find_toolchain};
