@@ -4,11 +4,9 @@
 use crate::error::CliError;
 use crate::output::Output;
 use crate::run_errors::eval_error;
-use autocomp_eval::toolchain::{
-    Toolchain, ToolchainSearch, find_recorded_toolchain, find_toolchain,
-};
-use autocomp_sim::MachineConfig;
-use autocomp_targets::{Catalog, CatalogError, Problem, Target};
+use autocomp_catalog::{Catalog, CatalogError, Problem, Target};
+use autocomp_gemmini_sim::MachineConfig;
+use autocomp_toolchain::{Toolchain, ToolchainSearch, find_recorded_toolchain, find_toolchain};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
