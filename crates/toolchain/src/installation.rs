@@ -36,7 +36,11 @@ pub(super) fn find_or_install(
         installation.error(message, &[])
     };
     if search.carried.is_none() && !search.install {
-        let message = format!("{} is not installed, and must not be", pin.wheel);
+        let state = match place.exists() {
+            true => "damaged",
+            false => "not installed",
+        };
+        let message = format!("{} is {state}, and must not be installed", pin.wheel);
         return Err(installation.error(message, &[]));
     }
     fs::create_dir_all(&folder).map_err(|error| failed("make", &error))?;
