@@ -151,8 +151,16 @@ fn a_pip_that_knows_no_look_installs() {
     };
     let (message, remedies) = failure(&search);
     assert!(message.contains("no room"), "{message}");
-    assert!(remedies.iter().any(|remedy| remedy.contains("--toolchain FOLDER")));
-    assert!(programs.calls()[1].contains("install"), "{:?}", programs.calls());
+    assert!(
+        remedies
+            .iter()
+            .any(|remedy| remedy.contains("--toolchain FOLDER"))
+    );
+    assert!(
+        programs.calls()[1].contains("install"),
+        "{:?}",
+        programs.calls()
+    );
 }
 
 #[test]
@@ -166,7 +174,10 @@ fn a_compiler_is_carried_over_and_a_damaged_one_is_not_used() {
         ..shared()
     };
     let here = find_toolchain(&search, &mut |_| ()).expect("is carried over");
-    assert!(here.program().starts_with(cache.path().canonicalize().expect("is there")));
+    assert!(
+        here.program()
+            .starts_with(cache.path().canonicalize().expect("is there"))
+    );
     assert_eq!(here.name, pinned().name);
 
     let header = |of: &Path| of.join("toolchains/ziglang-0.17.0/ziglang/lib/include/stdint.h");
@@ -206,7 +217,10 @@ fn what_was_carried_over_must_be_the_pinned_compiler() {
     assert!(broken.contains("zip"), "{broken}");
     fs::write(folder.path().join("zig"), "another").expect("written");
     let other = message(folder.path());
-    assert!(other.contains("is not the pinned ziglang==0.17.0"), "{other}");
+    assert!(
+        other.contains("is not the pinned ziglang==0.17.0"),
+        "{other}"
+    );
     // Nothing of it stays.
     let left: Vec<_> = fs::read_dir(cache.path().join("toolchains"))
         .expect("made")
