@@ -158,7 +158,7 @@ impl Installation<'_> {
             let message = format!("{} cannot be used: {reason}", carried.display());
             self.error(message, &[])
         };
-        let name = self.pin.wheel.replace("==", "-");
+        let name = self.pin.folder_name();
         if !carried.exists() {
             return Err(failed("there is no such file or folder".into()));
         }

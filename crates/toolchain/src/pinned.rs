@@ -61,10 +61,14 @@ impl Pin {
         found.map(|(_, digest)| *digest)
     }
 
+    /// Returns the name of its folder, wherever that is.
+    pub(super) fn folder_name(&self) -> String {
+        self.wheel.replace("==", "-")
+    }
+
     /// Returns the folder of an installation in the cache folder.
     pub(super) fn place(&self, cache_folder: &Path) -> PathBuf {
-        let name = self.wheel.replace("==", "-");
-        cache_folder.join("toolchains").join(name)
+        cache_folder.join("toolchains").join(self.folder_name())
     }
 
     /// Checks that `place` holds exactly this compiler, by the content of all
@@ -85,6 +89,13 @@ impl Pin {
         let zig = place.join("ziglang").join("zig");
         zig_toolchain(&zig, "installed by autocomp", Some(self.name))
     }
+}
+
+/// Returns the names of the folders of all pinned compilers, in `toolchains` of
+/// a cache folder.
+#[must_use]
+pub fn pinned_folders() -> Vec<String> {
+    PINS.iter().map(Pin::folder_name).collect()
 }
 
 /// Returns the kind of this machine, as in `x86_64-linux`.
