@@ -60,7 +60,11 @@ pub fn others_text(others: &[OtherKernel]) -> String {
                 text::grouped(cycles),
                 format!("cycles, {ratio:.2}x those of the best"),
             ],
-            _ => vec![other.kernel.clone(), other.outcome.to_string(), String::new()],
+            _ => vec![
+                other.kernel.clone(),
+                other.outcome.to_string(),
+                String::new(),
+            ],
         })
         .collect();
     format!(
