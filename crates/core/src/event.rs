@@ -8,7 +8,7 @@
 //! Texts (kernels, plans, prompts, replies) are not in events but in blobs,
 //! named by content hash.
 
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, Outcome};
 use crate::hash::ContentHash;
 use crate::ids::{CandidateId, TaskKey};
 use crate::menu::MenuItem;
@@ -398,7 +398,14 @@ impl Event {
                     exchange.latency_ms = 0;
                 }
             }
-            Self::Evaluated(evaluated) => evaluated.evaluation.tiers.clear(),
+            Self::Evaluated(evaluated) => {
+                let evaluation = &mut evaluated.evaluation;
+                evaluation.tiers.clear();
+                // In which words an evaluator dies depends on the machine.
+                if evaluation.outcome == Outcome::Fault {
+                    evaluation.diagnostics.clear();
+                }
+            }
             Self::IterationOpened(_) | Self::IterationClosed(_) | Self::Finished(_) => {}
         }
         Some(event)

@@ -19,6 +19,7 @@ mod evaluator;
 mod file_store;
 mod gemmini;
 mod inputs;
+pub mod isolation;
 pub mod profile;
 mod stock;
 mod thread_count;
