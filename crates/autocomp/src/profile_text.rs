@@ -1,5 +1,6 @@
 //! A profile as people read it on a terminal of 100 columns.
 
+use crate::output::BOLD;
 use crate::text::{grouped, table, wrapped};
 use autocomp_gemmini_family::profile::{Cause, LineCycles, LocalRows, Profile};
 
@@ -83,7 +84,7 @@ struct Page {
 impl Page {
     fn heading(&mut self, title: &str) {
         let (on, off) = if self.coloured {
-            ("\x1b[1m", "\x1b[0m")
+            BOLD
         } else {
             ("", "")
         };

@@ -302,6 +302,27 @@ impl FinishReason {
             Self::BaselineFailed => "baseline_failed",
         }
     }
+
+    /// Returns the same in words, for a run with these settings.
+    #[must_use]
+    pub fn text(self, settings: &SearchSettings) -> String {
+        match self {
+            Self::Iterations => format!("all {} iterations are done", settings.iterations),
+            Self::Evaluations => format!(
+                "all {} evaluations that are allowed are done",
+                settings.max_evaluations.unwrap_or_default()
+            ),
+            Self::Stalled => format!(
+                "nothing better was found in {} iterations in a row",
+                settings.patience
+            ),
+            Self::PercentOfPeak => format!(
+                "the best kernel has the {} % of peak that were asked for",
+                settings.stop_at_percent_of_peak.unwrap_or_default()
+            ),
+            Self::BaselineFailed => "the kernel to start from is not correct".to_owned(),
+        }
+    }
 }
 
 /// The run came to its end.

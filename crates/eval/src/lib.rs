@@ -14,6 +14,7 @@ pub mod comparison;
 mod evaluator;
 mod file_store;
 pub mod inputs;
+pub mod isolation;
 mod settings;
 mod thread_count;
 mod tier_clock;

@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let profiled = bench
-        .evaluator
+        .direct
         .profile(&source)
         .map_err(|error| eval_error(&error))?;
     let mut report = ProfileReport {
