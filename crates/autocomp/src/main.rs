@@ -10,6 +10,7 @@ mod commands;
 mod error;
 mod evaluation_text;
 mod exit_code;
+mod given_file;
 mod measuring;
 mod model_usage;
 mod output;

@@ -1,6 +1,7 @@
 //! Makes the proposer that the settings ask for: the rewriter, or models.
 
 use crate::error::CliError;
+use crate::given_file::{check_is_file, read_text};
 use crate::measuring::Bench;
 use crate::registry;
 use crate::run_errors::eval_error;
@@ -14,7 +15,6 @@ use autocomp_llm::{
     RetryPolicy, Secrets,
 };
 use std::env;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,6 +127,12 @@ pub fn connector(
 ) -> Result<Connector, CliError> {
     let mut secrets = Secrets::from_lookup(|name| env::var(name).ok());
     if let Some(path) = &asking.keys {
+        check_is_file(path).map_err(|error| {
+            CliError::input(format!(
+                "failed to read the key file {}: {error}",
+                path.display()
+            ))
+        })?;
         secrets.add_file(path).map_err(CliError::input)?;
     }
     let settings = ConnectSettings {
@@ -179,7 +185,7 @@ fn seconds(count: u64) -> Duration {
 pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let mut prices = PriceTable::built_in();
     if let Some(path) = file {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the price file {}: {error}",
                 path.display()

@@ -2,16 +2,20 @@
 //! search. The only place that reads the environment.
 
 use crate::error::CliError;
+use crate::measuring::isolation;
 use crate::registry;
-use autocomp_catalog::{Catalog, CatalogError, Problem, Target};
+use autocomp_catalog::{Added, Catalog, CatalogError, Problem, Target};
 use autocomp_eval::Surroundings;
+use autocomp_eval::isolation::Isolation;
 use clap::Args;
-use std::collections::{BTreeMap, BTreeSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Options of every command that evaluates or names targets and problems
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 pub struct WorkplaceOptions {
     /// Folder with targets, problems or suites of your own; may be repeated
     #[arg(long = "data", value_name = "FOLDER")]
@@ -31,11 +35,13 @@ pub struct Workplace {
     pub catalog: Catalog,
     /// The private cache.
     pub cache_folder: PathBuf,
-    compiler: Option<PathBuf>,
+    options: WorkplaceOptions,
     /// Folders given in place of a problem's name, and the problem in each.
     problem_folders: BTreeMap<String, String>,
-    /// Folders of the user's that the catalog has.
-    data: BTreeSet<PathBuf>,
+    /// Folders of the user's that the catalog has, and what each brought.
+    data: Vec<(PathBuf, Added)>,
+    /// Processes that evaluate for this one.
+    pub isolation: Arc<Isolation>,
 }
 
 impl Workplace {
@@ -44,9 +50,10 @@ impl Workplace {
         let mut workplace = Self {
             catalog: Catalog::built_in().map_err(catalog_error)?,
             cache_folder: cache_folder(options.cache_dir.as_deref())?,
-            compiler: options.compiler.clone(),
+            options: options.clone(),
             problem_folders: BTreeMap::new(),
-            data: BTreeSet::new(),
+            data: Vec::new(),
+            isolation: Arc::new(isolation()),
         };
         for folder in &options.data {
             workplace.add_data(folder)?;
@@ -54,13 +61,25 @@ impl Workplace {
         Ok(workplace)
     }
 
-    /// Adds a folder of the user's, unless the catalog has it already.
-    pub fn add_data(&mut self, folder: &Path) -> Result<(), CliError> {
+    /// Adds a folder of the user's, unless the catalog has it already, and returns what
+    /// it brought.
+    pub fn add_data(&mut self, folder: &Path) -> Result<Added, CliError> {
         let resolved = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        if self.data.insert(resolved) {
-            self.catalog.add_folder(folder).map_err(catalog_error)?;
+        if let Some((_, added)) = self.data.iter().find(|(known, _)| *known == resolved) {
+            return Ok(added.clone());
         }
-        Ok(())
+        let added = self.catalog.add_folder(folder).map_err(catalog_error)?;
+        self.data.push((resolved, added.clone()));
+        Ok(added)
+    }
+
+    /// Returns options with which another process opens the like of this workplace, as it
+    /// is now.
+    pub fn options_of_its_like(&self) -> WorkplaceOptions {
+        WorkplaceOptions {
+            data: self.data.iter().map(|(folder, _)| folder.clone()).collect(),
+            ..self.options.clone()
+        }
     }
 
     /// Loads a problem by name, or from a folder given by its path.
@@ -71,7 +90,7 @@ impl Workplace {
         let path = Path::new(name);
         let is_known = self.catalog.problem_names().any(|known| known == name);
         if !is_known && path.is_dir() {
-            let added = self.catalog.add_folder(path).map_err(catalog_error)?;
+            let added = self.add_data(path)?;
             let [only] = added.problems.as_slice() else {
                 let names = added.problems.join(", ");
                 return Err(CliError::usage(format!(
@@ -119,7 +138,7 @@ impl Workplace {
     /// Returns what families may use of this machine.
     pub fn surroundings(&self) -> Surroundings {
         Surroundings {
-            compiler: self.compiler.clone(),
+            compiler: self.options.compiler.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),
             install: true,

@@ -9,7 +9,7 @@
 //! named by content hash.
 
 use crate::cost::Cost;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, Outcome};
 use crate::hash::ContentHash;
 use crate::ids::{CandidateId, TaskKey};
 use crate::menu::MenuItem;
@@ -304,6 +304,27 @@ impl FinishReason {
             Self::BaselineFailed => "baseline_failed",
         }
     }
+
+    /// Returns the same in words, for a run with these settings.
+    #[must_use]
+    pub fn text(self, settings: &SearchSettings) -> String {
+        match self {
+            Self::Iterations => format!("all {} iterations are done", settings.iterations),
+            Self::Evaluations => format!(
+                "all {} evaluations that are allowed are done",
+                settings.max_evaluations.unwrap_or_default()
+            ),
+            Self::Stalled => format!(
+                "nothing better was found in {} iterations in a row",
+                settings.patience
+            ),
+            Self::PercentOfPeak => format!(
+                "the best kernel has the {} % of peak that were asked for",
+                settings.stop_at_percent_of_peak.unwrap_or_default()
+            ),
+            Self::BaselineFailed => "the kernel to start from is not correct".to_owned(),
+        }
+    }
 }
 
 /// The run came to its end.
@@ -401,7 +422,14 @@ impl Event {
                     exchange.latency_ms = 0;
                 }
             }
-            Self::Evaluated(evaluated) => evaluated.evaluation.tiers.clear(),
+            Self::Evaluated(evaluated) => {
+                let evaluation = &mut evaluated.evaluation;
+                evaluation.tiers.clear();
+                // In which words an evaluator dies depends on the machine.
+                if evaluation.outcome == Outcome::Fault {
+                    evaluation.diagnostics.clear();
+                }
+            }
             Self::IterationOpened(_) | Self::IterationClosed(_) | Self::Finished(_) => {}
         }
         Some(event)

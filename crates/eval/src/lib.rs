@@ -15,6 +15,7 @@ mod evaluator;
 mod family;
 mod file_store;
 pub mod inputs;
+pub mod isolation;
 pub mod profile;
 mod settings;
 pub mod text;

@@ -274,7 +274,7 @@ fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> 
             .suite(name)
             .map_err(|error| catalog_error(error).hint("a folder with problems is a suite too"));
     }
-    let added = workplace.catalog.add_folder(path).map_err(catalog_error)?;
+    let added = workplace.add_data(path)?;
     if let [only] = added.suites.as_slice() {
         return workplace.catalog.suite(only).map_err(catalog_error);
     }

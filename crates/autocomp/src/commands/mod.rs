@@ -16,6 +16,8 @@ mod sim;
 mod targets;
 
 use crate::error::CliError;
+use crate::exit_code;
+use crate::measuring::evaluate_for_parent;
 use crate::output::Output;
 use clap::Subcommand;
 
@@ -38,7 +40,13 @@ pub enum Command {
     #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
+    /// Evaluate for the process that started this one
+    #[command(hide = true, name = EVALUATOR)]
+    Evaluator,
 }
+
+/// The command with which the program starts processes of its own that evaluate.
+pub const EVALUATOR: &str = "evaluator";
 
 /// Runs a command and returns the exit code.
 pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
@@ -57,5 +65,9 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Models(command) => models::run(command, output),
         #[cfg(feature = "gemmini")]
         Command::Sim(command) => sim::run(command, output),
+        Command::Evaluator => match evaluate_for_parent() {
+            Ok(()) => Ok(exit_code::SUCCESS),
+            Err(error) => Err(CliError::environment(error)),
+        },
     }
 }

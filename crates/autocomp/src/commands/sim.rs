@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::exit_code;
+use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
@@ -134,7 +135,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
             .unwrap_or(&target.default_machine),
     )
     .map_err(|error| eval_error(&error))?;
-    let elf = fs::read(&arguments.elf).map_err(|error| {
+    let elf = read_file(&arguments.elf, LARGEST_PROGRAM).map_err(|error| {
         CliError::input(format!(
             "failed to read {}: {error}",
             arguments.elf.display()
@@ -180,7 +181,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         stopped: stopped(&report, &program, arguments.max_instructions),
         warnings: warnings(machine.accelerator().functional().warnings(), &program),
     };
-    output.result(&report, || report.stdout.clone())?;
+    output.exact_result(&report, || report.stdout.clone())?;
     output.message(format!(
         "{}, {} instructions, {} cycles, {wall_s:.3} s{}",
         report.exit_code.map_or_else(
@@ -398,7 +399,7 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
             .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; the one that is meant by default is in the source tree of autocomp")
     };
     let table = folder.join(counts);
-    let counts = fs::read_to_string(&table).map_err(|error| unreadable(&table, error))?;
+    let counts = read_text(&table).map_err(|error| unreadable(&table, error))?;
     let elf = folder.join("elf");
     let mut programs = Vec::new();
     for entry in fs::read_dir(&elf).map_err(|error| unreadable(&elf, error))? {
@@ -411,7 +412,7 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
                 .into_owned();
             programs.push((
                 name,
-                fs::read(&path).map_err(|error| unreadable(&path, error))?,
+                read_file(&path, LARGEST_PROGRAM).map_err(|error| unreadable(&path, error))?,
             ));
         }
     }

@@ -232,6 +232,7 @@ pub enum Failure {
     Input,
     Fault,
     Panic,
+    Contradiction,
 }
 
 impl Evaluator for Toy {
@@ -274,6 +275,7 @@ impl Toy {
             Some((at, Failure::Panic)) if at == call => panic!("index out of bounds"),
             _ => {}
         }
+        let contradicts = matches!(self.fails_at, Some((at, Failure::Contradiction)) if at == call);
         let mut evaluation = Evaluation {
             key: self.key(source),
             outcome: Outcome::Ok,
@@ -332,6 +334,12 @@ impl Toy {
                     lines: Vec::new(),
                 });
             }
+        }
+        if contradicts {
+            evaluation.outcome = match evaluation.outcome {
+                Outcome::Ok => Outcome::Wrong,
+                _ => Outcome::Ok,
+            };
         }
         Ok(evaluation)
     }

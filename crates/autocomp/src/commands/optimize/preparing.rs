@@ -299,10 +299,10 @@ fn refuse_other_course(
 
 /// Brings the user's folders into the catalog.
 fn add_data(workplace: &mut Workplace, settings: &Settings) -> Result<(), CliError> {
-    settings
-        .data
-        .iter()
-        .try_for_each(|folder| workplace.add_data(folder))
+    for folder in &settings.data {
+        workplace.add_data(folder)?;
+    }
+    Ok(())
 }
 
 /// Returns the settings as they are stored with the run: good from any folder.
@@ -431,11 +431,15 @@ fn open_bench(
     output: Output,
 ) -> Result<Bench, CliError> {
     let problem = settings.problem.as_deref().unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = settings.workers.unwrap_or(processors).max(1);
     Bench::open(
         workplace,
         problem,
         settings.machine.as_deref(),
         EvaluatorSettings {
+            // Each worker has an evaluator of its own, which knows nothing of the others.
+            threads: (processors / workers).max(1),
             // Only models read the feedback.
             experiments: !settings.models.is_empty(),
             ..evaluator_settings(true)

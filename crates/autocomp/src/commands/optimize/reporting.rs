@@ -30,6 +30,8 @@ struct OptimizeReport {
     status: &'static str,
     /// Why it finished or stopped.
     reason: String,
+    /// The same in words.
+    reason_text: String,
     baseline_cost: CostObject,
     best_cost: CostObject,
     /// The same if cycles are counted, as the next.
@@ -121,6 +123,11 @@ pub fn finish(
                     .map_or("unknown", |stop| stop.reason.name())
                     .to_owned()
             }),
+        reason_text: match (end.finish, &end.stop) {
+            (Some(finish), _) => finish.text(&view.search.started().settings),
+            (None, Some(stop)) => stop.message.clone(),
+            (None, None) => String::new(),
+        },
         baseline_cost: baseline.into(),
         best_cost: best.cost.into(),
         baseline_cycles: baseline.in_cycles(),
@@ -145,6 +152,7 @@ pub fn finish(
     output.result(&report, || {
         result_text(&report, &run, (folder, &best_kernel), bench, problem)
     })?;
+    tell_of_faults(&view, folder, output);
     match &end.stop {
         None => Ok(after_failed_proposals(&view, output)),
         // A time limit is what the user asked for.
@@ -164,6 +172,28 @@ pub fn finish(
             Ok(error.exit_code())
         }
     }
+}
+
+/// Tells of kernels that the evaluator could not judge.
+fn tell_of_faults(view: &RunView, folder: &Path, output: Output) {
+    let faults: Vec<_> = view
+        .events
+        .iter()
+        .filter_map(|stored| match &stored.event {
+            Event::Evaluated(it) if it.evaluation.outcome == Outcome::Fault => Some(it),
+            _ => None,
+        })
+        .collect();
+    let Some(last) = faults.last() else { return };
+    let found = last.evaluation.diagnostics.first();
+    output.message(format!(
+        "FAULT OF AUTOCOMP: {} kernels could not be judged and were left out; the last one: {}\n\
+         hint: please report it with the kernel, which `autocomp show {} --task {}` prints",
+        faults.len(),
+        found.map_or("no reason is known", |found| found.message.as_str()),
+        folder.display(),
+        last.key,
+    ));
 }
 
 /// Tells of plans and drafts that could not be had, and returns the exit code:
@@ -306,6 +336,11 @@ fn result_text(
                 "evaluations in {}",
                 text::clock(Duration::from_secs_f64(report.wall_s))
             ),
+        ],
+        vec![
+            report.status.to_owned(),
+            String::new(),
+            report.reason_text.clone(),
         ],
     ];
     format!(
