@@ -10,15 +10,15 @@ mod commands;
 mod error;
 mod evaluation_text;
 mod exit_code;
+mod given_file;
 mod measuring;
 mod model_usage;
 mod output;
-mod profile_text;
 mod progress;
 mod proposing;
+mod registry;
 mod run_errors;
 mod settings;
-mod text;
 mod workplace;
 
 use clap::Parser;

@@ -3,9 +3,9 @@
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
-use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_eval::cache::{Pruning, look, prune};
+use autocomp_eval::text;
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;

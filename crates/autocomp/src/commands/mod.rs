@@ -12,10 +12,13 @@ mod profile;
 mod prompt;
 mod runs;
 mod show;
+#[cfg(feature = "gemmini")]
 mod sim;
 mod targets;
 
 use crate::error::CliError;
+use crate::exit_code;
+use crate::measuring::evaluate_for_parent;
 use crate::output::Output;
 use clap::Subcommand;
 
@@ -36,9 +39,16 @@ pub enum Command {
     Ask(ask::Arguments),
     #[command(subcommand)]
     Models(models::Command),
+    #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
+    /// Evaluate for the process that started this one
+    #[command(hide = true, name = EVALUATOR)]
+    Evaluator,
 }
+
+/// The command with which the program starts processes of its own that evaluate.
+pub const EVALUATOR: &str = "evaluator";
 
 /// Runs a command and returns the exit code.
 pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
@@ -56,6 +66,11 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
+        #[cfg(feature = "gemmini")]
         Command::Sim(command) => sim::run(command, output),
+        Command::Evaluator => match evaluate_for_parent() {
+            Ok(()) => Ok(exit_code::SUCCESS),
+            Err(error) => Err(CliError::environment(error)),
+        },
     }
 }

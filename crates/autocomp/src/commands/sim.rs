@@ -2,10 +2,13 @@
 
 use crate::error::CliError;
 use crate::exit_code;
+use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
 use crate::output::Output;
-use crate::text;
-use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
+use crate::run_errors::eval_error;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_eval::text;
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
+use autocomp_gemmini_family::machine_config;
 use autocomp_gemmini_sim::{
     CalibrationError, CalibrationGroup, CalibrationSuite, Machine, Program, ProgramEnd,
     ProgramReport, SimError, calibrate, parse_counts, run_loaded,
@@ -120,8 +123,15 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
 fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target(&arguments.target)?;
-    let config = machine_config(&target, arguments.machine.as_deref())?;
-    let elf = fs::read(&arguments.elf).map_err(|error| {
+    let config = machine_config(
+        &target,
+        arguments
+            .machine
+            .as_deref()
+            .unwrap_or(&target.default_machine),
+    )
+    .map_err(|error| eval_error(&error))?;
+    let elf = read_file(&arguments.elf, LARGEST_PROGRAM).map_err(|error| {
         CliError::input(format!(
             "failed to read {}: {error}",
             arguments.elf.display()
@@ -167,7 +177,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         stopped: stopped(&report, &program, arguments.max_instructions),
         warnings: warnings(machine.accelerator().functional().warnings(), &program),
     };
-    output.result(&report, || report.stdout.clone())?;
+    output.exact_result(&report, || report.stdout.clone())?;
     output.message(format!(
         "{}, {} instructions, {} cycles, {wall_s:.3} s{}",
         report.exit_code.map_or_else(
@@ -289,7 +299,8 @@ fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> 
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
-    let mut machine = machine_config(&target, Some(&arguments.machine))?;
+    let mut machine =
+        machine_config(&target, &arguments.machine).map_err(|error| eval_error(&error))?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = match &arguments.suite {
         Some(folder) => read_suite(folder, &arguments.counts)?,
@@ -417,7 +428,7 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
             .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; without it, the built-in one is taken")
     };
     let table = folder.join(counts);
-    let counts = fs::read_to_string(&table).map_err(|error| unreadable(&table, error))?;
+    let counts = read_text(&table).map_err(|error| unreadable(&table, error))?;
     let elf = folder.join("elf");
     let mut programs = Vec::new();
     for entry in fs::read_dir(&elf).map_err(|error| unreadable(&elf, error))? {
@@ -430,7 +441,7 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
                 .into_owned();
             programs.push((
                 name,
-                fs::read(&path).map_err(|error| unreadable(&path, error))?,
+                read_file(&path, LARGEST_PROGRAM).map_err(|error| unreadable(&path, error))?,
             ));
         }
     }

@@ -2,9 +2,8 @@
 
 use crate::measuring::Bench;
 use crate::output::Output;
-use crate::text;
-use autocomp_core::Outcome;
-use autocomp_eval::Evaluator as _;
+use autocomp_core::{Cost, CostObject, Outcome};
+use autocomp_eval::text;
 use serde::Serialize;
 
 /// Another kernel of the problem; field names are stable.
@@ -12,8 +11,10 @@ use serde::Serialize;
 pub struct OtherKernel {
     kernel: String,
     outcome: Outcome,
+    /// Null unless the outcome is `ok`.
+    cost: Option<CostObject>,
     cycles: Option<u64>,
-    /// Its cycles by those of the best kernel.
+    /// Its cost by that of the best kernel.
     ratio: Option<f64>,
 }
 
@@ -22,7 +23,7 @@ pub struct OtherKernel {
 pub fn other_kernels(
     bench: &Bench,
     baseline: &str,
-    best_cycles: u64,
+    best: Cost,
     output: Output,
 ) -> Vec<OtherKernel> {
     let mut others = Vec::new();
@@ -32,18 +33,19 @@ pub fn other_kernels(
         }
         match bench.evaluator.evaluate(source) {
             Ok(evaluation) => {
-                let cycles = evaluation.measurement.map(|it| it.cycles.0);
+                let cost = evaluation.measurement.map(|it| it.cost);
                 others.push(OtherKernel {
                     kernel: name.clone(),
                     outcome: evaluation.outcome,
-                    cycles,
-                    ratio: cycles.map(|cycles| cycles as f64 / best_cycles as f64),
+                    cost: cost.map(CostObject::from),
+                    cycles: cost.and_then(Cost::in_cycles),
+                    ratio: cost.map(|cost| cost.value as f64 / best.value as f64),
                 });
             }
             Err(error) => output.message(format!("note: {name} could not be evaluated: {error}")),
         }
     }
-    others.sort_by_key(|other| std::cmp::Reverse(other.cycles));
+    others.sort_by_key(|other| std::cmp::Reverse(other.cost.as_ref().map(|cost| cost.value)));
     others
 }
 
@@ -54,11 +56,11 @@ pub fn others_text(others: &[OtherKernel]) -> String {
     }
     let rows: Vec<Vec<String>> = others
         .iter()
-        .map(|other| match (other.cycles, other.ratio) {
-            (Some(cycles), Some(ratio)) => vec![
+        .map(|other| match (&other.cost, other.ratio) {
+            (Some(cost), Some(ratio)) => vec![
                 other.kernel.clone(),
-                text::grouped(cycles),
-                format!("cycles, {ratio:.2}x those of the best"),
+                text::grouped(cost.value),
+                format!("{}, {ratio:.2}x those of the best", cost.unit),
             ],
             _ => vec![
                 other.kernel.clone(),

@@ -8,11 +8,11 @@ use crate::output::Output;
 use crate::proposing::{Proposing, proposing};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
-use crate::text;
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
 use autocomp_core::{SearchSettings, Seed, Usage};
 use autocomp_eval::EvaluatorSettings;
+use autocomp_eval::text;
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
 use std::path::{Path, PathBuf};
@@ -93,9 +93,13 @@ fn start(
     let proposing = proposing(&settings, &bench, &Usage::default())?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
     let mut stored = in_stored_form(&settings, workplace);
+    // A bare name is looked up again when the run is resumed.
     stored.compiler = workplace
-        .is_compiler_named()
-        .then(|| bench.evaluator.toolchain().program().to_owned());
+        .named_compiler()
+        .map(|named| match named.exists() {
+            true => std::path::absolute(named).unwrap_or_else(|_| named.to_owned()),
+            false => named.to_owned(),
+        });
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -181,8 +185,13 @@ fn replay(
     add_data(workplace, &settings)?;
     check_run_dir(arguments)?;
     workplace.prefer_compiler(settings.compiler.as_deref(), Some(&new.compiler));
-    workplace.or_pinned_compiler(output)?;
-    let bench = open_bench(workplace, &settings, output)?;
+    let bench = match open_bench(workplace, &settings, output) {
+        // A replay may be measured with another one.
+        Err(_) if workplace.forget_preferred_compiler() => {
+            open_bench(workplace, &settings, output)?
+        }
+        opened => opened?,
+    };
     if bench.compiler != new.compiler {
         output.message(format!(
             "note: the recorded run was measured with {}, this one is with {}; cycles may differ",
@@ -307,10 +316,10 @@ fn refuse_other_course(
 
 /// Brings the user's folders into the catalog.
 fn add_data(workplace: &mut Workplace, settings: &Settings) -> Result<(), CliError> {
-    settings
-        .data
-        .iter()
-        .try_for_each(|folder| workplace.add_data(folder))
+    for folder in &settings.data {
+        workplace.add_data(folder)?;
+    }
+    Ok(())
 }
 
 /// Returns the settings as they are stored with the run: good from any folder.
@@ -439,11 +448,15 @@ fn open_bench(
     output: Output,
 ) -> Result<Bench, CliError> {
     let problem = settings.problem.as_deref().unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = settings.workers.unwrap_or(processors).max(1);
     Bench::open(
         workplace,
         problem,
         settings.machine.as_deref(),
         EvaluatorSettings {
+            // Each worker has an evaluator of its own, which knows nothing of the others.
+            threads: (processors / workers).max(1),
             // Only models read the feedback.
             experiments: !settings.models.is_empty(),
             ..evaluator_settings(true)
