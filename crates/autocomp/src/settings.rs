@@ -23,6 +23,8 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
+    /// C compiler, by path or name [default: the pinned one].
+    pub compiler: Option<PathBuf>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Evaluations at a time [default: one for each processor].

@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Order of the customary kernels; others come after them.
-const CUSTOMARY: [&str; 4] = ["baseline", "library", "fsm", "expert"];
+const CUSTOMARY: [&str; 5] = ["baseline", "software", "library", "fsm", "expert"];
 
 /// Evaluate all kernels of a suite side by side
 ///

@@ -2,6 +2,7 @@
 
 mod ask;
 mod bench;
+mod cache;
 mod doctor;
 mod eval;
 mod models;
@@ -33,6 +34,7 @@ pub enum Command {
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
+    Cache(cache::Arguments),
     Prompt(prompt::Arguments),
     Ask(ask::Arguments),
     #[command(subcommand)]
@@ -59,6 +61,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Show(arguments) => show::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
+        Command::Cache(arguments) => cache::run(&arguments, output),
         Command::Doctor(arguments) => doctor::run(&arguments, output),
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),

@@ -1,6 +1,7 @@
 //! What a run ends with: the best kernel, the result, the exit code.
 
 use super::super::show::lineage_text;
+use super::comparing::{OtherKernel, other_kernels, others_text};
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
@@ -53,6 +54,8 @@ struct OptimizeReport {
     run: PathBuf,
     seed: u64,
     compiler: String,
+    /// Other kernels of the problem, slowest first.
+    others: Vec<OtherKernel>,
     history: String,
     plans: Vec<PlanReport>,
 }
@@ -105,6 +108,20 @@ pub fn finish(
             folder.display()
         ))
     })?;
+    // Whoever wants to stop does not want to wait for a comparison.
+    let is_over = match &end.stop {
+        None => true,
+        Some(stop) => stop.reason == StopReason::WallTime,
+    };
+    let others = if is_over {
+        let baseline = view
+            .blobs()
+            .get_text(view.search.started().baseline)
+            .map_err(|error| store_error(&error))?;
+        other_kernels(bench, &baseline, best.cost, output)
+    } else {
+        Vec::new()
+    };
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),
@@ -146,6 +163,7 @@ pub fn finish(
         run: absolute(folder),
         seed: run.seed.0,
         compiler: run.compiler.clone(),
+        others,
         history: run.history.to_string(),
         plans: plan_reports(&run),
     };
@@ -344,8 +362,9 @@ fn result_text(
         ],
     ];
     format!(
-        "\n{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
+        "\n{}{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
+        others_text(&report.others),
         lineage_text(run),
         best_kernel.display(),
         folder.display(),
