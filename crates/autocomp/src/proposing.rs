@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::measuring::Bench;
+use crate::output::guard;
 use crate::settings::{AskingSettings, BudgetSettings, Settings};
 use crate::workplace::machine_config;
 use autocomp_agents::{
@@ -114,6 +115,7 @@ pub fn connector(
     if let Some(path) = &asking.keys {
         secrets.add_file(path).map_err(CliError::input)?;
     }
+    guard(&secrets);
     let settings = ConnectSettings {
         timeout: seconds(asking.timeout_s.max(1)),
         answer_timeout: seconds(asking.answer_timeout_s.max(1)),
@@ -142,7 +144,7 @@ pub fn connector(
     };
     let spent = Amount {
         cost: spent.cost,
-        tokens: spent.input_tokens + spent.cached_tokens + spent.output_tokens,
+        tokens: spent.tokens(),
         requests: spent.requests,
     };
     Ok(Connector::new(
@@ -182,6 +184,7 @@ fn connect_error(error: &ConnectError) -> CliError {
     match error {
         ConnectError::Model(_) => CliError::usage(error)
             .hint("a model is named `provider::model` or `provider@address::model`; `autocomp models list` names the providers"),
+        ConnectError::HoldsKey(_) => CliError::usage(error),
         ConnectError::Price(_) => CliError::usage(error)
             .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
         ConnectError::Client(_) => CliError::environment(error),
