@@ -4,7 +4,7 @@ use super::super::eval::kernel_source;
 use super::Arguments;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
-use crate::output::Output;
+use crate::output::{Output, redacted};
 use crate::proposing::{Proposing, proposing};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
@@ -107,7 +107,7 @@ fn start(
         settings: settings.search.clone(),
         menu: bench.target.menu.clone(),
         baseline,
-        spec: Some(stored.to_toml()?),
+        spec: Some(redacted(&stored.to_toml()?)),
     };
     let (folder, session) = create(arguments, &settings, new, &bench)?;
     output.message(format!(
@@ -131,7 +131,9 @@ fn resume(
 ) -> Result<Prepared, CliError> {
     let view = RunView::open(folder).map_err(|error| run_error(&error))?;
     let mut settings = stored_settings(&view)?;
-    let spent = view.search.progress().usage;
+    // What was under way when its process died may have been billed.
+    let mut spent = view.search.usage();
+    spent.add(&view.search.unsettled());
     let compiler = view.search.started().compiler.clone();
     let baseline = view
         .blobs()
