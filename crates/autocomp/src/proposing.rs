@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::given_file::{check_is_file, read_text};
 use crate::measuring::Bench;
+use crate::output::guard;
 use crate::registry;
 use crate::run_errors::eval_error;
 use crate::settings::{AskingSettings, BudgetSettings, Settings};
@@ -135,6 +136,7 @@ pub fn connector(
         })?;
         secrets.add_file(path).map_err(CliError::input)?;
     }
+    guard(&secrets);
     let settings = ConnectSettings {
         timeout: seconds(asking.timeout_s.max(1)),
         answer_timeout: seconds(asking.answer_timeout_s.max(1)),
@@ -163,7 +165,7 @@ pub fn connector(
     };
     let spent = Amount {
         cost: spent.cost,
-        tokens: spent.input_tokens + spent.cached_tokens + spent.output_tokens,
+        tokens: spent.tokens(),
         requests: spent.requests,
     };
     Ok(Connector::new(
@@ -203,6 +205,7 @@ fn connect_error(error: &ConnectError) -> CliError {
     match error {
         ConnectError::Model(_) => CliError::usage(error)
             .hint("a model is named `provider::model` or `provider@address::model`; `autocomp models list` names the providers"),
+        ConnectError::HoldsKey(_) => CliError::usage(error),
         ConnectError::Price(_) => CliError::usage(error)
             .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
         ConnectError::Client(_) => CliError::environment(error),

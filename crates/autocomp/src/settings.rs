@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::given_file::{LONGEST_TEXT, read_file, read_text};
 use autocomp_agents::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 use autocomp_core::SearchSettings;
-use autocomp_llm::{ConnectSettings, ReasoningEffort};
+use autocomp_llm::{ConnectSettings, ReasoningEffort, conceal};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -171,7 +171,9 @@ impl Settings {
     pub fn parse(text: &str, name: &str) -> Result<Self, CliError> {
         // The library's message has line, column, the source line and a caret.
         toml::from_str(text).map_err(|error| {
-            CliError::input(format!("{name}: {}", error.to_string().trim_end()))
+            // The excerpt may show a key that stands at a wrong place.
+            let (text, _) = conceal(error.to_string().trim_end());
+            CliError::input(format!("{name}: {text}"))
                 .hint("`autocomp optimize --help` names the settings; the file has the same names")
         })
     }

@@ -3,7 +3,7 @@
 use super::compiler::{Command, Family, Toolchain};
 use super::installation;
 use super::pinned::PINS;
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, Surroundings};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,12 +13,9 @@ use std::path::{Path, PathBuf};
 /// caller passes in what it found there.
 #[derive(Clone, Debug)]
 pub struct ToolchainSearch {
-    /// A compiler that the user named: `zig`, `clang` or a RISC-V GCC.
+    /// A compiler that the user named: `zig`, `clang` or a RISC-V GCC. If it
+    /// is given, nothing else is tried.
     pub configured: Option<PathBuf>,
-    /// Name of the compiler that a run was measured with (see
-    /// [`Toolchain::name`]): no other one will do. It may be a pinned one, the
-    /// configured one or one on `PATH`.
-    pub recorded: Option<String>,
     /// Where the pinned compiler was carried to from another machine: its
     /// wheel, or a folder with the wheel or an installation. If it has to be
     /// installed, then from there.
@@ -31,7 +28,29 @@ pub struct ToolchainSearch {
     pub install: bool,
 }
 
-/// Finds the recorded compiler, or the configured one, or else the pinned one, which is installed
+/// Finds the compiler to use on this machine: the one that a run was measured
+/// with, if that is wanted, or the one of [`find_toolchain`].
+///
+/// # Errors
+/// [`EvalError::Environment`] with the reason and the remedies.
+pub fn find(
+    surroundings: &Surroundings,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Toolchain, EvalError> {
+    let search = ToolchainSearch {
+        configured: surroundings.compiler.clone(),
+        carried: surroundings.carried.clone(),
+        path: surroundings.path.clone(),
+        cache_folder: surroundings.cache_folder.clone(),
+        install: surroundings.install,
+    };
+    match &surroundings.recorded {
+        None => find_toolchain(&search, progress),
+        Some(name) => find_recorded_toolchain(&search, name, progress),
+    }
+}
+
+/// Finds the configured compiler or else the pinned one, which is installed
 /// into the private cache folder if needed. Whatever else the machine has is
 /// left alone, so that equal kernels take equal cycles everywhere.
 ///
@@ -43,9 +62,6 @@ pub fn find_toolchain(
     search: &ToolchainSearch,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
-    if let Some(name) = &search.recorded {
-        return recorded_toolchain(search, name, progress);
-    }
     let Some(configured) = &search.configured else {
         return pinned_toolchain(search, &PINS[0], progress);
     };
@@ -61,8 +77,13 @@ pub fn find_toolchain(
     })
 }
 
-/// Finds the compiler called `name`.
-fn recorded_toolchain(
+/// Finds the compiler called `name` (see [`Toolchain::name`]), with which a run
+/// was measured: a pinned one, which is installed if needed, or the configured
+/// one or one on `PATH` if that is its name.
+///
+/// # Errors
+/// [`EvalError::Environment`] if the machine does not have it.
+pub fn find_recorded_toolchain(
     search: &ToolchainSearch,
     name: &str,
     progress: &mut dyn FnMut(&str),

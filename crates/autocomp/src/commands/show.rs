@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
 use autocomp_core::{CandidateId, ContentHash, Event};
 use autocomp_eval::text;
-use autocomp_runner::{RunReport, RunView};
+use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::history_lines;
 use clap::Args;
 use serde::Serialize;
@@ -242,6 +242,17 @@ fn report_text(report: &ShowReport) -> String {
             text::dollars(progress.usage.cost.0),
         );
         out += &model_lines(models);
+    }
+    if 0 < progress.unsettled.requests {
+        let fate = match report.status {
+            RunState::Running { .. } => "are under way",
+            _ => "were cut off (resuming counts them in full)",
+        };
+        out += &format!(
+            "{} calls {fate}, up to {}\n",
+            text::grouped(progress.unsettled.requests),
+            text::dollars(progress.unsettled.cost.0),
+        );
     }
     out.push('\n');
     out += &lineage_text(report);

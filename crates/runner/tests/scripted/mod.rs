@@ -103,6 +103,7 @@ fn exchange(prompt: &str, reply: &str, cost: u64) -> Exchange {
         latency_ms: std::time::SystemTime::now()
             .elapsed()
             .map_or(1, |it| it.as_nanos() as u64 % 50),
+        reservation: None,
     }
 }
 

@@ -11,8 +11,8 @@ use serde::Serialize;
 pub struct OtherKernel {
     kernel: String,
     outcome: Outcome,
-    /// Null unless the outcome is `ok`.
     cost: Option<CostObject>,
+    /// The same if cycles are counted.
     cycles: Option<u64>,
     /// Its cost by that of the best kernel.
     ratio: Option<f64>,
@@ -33,19 +33,19 @@ pub fn other_kernels(
         }
         match bench.evaluator.evaluate(source) {
             Ok(evaluation) => {
-                let cost = evaluation.measurement.map(|it| it.cost);
+                let cost = evaluation.cost();
                 others.push(OtherKernel {
                     kernel: name.clone(),
                     outcome: evaluation.outcome,
                     cost: cost.map(CostObject::from),
                     cycles: cost.and_then(Cost::in_cycles),
-                    ratio: cost.map(|cost| cost.value as f64 / best.value as f64),
+                    ratio: cost.map(|cost| best.times(cost)),
                 });
             }
             Err(error) => output.message(format!("note: {name} could not be evaluated: {error}")),
         }
     }
-    others.sort_by_key(|other| std::cmp::Reverse(other.cost.as_ref().map(|cost| cost.value)));
+    others.sort_by_key(|other| std::cmp::Reverse(other.cost.map(|it| it.value)));
     others
 }
 
@@ -56,11 +56,11 @@ pub fn others_text(others: &[OtherKernel]) -> String {
     }
     let rows: Vec<Vec<String>> = others
         .iter()
-        .map(|other| match (&other.cost, other.ratio) {
+        .map(|other| match (other.cost, other.ratio) {
             (Some(cost), Some(ratio)) => vec![
                 other.kernel.clone(),
                 text::grouped(cost.value),
-                format!("{}, {ratio:.2}x those of the best", cost.unit),
+                format!("{}, {ratio:.2}x the best", cost.unit),
             ],
             _ => vec![
                 other.kernel.clone(),

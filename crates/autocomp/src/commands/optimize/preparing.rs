@@ -4,7 +4,7 @@ use super::super::eval::kernel_source;
 use super::Arguments;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
-use crate::output::Output;
+use crate::output::{Output, redacted};
 use crate::proposing::{Proposing, proposing};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
@@ -93,13 +93,10 @@ fn start(
     let proposing = proposing(&settings, &bench, &Usage::default())?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
     let mut stored = in_stored_form(&settings, workplace);
-    // A bare name is looked up again when the run is resumed.
     stored.compiler = workplace
-        .named_compiler()
-        .map(|named| match named.exists() {
-            true => std::path::absolute(named).unwrap_or_else(|_| named.to_owned()),
-            false => named.to_owned(),
-        });
+        .is_compiler_named()
+        .then(|| bench.direct.compiler_program().map(Path::to_owned))
+        .flatten();
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -110,7 +107,7 @@ fn start(
         settings: settings.search.clone(),
         menu: bench.target.menu.clone(),
         baseline,
-        spec: Some(stored.to_toml()?),
+        spec: Some(redacted(&stored.to_toml()?)),
     };
     let (folder, session) = create(arguments, &settings, new, &bench)?;
     output.message(format!(
@@ -134,7 +131,9 @@ fn resume(
 ) -> Result<Prepared, CliError> {
     let view = RunView::open(folder).map_err(|error| run_error(&error))?;
     let mut settings = stored_settings(&view)?;
-    let spent = view.search.progress().usage;
+    // What was under way when its process died may have been billed.
+    let mut spent = view.search.usage();
+    spent.add(&view.search.unsettled());
     let compiler = view.search.started().compiler.clone();
     let baseline = view
         .blobs()
@@ -186,11 +185,8 @@ fn replay(
     check_run_dir(arguments)?;
     workplace.prefer_compiler(settings.compiler.as_deref(), Some(&new.compiler));
     let bench = match open_bench(workplace, &settings, output) {
-        // A replay may be measured with another one.
-        Err(_) if workplace.forget_preferred_compiler() => {
-            open_bench(workplace, &settings, output)?
-        }
-        opened => opened?,
+        Err(_) if workplace.forget_recorded_compiler() => open_bench(workplace, &settings, output)?,
+        other => other?,
     };
     if bench.compiler != new.compiler {
         output.message(format!(
