@@ -256,6 +256,7 @@ fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
     let empty = tempfile::tempdir().expect("a folder");
     let search = ToolchainSearch {
         configured: None,
+        recorded: None,
         carried: None,
         path: Some(empty.path().into()),
         cache_folder: empty.path().join("cache"),
