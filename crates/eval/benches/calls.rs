@@ -11,7 +11,7 @@
 
 mod compiler;
 
-use autocomp_eval::build::{Build, Builder, Loops, Source};
+use autocomp_eval::build::{Build, Builder, Loops, Rules, Source};
 use autocomp_gemmini::Gemmini;
 use autocomp_gemmini::timing::Recording;
 use autocomp_riscv::{Limits, Mode};
@@ -47,10 +47,11 @@ fn build(builder: &Builder, problem: &Problem, text: &str) -> Program {
         header: Some("gemmini.h"),
         macros: &macros,
         loops: Loops::Plain,
+        rules: Rules::Kernel,
     };
     match builder.build(&source).unwrap() {
         Build::Built(program) => Program::parse(&program.elf).unwrap(),
-        Build::Failed(found) => panic!("{found:?}"),
+        Build::Failed(found) | Build::Refused(found) => panic!("{found:?}"),
     }
 }
 

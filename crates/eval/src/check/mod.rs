@@ -1,11 +1,15 @@
-//! Static checks of a kernel, before anything is built.
+//! Static checks of a kernel: of its text, before anything is built, and of what is left
+//! of it when the compiler has expanded its macros.
 //!
 //! They save work and explain what is not allowed; nothing depends on them
 //! for safety. Syntax errors are left to the compiler, which knows the macros.
 
 mod entry;
+mod expanded;
 mod rules;
 mod tokens;
+
+pub(crate) use expanded::{Expanded, templates};
 
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
 use autocomp_targets::Problem;
@@ -45,11 +49,32 @@ pub(crate) fn check(source: &str, file: &str, problem: &Problem) -> Vec<Diagnost
             "remove it",
         )];
     }
+    // Compilers disagree about whether such a line has ended.
+    let lone = |at: &usize| source.as_bytes().get(at + 1) != Some(&b'\n');
+    if let Some(at) = source.match_indices('\r').map(|(at, _)| at).find(lone) {
+        let location = SourceLocation {
+            file: file.to_owned(),
+            line: 1 + source[..at].matches('\n').count() as u32,
+            column: None,
+        };
+        return vec![refusal(
+            "carriage-return",
+            "a carriage return ends no line without a line feed behind it".into(),
+            Some(location),
+            "end lines with a line feed",
+        )];
+    }
     let tokens = tokens::tokens(source);
     let mut found = rules::check(&tokens, file);
     found.extend(entry::check(&tokens, file, problem));
+    quote(&mut found, source);
+    found
+}
+
+/// Keeps the first of `found` and quotes the lines of `source` that they are about.
+fn quote(found: &mut Vec<Diagnostic>, source: &str) {
     found.truncate(MAX_DIAGNOSTICS);
-    for diagnostic in &mut found {
+    for diagnostic in found {
         let line = diagnostic
             .location
             .as_ref()
@@ -59,7 +84,6 @@ pub(crate) fn check(source: &str, file: &str, problem: &Problem) -> Vec<Diagnost
             diagnostic.notes.insert(0, format!("line {line}: {text}"));
         }
     }
-    found
 }
 
 fn refusal(

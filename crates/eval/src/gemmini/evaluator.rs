@@ -2,12 +2,12 @@
 
 use super::cases::Cases;
 use super::engine::{ENGINE_HASH, Engine};
-use super::findings::Kernel;
-use super::oracle::{Oracle, parse, with_declaration};
+use super::findings::{self, Kernel};
+use super::oracle::{Oracle, with_declaration};
 use super::tier_clock::{TierClock, nanos};
 use super::timed_calls::Judged;
 use super::trial::{Trial, Verdict};
-use crate::build::{Build, Builder, Loops, Source};
+use crate::build::{Build, Builder, Image, Loops, Rules, Source};
 use crate::check;
 use crate::evaluator::{EvalError, Evaluator};
 use crate::file_store::FileStore;
@@ -202,7 +202,7 @@ impl GemminiEvaluator {
         }
     }
 
-    fn known_cases(&self) -> Result<&[Case], EvalError> {
+    pub(super) fn known_cases(&self) -> Result<&[Case], EvalError> {
         if let Some(cases) = self.cases.get() {
             return Ok(cases);
         }
@@ -283,8 +283,17 @@ impl GemminiEvaluator {
             Build::Failed(found) => {
                 return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
             }
+            Build::Refused(found) => {
+                return Ok((Verdict::failed(Outcome::Rejected, found), None));
+            }
         };
-        let program = parse(&elf)?;
+        let program = match Image::read(&elf, &self.problem.entry) {
+            Ok(program) => program,
+            Err(error) => {
+                let found = vec![findings::no_image(&error)];
+                return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
+            }
+        };
         let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
         let cases = cases.all();
@@ -321,10 +330,11 @@ impl GemminiEvaluator {
             header: self.header,
             macros: &self.macros,
             loops: Loops::Plain,
+            rules: Rules::Kernel,
         })?;
         let lines = source.lines().count() as u32;
         Ok(match build {
-            Build::Built(program) => Build::Built(program),
+            Build::Built(_) | Build::Refused(_) => build,
             Build::Failed(mut found) => {
                 for diagnostic in &mut found {
                     let place = diagnostic.location.take_if(|place| lines < place.line);

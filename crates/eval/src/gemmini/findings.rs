@@ -1,6 +1,7 @@
 //! Diagnostics of what a running kernel did.
 
 use super::session::Session;
+use crate::build::ImageError;
 use crate::comparison::{place, shown};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_riscv::{Fault, FaultKind, Limits};
@@ -44,6 +45,25 @@ impl Kernel<'_> {
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the diagnostic for a linked program that is not run.
+pub(super) fn no_image(error: &ImageError) -> Diagnostic {
+    let (code, remedy) = match error {
+        ImageError::TooLarge { .. } => (
+            "program-too-large",
+            "make static arrays smaller, and their alignment",
+        ),
+        ImageError::Shape(_) => (
+            "program-shape",
+            "leave out what is about linking: a kernel is code and data",
+        ),
+    };
+    Diagnostic {
+        stage: Stage::Build,
+        remedy: Some(remedy.into()),
+        ..diagnostic(code, error.to_string())
+    }
 }
 
 /// Returns outcome and diagnostic for a call that did not complete.
@@ -236,6 +256,21 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -
     found.remedy = Some(
         "check the conditions and steps of these loops; loops that do end are far too slow: let the accelerator do the work"
             .into(),
+    );
+    found
+}
+
+/// Returns the diagnostic for a kernel whose timed call took `timed` instructions, and
+/// `alone` behind a call with other inputs.
+pub(super) fn does_less(timed: u64, alone: u64) -> Diagnostic {
+    let mut found = diagnostic(
+        "state-between-calls",
+        format!(
+            "the timed call does not do what it does behind a call with other inputs: it takes {timed} instructions instead of {alone}, or other commands"
+        ),
+    );
+    found.remedy = Some(
+        "compute everything anew in every call, whatever calls before have left behind".into(),
     );
     found
 }

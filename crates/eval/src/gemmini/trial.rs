@@ -5,12 +5,13 @@ use super::cases::CaseOf;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
 use super::session::{Session, SessionKind, Watch};
+use crate::build::Image;
 use crate::comparison::compare;
 use crate::evaluator::EvalError;
 use crate::inputs::Case;
 use autocomp_core::{Diagnostic, Feedback, Measurement, Outcome, Seed};
 use autocomp_riscv::Mode;
-use autocomp_sim::{CallReport, Program};
+use autocomp_sim::CallReport;
 use autocomp_targets::{Role, Tolerance};
 
 /// What is said about a kernel whose result depends on the pattern in memory.
@@ -82,7 +83,7 @@ pub(super) enum Called {
 /// One kernel's program under test.
 pub(super) struct Trial<'a> {
     pub(super) evaluator: &'a GemminiEvaluator,
-    pub(super) program: &'a Program,
+    pub(super) program: &'a Image,
     pub(super) kernel: Kernel<'a>,
     pub(super) seed: Seed,
     /// Whether a profile with a timeline of the ranked call is wanted.
@@ -90,7 +91,11 @@ pub(super) struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    pub(super) fn session(&self, kind: SessionKind, seed: Seed) -> Result<Session<'a>, EvalError> {
+    pub(super) fn session(
+        &self,
+        kind: SessionKind,
+        seed: Seed,
+    ) -> Result<Box<Session<'a>>, EvalError> {
         let evaluator = self.evaluator;
         Session::new(
             &evaluator.engine,
@@ -192,7 +197,7 @@ impl<'a> Trial<'a> {
         apart: &Apart,
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
-        session.place(case, seed);
+        session.place(case, seed)?;
         let called = self.call(&mut session, case, seed, Watch::default())?;
         if !session.core_stands_alone() {
             apart.give_up();
@@ -220,9 +225,8 @@ impl<'a> Trial<'a> {
     ) -> Result<(Option<Verdict>, Box<Session<'a>>), EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let seed = self.seed.derive(&case.name);
-        // A whole machine, too large for the stack.
-        let mut session = Box::new(self.session(kind, seed)?);
-        session.place(case, seed);
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed)?;
         if apart.is_some() {
             session.note_origins();
         }
@@ -265,7 +269,7 @@ impl<'a> Trial<'a> {
     fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, seed)?;
-        session.place(case, seed.derive("other poison"));
+        session.place(case, seed.derive("other poison"))?;
         // Where nothing was written the poison shows through, which is no result.
         let before = session.outputs();
         if session.call(self.evaluator.limits()).is_err() {
@@ -381,7 +385,7 @@ impl<'a> Trial<'a> {
             ..SessionKind::plain(Mode::Functional)
         };
         let mut session = self.session(kind, seed)?;
-        session.place(case, seed);
+        session.place(case, seed)?;
         // It may stop for another reason now; the note is there or is not.
         let _ = session.call(self.evaluator.limits());
         Ok(session
