@@ -3,14 +3,16 @@
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
-use crate::text;
-use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
+use crate::run_errors::eval_error;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_eval::text;
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
-use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{
+use autocomp_gemmini_family::machine_config;
+use autocomp_gemmini_sim::{
     CalibrationError, CalibrationGroup, CalibrationSuite, Machine, Program, ProgramEnd,
     ProgramReport, SimError, calibrate, parse_counts, run_loaded,
 };
+use autocomp_riscv::{Limits, Mode};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -28,11 +30,11 @@ pub enum Command {
 /// Compare the simulator's cycles with a suite of programs measured on hardware
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Folder with `elf/` and `cycles.tsv`, such as `crates/sim/calibration/gemmini-rtl`
+    /// Folder with `elf/` and `cycles.tsv`, such as `crates/families/gemmini/sim/calibration/gemmini-rtl`
     #[arg(
         long,
         value_name = "FOLDER",
-        default_value = "crates/sim/calibration/gemmini-rtl"
+        default_value = "crates/families/gemmini/sim/calibration/gemmini-rtl"
     )]
     suite: PathBuf,
     /// Table of counts in the folder
@@ -124,7 +126,14 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
 fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target(&arguments.target)?;
-    let config = machine_config(&target, arguments.machine.as_deref())?;
+    let config = machine_config(
+        &target,
+        arguments
+            .machine
+            .as_deref()
+            .unwrap_or(&target.default_machine),
+    )
+    .map_err(|error| eval_error(&error))?;
     let elf = fs::read(&arguments.elf).map_err(|error| {
         CliError::input(format!(
             "failed to read {}: {error}",
@@ -293,7 +302,8 @@ fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> 
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
-    let mut machine = machine_config(&target, Some(&arguments.machine))?;
+    let mut machine =
+        machine_config(&target, &arguments.machine).map_err(|error| eval_error(&error))?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
     let report = calibrate(&suite, &machine).map_err(|error| suite_error(&error, arguments))?;
@@ -343,7 +353,7 @@ fn suite_error(error: &CalibrationError, arguments: &CalibrateArguments) -> CliE
         ),
         _ => (
             arguments.suite.join("elf"),
-            "programs like those of crates/sim/calibration/gemmini-rtl are needed",
+            "programs like those of crates/families/gemmini/sim/calibration/gemmini-rtl are needed",
         ),
     };
     CliError::input(format!("{}: {error}", place.display())).hint(hint)
