@@ -14,7 +14,6 @@
 //! the first such access itself. If there is one, or anything is wrong with
 //! the kernel, the calls are timed again with values, and only that counts.
 
-use super::findings;
 use super::session::{Session, SessionKind, Watch};
 use super::trial::{Called, Trial};
 use autocomp_core::{Diagnostic, Seed};
@@ -119,7 +118,7 @@ impl Trial<'_> {
         Ok(Some(RightCall {
             report,
             counts: session.counts(),
-            warnings: findings::warnings(&mut session, self.kernel),
+            warnings: self.warnings_at_end(&mut session),
         }))
     }
 

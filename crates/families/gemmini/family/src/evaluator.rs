@@ -8,7 +8,7 @@ use super::oracle::{Oracle, with_declaration};
 use super::timed_calls::Judged;
 use super::trial::Trial;
 use crate::profile::Profile;
-use autocomp_c::check;
+use autocomp_c::{check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
 use autocomp_eval::FileStore;
@@ -304,10 +304,14 @@ impl GemminiEvaluator {
             [] => (*timed, std::slice::from_ref(timed)),
             _ => (*timed, tested),
         };
-        match self.threads.take_spare() {
-            Some(_second) => trial.test_while_timing(tested, timed, clock),
-            None => trial.test_then_time(tested, timed, clock),
+        let (mut verdict, profiled) = match self.threads.take_spare() {
+            Some(_second) => trial.test_while_timing(tested, timed, clock)?,
+            None => trial.test_then_time(tested, timed, clock)?,
+        };
+        if matches!(verdict.outcome, Outcome::Wrong | Outcome::Illegal) {
+            verdict.diagnostics.extend(doubts(source, KERNEL_FILE));
         }
+        Ok((verdict, profiled))
     }
 
     fn build(&self, source: &str) -> Result<Build, EvalError> {

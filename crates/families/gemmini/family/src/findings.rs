@@ -211,6 +211,23 @@ pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Dia
     counted.collect()
 }
 
+/// Returns what is said about a kernel that has returned without a fence behind its last
+/// store: the machine itself waits for the accelerator then.
+pub(super) fn unfenced_end(session: &mut Session<'_>, kernel: Kernel<'_>) -> Option<Diagnostic> {
+    let pc = session.accelerator().functional().store_at_fence()?;
+    let mut found = diagnostic(
+        "no-final-fence",
+        "the kernel returns without a fence() behind its last mvout: on hardware its caller may read old data".to_owned(),
+    );
+    found.severity = Severity::Warning;
+    found.location = kernel.location(session.program(), pc);
+    add_line(&mut found, kernel);
+    found.remedy = Some(
+        "end with fence(): it costs nothing, as cycles count until the accelerator is idle".into(),
+    );
+    Some(found)
+}
+
 /// Returns the diagnostic for a kernel that returned behind the preload at `pc`,
 /// without the compute that belongs to it.
 pub(super) fn unfinished_preload(pc: u64, program: &Program, kernel: Kernel<'_>) -> Diagnostic {

@@ -171,7 +171,7 @@ impl<'a> Trial<'a> {
                     }
                 }
             }
-            warnings = findings::warnings(&mut session, self.kernel);
+            warnings = self.warnings_at_end(&mut session);
             if let (false, Some(ranked)) = (shows_time, ranked.take())
                 && let Some(verdict) = self.differs_behind_another(case, &ranked)?
             {

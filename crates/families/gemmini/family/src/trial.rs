@@ -308,6 +308,13 @@ impl<'a> Trial<'a> {
         Ok(self.refused(Outcome::Wrong, found, session))
     }
 
+    /// Returns what was doubtful in a call that has come to its end.
+    pub(super) fn warnings_at_end(&self, session: &mut Session<'_>) -> Vec<Diagnostic> {
+        let mut found = findings::warnings(session, self.kernel);
+        found.extend(findings::unfenced_end(session, self.kernel));
+        found
+    }
+
     /// Returns the verdict on a call that went wrong: what was found, and what
     /// was doubtful before, which may be the reason.
     fn refused(

@@ -216,6 +216,7 @@ impl Functional {
         self.outstanding.clear(memory);
         self.in_flight.clear();
         self.last_load = None;
+        self.store_at_fence = self.store_since_fence.take();
         Ok(())
     }
 
