@@ -292,7 +292,15 @@ mod tests {
         };
         let is_near = |expected: f32, got: f32| {
             let bytes = |value: f32| [value.to_le_bytes(), 1.0_f32.to_le_bytes()].concat();
-            compare(&buffer, &bytes(expected), &bytes(got), &[0; 8], tolerance, 4).is_none()
+            compare(
+                &buffer,
+                &bytes(expected),
+                &bytes(got),
+                &[0; 8],
+                tolerance,
+                4,
+            )
+            .is_none()
         };
         for infinity in [f32::INFINITY, f32::NEG_INFINITY] {
             assert!(is_near(infinity, infinity));

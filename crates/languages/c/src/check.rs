@@ -96,9 +96,8 @@ pub fn doubts(source: &str, file: &str) -> Vec<Diagnostic> {
             .next()
             .is_some_and(|word| matches!(word, "uint32_t" | "unsigned"));
         let is_negative = by < 64 && i32::try_from(u128::from(value) << by).is_err();
-        let known = |known: &Diagnostic| {
-            known.location.as_ref().map(|place| place.line) == Some(base.line)
-        };
+        let known =
+            |known: &Diagnostic| known.location.as_ref().map(|place| place.line) == Some(base.line);
         if !is_negative || is_cast || found.iter().any(known) {
             continue;
         }
