@@ -13,6 +13,7 @@ mod exit_code;
 mod given_file;
 mod measuring;
 mod model_usage;
+mod open_files;
 mod output;
 mod profile_text;
 mod progress;
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
         Format::Text
     };
     let output = Output { format };
-    match commands::run(arguments.command, output) {
+    match open_files::raise_limit().and_then(|()| commands::run(arguments.command, output)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             output.error(&error);
@@ -81,4 +82,65 @@ fn refuse(error: &clap::Error) -> u8 {
         .error_object(&CliError::usage(message));
     }
     exit_code::USAGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arguments;
+    use clap::Parser;
+    use clap::error::ErrorKind;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    fn documents() -> Vec<(PathBuf, String)> {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let docs = fs::read_dir(root.join("docs")).unwrap();
+        let mut files: Vec<PathBuf> = docs.map(|entry| entry.unwrap().path()).collect();
+        files.extend(["README.md", "CHANGELOG.md"].map(|name| root.join(name)));
+        let text = |path: PathBuf| (path.clone(), fs::read_to_string(path).unwrap());
+        files.into_iter().map(text).collect()
+    }
+
+    /// Returns the command lines in a document: code within lines and lines of code.
+    fn command_lines(text: &str) -> Vec<String> {
+        let spans = text.split('`').skip(1).step_by(2);
+        let starts = ["autocomp ", "cargo run --release -- "];
+        let lines = spans.chain(text.lines()).filter_map(|line| {
+            let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
+            let end = rest.find(['#', '>', '|', '\n']).unwrap_or(rest.len());
+            Some(rest[..end].trim().to_owned())
+        });
+        // Sentences that begin with the name go on with a small word.
+        lines
+            .filter(|line| !line.ends_with('.') && !line.is_empty())
+            .collect()
+    }
+
+    #[test]
+    fn command_lines_of_the_documents_are_understood() {
+        let mut n_lines = 0;
+        for (path, text) in documents() {
+            for line in command_lines(&text) {
+                n_lines += 1;
+                // The one placeholder whose values are listed.
+                let is_question = line.starts_with("ask ");
+                let line = line.replace("PHASE", if is_question { "menu" } else { "plan" });
+                let words = || ["autocomp"].into_iter().chain(line.split(' '));
+                let Err(error) = Arguments::try_parse_from(words()) else {
+                    continue;
+                };
+                // A command that is only named needs no more than to be there.
+                let is_named = error.kind() == ErrorKind::MissingRequiredArgument
+                    || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+                let help = Arguments::try_parse_from(words().chain(["--help"]));
+                let is_there = help.is_err_and(|it| it.kind() == ErrorKind::DisplayHelp);
+                assert!(
+                    is_named && is_there,
+                    "{}: autocomp {line}\n{error}",
+                    path.display()
+                );
+            }
+        }
+        assert!(30 < n_lines, "{n_lines}");
+    }
 }

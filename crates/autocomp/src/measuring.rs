@@ -43,7 +43,13 @@ struct Setup {
 }
 
 /// The variables that a process that evaluates gets: none with a secret.
-const VARIABLES: [&str; 5] = ["PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "LD_LIBRARY_PATH"];
+const VARIABLES: [&str; 5] = [
+    "PATH",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+];
 
 /// Returns the processes that evaluate for this one; none is started yet.
 pub fn isolation() -> Isolation {
@@ -66,8 +72,16 @@ pub fn evaluate_for_parent() -> io::Result<()> {
             let mut workplace = Workplace::open(&setup.workplace)?;
             let machine = Some(setup.machine.as_str());
             // What there is to say was said by the parent.
-            let output = Output { format: Format::Text };
-            Bench::open(&mut workplace, &setup.problem, machine, setup.settings, output)
+            let output = Output {
+                format: Format::Text,
+            };
+            Bench::open(
+                &mut workplace,
+                &setup.problem,
+                machine,
+                setup.settings,
+                output,
+            )
         };
         match open() {
             Ok(bench) => Ok(Box::new(bench.direct)),
@@ -115,8 +129,10 @@ impl Bench {
             settings,
         };
         let setup = serde_json::to_string(&setup).map_err(|error| {
-            CliError::usage(format!("a path on the command line cannot be used: {error}"))
-                .hint("name files and folders by paths in UTF-8")
+            CliError::usage(format!(
+                "a path on the command line cannot be used: {error}"
+            ))
+            .hint("name files and folders by paths in UTF-8")
         })?;
         let isolation = workplace.isolation.clone();
         Ok(Self {

@@ -83,11 +83,7 @@ struct Page {
 
 impl Page {
     fn heading(&mut self, title: &str) {
-        let (on, off) = if self.coloured {
-            BOLD
-        } else {
-            ("", "")
-        };
+        let (on, off) = if self.coloured { BOLD } else { ("", "") };
         self.out += &format!("\n{on}{title}{off}\n");
     }
 

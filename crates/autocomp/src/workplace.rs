@@ -4,8 +4,8 @@
 use crate::error::CliError;
 use crate::measuring::isolation;
 use autocomp_catalog::{Added, Catalog, CatalogError, Problem, Target};
-use autocomp_gemmini_sim::MachineConfig;
 use autocomp_eval::isolation::Isolation;
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_toolchain::ToolchainSearch;
 use clap::Args;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ mod tree;
 
 pub use catalog::{Added, Catalog};
 pub use distribution::Distribution;
-pub use error::{CatalogError, Invalid};
+pub use error::{CatalogError, Invalid, nearest};
 pub use isa::IsaSection;
 pub use problem::{
     Axis, AxisPosition, Buffer, DataType, InputSet, Problem, Ranking, Role, Tolerance, Work,

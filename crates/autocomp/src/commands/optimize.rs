@@ -172,11 +172,7 @@ async fn cancel_on_signal(cancel: CancellationToken, output: Output) {
         SignalKind::terminate(),
         SignalKind::hangup(),
     ];
-    let Ok(mut signals) = kinds
-        .into_iter()
-        .map(signal)
-        .collect::<Result<Vec<_>, _>>()
-    else {
+    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else {
         return;
     };
     any(&mut signals).await;

@@ -1,8 +1,8 @@
 //! `autocomp sim`: the simulator by itself.
 
 use crate::error::CliError;
-use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
 use crate::exit_code;
+use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
 use crate::output::Output;
 use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
