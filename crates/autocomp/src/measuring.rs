@@ -3,14 +3,13 @@
 use crate::commands::EVALUATOR;
 use crate::error::CliError;
 use crate::output::{Format, Output};
+use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::Seed;
 use autocomp_eval::isolation::{IsolatedEvaluator, Isolation, IsolationLimits, serve};
-use autocomp_eval::{EvalError, EvaluatorSettings};
-use autocomp_gemmini_family::GemminiEvaluator;
-use autocomp_toolchain::find_toolchain;
+use autocomp_eval::{Bench as Measuring, EvalError, Evaluator, EvaluatorSettings, Opening};
 use serde::{Deserialize, Serialize};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -28,15 +27,17 @@ pub struct Bench {
     /// Compiler name and version.
     pub compiler: String,
     /// Evaluates in processes of their own, which kernels cannot take this one with.
-    pub evaluator: Arc<IsolatedEvaluator>,
+    pub evaluator: Arc<dyn Evaluator>,
     /// The same evaluator in this process.
-    pub direct: Arc<GemminiEvaluator>,
+    pub direct: Arc<dyn Measuring>,
 }
 
 /// What a process that evaluates is told to open.
 #[derive(Serialize, Deserialize)]
 struct Setup {
     workplace: WorkplaceOptions,
+    /// Name of the compiler that the parent found.
+    compiler: String,
     problem: String,
     machine: String,
     settings: EvaluatorSettings,
@@ -70,6 +71,7 @@ pub fn evaluate_for_parent() -> io::Result<()> {
         let open = || {
             let setup: Setup = serde_json::from_str(setup).map_err(CliError::internal)?;
             let mut workplace = Workplace::open(&setup.workplace)?;
+            workplace.prefer_compiler(None, Some(&setup.compiler));
             let machine = Some(setup.machine.as_str());
             // What there is to say was said by the parent.
             let output = Output {
@@ -104,26 +106,22 @@ impl Bench {
         output: Output,
     ) -> Result<Self, CliError> {
         let problem = workplace.problem(problem)?;
-        let target = workplace.target(&problem.target)?;
+        let target = workplace.target_of(&problem)?;
         let machine = machine.unwrap_or(&target.default_machine).to_owned();
         target.machine(Some(&machine)).map_err(catalog_error)?;
-        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| {
-            output.message(line)
-        })
-        .map_err(|error| eval_error(&error))?;
-        let compiler = toolchain.name.clone();
-        let evaluator = GemminiEvaluator::new(
-            &problem,
-            &target,
-            Some(&machine),
-            toolchain,
-            &workplace.cache_folder,
-            settings.clone(),
-        )
-        .map_err(|error| eval_error(&error))?;
-        let direct = Arc::new(evaluator);
+        let direct = registry::family(&target)?
+            .open(Opening {
+                problem: &problem,
+                target: &target,
+                machine: &machine,
+                settings: settings.clone(),
+                surroundings: &workplace.surroundings(),
+                progress: &mut |line| output.message(line),
+            })
+            .map_err(|error| eval_error(&error))?;
         let setup = Setup {
             workplace: workplace.options_of_its_like(),
+            compiler: direct.compiler().to_owned(),
             problem: problem.name.clone(),
             machine: machine.clone(),
             settings,
@@ -139,7 +137,7 @@ impl Bench {
             problem,
             target,
             machine,
-            compiler,
+            compiler: direct.compiler().to_owned(),
             evaluator: Arc::new(IsolatedEvaluator::new(isolation, direct.clone(), setup)),
             direct,
         })

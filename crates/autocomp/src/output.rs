@@ -2,8 +2,27 @@
 //! to standard error. The only place of the workspace that prints.
 
 use crate::error::CliError;
+use autocomp_llm::Secrets;
 use serde::Serialize;
+use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Keys that are never printed, whatever a text was made from: those of the
+/// environment, until [`guard`] names more.
+static KEYS: Mutex<Option<Secrets>> = Mutex::new(None);
+
+/// Prints none of these keys from now on.
+pub fn guard(secrets: &Secrets) {
+    *KEYS.lock().unwrap_or_else(PoisonError::into_inner) = Some(secrets.clone());
+}
+
+/// Returns `text` without any key.
+pub fn redacted(text: &str) -> String {
+    let mut keys = KEYS.lock().unwrap_or_else(PoisonError::into_inner);
+    keys.get_or_insert_with(|| Secrets::from_lookup(|name| env::var(name).ok()))
+        .redact(text)
+}
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +83,14 @@ impl Output {
         if !line.is_empty() && !line.ends_with('\n') {
             line.push('\n');
         }
-        write_out(&mut io::stdout().lock(), &line)
+        write_out(&mut io::stdout().lock(), &redacted(&line))
     }
 
     /// Prints a message for people on standard error. A closed or full standard
     /// error is no reason to fail.
     pub fn message(self, text: impl AsRef<str>) {
-        let _ = writeln!(io::stderr().lock(), "{}", harmless(text.as_ref(), false));
+        let text = redacted(text.as_ref());
+        let _ = writeln!(io::stderr().lock(), "{}", harmless(&text, false));
     }
 
     /// Prints why the command failed: for people on standard error and, with
@@ -84,7 +104,7 @@ impl Output {
     pub fn error_object(self, error: &CliError) {
         if self.is_json() {
             let value = serde_json::json!({ "error": error });
-            let json = harmless_json(&format!("{value:#}"));
+            let json = harmless_json(&redacted(&format!("{value:#}")));
             let _ = writeln!(io::stdout().lock(), "{json}");
         }
     }

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::given_file::{LONGEST_TEXT, read_file, read_text};
 use autocomp_agents::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 use autocomp_core::SearchSettings;
-use autocomp_llm::{ConnectSettings, ReasoningEffort};
+use autocomp_llm::{ConnectSettings, ReasoningEffort, conceal};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,8 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
+    /// C compiler, by path or name [default: the pinned one].
+    pub compiler: Option<PathBuf>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Evaluations at a time [default: one for each processor].
@@ -169,7 +171,9 @@ impl Settings {
     pub fn parse(text: &str, name: &str) -> Result<Self, CliError> {
         // The library's message has line, column, the source line and a caret.
         toml::from_str(text).map_err(|error| {
-            CliError::input(format!("{name}: {}", error.to_string().trim_end()))
+            // The excerpt may show a key that stands at a wrong place.
+            let (text, _) = conceal(error.to_string().trim_end());
+            CliError::input(format!("{name}: {text}"))
                 .hint("`autocomp optimize --help` names the settings; the file has the same names")
         })
     }

@@ -3,10 +3,10 @@
 
 use crate::error::CliError;
 use crate::measuring::isolation;
+use crate::registry;
 use autocomp_catalog::{Added, Catalog, CatalogError, Problem, Target};
+use autocomp_eval::Surroundings;
 use autocomp_eval::isolation::Isolation;
-use autocomp_gemmini_sim::MachineConfig;
-use autocomp_toolchain::ToolchainSearch;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,9 +23,12 @@ pub struct WorkplaceOptions {
     /// Private cache: compiler, builds, evaluations [default: the user's cache folder]
     #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
-    /// RISC-V C compiler: a zig, clang or riscv64 gcc [default: looked for, else installed]
+    /// Another C compiler: a zig, clang or riscv64 gcc, by path or name [default: the pinned zig]
     #[arg(long, value_name = "PATH", env = "AUTOCOMP_COMPILER")]
-    compiler: Option<PathBuf>,
+    pub compiler: Option<PathBuf>,
+    /// Take the pinned compiler from this wheel or folder if it has to be installed, not from pip
+    #[arg(long, value_name = "FOLDER")]
+    toolchain: Option<PathBuf>,
 }
 
 /// What a command works with.
@@ -36,6 +39,8 @@ pub struct Workplace {
     /// The private cache.
     pub cache_folder: PathBuf,
     options: WorkplaceOptions,
+    /// Name of the compiler that a run was measured with.
+    recorded: Option<String>,
     /// Folders given in place of a problem's name, and the problem in each.
     problem_folders: BTreeMap<String, String>,
     /// Folders of the user's that the catalog has, and what each brought.
@@ -51,6 +56,7 @@ impl Workplace {
             catalog: Catalog::built_in().map_err(catalog_error)?,
             cache_folder: cache_folder(options.cache_dir.as_deref())?,
             options: options.clone(),
+            recorded: None,
             problem_folders: BTreeMap::new(),
             data: Vec::new(),
             isolation: Arc::new(isolation()),
@@ -111,32 +117,64 @@ impl Workplace {
         self.problem_folders.contains_key(problem)
     }
 
-    /// Loads a target by name.
+    /// Loads a target by name, of a family and in a language that there is.
     pub fn target(&self, name: &str) -> Result<Target, CliError> {
-        self.catalog.target(name).map_err(catalog_error)
+        let target = self.catalog.target(name).map_err(catalog_error)?;
+        registry::language(&target)?;
+        Ok(target)
     }
 
-    /// Returns where to look for a compiler.
-    pub fn toolchain_search(&self) -> ToolchainSearch {
-        ToolchainSearch {
-            configured: self.options.compiler.clone(),
+    /// Loads the target that kernels for `problem` are written for on this machine.
+    pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
+        let [first, others @ ..] = problem.targets.as_slice() else {
+            return Err(CliError::input(format!("{} names no target", problem.name))
+                .hint("set `target` in its problem.toml"));
+        };
+        let target = self.target(first)?;
+        if others.is_empty() {
+            return Ok(target);
+        }
+        let preferred = registry::family(&target)?.preferred(&problem.targets);
+        match preferred.filter(|name| *name != target.name) {
+            Some(name) => self.target(name),
+            None => Ok(target),
+        }
+    }
+
+    /// Sets the compiler to use unless the command line names one: by its path,
+    /// and by the name that a run recorded.
+    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
+        if self.options.compiler.is_none() {
+            self.options.compiler = path.map(Path::to_owned);
+            self.recorded = recorded.map(str::to_owned);
+        }
+    }
+
+    /// Returns whether another compiler than the pinned one was asked for.
+    pub fn is_compiler_named(&self) -> bool {
+        self.options.compiler.is_some()
+    }
+
+    /// Prefers the pinned compiler from now on; returns whether another one was recorded.
+    pub fn forget_recorded_compiler(&mut self) -> bool {
+        let was_recorded = self.recorded.take().is_some();
+        if was_recorded {
+            self.options.compiler = None;
+        }
+        was_recorded
+    }
+
+    /// Returns what families may use of this machine.
+    pub fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            compiler: self.options.compiler.clone(),
+            recorded: self.recorded.clone(),
+            carried: self.options.toolchain.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),
             install: true,
         }
     }
-}
-
-/// Reads the description of a machine of `target`, of its default one if none is named.
-pub fn machine_config(target: &Target, name: Option<&str>) -> Result<MachineConfig, CliError> {
-    let text = target.machine(name).map_err(catalog_error)?;
-    let name = name.unwrap_or(&target.default_machine);
-    MachineConfig::from_toml(text).map_err(|error| {
-        CliError::input(format!("machine {name} of target {}: {error}", target.name)).hint(format!(
-            "correct machines/{name}.toml in the folder of target {}",
-            target.name
-        ))
-    })
 }
 
 /// Returns the private cache folder: as given, else below the user's cache folder.

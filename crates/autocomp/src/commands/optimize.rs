@@ -1,5 +1,6 @@
 //! `autocomp optimize`: searches for a faster kernel.
 
+mod comparing;
 mod preparing;
 mod reporting;
 
