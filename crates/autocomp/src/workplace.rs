@@ -31,7 +31,7 @@ pub struct WorkplaceOptions {
     toolchain: Option<PathBuf>,
     /// Name of the compiler that a run was measured with.
     #[arg(skip)]
-    recorded: Option<String>,
+    recorded_compiler: Option<String>,
 }
 
 /// What a command works with.
@@ -124,6 +124,29 @@ impl Workplace {
         Ok(target)
     }
 
+    /// Sets the compiler to use unless the command line names one: by its path,
+    /// and by the name that a run recorded.
+    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
+        if self.options.compiler.is_none() {
+            self.options.compiler = path.map(Path::to_owned);
+            self.options.recorded_compiler = recorded.map(str::to_owned);
+        }
+    }
+
+    /// Forgets a compiler that was only preferred; returns whether there was one.
+    pub fn forget_preferred_compiler(&mut self) -> bool {
+        let is_preferred = self.options.recorded_compiler.take().is_some();
+        if is_preferred {
+            self.options.compiler = None;
+        }
+        is_preferred
+    }
+
+    /// Returns the compiler that is used in place of the pinned one, as it was named.
+    pub fn named_compiler(&self) -> Option<&Path> {
+        self.options.compiler.as_deref()
+    }
+
     /// Loads the target that kernels for `problem` are written for on this machine.
     pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
         let [first, others @ ..] = problem.targets.as_slice() else {
@@ -141,34 +164,11 @@ impl Workplace {
         }
     }
 
-    /// Sets the compiler to use unless the command line names one: by its path,
-    /// and by the name that a run recorded.
-    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
-        if self.options.compiler.is_none() {
-            self.options.compiler = path.map(Path::to_owned);
-            self.options.recorded = recorded.map(str::to_owned);
-        }
-    }
-
-    /// Returns whether another compiler than the pinned one was asked for.
-    pub fn is_compiler_named(&self) -> bool {
-        self.options.compiler.is_some()
-    }
-
-    /// Prefers the pinned compiler from now on; returns whether another one was recorded.
-    pub fn forget_recorded_compiler(&mut self) -> bool {
-        let was_recorded = self.options.recorded.take().is_some();
-        if was_recorded {
-            self.options.compiler = None;
-        }
-        was_recorded
-    }
-
     /// Returns what families may use of this machine.
     pub fn surroundings(&self) -> Surroundings {
         Surroundings {
             compiler: self.options.compiler.clone(),
-            recorded: self.options.recorded.clone(),
+            recorded_compiler: self.options.recorded_compiler.clone(),
             carried: self.options.toolchain.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),
