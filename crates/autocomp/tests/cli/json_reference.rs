@@ -58,6 +58,15 @@ fn collect(
 fn the_documented_fields_are_those_printed() {
     let place = Place::new();
     let problem = problem();
+    // With a kernel to compare the best one with.
+    let compared = place.path().join("gemm-64");
+    std::fs::create_dir(&compared).unwrap();
+    for entry in std::fs::read_dir(&problem).unwrap() {
+        let file = entry.unwrap().path();
+        std::fs::copy(&file, compared.join(file.file_name().unwrap())).unwrap();
+    }
+    std::fs::copy(compared.join("baseline.c"), compared.join("other.c")).unwrap();
+    let compared = compared.display().to_string();
     let wrong = data("kernels/modifies-a.c");
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -68,7 +77,7 @@ fn the_documented_fields_are_those_printed() {
             "optimize",
             &[
                 "optimize",
-                &problem,
+                &compared,
                 "--run-dir",
                 "runs/one",
                 "--max-evaluations",
