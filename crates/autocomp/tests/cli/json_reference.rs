@@ -65,7 +65,8 @@ fn the_documented_fields_are_those_printed() {
         let file = entry.unwrap().path();
         std::fs::copy(&file, compared.join(file.file_name().unwrap())).unwrap();
     }
-    std::fs::copy(compared.join("baseline.c"), compared.join("other.c")).unwrap();
+    let kernel = std::fs::read_to_string(compared.join("baseline.c")).unwrap();
+    std::fs::write(compared.join("other.c"), format!("// Another.\n{kernel}")).unwrap();
     let compared = compared.display().to_string();
     let wrong = data("kernels/modifies-a.c");
     let elf = concat!(
