@@ -58,16 +58,9 @@ fn collect(
 fn the_documented_fields_are_those_printed() {
     let place = Place::new();
     let problem = problem();
-    // With a kernel to compare the best one with.
-    let compared = place.path().join("gemm-64");
-    std::fs::create_dir(&compared).unwrap();
-    for entry in std::fs::read_dir(&problem).unwrap() {
-        let file = entry.unwrap().path();
-        std::fs::copy(&file, compared.join(file.file_name().unwrap())).unwrap();
-    }
-    let kernel = std::fs::read_to_string(compared.join("baseline.c")).unwrap();
-    std::fs::write(compared.join("other.c"), format!("// Another.\n{kernel}")).unwrap();
-    let compared = compared.display().to_string();
+    // The problem's baseline is then another kernel to compare with.
+    let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    place.file("mine.c", baseline + "\n");
     let wrong = data("kernels/modifies-a.c");
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -78,11 +71,13 @@ fn the_documented_fields_are_those_printed() {
             "optimize",
             &[
                 "optimize",
-                &compared,
+                &problem,
                 "--run-dir",
                 "runs/one",
                 "--max-evaluations",
                 "3",
+                "--baseline",
+                "mine.c",
             ],
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),
