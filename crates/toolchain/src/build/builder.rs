@@ -1,12 +1,14 @@
 //! From a source to a program, through the cache.
 
 use super::compiler_output::{self, Blame};
+use super::runtime::{Runtime, object_name};
 use super::{object_file, tools};
 use crate::Toolchain;
 use autocomp_c::{Expanded, templates};
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
 use autocomp_eval::EvalError;
-use autocomp_eval::{FileStore, make_folder, unwritable};
+use autocomp_eval::cache::{LEFTOVER_AGE, remove_older};
+use autocomp_eval::{CachePart, FileStore, unwritable};
 use autocomp_sandbox::{Exit, ProcessRule, SandboxPolicy, SandboxReport};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,7 +16,7 @@ use std::fs;
 use std::io::Write;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::SystemTime;
 use tempfile::TempDir;
 
 /// Version of what builds mean; part of every key.
@@ -38,10 +40,6 @@ const FORGETTING_FILES: &str =
 /// Processor time of one compiler run, seconds. Kernels compile in well under
 /// one.
 const CPU_SECONDS: u64 = 10;
-
-/// From this age on nobody works in a working folder any more: no build may
-/// take that long.
-const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 
 /// One source file to be linked with the target's runtime.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +100,9 @@ pub enum Build {
 #[derive(Debug)]
 pub struct Builder {
     toolchain: Toolchain,
-    cache: FileStore,
+    cache: Option<FileStore>,
     scratch: PathBuf,
-    /// Folder with the runtime's files and, compiled, its objects.
-    runtime: PathBuf,
+    runtime: Runtime,
     objects: Vec<PathBuf>,
     script: PathBuf,
     /// Templates of assembly in the runtime's headers.
@@ -144,33 +141,34 @@ impl Builder {
         // Absolute, since tools run in folders of their own.
         let cache_folder =
             std::path::absolute(cache_folder).map_err(|error| unwritable(cache_folder, &error))?;
-        let runtime = cache_folder.join("runtimes").join(runtime_key.short());
-        let sources = || {
-            files
-                .iter()
-                .map(|(name, _)| *name)
-                .filter(|name| is_source(name))
-        };
-        make_folder(&runtime, |folder| {
-            for (name, contents) in &files {
-                fs::write(folder.join(name), contents)
-                    .map_err(|error| unwritable(folder, &error))?;
-            }
-            for name in sources() {
-                compile_runtime_file(&toolchain, folder, name, entry)?;
-            }
-            Ok(())
-        })?;
-        remove_leftovers(&cache_folder.join("scratch"));
+        let sources: Vec<&str> = files
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| is_source(name))
+            .collect();
+        let cache = FileStore::new(&cache_folder, CachePart::Builds);
+        let runtime = Runtime::open(
+            cache_folder.join("runtimes").join(runtime_key.short()),
+            runtime_key,
+            &files,
+            &sources,
+            &cache,
+            |folder, name| compile_runtime_file(&toolchain, folder, name, entry),
+        )?;
+        // Of builds whose process was killed.
+        if let Some(before) = SystemTime::now().checked_sub(LEFTOVER_AGE) {
+            remove_older(&cache_folder.join("scratch"), before, &[]);
+        }
         let script = files
             .iter()
             .map(|(name, _)| *name)
             .find(|name| name.ends_with(".ld"))
             .ok_or_else(|| EvalError::Fault("the target's runtime has no linker script".into()))?;
         Ok(Self {
-            script: runtime.join(script),
-            objects: sources()
-                .map(|name| runtime.join(object_name(name)))
+            script: runtime.folder().join(script),
+            objects: sources
+                .iter()
+                .map(|name| runtime.folder().join(object_name(name)))
                 .collect(),
             templates: files
                 .iter()
@@ -179,7 +177,7 @@ impl Builder {
                 .collect(),
             runtime,
             toolchain,
-            cache: FileStore::new(cache_folder.join("builds")),
+            cache: Some(cache),
             scratch: cache_folder.join("scratch"),
             runtime_key,
             deciding: String::new(),
@@ -206,6 +204,15 @@ impl Builder {
         }
     }
 
+    /// Builds everything anew, and keeps nothing of it.
+    #[must_use]
+    pub fn without_cache(self) -> Self {
+        Self {
+            cache: None,
+            ..self
+        }
+    }
+
     /// Returns the compiler in use.
     #[must_use]
     pub fn toolchain(&self) -> &Toolchain {
@@ -226,12 +233,18 @@ impl Builder {
     /// source that does not build is [`Build::Failed`].
     pub fn build(&self, source: &Source<'_>) -> Result<Build, EvalError> {
         let key = self.key(source);
-        if let Some(build) = self.cache.get(&key).and_then(|bytes| decode(&bytes)) {
+        let known = self.cache.as_ref().and_then(|cache| cache.get(&key));
+        if let Some(build) = known.and_then(|bytes| decode(&bytes)) {
             return Ok(build);
         }
+        // Others may have changed it since the last build, and a kernel must not
+        // be blamed for that.
+        self.runtime.ensure()?;
         fs::create_dir_all(&self.scratch).map_err(|error| unwritable(&self.scratch, &error))?;
         let build = self.build_anew(source)?;
-        self.cache.put(&key, &encode(&build));
+        if let Some(cache) = &self.cache {
+            cache.put(&key, &encode(&build));
+        }
         Ok(build)
     }
 
@@ -295,7 +308,7 @@ impl Builder {
         for (name, content) in files {
             fs::write(folder.path().join(name), content).map_err(unwritable)?;
         }
-        let readable = [self.runtime.as_path()];
+        let readable = [self.runtime.folder()];
         let policy = tools::policy(&self.toolchain, folder.path(), &readable, self.cpu_seconds);
         Ok((folder, policy))
     }
@@ -332,9 +345,9 @@ impl Builder {
         }
         let (folder, policy) = self.source_folder(source)?;
         let extra = self.extra_args(source);
-        let args = self
-            .toolchain
-            .preprocess_args(source.name, OBJECT, &self.runtime, &extra);
+        let args =
+            self.toolchain
+                .preprocess_args(source.name, OBJECT, self.runtime.folder(), &extra);
         let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
         if !report.succeeded() {
             return self.failure(&report, source).map(Some);
@@ -355,7 +368,7 @@ impl Builder {
         let extra = self.extra_args(source);
         let args = self
             .toolchain
-            .compile_args(source.name, OBJECT, &self.runtime, &extra);
+            .compile_args(source.name, OBJECT, self.runtime.folder(), &extra);
         let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
         if !report.succeeded() {
             return self.failure(&report, source).map(Err);
@@ -394,7 +407,7 @@ impl Builder {
         let text = report
             .stderr
             .text()
-            .replace(&format!("{}/", self.runtime.display()), "");
+            .replace(&format!("{}/", self.runtime.folder().display()), "");
         match compiler_output::read(&text, source.name, source.text) {
             Blame::Source(found) => Ok(Build::Failed(found)),
             Blame::Environment(_) if self.can_write() => Ok(Build::Failed(
@@ -430,19 +443,6 @@ fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
     fs::read(path).map_err(|error| unwritable(path, &error))
 }
 
-/// Removes the working folders of builds whose process was killed.
-fn remove_leftovers(scratch: &Path) {
-    for entry in fs::read_dir(scratch).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|meta| meta.modified()).ok();
-        if age
-            .and_then(|time| time.elapsed().ok())
-            .is_some_and(|age| LEFTOVER_AGE < age)
-        {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 /// Returns which limit ended a tool, if one did.
 fn broken_limit(report: &SandboxReport) -> Option<&'static str> {
     // Numbers of signals that are the same on every Linux.
@@ -463,10 +463,6 @@ fn broken_limit(report: &SandboxReport) -> Option<&'static str> {
 
 fn is_source(name: &str) -> bool {
     name.ends_with(".c") || name.ends_with(".S")
-}
-
-fn object_name(source: &str) -> String {
-    format!("{source}.o")
 }
 
 fn compile_runtime_file(

@@ -3,6 +3,7 @@
 mod builder;
 mod compiler_output;
 mod object_file;
+mod runtime;
 mod tools;
 
 pub use builder::{Build, Builder, Loops, Program, Rules, Source};

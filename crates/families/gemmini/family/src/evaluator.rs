@@ -11,11 +11,11 @@ use crate::profile::Profile;
 use autocomp_c::{check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
-use autocomp_eval::FileStore;
 use autocomp_eval::ThreadCount;
 use autocomp_eval::Verdict;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
+use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_eval::{TierClock, nanos};
 use autocomp_riscv::Limits;
@@ -99,7 +99,10 @@ impl GemminiEvaluator {
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
         let builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
-        let builder = builder.decided_by(ENGINE_HASH);
+        let mut builder = builder.decided_by(ENGINE_HASH);
+        if !settings.use_cache {
+            builder = builder.without_cache();
+        }
         let roofline = target.roofline.filter(|it| it.unit == Unit::Cycles);
         let roofline = roofline.ok_or_else(|| EvalError::Input {
             message: format!("target {} has no roofline in cycles", target.name),
@@ -126,8 +129,8 @@ impl GemminiEvaluator {
                 .collect(),
             evaluations: settings
                 .use_cache
-                .then(|| FileStore::new(cache_folder.join("evaluations"))),
-            answers: FileStore::new(cache_folder.join("answers")),
+                .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
+            answers: FileStore::new(cache_folder, CachePart::Answers),
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
