@@ -318,7 +318,7 @@ impl Bench {
         let mut times = Vec::new();
         for _ in 0..BASE_MEASUREMENTS {
             let side = Side { program: &program, call_ns };
-            let time = pairs.measured(side, 1).map_err(|failure| match failure {
+            let time = pairs.measured(side, (1, 1)).map_err(|failure| match failure {
                 Failure::Environment(error) => error,
                 Failure::Candidate(offence) | Failure::Base(offence) => EvalError::Input {
                     message: format!("baseline.c of {} is not right: {offence:?}", self.problem.name),

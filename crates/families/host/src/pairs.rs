@@ -2,9 +2,10 @@
 //!
 //! A round is four measurements in the order A B B A or B A A B, drawn at
 //! random. Each is made in a new worker, so that nothing is left of earlier
-//! ones: one call that brings in code and pages, then the calls that count, all
-//! on inputs that this worker has not seen, which the parent puts in place only
-//! when the worker waits. All outputs are compared.
+//! ones: one call that brings in code and pages, then a few commands, of which
+//! the fastest counts, because others on the machine can only slow it down. All
+//! calls are on inputs that this worker has not seen, which the parent puts in
+//! place only when the worker waits. All outputs are compared.
 
 use crate::building::Program;
 use crate::calls::{Calls, Offence};
@@ -45,8 +46,13 @@ impl Default for Effort {
 
 /// Rounds below which there is nothing to tell, however slow the kernels are.
 const FEWEST_ROUNDS: usize = 3;
-/// Processor time that the calls of one measurement should take together.
-const MEASUREMENT_NS: f64 = 2e6;
+/// Processor time that one command should take at least, so that what a
+/// command itself takes does not count.
+const COMMAND_NS: f64 = 3e5;
+/// Commands of one measurement, the fastest of which counts.
+const COMMANDS: usize = 6;
+/// Processor time from which on fewer commands suffice.
+const MEASUREMENT_NS: f64 = 1.5e7;
 /// A kernel that takes longer needs no call to warm up.
 const NO_WARM_UP_NS: f64 = 5e7;
 
@@ -70,7 +76,9 @@ pub struct Paired {
     pub base_ns: Vec<f64>,
     /// Median of the ratios with its interval; of few rounds, with their range.
     pub interval: Interval,
-    /// Calls per measurement.
+    /// Commands per measurement, the fastest of which counted.
+    pub commands: usize,
+    /// Calls per command.
     pub calls: usize,
 }
 
@@ -128,15 +136,22 @@ impl<'p> Pairs<'p> {
         &self.calls
     }
 
-    /// Returns how many calls one measurement of a kernel makes that takes
-    /// `call_ns`.
-    fn count(&self, call_ns: f64) -> usize {
-        let wanted = (MEASUREMENT_NS / call_ns.max(1.0)).ceil() as usize;
-        wanted.clamp(1, self.cases.len() - 1)
+    /// Returns how many commands one measurement of a kernel has that takes
+    /// `call_ns`, and how many calls each of them makes.
+    fn counts(&self, call_ns: f64) -> (usize, usize) {
+        let call_ns = call_ns.max(1.0);
+        let most = self.cases.len() - 1;
+        let calls = ((COMMAND_NS / call_ns).ceil() as usize).clamp(1, most);
+        let in_time = (MEASUREMENT_NS / (call_ns * calls as f64)) as usize;
+        (in_time.clamp(1, COMMANDS.min(most / calls)), calls)
     }
 
     /// Makes one measurement: the time per call in a new worker, nanoseconds.
-    pub(crate) fn measured(&mut self, side: Side<'_>, count: usize) -> Result<f64, Failure> {
+    pub(crate) fn measured(
+        &mut self,
+        side: Side<'_>,
+        (commands, calls): (usize, usize),
+    ) -> Result<f64, Failure> {
         let addresses = Seed(self.seed.next_u64());
         self.calls.shuffle(addresses);
         let mut worker = self.calls.start(side.program, self.settings)?;
@@ -147,19 +162,25 @@ impl<'p> Pairs<'p> {
             warm.map_err(Failure::Candidate)?;
         }
         // Another start for the same reason as other addresses.
-        let first = 1 + self.seed.below(cases.len() - count);
-        let timed: Vec<&Case> = cases[first..first + count].iter().collect();
-        for (offset, case) in timed.iter().enumerate() {
-            self.calls.fill(first + offset, case);
+        let first = 1 + self.seed.below(cases.len() - commands * calls);
+        let mut least = f64::INFINITY;
+        for command in 0..commands {
+            let sets = first + command * calls..first + (command + 1) * calls;
+            let timed: Vec<&Case> = cases[sets.clone()].iter().collect();
+            for (set, case) in sets.clone().zip(&timed) {
+                self.calls.fill(set, case);
+            }
+            if self.problem.ranking == Ranking::Cold {
+                self.calls.flush(sets.clone());
+            }
+            let spent = self
+                .calls
+                .call(&mut worker, sets.start, &timed)
+                .map_err(Failure::Candidate)?;
+            let own = (spent.cpu_ns as f64 - self.overhead_ns).max(1.0);
+            least = least.min(own / calls as f64);
         }
-        if self.problem.ranking == Ranking::Cold {
-            self.calls.flush(first..first + count);
-        }
-        let spent = self
-            .calls
-            .call(&mut worker, first, &timed)
-            .map_err(Failure::Candidate)?;
-        Ok((spent.cpu_ns as f64 - self.overhead_ns).max(1.0) / count as f64)
+        Ok(least)
     }
 
     /// Times `candidate` against `base` until the interval is narrow enough or
@@ -171,7 +192,7 @@ impl<'p> Pairs<'p> {
         effort: Effort,
     ) -> Result<Paired, Failure> {
         let began = Instant::now();
-        let calls = self.count(candidate.call_ns.max(base.call_ns));
+        let counts = self.counts(candidate.call_ns.max(base.call_ns));
         let mut paired = Paired {
             ratios: Vec::new(),
             candidate_ns: Vec::new(),
@@ -181,7 +202,8 @@ impl<'p> Pairs<'p> {
                 median: 1.0,
                 high: f64::INFINITY,
             },
-            calls,
+            commands: counts.0,
+            calls: counts.1,
         };
         loop {
             let candidate_outside = self.seed.below(2) == 0;
@@ -189,9 +211,9 @@ impl<'p> Pairs<'p> {
             for position in 0..4 {
                 let outside = position == 0 || position == 3;
                 if outside == candidate_outside {
-                    of_candidate.push(self.measured(candidate, calls)?);
+                    of_candidate.push(self.measured(candidate, counts)?);
                 } else {
-                    of_base.push(self.measured(base, calls).map_err(|failure| match failure {
+                    of_base.push(self.measured(base, counts).map_err(|failure| match failure {
                         Failure::Candidate(offence) => Failure::Base(offence),
                         other => other,
                     })?);
