@@ -1,6 +1,6 @@
 //! From a model's reply to a kernel.
 
-use crate::c_text::{blank, defines, is_balanced};
+use autocomp_c::text::{blank, defines, is_balanced};
 
 /// The largest reply that is looked at, in bytes.
 const LARGEST_REPLY: usize = 1 << 20;

@@ -1,7 +1,7 @@
 //! From a model's reply to edits, and from edits to a kernel.
 
-use crate::c_text::{blank, defines, is_balanced};
 use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
+use autocomp_c::text::{blank, defines, is_balanced};
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! What prompts say about a target and a problem, as plain data.
 
-use autocomp_targets::{Buffer, Problem, Role, Target, Tolerance};
+use autocomp_catalog::{Buffer, Problem, Role, Target, Tolerance};
 use serde::Serialize;
 
 /// A section of the ISA reference.

@@ -3,7 +3,6 @@
 //! One trait, [`Proposer`], and one file per kind of proposer. Prompts are
 //! templates plus data; no prompt text stands in Rust code.
 
-mod c_text;
 mod code_reply;
 mod edit_reply;
 mod estimate;

@@ -4,7 +4,7 @@ use crate::proposer::{
     ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };
 use autocomp_core::{Draft, Plan};
-use autocomp_rewriter::{HardwareLimits, PlanChoice, RewriteError, Rewriter};
+use autocomp_gemmini_rewriter::{HardwareLimits, PlanChoice, RewriteError, Rewriter};
 
 /// Proposes source transformations found by analysis of the kernel.
 ///
@@ -88,7 +88,7 @@ mod tests {
     use super::RewriterProposer;
     use crate::proposer::{ImplementRequest, PlanRequest, ProposeErrorKind, Proposer};
     use autocomp_core::{ContentHash, Evaluation, MenuItem, Outcome, Purpose, Seed, TaskKey};
-    use autocomp_rewriter::HardwareLimits;
+    use autocomp_gemmini_rewriter::HardwareLimits;
 
     const KERNEL: &str = "void solution(int8_t A[32][64], int8_t B[64][64], int8_t C[32][64]) {
         config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -4,10 +4,11 @@ use crate::error::CliError;
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, catalog_error};
+use autocomp_catalog::{Problem, Target};
 use autocomp_core::Seed;
-use autocomp_eval::toolchain::find_toolchain;
-use autocomp_eval::{EvaluatorSettings, GemminiEvaluator};
-use autocomp_targets::{Problem, Target};
+use autocomp_eval::EvaluatorSettings;
+use autocomp_gemmini_family::GemminiEvaluator;
+use autocomp_toolchain::find_toolchain;
 use std::sync::Arc;
 
 /// A problem and what evaluates kernels for it.

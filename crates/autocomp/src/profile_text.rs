@@ -1,7 +1,7 @@
 //! A profile as people read it on a terminal of 100 columns.
 
 use crate::text::{grouped, table, wrapped};
-use autocomp_eval::profile::{Cause, LineCycles, LocalRows, Profile};
+use autocomp_gemmini_family::profile::{Cause, LineCycles, LocalRows, Profile};
 
 /// Columns used at most.
 const WIDTH: usize = 96;
@@ -127,8 +127,9 @@ fn bar(share: f64) -> String {
 
 fn causes(page: &mut Page, profile: &Profile) {
     let all = profile.cycles.max(1);
-    let shown =
-        |it: &&autocomp_eval::profile::CauseCycles| 0 < it.cycles || it.absent_because.is_some();
+    let shown = |it: &&autocomp_gemmini_family::profile::CauseCycles| {
+        0 < it.cycles || it.absent_because.is_some()
+    };
     let mut rows: Vec<Vec<String>> = profile
         .causes
         .iter()

@@ -8,11 +8,11 @@ use autocomp_agents::{
     LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
 };
 use autocomp_core::{Usage, UsdMicros};
+use autocomp_gemmini_rewriter::HardwareLimits;
 use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
     RetryPolicy, Secrets,
 };
-use autocomp_rewriter::HardwareLimits;
 use std::env;
 use std::fs;
 use std::path::Path;

@@ -2,9 +2,9 @@
 //! search. The only place that reads the environment.
 
 use crate::error::CliError;
-use autocomp_eval::toolchain::ToolchainSearch;
-use autocomp_sim::MachineConfig;
-use autocomp_targets::{Catalog, CatalogError, Problem, Target};
+use autocomp_catalog::{Catalog, CatalogError, Problem, Target};
+use autocomp_gemmini_sim::MachineConfig;
+use autocomp_toolchain::ToolchainSearch;
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;

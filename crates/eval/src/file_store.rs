@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 /// A folder of immutable entries. Writes are atomic, reads are verified: a
 /// damaged entry is as good as none, and is removed.
 #[derive(Clone, Debug)]
-pub(crate) struct FileStore {
+pub struct FileStore {
     folder: PathBuf,
 }
 
 impl FileStore {
     /// Uses `folder`, which need not exist yet.
-    pub(crate) fn new(folder: PathBuf) -> Self {
+    pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
     /// Returns the entry of `key` if there is an undamaged one.
-    pub(crate) fn get(&self, key: &ContentHash) -> Option<Vec<u8>> {
+    pub fn get(&self, key: &ContentHash) -> Option<Vec<u8>> {
         let path = self.path(key);
         let mut bytes = fs::read(&path).ok()?;
         let checksum = ContentHash::of(bytes.get(32..).unwrap_or(&[])).0;
@@ -34,7 +34,7 @@ impl FileStore {
 
     /// Stores an entry. A cache that cannot be written slows things down and
     /// changes nothing else, so failure is only logged.
-    pub(crate) fn put(&self, key: &ContentHash, payload: &[u8]) {
+    pub fn put(&self, key: &ContentHash, payload: &[u8]) {
         if let Err(error) = self.try_put(key, payload) {
             tracing::warn!(folder = %self.folder.display(), %error, "cannot write to the cache");
         }
@@ -60,7 +60,7 @@ impl FileStore {
 
 /// Makes a folder whose name says that it is complete: files are written
 /// beside it and renamed into place, and a concurrent maker's work is taken.
-pub(crate) fn make_folder(
+pub fn make_folder(
     place: &Path,
     fill: impl FnOnce(&Path) -> Result<(), crate::EvalError>,
 ) -> Result<(), crate::EvalError> {
@@ -84,7 +84,7 @@ pub(crate) fn make_folder(
 }
 
 /// Returns the error for a cache folder that cannot be used.
-pub(crate) fn unwritable(folder: &Path, error: &io::Error) -> crate::EvalError {
+pub fn unwritable(folder: &Path, error: &io::Error) -> crate::EvalError {
     crate::EvalError::Environment {
         message: format!(
             "cannot write to the cache folder {}: {error}",

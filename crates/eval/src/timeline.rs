@@ -129,7 +129,7 @@ pub struct Counter {
 impl Counter {
     /// Makes a counter. Steps that change nothing are left out; of very many,
     /// only the highest of neighbouring ones are kept, so that peaks are exact.
-    pub(crate) fn new(of: &'static str, name: &'static str, mut steps: Vec<(u64, u64)>) -> Self {
+    pub fn new(of: &'static str, name: &'static str, mut steps: Vec<(u64, u64)>) -> Self {
         steps.dedup_by_key(|(_, value)| *value);
         let Some(last) = steps.last().copied() else {
             return Self { of, name, steps };

@@ -115,7 +115,7 @@ fn report<'a>(
 
 /// Returns the source of a kernel given as a file or by its name in the problem.
 pub fn kernel_source(
-    problem: &autocomp_targets::Problem,
+    problem: &autocomp_catalog::Problem,
     kernel: &str,
 ) -> Result<String, CliError> {
     let path = PathBuf::from(kernel);

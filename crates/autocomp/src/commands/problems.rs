@@ -5,7 +5,7 @@ use crate::exit_code;
 use crate::output::Output;
 use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
-use autocomp_targets::Problem;
+use autocomp_catalog::Problem;
 use clap::Args;
 use serde::Serialize;
 

@@ -6,11 +6,11 @@ use crate::output::Output;
 use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
-use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{
+use autocomp_gemmini_sim::{
     CalibrationError, CalibrationGroup, CalibrationSuite, Machine, Program, ProgramEnd,
     ProgramReport, SimError, calibrate, parse_counts, run_loaded,
 };
+use autocomp_riscv::{Limits, Mode};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -28,11 +28,11 @@ pub enum Command {
 /// Compare the simulator's cycles with a suite of programs measured on hardware
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Folder with `elf/` and `cycles.tsv`, such as `crates/sim/calibration/gemmini-rtl`
+    /// Folder with `elf/` and `cycles.tsv`, such as `crates/families/gemmini/sim/calibration/gemmini-rtl`
     #[arg(
         long,
         value_name = "FOLDER",
-        default_value = "crates/sim/calibration/gemmini-rtl"
+        default_value = "crates/families/gemmini/sim/calibration/gemmini-rtl"
     )]
     suite: PathBuf,
     /// Table of counts in the folder
@@ -343,7 +343,7 @@ fn suite_error(error: &CalibrationError, arguments: &CalibrateArguments) -> CliE
         ),
         _ => (
             arguments.suite.join("elf"),
-            "programs like those of crates/sim/calibration/gemmini-rtl are needed",
+            "programs like those of crates/families/gemmini/sim/calibration/gemmini-rtl are needed",
         ),
     };
     CliError::input(format!("{}: {error}", place.display())).hint(hint)

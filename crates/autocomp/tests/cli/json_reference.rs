@@ -61,7 +61,7 @@ fn the_documented_fields_are_those_printed() {
     let wrong = data("kernels/modifies-a.c");
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../sim/calibration/gemmini-rtl/elf/micro_grid.elf"
+        "/../families/gemmini/sim/calibration/gemmini-rtl/elf/micro_grid.elf"
     );
     let calls: &[(&str, &[&str])] = &[
         (

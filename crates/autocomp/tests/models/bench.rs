@@ -10,7 +10,7 @@ use wiremock::MockServer;
 /// A problem small enough to be measured in a moment.
 pub const PROBLEM: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../eval/tests/data/problems/gemm-64x64x64"
+    "/../families/gemmini/family/tests/data/problems/gemm-64x64x64"
 );
 
 /// Prices of the servers in dollars per million tokens, and the tokens of a reply.

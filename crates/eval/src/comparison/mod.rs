@@ -2,8 +2,8 @@
 
 mod pattern;
 
+use autocomp_catalog::{Buffer, DataType, Tolerance};
 use autocomp_core::{Diagnostic, Severity, Stage};
-use autocomp_targets::{Buffer, DataType, Tolerance};
 use pattern::Mismatches;
 
 /// Elements listed after the first.
@@ -13,7 +13,7 @@ const LISTED: usize = 5;
 ///
 /// `tile` is the side of the accelerator's tiles, for patterns.
 /// Returns nothing if every element is within `tolerance`.
-pub(crate) fn compare(
+pub fn compare(
     buffer: &Buffer,
     expected: &[u8],
     got: &[u8],
@@ -148,7 +148,7 @@ fn relation(
 }
 
 /// Returns `C[3][17]`.
-pub(crate) fn place(buffer: &Buffer, element: usize) -> String {
+pub fn place(buffer: &Buffer, element: usize) -> String {
     let mut rest = element;
     let mut indices: Vec<usize> = Vec::new();
     for extent in buffer.shape.iter().rev() {
@@ -160,7 +160,7 @@ pub(crate) fn place(buffer: &Buffer, element: usize) -> String {
 }
 
 /// Returns an element as a number; every integer type here fits exactly.
-pub(crate) fn value(dtype: DataType, bytes: &[u8]) -> f64 {
+pub fn value(dtype: DataType, bytes: &[u8]) -> f64 {
     match (dtype, bytes) {
         (DataType::Int8, [byte]) => f64::from(byte.cast_signed()),
         (DataType::Int32, [a, b, c, d]) => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
@@ -170,7 +170,7 @@ pub(crate) fn value(dtype: DataType, bytes: &[u8]) -> f64 {
 }
 
 /// Returns an element as text, with as many digits as its type has.
-pub(crate) fn shown(dtype: DataType, bytes: &[u8]) -> String {
+pub fn shown(dtype: DataType, bytes: &[u8]) -> String {
     let value = value(dtype, bytes);
     match dtype {
         DataType::Float32 => (value as f32).to_string(),
@@ -191,7 +191,7 @@ fn is_close(expected: f64, got: f64, tolerance: Tolerance) -> bool {
 #[cfg(test)]
 mod tests {
     use super::compare;
-    use autocomp_targets::{Buffer, DataType, Role, Tolerance};
+    use autocomp_catalog::{Buffer, DataType, Role, Tolerance};
 
     fn buffer() -> Buffer {
         Buffer {

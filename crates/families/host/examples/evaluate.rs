@@ -3,11 +3,11 @@
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
 use autocomp_core::Seed;
-use autocomp_eval::toolchain::{ToolchainSearch, find_toolchain};
+use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use autocomp_host::bench::{Bench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
-use autocomp_targets::Catalog;
+use autocomp_catalog::Catalog;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

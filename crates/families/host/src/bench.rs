@@ -13,8 +13,8 @@ use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::EvalError;
-use autocomp_eval::toolchain::Toolchain;
-use autocomp_targets::{Problem, Target};
+use autocomp_toolchain::Toolchain;
+use autocomp_catalog::{Problem, Target};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -334,7 +334,7 @@ impl Bench {
 /// Draws the inputs of timed calls: of the first input set, no two alike, as
 /// many as one measurement may need and one to warm up.
 fn timed_cases(problem: &Problem, seed: Seed) -> Vec<Case> {
-    let bytes: usize = problem.buffers.iter().map(autocomp_targets::Buffer::bytes).sum();
+    let bytes: usize = problem.buffers.iter().map(autocomp_catalog::Buffer::bytes).sum();
     let count = (TIMED_BYTES / bytes.max(1)).clamp(2, MOST_CALLS + 1);
     problem.input_sets.first().map_or_else(Vec::new, |set| {
         (0..count)

@@ -5,7 +5,7 @@
 
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
 use autocomp_eval::EvalError;
-use autocomp_eval::toolchain::{Family, Toolchain};
+use autocomp_toolchain::{Family, Toolchain};
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use std::ffi::OsString;
 use std::fs;

@@ -6,7 +6,7 @@ use crate::shared_memory::SharedMemory;
 use crate::worker::{Death, Spent, Worker, WorkerSettings};
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
 use autocomp_eval::EvalError;
-use autocomp_targets::Problem;
+use autocomp_catalog::Problem;
 
 /// What a kernel did that it must not do, in one of its calls.
 #[derive(Clone, Debug)]

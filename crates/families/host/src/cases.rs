@@ -1,7 +1,7 @@
 //! Inputs with known answers, and whether a call gave them.
 
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
-use autocomp_targets::{Buffer, DataType, InputSet, Problem, Tolerance};
+use autocomp_catalog::{Buffer, DataType, InputSet, Problem, Tolerance};
 
 /// Byte that the rest of a buffer's pages is filled with.
 pub(crate) const SLACK_BYTE: u8 = 0xa7;

@@ -7,7 +7,7 @@ use crate::cases::Case;
 use crate::worker::WorkerSettings;
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use autocomp_targets::{Problem, Role};
+use autocomp_catalog::{Problem, Role};
 
 /// Sets of buffers that a worker of the reference gets at once.
 const AT_ONCE: usize = 4;

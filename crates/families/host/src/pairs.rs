@@ -14,7 +14,7 @@ use crate::statistics::{Interval, median, median_interval, round_ratio};
 use crate::worker::WorkerSettings;
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use autocomp_targets::{Problem, Ranking};
+use autocomp_catalog::{Problem, Ranking};
 use std::time::{Duration, Instant};
 
 /// How long and how precisely kernels are timed.

@@ -5,7 +5,7 @@
 //! left of its pages is filled with a pattern and looked at afterwards.
 
 use autocomp_core::Seed;
-use autocomp_targets::Buffer;
+use autocomp_catalog::Buffer;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;

@@ -1,0 +1,32 @@
+//! Gemmini as a kind of target: kernels run on the simulator.
+
+mod activities;
+mod apart;
+mod attribution;
+mod bottleneck;
+mod cases;
+mod cause;
+mod core_lines;
+mod course;
+mod engine;
+mod evaluator;
+mod feedback;
+mod findings;
+mod full_station;
+mod held_loops;
+mod layout;
+mod local_rows;
+mod oracle;
+mod ordered;
+mod pc_map;
+pub mod profile;
+mod profiling;
+mod reference_checks;
+mod session;
+mod stock;
+mod timed_calls;
+mod traffic;
+mod trial;
+mod what_if;
+
+pub use evaluator::{GemminiEvaluator, Profiled};

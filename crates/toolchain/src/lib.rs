@@ -1,0 +1,10 @@
+//! C compilers: found, installed, and run in a sandbox; programs built with
+//! them, kept in a cache.
+
+pub mod build;
+mod compiler;
+mod discovery;
+mod installation;
+
+pub use compiler::{Family, Toolchain};
+pub use discovery::{ToolchainSearch, find_toolchain};
