@@ -76,6 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         toolchain: find_toolchain(&search, &mut |line| println!("{line}"))?,
         cache_folder,
         effort: Effort::default(),
+        command_time: Duration::from_secs(60),
         seed: Seed(1),
         timed_seed: Seed(2),
     };

@@ -9,7 +9,7 @@ use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_catalog::Catalog;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         toolchain,
         cache_folder,
         effort: Effort::default(),
+        command_time: Duration::from_secs(60),
         seed: Seed(1),
         timed_seed: Seed(2),
     };

@@ -19,8 +19,6 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Wall time that one command of a worker may take.
-const COMMAND_TIME: Duration = Duration::from_secs(60);
 /// Bytes that the buffers of all timed calls may take together.
 const TIMED_BYTES: usize = 48 << 20;
 /// Most calls of one measurement.
@@ -45,6 +43,8 @@ pub struct Settings {
     pub cache_folder: PathBuf,
     /// How long and how precisely kernels are timed.
     pub effort: Effort,
+    /// Wall time that one command of a worker may take.
+    pub command_time: Duration,
     /// Seed of test inputs, and of the order of measurements.
     pub seed: Seed,
     /// Seed of the inputs of timed calls. It should be nobody's to know.
@@ -139,7 +139,7 @@ impl Bench {
         let worker = WorkerSettings {
             core: None,
             tile_state: flags.iter().any(|flag| flag.starts_with("-mamx")),
-            command_time: COMMAND_TIME,
+            command_time: settings.command_time,
         };
         let reference = built(&builder, "reference.c", &problem.reference, Kind::Reference)?;
         let mut tests: Vec<Case> = problem

@@ -43,11 +43,6 @@ impl<'p> Calls<'p> {
         Ok(Self { problem, memory })
     }
 
-    /// Returns how many sets there are.
-    pub(crate) fn sets(&self) -> usize {
-        self.memory.places().len()
-    }
-
     /// Gives the buffers other addresses for the next worker.
     pub(crate) fn shuffle(&mut self, seed: Seed) {
         self.memory.shuffle(&self.problem.buffers, seed);

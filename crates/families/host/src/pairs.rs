@@ -38,7 +38,7 @@ impl Default for Effort {
             least_rounds: 9,
             most_rounds: 40,
             wall: Duration::from_secs(4),
-            half_width: 0.005,
+            half_width: 0.01,
             confidence: 0.99,
         }
     }
