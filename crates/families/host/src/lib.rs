@@ -17,3 +17,4 @@ pub mod pairs;
 pub mod statistics;
 pub mod bench;
 mod timing_core;
+pub mod rewriter;
