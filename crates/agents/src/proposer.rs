@@ -9,8 +9,8 @@ use std::fmt;
 pub struct Ancestor {
     /// Its source.
     pub kernel: String,
-    /// Its cycles.
-    pub cycles: Option<u64>,
+    /// Its cost.
+    pub cost: Option<u64>,
     /// The menu item by which it was changed into the next one.
     pub menu_item: String,
     /// The plan by which it was changed.

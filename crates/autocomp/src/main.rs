@@ -13,12 +13,11 @@ mod exit_code;
 mod measuring;
 mod model_usage;
 mod output;
-mod profile_text;
 mod progress;
 mod proposing;
+mod registry;
 mod run_errors;
 mod settings;
-mod text;
 mod workplace;
 
 use clap::Parser;

@@ -2,13 +2,12 @@
 
 use crate::error::CliError;
 use crate::output::Output;
+use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, catalog_error};
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::Seed;
-use autocomp_eval::EvaluatorSettings;
-use autocomp_gemmini_family::GemminiEvaluator;
-use autocomp_toolchain::find_toolchain;
+use autocomp_eval::{Bench as Measuring, EvaluatorSettings, Opening};
 use std::sync::Arc;
 
 /// A problem and what evaluates kernels for it.
@@ -22,7 +21,7 @@ pub struct Bench {
     /// Compiler name and version.
     pub compiler: String,
     /// The evaluator.
-    pub evaluator: Arc<GemminiEvaluator>,
+    pub evaluator: Arc<dyn Measuring>,
 }
 
 impl Bench {
@@ -36,29 +35,25 @@ impl Bench {
         output: Output,
     ) -> Result<Self, CliError> {
         let problem = workplace.problem(problem)?;
-        let target = workplace.target(&problem.target)?;
+        let target = workplace.target_of(&problem)?;
         let machine = machine.unwrap_or(&target.default_machine).to_owned();
         target.machine(Some(&machine)).map_err(catalog_error)?;
-        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| {
-            output.message(line)
-        })
-        .map_err(|error| eval_error(&error))?;
-        let compiler = toolchain.name.clone();
-        let evaluator = GemminiEvaluator::new(
-            &problem,
-            &target,
-            Some(&machine),
-            toolchain,
-            &workplace.cache_folder,
-            settings,
-        )
-        .map_err(|error| eval_error(&error))?;
+        let evaluator = registry::family(&target)?
+            .open(Opening {
+                problem: &problem,
+                target: &target,
+                machine: &machine,
+                settings,
+                surroundings: &workplace.surroundings(),
+                progress: &mut |line| output.message(line),
+            })
+            .map_err(|error| eval_error(&error))?;
         Ok(Self {
             problem,
             target,
             machine,
-            compiler,
-            evaluator: Arc::new(evaluator),
+            compiler: evaluator.compiler().to_owned(),
+            evaluator,
         })
     }
 }

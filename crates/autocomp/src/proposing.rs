@@ -2,13 +2,13 @@
 
 use crate::error::CliError;
 use crate::measuring::Bench;
+use crate::registry;
+use crate::run_errors::eval_error;
 use crate::settings::{AskingSettings, BudgetSettings, Settings};
-use crate::workplace::machine_config;
 use autocomp_agents::{
     LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
 };
 use autocomp_core::{Usage, UsdMicros};
-use autocomp_gemmini_rewriter::HardwareLimits;
 use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
     RetryPolicy, Secrets,
@@ -46,7 +46,17 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
                     .hint("name the planning models with `--model`"),
             );
         }
-        let proposer = RewriterProposer::new(hardware_limits(bench)?);
+        let rewriter = registry::family(&bench.target)?
+            .rewriter(&bench.target, &bench.machine)
+            .map_err(|error| eval_error(&error))?;
+        let rewriter = rewriter.ok_or_else(|| {
+            CliError::usage(format!(
+                "for target {} there is no rewriter, so a model is needed",
+                bench.target.name
+            ))
+            .hint("name one with `--model`; `autocomp models list` names the providers")
+        })?;
+        let proposer = RewriterProposer::new(rewriter);
         let names = vec![proposer.name().to_owned()];
         return Ok(Proposing {
             proposer: Arc::new(proposer),
@@ -67,7 +77,12 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         .connect(coding)
         .map_err(|error| connect_error(&error))?;
     let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
-    let facts = Arc::new(PromptFacts::of(&bench.target, &bench.problem));
+    let facts = Arc::new(PromptFacts::of(
+        &bench.target,
+        &bench.problem,
+        registry::language(&bench.target)?,
+        registry::family(&bench.target)?.unit(),
+    ));
     let asking = &settings.asking;
     let proposer = Arc::new(LlmProposer::new(
         facts,
@@ -186,18 +201,4 @@ fn connect_error(error: &ConnectError) -> CliError {
             .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
         ConnectError::Client(_) => CliError::environment(error),
     }
-}
-
-/// Returns the sizes of the accelerator that the rewriter keeps to.
-fn hardware_limits(bench: &Bench) -> Result<HardwareLimits, CliError> {
-    let gemmini = machine_config(&bench.target, Some(&bench.machine))?.accelerator;
-    Ok(HardwareLimits {
-        dim: i64::from(gemmini.dim),
-        scratchpad_banks: i64::from(gemmini.spad_banks),
-        scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
-        accumulator_banks: i64::from(gemmini.acc_banks),
-        accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
-        move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
-        ..HardwareLimits::gemmini_int8_16()
-    })
 }

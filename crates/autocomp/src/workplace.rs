@@ -2,9 +2,9 @@
 //! search. The only place that reads the environment.
 
 use crate::error::CliError;
+use crate::registry;
 use autocomp_catalog::{Catalog, CatalogError, Problem, Target};
-use autocomp_gemmini_sim::MachineConfig;
-use autocomp_toolchain::ToolchainSearch;
+use autocomp_eval::Surroundings;
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -92,32 +92,39 @@ impl Workplace {
         self.problem_folders.contains_key(problem)
     }
 
-    /// Loads a target by name.
+    /// Loads a target by name, of a family and in a language that there is.
     pub fn target(&self, name: &str) -> Result<Target, CliError> {
-        self.catalog.target(name).map_err(catalog_error)
+        let target = self.catalog.target(name).map_err(catalog_error)?;
+        registry::language(&target)?;
+        Ok(target)
     }
 
-    /// Returns where to look for a compiler.
-    pub fn toolchain_search(&self) -> ToolchainSearch {
-        ToolchainSearch {
-            configured: self.compiler.clone(),
+    /// Loads the target that kernels for `problem` are written for on this machine.
+    pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
+        let [first, others @ ..] = problem.targets.as_slice() else {
+            return Err(CliError::input(format!("{} names no target", problem.name))
+                .hint("set `target` in its problem.toml"));
+        };
+        let target = self.target(first)?;
+        if others.is_empty() {
+            return Ok(target);
+        }
+        let preferred = registry::family(&target)?.preferred(&problem.targets);
+        match preferred.filter(|name| *name != target.name) {
+            Some(name) => self.target(name),
+            None => Ok(target),
+        }
+    }
+
+    /// Returns what families may use of this machine.
+    pub fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            compiler: self.compiler.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),
             install: true,
         }
     }
-}
-
-/// Reads the description of a machine of `target`, of its default one if none is named.
-pub fn machine_config(target: &Target, name: Option<&str>) -> Result<MachineConfig, CliError> {
-    let text = target.machine(name).map_err(catalog_error)?;
-    let name = name.unwrap_or(&target.default_machine);
-    MachineConfig::from_toml(text).map_err(|error| {
-        CliError::input(format!("machine {name} of target {}: {error}", target.name)).hint(format!(
-            "correct machines/{name}.toml in the folder of target {}",
-            target.name
-        ))
-    })
 }
 
 /// Returns the private cache folder: as given, else below the user's cache folder.

@@ -8,12 +8,13 @@
 //! Texts (kernels, plans, prompts, replies) are not in events but in blobs,
 //! named by content hash.
 
+use crate::cost::Cost;
 use crate::evaluation::Evaluation;
 use crate::hash::ContentHash;
 use crate::ids::{CandidateId, TaskKey};
 use crate::menu::MenuItem;
 use crate::plan::Usage;
-use crate::quantity::{Cycles, Seed};
+use crate::quantity::Seed;
 use crate::settings::SearchSettings;
 use serde::{Deserialize, Serialize};
 
@@ -221,7 +222,8 @@ pub struct NewCandidate {
     /// Blob that holds the kernel source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    #[serde(alias = "cycles")]
+    pub cost: Cost,
 }
 
 /// Why a run stopped before its end.
@@ -311,8 +313,9 @@ pub struct Finished {
     pub reason: FinishReason,
     /// The best kernel, unless the baseline failed.
     pub best: Option<CandidateId>,
-    /// Cycles of the best kernel.
-    pub best_cycles: Option<Cycles>,
+    /// Cost of the best kernel.
+    #[serde(default, alias = "best_cycles")]
+    pub best_cost: Option<Cost>,
     /// Distinct kernels evaluated, the baseline included.
     pub evaluations: u32,
 }
@@ -460,7 +463,7 @@ mod tests {
         let finished = Event::Finished(Finished {
             reason: FinishReason::Iterations,
             best: None,
-            best_cycles: None,
+            best_cost: None,
             evaluations: 1,
         });
         let resumed = Event::Resumed(Resumed {

@@ -12,15 +12,19 @@
 
 pub mod comparison;
 mod evaluator;
+mod family;
 mod file_store;
 pub mod inputs;
+pub mod profile;
 mod settings;
+pub mod text;
 mod thread_count;
 mod tier_clock;
 pub mod timeline;
 mod verdict;
 
 pub use evaluator::{EvalError, Evaluator};
+pub use family::{Bench, Family, Finding, Opening, Surroundings};
 pub use file_store::{FileStore, make_folder, unwritable};
 pub use settings::EvaluatorSettings;
 pub use thread_count::{Busy, ThreadCount};

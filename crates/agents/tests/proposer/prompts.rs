@@ -252,8 +252,13 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
     assert!(names.iter().any(|name| name == "gemmini/gemm-512x512x512"));
     for name in names {
         let problem = catalog.problem(&name).expect("problem");
-        let target = catalog.target(&problem.target).expect("target");
-        let facts = PromptFacts::of(&target, &problem);
+        let target = catalog.target(&problem.targets[0]).expect("target");
+        let facts = PromptFacts::of(
+            &target,
+            &problem,
+            &autocomp_c::C,
+            autocomp_core::Unit::Cycles,
+        );
         let templates = Templates::new(&target.templates).expect("templates");
         let kernel = problem.kernel("baseline").expect("baseline");
         let input = PromptInput {

@@ -7,10 +7,10 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
-use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::Suite;
-use autocomp_eval::{EvalError, Evaluator as _, EvaluatorSettings};
+use autocomp_eval::text::grouped;
+use autocomp_eval::{EvalError, EvaluatorSettings};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -161,7 +161,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut rows = evaluate_all(&benches, &tasks, workers, output)?;
     set_side_by_side(&mut rows);
     let geometric_means = means(&rows, &kernels);
-    let all_ok = rows.iter().all(|row| row.cycles.is_some());
+    let all_ok = rows.iter().all(|row| row.cost.is_some());
     let machines: BTreeSet<String> = benches
         .iter()
         .map(|bench| format!("{}/{}", bench.target.name, bench.machine))
@@ -346,9 +346,11 @@ fn evaluate_all(
                 result => row(problem, &task.kernel, result),
             };
             done += 1;
-            let cycles = row.cycles.map_or_else(|| row.outcome.clone(), grouped);
+            let cost = row
+                .cost
+                .map_or_else(|| row.outcome.clone(), |it| grouped(it.value));
             output.message(format!(
-                "[{done}/{}] {problem} {}: {cycles}",
+                "[{done}/{}] {problem} {}: {cost}",
                 tasks.len(),
                 task.kernel
             ));

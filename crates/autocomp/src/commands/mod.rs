@@ -11,6 +11,7 @@ mod profile;
 mod prompt;
 mod runs;
 mod show;
+#[cfg(feature = "gemmini")]
 mod sim;
 mod targets;
 
@@ -34,6 +35,7 @@ pub enum Command {
     Ask(ask::Arguments),
     #[command(subcommand)]
     Models(models::Command),
+    #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
 }
@@ -53,6 +55,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
+        #[cfg(feature = "gemmini")]
         Command::Sim(command) => sim::run(command, output),
     }
 }

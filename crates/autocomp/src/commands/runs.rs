@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::run_errors::store_error;
-use crate::text;
+use autocomp_eval::text;
 use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::list_runs;
 use clap::Args;
@@ -82,7 +82,7 @@ fn row(report: &RunReport) -> Vec<String> {
         report.run.display().to_string(),
         state_name(&report.status),
         report.problem.clone(),
-        best.map_or_else(|| "-".to_owned(), |best| text::grouped(best.cycles.0)),
+        best.map_or_else(|| "-".to_owned(), |best| text::grouped(best.cost.value)),
         report
             .speedup
             .map_or_else(|| "-".to_owned(), |speedup| format!("{speedup:.2}x")),

@@ -6,8 +6,8 @@ use crate::exit_code;
 use crate::model_usage::{ModelUsage, model_lines, model_usage};
 use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
-use crate::text;
 use autocomp_core::{CandidateId, ContentHash, Event};
+use autocomp_eval::text;
 use autocomp_runner::{RunReport, RunView};
 use autocomp_store::history_lines;
 use clap::Args;
@@ -229,25 +229,26 @@ fn report_text(report: &ShowReport) -> String {
 /// Returns the chain of plans from the baseline to the best kernel.
 pub fn lineage_text(report: &RunReport) -> String {
     let mut out = String::new();
-    let mut before: Option<u64> = None;
+    let mut before: Option<autocomp_core::Cost> = None;
     for entry in &report.lineage {
         let id = entry.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        let cycles = text::grouped(entry.cycles.0);
+        let cost = text::grouped(entry.cost.value);
         let step = before.map_or_else(String::new, |before| {
             format!(
                 "  {:.2}x  {}",
-                before as f64 / entry.cycles.0 as f64,
+                entry.cost.times(before),
                 entry.menu_item.as_deref().unwrap_or("")
             )
         });
         out += &format!(
-            "{id:>5}  {cycles:>12} cycles{step}{}\n",
+            "{id:>5}  {cost:>12} {}{step}{}\n",
+            entry.cost.unit,
             if before.is_none() { "  baseline" } else { "" }
         );
         if let Some(plan) = &entry.plan {
             out += &text::wrapped(plan, 96, "         ");
         }
-        before = Some(entry.cycles.0);
+        before = Some(entry.cost);
     }
     out
 }

@@ -3,9 +3,11 @@
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
-use crate::text;
-use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
+use crate::run_errors::eval_error;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_eval::text;
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
+use autocomp_gemmini_family::machine_config;
 use autocomp_gemmini_sim::{
     CalibrationError, CalibrationGroup, CalibrationSuite, Machine, Program, ProgramEnd,
     ProgramReport, SimError, calibrate, parse_counts, run_loaded,
@@ -124,7 +126,14 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
 fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target(&arguments.target)?;
-    let config = machine_config(&target, arguments.machine.as_deref())?;
+    let config = machine_config(
+        &target,
+        arguments
+            .machine
+            .as_deref()
+            .unwrap_or(&target.default_machine),
+    )
+    .map_err(|error| eval_error(&error))?;
     let elf = fs::read(&arguments.elf).map_err(|error| {
         CliError::input(format!(
             "failed to read {}: {error}",
@@ -293,7 +302,8 @@ fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> 
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
-    let mut machine = machine_config(&target, Some(&arguments.machine))?;
+    let mut machine =
+        machine_config(&target, &arguments.machine).map_err(|error| eval_error(&error))?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
     let suite = read_suite(&arguments.suite, &arguments.counts)?;
     let report = calibrate(&suite, &machine).map_err(|error| suite_error(&error, arguments))?;

@@ -145,7 +145,7 @@ fn a_target_of_a_user_may_inherit_a_built_in_one() {
             (
                 "targets/small/target.toml",
                 "name = \"small\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"gemmini-int8-16\"\n\
-                 default_machine = \"m\"\nroofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n",
+                 default_machine = \"m\"\nfamily = \"gemmini\"\nroofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n",
             ),
             ("targets/small/architecture.md", "# Small\n"),
             ("targets/small/machines/m.toml", "x = 1\n"),

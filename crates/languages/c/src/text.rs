@@ -3,7 +3,7 @@
 /// Returns `source` with comments, strings and character literals replaced by
 /// spaces, byte for byte, so that offsets stay valid. Line ends are kept.
 #[must_use]
-pub fn blank(source: &str) -> Vec<u8> {
+pub(crate) fn blank(source: &str) -> Vec<u8> {
     let bytes = source.as_bytes();
     let mut blanked = bytes.to_vec();
     let mut idx = 0;
@@ -57,7 +57,7 @@ fn literal_end(bytes: &[u8], start: usize, quote: u8) -> usize {
 
 /// Returns whether braces and parentheses are balanced outside comments and literals.
 #[must_use]
-pub fn is_balanced(blanked: &[u8]) -> bool {
+pub(crate) fn is_balanced(blanked: &[u8]) -> bool {
     let mut braces = 0_i64;
     let mut parens = 0_i64;
     for byte in blanked {
@@ -78,7 +78,7 @@ pub fn is_balanced(blanked: &[u8]) -> bool {
 /// Returns whether a function named `entry` is defined (not only declared or
 /// called): its name, a parameter list, then a brace, at the outermost level.
 #[must_use]
-pub fn defines(blanked: &[u8], entry: &str) -> bool {
+pub(crate) fn defines(blanked: &[u8], entry: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut depth = 0_i64;
     let mut idx = 0;

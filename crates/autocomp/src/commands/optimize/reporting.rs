@@ -6,10 +6,13 @@ use crate::exit_code;
 use crate::measuring::Bench;
 use crate::model_usage::{ModelUsage, model_usage};
 use crate::output::Output;
+use crate::registry;
 use crate::run_errors::{run_error, store_error};
-use crate::text;
 use autocomp_agents::Estimate;
-use autocomp_core::{Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage};
+use autocomp_core::{
+    CostObject, Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage,
+};
+use autocomp_eval::text;
 use autocomp_runner::{RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,8 +30,11 @@ struct OptimizeReport {
     status: &'static str,
     /// Why it finished or stopped.
     reason: String,
-    baseline_cycles: u64,
-    best_cycles: u64,
+    baseline_cost: CostObject,
+    best_cost: CostObject,
+    /// The same if cycles are counted, as the next.
+    baseline_cycles: Option<u64>,
+    best_cycles: Option<u64>,
     speedup: f64,
     percent_of_peak: f64,
     evaluations: u32,
@@ -51,7 +57,8 @@ struct OptimizeReport {
 
 #[derive(Serialize)]
 struct PlanReport {
-    cycles: u64,
+    cost: CostObject,
+    cycles: Option<u64>,
     menu_item: Option<String>,
     plan: Option<String>,
     proposer: Option<String>,
@@ -72,7 +79,7 @@ pub fn finish(
     if end.finish == Some(FinishReason::BaselineFailed) {
         return Err(baseline_failed(&view, bench));
     }
-    let (Some(baseline), Some(best)) = (run.progress.baseline_cycles, &run.progress.best) else {
+    let (Some(baseline), Some(best)) = (run.progress.baseline_cost, &run.progress.best) else {
         // Stopped before the baseline was measured.
         let stop = end.stop.as_ref();
         return Err(stop.map_or_else(
@@ -84,7 +91,8 @@ pub fn finish(
         .blobs()
         .get_text(best.source)
         .map_err(|error| store_error(&error))?;
-    let best_kernel = folder.join("best.c");
+    let extension = registry::language(&bench.target)?.extension();
+    let best_kernel = folder.join(format!("best.{extension}"));
     fs::write(&best_kernel, source).map_err(|error| {
         CliError::environment(format!(
             "failed to write {}: {error}",
@@ -113,9 +121,11 @@ pub fn finish(
                     .map_or("unknown", |stop| stop.reason.name())
                     .to_owned()
             }),
-        baseline_cycles: baseline.0,
-        best_cycles: best.cycles.0,
-        speedup: baseline.0 as f64 / best.cycles.0 as f64,
+        baseline_cost: baseline.into(),
+        best_cost: best.cost.into(),
+        baseline_cycles: baseline.in_cycles(),
+        best_cycles: best.cost.in_cycles(),
+        speedup: best.cost.times(baseline),
         percent_of_peak: best.percent_of_peak,
         evaluations: run.progress.evaluations,
         outcomes: run.progress.outcomes.clone(),
@@ -133,7 +143,7 @@ pub fn finish(
         plans: plan_reports(&run),
     };
     output.result(&report, || {
-        result_text(&report, &run, folder, bench, problem)
+        result_text(&report, &run, (folder, &best_kernel), bench, problem)
     })?;
     match &end.stop {
         None => Ok(after_failed_proposals(&view, output)),
@@ -256,7 +266,8 @@ fn plan_reports(run: &RunReport) -> Vec<PlanReport> {
     run.lineage
         .iter()
         .map(|entry| PlanReport {
-            cycles: entry.cycles.0,
+            cost: entry.cost.into(),
+            cycles: entry.cost.in_cycles(),
             menu_item: entry.menu_item.clone(),
             plan: entry.plan.clone(),
             proposer: entry.proposer.clone(),
@@ -267,20 +278,21 @@ fn plan_reports(run: &RunReport) -> Vec<PlanReport> {
 fn result_text(
     report: &OptimizeReport,
     run: &RunReport,
-    folder: &Path,
+    (folder, best_kernel): (&Path, &Path),
     bench: &Bench,
     problem: &str,
 ) -> String {
+    let unit = report.best_cost.unit;
     let rows = [
         vec![
             "baseline".to_owned(),
-            text::grouped(report.baseline_cycles),
-            "cycles".to_owned(),
+            text::grouped(report.baseline_cost.value),
+            unit.to_string(),
         ],
         vec![
             "best".to_owned(),
-            text::grouped(report.best_cycles),
-            format!("cycles, {:.1} % of peak", report.percent_of_peak),
+            text::grouped(report.best_cost.value),
+            format!("{unit}, {:.1} % of peak", report.percent_of_peak),
         ],
         vec![
             "speedup".to_owned(),
@@ -300,11 +312,11 @@ fn result_text(
         "\n{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
         lineage_text(run),
-        folder.join("best.c").display(),
+        best_kernel.display(),
         folder.display(),
         folder.display(),
         problem,
-        folder.join("best.c").display(),
+        best_kernel.display(),
     )
 }
 

@@ -11,7 +11,7 @@ const PROBLEM: &str = "gemmini/gemm-512x512x512";
 pub fn problem() -> (Problem, Target) {
     let catalog = Catalog::built_in().unwrap();
     let problem = catalog.problem(PROBLEM).unwrap();
-    let target = catalog.target(&problem.target).unwrap();
+    let target = catalog.target(&problem.targets[0]).unwrap();
     (problem, target)
 }
 

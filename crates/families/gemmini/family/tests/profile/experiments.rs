@@ -33,7 +33,7 @@ fn an_experiment_takes_what_a_call_on_such_a_machine_takes() {
     let tried = |it: &&WhatIf| it.without == Removal::Entries;
     let tried = same.what_if.iter().find(tried).expect("tried");
     let mut target = Catalog::built_in()
-        .and_then(|catalog| catalog.target(&problem.target))
+        .and_then(|catalog| catalog.target(&problem.targets[0]))
         .expect("its target");
     let machine = target.machines.get_mut(&target.default_machine);
     let machine = machine.expect("a machine");
