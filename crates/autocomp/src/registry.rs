@@ -9,6 +9,8 @@ use autocomp_eval::Family;
 const FAMILIES: &[&dyn Family] = &[
     #[cfg(feature = "gemmini")]
     &autocomp_gemmini_family::Gemmini,
+    #[cfg(feature = "host")]
+    &autocomp_host::Host,
 ];
 
 /// Returns every family.

@@ -8,12 +8,12 @@
 
 use autocomp_core::Seed;
 use autocomp_toolchain::{ToolchainSearch, find_toolchain};
-use autocomp_host::bench::{Bench, Settings, Tested};
+use autocomp_host::bench::{HostBench, Settings, Tested};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_host::statistics::{Difference, difference, median};
 use autocomp_catalog::Catalog;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Rows of the product; the slower kernel computes the first 6 again.
@@ -69,7 +69,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(problem.join("reference.c"), kernel(0))?;
     std::fs::write(problem.join("baseline.c"), kernel(0))?;
     let mut catalog = Catalog::built_in()?;
-    catalog.add_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data"))?;
     catalog.add_folder(folder.path())?;
     let name = Processor::detect().target().ok_or("no target for this processor")?;
     let settings = Settings {
@@ -80,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed: Seed(1),
         timed_seed: Seed(2),
     };
-    let bench = Bench::open(catalog.problem("own/timing")?, &catalog.target(name)?, None, settings)?;
+    let bench = HostBench::open(catalog.problem("own/timing")?, &catalog.target(name)?, "this", settings)?;
     let effort = Effort {
         wall: Duration::from_secs(60),
         half_width,

@@ -4,11 +4,11 @@
 
 use autocomp_core::Seed;
 use autocomp_toolchain::{ToolchainSearch, find_toolchain};
-use autocomp_host::bench::{Bench, Settings, Tested, Timed};
+use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_catalog::Catalog;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let toolchain = find_toolchain(&search, &mut |line| println!("{line}"))?;
     let mut catalog = Catalog::built_in()?;
-    catalog.add_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data"))?;
     let problem = catalog.problem(&name)?;
     let processor = Processor::detect();
     let target = catalog.target(processor.target().ok_or("no target for this processor")?)?;
@@ -37,8 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         timed_seed: Seed(2),
     };
     let began = Instant::now();
-    let bench = Bench::open(problem, &target, None, settings)?;
-    println!("opened in {:?}; a command takes {} ns", began.elapsed(), bench.overhead_ns());
+    let bench = HostBench::open(problem, &target, "this", settings)?;
+    println!("opened in {:?}; {:?}", began.elapsed(), bench.peaks());
     for kernel in arguments {
         let source = match bench.problem().kernel(&kernel) {
             Ok(source) => source.to_owned(),

@@ -8,17 +8,20 @@ use crate::machine::Machine;
 use crate::offences;
 use crate::oracle;
 use crate::pairs::{Effort, Failure, Paired, Pairs, Side};
-use crate::statistics::{Difference, difference, median};
+use crate::peaks::Peaks;
+use crate::statistics::{Difference, Interval, difference, median};
 use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
-use autocomp_core::{Diagnostic, Outcome, Seed};
-use autocomp_eval::EvalError;
+use autocomp_catalog::{Buffer, DataType, Problem, Target};
+use autocomp_core::{ContentHash, ContentHasher, Cost, Diagnostic, Outcome, Seed};
+use autocomp_eval::{EvalError, FileStore};
 use autocomp_toolchain::Toolchain;
-use autocomp_catalog::{Problem, Target};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+/// Hash of everything in this crate that decides results.
+const SOURCES: &str = env!("AUTOCOMP_HOST_HASH");
 /// Bytes that the buffers of all timed calls may take together.
 const TIMED_BYTES: usize = 48 << 20;
 /// Most calls of one measurement.
@@ -82,6 +85,9 @@ pub struct Timing {
     pub spread_ppm: u32,
     /// The measurements.
     pub paired: Paired,
+    /// The cost divided by that of the problem's own kernel, with the interval
+    /// of the last comparison.
+    pub to_baseline: Interval,
     /// What is said of the kernel compared with the base.
     pub difference: Difference,
 }
@@ -91,41 +97,48 @@ pub struct Timing {
 struct Base {
     program: Program,
     call_ns: f64,
+    /// Cost of the problem's own kernel, nanoseconds.
+    baseline_ns: f64,
+}
+
+/// What all kernels have in common and takes time to find out.
+#[derive(Debug)]
+struct Prepared {
+    tests: Vec<Case>,
+    timed: Vec<Case>,
+    overhead_ns: f64,
 }
 
 /// One problem on this computer.
 #[derive(Debug)]
-pub struct Bench {
+pub struct HostBench {
     problem: Problem,
+    pub(crate) machine: Machine,
+    pub(crate) processor: Processor,
     builder: Builder,
     settings: Settings,
     worker: WorkerSettings,
-    tests: Vec<Case>,
-    timed: Vec<Case>,
-    overhead_ns: f64,
+    pub(crate) engine: String,
+    pub(crate) peaks: Peaks,
+    base_key: ContentHash,
+    prepared: OnceLock<Prepared>,
+    preparing: Mutex<()>,
     base: Mutex<Option<Base>>,
 }
 
-impl Bench {
-    /// Prepares everything that the kernels of `problem` have in common: the
-    /// runtime, inputs and their right answers.
+impl HostBench {
+    /// Prepares what is needed before any kernel is there: the runtime, and
+    /// what the machine can do.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if this computer lacks what the target needs.
     pub fn open(
         problem: Problem,
         target: &Target,
-        machine: Option<&str>,
+        machine_name: &str,
         settings: Settings,
     ) -> Result<Self, EvalError> {
-        let input = |message: String| EvalError::Input {
-            message,
-            remedies: vec!["correct the machine's file of the target".into()],
-        };
-        let text = target
-            .machine(machine)
-            .map_err(|error| input(error.to_string()))?;
-        let machine = Machine::parse(text).map_err(input)?;
+        let machine = machine_of(target, machine_name)?;
         let processor = Processor::detect();
         check_processor(target, &machine, &processor)?;
         let flags = machine.flags_for(&processor.features);
@@ -141,24 +154,34 @@ impl Bench {
             tile_state: flags.iter().any(|flag| flag.starts_with("-mamx")),
             command_time: settings.command_time,
         };
-        let reference = built(&builder, "reference.c", &problem.reference, Kind::Reference)?;
-        let mut tests: Vec<Case> = problem
-            .input_sets
-            .iter()
-            .map(|set| Case::draw(&problem, set, settings.seed))
-            .collect();
-        oracle::answer(&problem, &reference, worker, &mut tests)?;
-        let mut timed = timed_cases(&problem, settings.timed_seed);
-        oracle::answer(&problem, &reference, worker, &mut timed)?;
-        let overhead_ns = overhead(&builder, &problem, worker, &settings)?;
+        let features = processor.features.join(" ");
+        let key = [SOURCES, &builder.key(), &processor.model, &features].join("\n");
+        let peaks = {
+            let core = TimingCore::take(&settings.cache_folder)?;
+            let store = FileStore::new(settings.cache_folder.join("host-peaks"));
+            Peaks::of(&problem, &machine, &builder, worker, &core, (&store, &key))?
+        };
+        let mut hasher = ContentHasher::new("host evaluation");
+        hasher.update(&problem.oracle_hash.0);
+        hasher.update(key.as_bytes());
+        hasher.update(&settings.seed.0.to_le_bytes());
+        let base_key = hasher.finish();
+        let model = match processor.model.as_str() {
+            "" => "unnamed processor",
+            model => model,
+        };
         Ok(Self {
+            engine: format!("{} machine={machine_name} on {model}", target.name),
             problem,
+            machine,
+            processor,
             builder,
             settings,
             worker,
-            tests,
-            timed,
-            overhead_ns,
+            peaks,
+            base_key,
+            prepared: OnceLock::new(),
+            preparing: Mutex::new(()),
             base: Mutex::new(None),
         })
     }
@@ -175,10 +198,88 @@ impl Bench {
         &self.builder
     }
 
-    /// Returns the processor time that a command takes without any call, nanoseconds.
+    /// Returns what this machine can do.
     #[must_use]
-    pub fn overhead_ns(&self) -> f64 {
-        self.overhead_ns
+    pub fn peaks(&self) -> Peaks {
+        self.peaks
+    }
+
+    /// Returns the hash of everything but the kernel that decides results.
+    pub(crate) fn base_key(&self) -> ContentHash {
+        self.base_key
+    }
+
+    /// Returns the multiply-accumulate steps per nanosecond that a core does
+    /// at most on the problem's operands.
+    #[must_use]
+    pub fn peak_macs_per_ns(&self) -> f64 {
+        let is_narrow = |buffer: &Buffer| matches!(buffer.dtype, DataType::Int8 | DataType::UInt8);
+        let has = |name: &str| self.processor.features.iter().any(|feature| feature == name);
+        let used = |name: &str| has(name) && self.machine.uses(name);
+        let factor = if !self.problem.buffers.iter().any(is_narrow) {
+            1.0
+        } else if used("amx-int8") {
+            // A tile product: 16 x 16 x 64 steps in 16 cycles.
+            32.0
+        } else if used("avx512vnni") || used("avxvnni") || used("dotprod") {
+            // Four products for each lane of 32 bits.
+            4.0
+        } else {
+            // Two of them, as 16-bit numbers.
+            2.0
+        };
+        self.peaks.float_macs_per_ns * factor
+    }
+
+    /// Returns the cost that no right kernel can be below, as far as the
+    /// measured peaks are the machine's.
+    #[must_use]
+    pub fn floor_cost(&self) -> Cost {
+        let work = self.problem.work;
+        let compute = work.macs as f64 / self.peak_macs_per_ns();
+        let traffic = work.bytes as f64 / self.peaks.bytes_per_ns;
+        Cost::nanoseconds(compute.max(traffic).max(1.0) as u64, 0)
+    }
+
+    /// Computes right answers and the cost of a command, unless that was done.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference is broken.
+    fn prepared(&self) -> Result<&Prepared, EvalError> {
+        let _guard = self.preparing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.prepared.get().is_none() {
+            let prepared = self.make_ready()?;
+            // Nobody else sets it while the guard is held.
+            let _ = self.prepared.set(prepared);
+        }
+        let unset = || EvalError::Fault("right answers got lost".into());
+        self.prepared.get().ok_or_else(unset)
+    }
+
+    fn make_ready(&self) -> Result<Prepared, EvalError> {
+        let (problem, settings) = (&self.problem, &self.settings);
+        let reference = built(&self.builder, "reference.c", &problem.reference, Kind::Reference)?;
+        let seed_of = |fresh| if fresh { settings.timed_seed } else { settings.seed };
+        let sets = problem.input_sets.iter();
+        let mut tests: Vec<Case> = sets
+            .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
+            .collect();
+        oracle::answer(problem, &reference, self.worker, &mut tests)?;
+        let mut timed = timed_cases(problem, settings.timed_seed);
+        oracle::answer(problem, &reference, self.worker, &mut timed)?;
+        Ok(Prepared {
+            tests,
+            timed,
+            overhead_ns: self.overhead()?,
+        })
+    }
+
+    /// Computes right answers, unless that was done.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference is broken.
+    pub fn make_answers(&self) -> Result<(), EvalError> {
+        self.prepared().map(|_| ())
     }
 
     /// Builds a kernel.
@@ -186,7 +287,19 @@ impl Bench {
     /// # Errors
     /// [`EvalError::Environment`] if the machine does not allow to build.
     pub fn build(&self, source: &str) -> Result<Result<Program, Vec<Diagnostic>>, EvalError> {
-        self.builder.build("kernel.c", source, Kind::Kernel)
+        // The declaration makes the compiler compare the types of parameters.
+        let text = format!("{source}\n{};\n", self.problem.signature);
+        let built = self.builder.build("kernel.c", &text, Kind::Kernel)?;
+        let lines = source.lines().count() as u32;
+        Ok(built.map_err(|mut found| {
+            for diagnostic in &mut found {
+                if diagnostic.location.take_if(|place| lines < place.line).is_some() {
+                    diagnostic.notes.clear();
+                    diagnostic.remedy = Some(format!("define `{} {{ … }}`", self.problem.signature));
+                }
+            }
+            found
+        }))
     }
 
     /// Tests a kernel on every input set, in one worker: in order, and again
@@ -195,18 +308,20 @@ impl Bench {
     /// # Errors
     /// [`EvalError`] if the machine does not allow to run kernels.
     pub fn test(&self, program: &Program, source: &str) -> Result<Tested, EvalError> {
-        let mut calls = Calls::new(&self.problem, self.tests.len(), self.settings.seed)?;
+        let prepared = self.prepared()?;
+        let tests = &prepared.tests;
+        let mut calls = Calls::new(&self.problem, tests.len(), self.settings.seed)?;
         let mut worker = calls.start(program, self.worker)?;
         let mut call_ns = f64::INFINITY;
-        let forward: Vec<usize> = (0..self.tests.len()).collect();
+        let forward: Vec<usize> = (0..tests.len()).collect();
         let backward: Vec<usize> = forward.iter().rev().copied().collect();
         for (pass, order) in [forward, backward].into_iter().enumerate() {
             for set in order {
-                let case = &self.tests[set];
+                let case = &tests[set];
                 calls.fill(set, case);
                 match calls.call(&mut worker, set, &[case]) {
                     Ok(spent) => {
-                        let own = spent.cpu_ns as f64 - self.overhead_ns;
+                        let own = spent.cpu_ns as f64 - prepared.overhead_ns;
                         call_ns = call_ns.min(own.max(1.0));
                     }
                     Err(offence) => {
@@ -228,14 +343,13 @@ impl Bench {
     /// [`EvalError`] if the machine does not allow to time kernels, or the
     /// problem's own kernel is not right.
     pub fn time(&self, program: Program, source: &str, call_ns: f64) -> Result<Timed, EvalError> {
-        let core = TimingCore::take(&self.settings.cache_folder)?;
-        let mut pairs = self.pairs(&core)?;
+        let prepared = self.prepared()?;
         let mut base = self.base();
-        if base.is_none() {
-            *base = Some(self.first_base(&mut pairs)?);
-        }
-        let Some(known) = base.as_mut() else {
-            return Err(EvalError::Fault("there is no kernel to time against".into()));
+        let core = TimingCore::take(&self.settings.cache_folder)?;
+        let mut pairs = self.pairs(&core, prepared)?;
+        let known = match &mut *base {
+            Some(known) => known,
+            none => none.insert(self.first_base(&mut pairs)?),
         };
         let candidate = Side { program: &program, call_ns };
         let other = Side { program: &known.program, call_ns: known.call_ns };
@@ -253,14 +367,24 @@ impl Bench {
             Err(Failure::Environment(error)) => return Err(error),
         };
         let interval = paired.interval;
+        let scale = known.call_ns / known.baseline_ns;
         let timing = Timing {
             call_ns: known.call_ns * interval.median,
             spread_ppm: (interval.half_width() * 1e6).min(1e6) as u32,
+            to_baseline: Interval {
+                low: interval.low * scale,
+                median: interval.median * scale,
+                high: interval.high * scale,
+            },
             difference: difference(&interval, LEAST_BAND),
             paired,
         };
         if interval.high < NEW_BASE {
-            *known = Base { program, call_ns: timing.call_ns };
+            *known = Base {
+                program,
+                call_ns: timing.call_ns,
+                baseline_ns: known.baseline_ns,
+            };
         }
         Ok(Timed::Cost(timing))
     }
@@ -269,26 +393,37 @@ impl Bench {
     ///
     /// # Errors
     /// [`EvalError`] if one of them is not, or the machine does not allow it.
-    pub fn compare(&self, candidate: (&Program, f64), base: (&Program, f64), effort: Effort) -> Result<Paired, EvalError> {
+    pub fn compare(
+        &self,
+        candidate: (&Program, f64),
+        base: (&Program, f64),
+        effort: Effort,
+    ) -> Result<Paired, EvalError> {
+        let prepared = self.prepared()?;
         let core = TimingCore::take(&self.settings.cache_folder)?;
-        let mut pairs = self.pairs(&core)?;
+        let mut pairs = self.pairs(&core, prepared)?;
         let side = |(program, call_ns)| Side { program, call_ns };
-        pairs
-            .compare(side(candidate), side(base), effort)
-            .map_err(|failure| match failure {
-                Failure::Environment(error) => error,
-                Failure::Candidate(offence) | Failure::Base(offence) => {
-                    EvalError::Fault(format!("a kernel that was right is not any more: {offence:?}"))
-                }
-            })
+        let compared = pairs.compare(side(candidate), side(base), effort);
+        compared.map_err(|failure| match failure {
+            Failure::Environment(error) => error,
+            Failure::Candidate(offence) | Failure::Base(offence) => {
+                EvalError::Fault(format!("a kernel that was right is not any more: {offence:?}"))
+            }
+        })
     }
 
-    fn pairs(&self, core: &TimingCore) -> Result<Pairs<'_>, EvalError> {
+    fn pairs<'b>(&'b self, core: &TimingCore, prepared: &'b Prepared) -> Result<Pairs<'b>, EvalError> {
         let settings = WorkerSettings {
             core: core.core(),
             ..self.worker
         };
-        Pairs::new(&self.problem, &self.timed, settings, self.overhead_ns, core.seed())
+        Pairs::new(
+            &self.problem,
+            &prepared.timed,
+            settings,
+            prepared.overhead_ns,
+            core.seed(),
+        )
     }
 
     fn base(&self) -> MutexGuard<'_, Option<Base>> {
@@ -298,43 +433,79 @@ impl Bench {
 
     /// Makes the problem's own kernel the first base.
     fn first_base(&self, pairs: &mut Pairs<'_>) -> Result<Base, EvalError> {
-        let source = self
-            .problem
-            .kernel("baseline")
-            .map_err(|error| EvalError::Input {
-                message: error.to_string(),
-                remedies: vec!["add baseline.c to the problem".into()],
-            })?;
+        let name = &self.problem.name;
+        let wrong = |what: &str| EvalError::Input {
+            message: format!("baseline.c of {name} is not right: {what}"),
+            remedies: vec!["correct baseline.c, reference.c or the tolerance".into()],
+        };
+        let source = self.problem.kernel("baseline").map_err(|error| EvalError::Input {
+            message: error.to_string(),
+            remedies: vec!["add baseline.c to the problem".into()],
+        })?;
         let program = built(&self.builder, "baseline.c", source, Kind::Kernel)?;
         let call_ns = match self.test(&program, source)? {
             Tested::Right { call_ns } => call_ns,
-            Tested::Failed(_, found) => {
-                return Err(EvalError::Input {
-                    message: format!("baseline.c of {} is not right: {}", self.problem.name, found.message),
-                    remedies: vec!["correct baseline.c, reference.c or the tolerance".into()],
-                });
-            }
+            Tested::Failed(_, found) => return Err(wrong(&found.message)),
         };
         let mut times = Vec::new();
         for _ in 0..BASE_MEASUREMENTS {
             let side = Side { program: &program, call_ns };
-            let time = pairs.measured(side, (1, 1)).map_err(|failure| match failure {
+            let time = pairs.alone(side).map_err(|failure| match failure {
                 Failure::Environment(error) => error,
-                Failure::Candidate(offence) | Failure::Base(offence) => EvalError::Input {
-                    message: format!("baseline.c of {} is not right: {offence:?}", self.problem.name),
-                    remedies: vec!["correct baseline.c".into()],
-                },
+                Failure::Candidate(offence) | Failure::Base(offence) => wrong(&format!("{offence:?}")),
             })?;
             times.push(time);
         }
-        Ok(Base { program, call_ns: median(&times) })
+        let call_ns = median(&times);
+        Ok(Base {
+            program,
+            call_ns,
+            baseline_ns: call_ns,
+        })
     }
+
+    /// Returns what a command costs whose calls do nothing.
+    fn overhead(&self) -> Result<f64, EvalError> {
+        let source = format!("{} {{}}\n", self.problem.signature);
+        let program = built(&self.builder, "empty.c", &source, Kind::Kernel)?;
+        let core = TimingCore::take(&self.settings.cache_folder)?;
+        let mut calls = Calls::new(&self.problem, 1, self.settings.seed)?;
+        let settings = WorkerSettings { core: core.core(), ..self.worker };
+        let mut worker = calls.start(&program, settings)?;
+        let mut times = Vec::new();
+        for _ in 0..OVERHEAD_CALLS {
+            let spent = worker.call(0, 1).map_err(|death| {
+                EvalError::Fault(format!("a kernel that does nothing fails: {death:?}"))
+            })?;
+            times.push(spent.cpu_ns as f64);
+        }
+        Ok(median(&times))
+    }
+}
+
+/// Reads the description of a machine of `target`.
+///
+/// # Errors
+/// [`EvalError::Input`] with the file and what is wrong in it.
+pub fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+    let unusable = |message: String| EvalError::Input {
+        message,
+        remedies: vec![format!(
+            "correct machines/{name}.toml in the folder of target {}",
+            target.name
+        )],
+    };
+    let text = target
+        .machine(Some(name))
+        .map_err(|error| unusable(error.to_string()))?;
+    Machine::parse(text)
+        .map_err(|error| unusable(format!("machine {name} of target {}: {error}", target.name)))
 }
 
 /// Draws the inputs of timed calls: of the first input set, no two alike, as
 /// many as one measurement may need and one to warm up.
 fn timed_cases(problem: &Problem, seed: Seed) -> Vec<Case> {
-    let bytes: usize = problem.buffers.iter().map(autocomp_catalog::Buffer::bytes).sum();
+    let bytes: usize = problem.buffers.iter().map(Buffer::bytes).sum();
     let count = (TIMED_BYTES / bytes.max(1)).clamp(2, MOST_CALLS + 1);
     problem.input_sets.first().map_or_else(Vec::new, |set| {
         (0..count)
@@ -343,7 +514,11 @@ fn timed_cases(problem: &Problem, seed: Seed) -> Vec<Case> {
     })
 }
 
-fn check_processor(target: &Target, machine: &Machine, processor: &Processor) -> Result<(), EvalError> {
+fn check_processor(
+    target: &Target,
+    machine: &Machine,
+    processor: &Processor,
+) -> Result<(), EvalError> {
     let lacking = if machine.architecture == processor.architecture {
         machine.missing(&processor.features).join(", ")
     } else {
@@ -376,27 +551,4 @@ fn built(builder: &Builder, name: &str, source: &str, kind: Kind) -> Result<Prog
             remedies: vec![format!("correct {name} of the problem")],
         }
     })
-}
-
-/// Returns what a command costs whose calls do nothing.
-fn overhead(
-    builder: &Builder,
-    problem: &Problem,
-    worker: WorkerSettings,
-    settings: &Settings,
-) -> Result<f64, EvalError> {
-    let source = format!("{} {{}}\n", problem.signature);
-    let program = built(builder, "empty.c", &source, Kind::Kernel)?;
-    let core = TimingCore::take(&settings.cache_folder)?;
-    let mut calls = Calls::new(problem, 1, settings.seed)?;
-    let settings = WorkerSettings { core: core.core(), ..worker };
-    let mut worker = calls.start(&program, settings)?;
-    let mut times = Vec::new();
-    for _ in 0..OVERHEAD_CALLS {
-        let spent = worker
-            .call(0, 1)
-            .map_err(|death| EvalError::Fault(format!("a kernel that does nothing fails: {death:?}")))?;
-        times.push(spent.cpu_ns as f64);
-    }
-    Ok(median(&times))
 }

@@ -4,17 +4,24 @@
 //! worker process. Costs are measured, so they are noisy: kernels are timed
 //! against each other in pairs, and what is told is a ratio with an interval.
 
+pub mod bench;
 pub mod building;
-pub mod detection;
-pub mod machine;
-mod shared_memory;
-mod worker;
 mod calls;
 mod cases;
+pub mod detection;
+mod family;
+mod feedback;
+pub mod hot_loop;
+pub mod machine;
 mod offences;
 mod oracle;
 pub mod pairs;
-pub mod statistics;
-pub mod bench;
-mod timing_core;
+pub mod peaks;
 pub mod rewriter;
+mod shared_memory;
+pub mod statistics;
+pub mod throughput;
+mod timing_core;
+mod worker;
+
+pub use family::{Host, HostEvaluator};

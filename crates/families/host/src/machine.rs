@@ -49,6 +49,13 @@ impl Machine {
         self.features.iter().filter(lacks).map(String::as_str).collect()
     }
 
+    /// Returns whether kernels may use a feature where the processor has it.
+    #[must_use]
+    pub fn uses(&self, feature: &str) -> bool {
+        let mut optional = self.optional.iter().map(|it| &it.feature);
+        self.features.iter().any(|it| it == feature) || optional.any(|it| it == feature)
+    }
+
     /// Returns the flags for a computer that has `features`.
     #[must_use]
     pub fn flags_for(&self, features: &[String]) -> Vec<String> {

@@ -2,11 +2,11 @@
 
 use autocomp_catalog::Catalog;
 use autocomp_core::{Diagnostic, Outcome, Seed};
-use autocomp_host::bench::{Bench, Settings, Tested, Timed};
+use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_toolchain::{Toolchain, ToolchainSearch, find_toolchain};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ pub fn toolchain() -> Toolchain {
 
 /// Returns the bench of the small problem; none, with the reason printed, on a
 /// processor that no target is for.
-pub fn bench() -> Option<Bench> {
+pub fn bench() -> Option<HostBench> {
     let Some(target) = Processor::detect().target() else {
         println!("skipped: there is no target for this processor");
         return None;
@@ -72,9 +72,6 @@ pub fn bench() -> Option<Bench> {
         std::fs::write(problem.join(name), text).expect("a file");
     }
     let mut catalog = Catalog::built_in().expect("built-in data");
-    catalog
-        .add_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data"))
-        .expect("the family's data");
     catalog.add_folder(folder.path()).expect("the problem");
     let settings = Settings {
         toolchain: toolchain(),
@@ -91,11 +88,11 @@ pub fn bench() -> Option<Bench> {
     };
     let problem = catalog.problem("own/sums").expect("the problem");
     let target = catalog.target(target).expect("the target");
-    Some(Bench::open(problem, &target, None, settings).expect("a bench"))
+    Some(HostBench::open(problem, &target, "this", settings).expect("a bench"))
 }
 
 /// Returns what becomes of a kernel: how far it comes, and what is said of it.
-pub fn outcome(bench: &Bench, source: &str) -> (Outcome, Option<Diagnostic>) {
+pub fn outcome(bench: &HostBench, source: &str) -> (Outcome, Option<Diagnostic>) {
     let program = match bench.build(source).expect("a compiler") {
         Ok(program) => program,
         Err(found) => return (Outcome::BuildFailed, found.into_iter().next()),
