@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         install: true,
     };
     let toolchain = find_toolchain(&search, &mut |line| println!("{line}"))?;
-    let mut catalog = Catalog::built_in()?;
+    let catalog = Catalog::built_in()?;
     let problem = catalog.problem(&name)?;
     let processor = Processor::detect();
     let target = catalog.target(processor.target().ok_or("no target for this processor")?)?;
