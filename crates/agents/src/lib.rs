@@ -19,6 +19,7 @@ mod proposer;
 mod replay;
 mod rewriter;
 
+pub use autocomp_llm::{ReservationError, ReservationJournal};
 pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
 pub use estimate::{Estimate, ModelEstimate, RunShape};

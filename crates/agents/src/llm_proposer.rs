@@ -15,7 +15,7 @@ use crate::proposer::{
 use autocomp_core::{Draft, Evaluation, Plan, TaskKey, Usage};
 use autocomp_llm::{
     Attempt, Attempts, Availability, LlmErrorKind, Member, Message, ModelSet, ReplySchema, Request,
-    Role, Unclaimed,
+    ReservationJournal, Role, Unclaimed,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -382,6 +382,12 @@ impl Proposer for LlmProposer {
             .map(draft_of)
     }
 
+    fn journal_reservations(&self, journal: &Arc<dyn ReservationJournal>) {
+        for member in self.planners.members().iter().chain(self.coders.members()) {
+            member.budget().journal_reservations(journal);
+        }
+    }
+
     fn take_unclaimed(&self) -> Vec<Exchange> {
         let mut attempts = self.unclaimed.take();
         for member in self.planners.members().iter().chain(self.coders.members()) {
@@ -475,6 +481,7 @@ pub fn exchange_of(attempt: &Attempt) -> Exchange {
         usage: attempt.usage(),
         cost_is_estimate: attempt.estimated,
         latency_ms: attempt.latency.as_millis() as u64,
+        reservation: attempt.reservation,
     }
 }
 

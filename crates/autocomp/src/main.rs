@@ -10,6 +10,7 @@ mod commands;
 mod error;
 mod evaluation_text;
 mod exit_code;
+mod given_file;
 mod measuring;
 mod model_usage;
 mod output;
@@ -66,12 +67,20 @@ fn main() -> ExitCode {
 /// Prints what is wrong with the command line, or the help that it asks for.
 fn refuse(error: &clap::Error) -> u8 {
     // Help and version are results; everything else is a usage error.
-    let _ = error.print();
+    let text = error.render().to_string();
+    let redacted = output::redacted(&text);
+    if redacted == text {
+        let _ = error.print();
+    } else {
+        Output {
+            format: Format::Text,
+        }
+        .message(redacted.trim_end());
+    }
     if !error.use_stderr() {
         return exit_code::SUCCESS;
     }
     if std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.render().to_string();
         let message = text.trim_start_matches("error: ").trim_end();
         Output {
             format: Format::Json,

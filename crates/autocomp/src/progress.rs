@@ -84,6 +84,16 @@ impl Observer for ProgressLines {
         for text in notices.unwrap_or_default() {
             self.line(&format!("[{}] {text}", clock(notice.elapsed)));
         }
+        if let Some(Event::Evaluated(it)) = notice.event.map(|stored| &stored.event)
+            && it.evaluation.outcome == Outcome::Fault
+            && let Some(found) = it.evaluation.diagnostics.first()
+        {
+            let clock = clock(notice.elapsed);
+            self.line(&format!(
+                "[{clock}] FAULT OF AUTOCOMP: {} could not be judged, the run goes on: {}",
+                it.key, found.message
+            ));
+        }
         let status = status_line(notice);
         if let Some(bar) = &self.bar {
             bar.set_message(status.clone());

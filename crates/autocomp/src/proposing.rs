@@ -1,7 +1,9 @@
 //! Makes the proposer that the settings ask for: the rewriter, or models.
 
 use crate::error::CliError;
+use crate::given_file::{check_is_file, read_text};
 use crate::measuring::Bench;
+use crate::output::guard;
 use crate::registry;
 use crate::run_errors::eval_error;
 use crate::settings::{AskingSettings, BudgetSettings, Settings};
@@ -14,7 +16,6 @@ use autocomp_llm::{
     RetryPolicy, Secrets,
 };
 use std::env;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,8 +128,15 @@ pub fn connector(
 ) -> Result<Connector, CliError> {
     let mut secrets = Secrets::from_lookup(|name| env::var(name).ok());
     if let Some(path) = &asking.keys {
+        check_is_file(path).map_err(|error| {
+            CliError::input(format!(
+                "failed to read the key file {}: {error}",
+                path.display()
+            ))
+        })?;
         secrets.add_file(path).map_err(CliError::input)?;
     }
+    guard(&secrets);
     let settings = ConnectSettings {
         timeout: seconds(asking.timeout_s.max(1)),
         answer_timeout: seconds(asking.answer_timeout_s.max(1)),
@@ -157,7 +165,7 @@ pub fn connector(
     };
     let spent = Amount {
         cost: spent.cost,
-        tokens: spent.input_tokens + spent.cached_tokens + spent.output_tokens,
+        tokens: spent.tokens(),
         requests: spent.requests,
     };
     Ok(Connector::new(
@@ -179,7 +187,7 @@ fn seconds(count: u64) -> Duration {
 pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let mut prices = PriceTable::built_in();
     if let Some(path) = file {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the price file {}: {error}",
                 path.display()
@@ -197,6 +205,7 @@ fn connect_error(error: &ConnectError) -> CliError {
     match error {
         ConnectError::Model(_) => CliError::usage(error)
             .hint("a model is named `provider::model` or `provider@address::model`; `autocomp models list` names the providers"),
+        ConnectError::HoldsKey(_) => CliError::usage(error),
         ConnectError::Price(_) => CliError::usage(error)
             .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
         ConnectError::Client(_) => CliError::environment(error),

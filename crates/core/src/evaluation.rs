@@ -25,11 +25,14 @@ pub enum Outcome {
     Illegal,
     /// It returned, and an output is wrong or an input was changed.
     Wrong,
+    /// It could not be judged: the evaluator panicked, died or contradicted itself. Says
+    /// nothing about the kernel but that it brought that about, and is to be reported.
+    Fault,
 }
 
 impl Outcome {
     /// Every outcome, in the order of the cascade.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Ok,
         Self::Rejected,
         Self::BuildFailed,
@@ -37,6 +40,7 @@ impl Outcome {
         Self::TimedOut,
         Self::Illegal,
         Self::Wrong,
+        Self::Fault,
     ];
 
     /// Returns the serialised name.
@@ -50,6 +54,7 @@ impl Outcome {
             Self::TimedOut => "timed_out",
             Self::Illegal => "illegal",
             Self::Wrong => "wrong",
+            Self::Fault => "fault",
         }
     }
 }

@@ -23,8 +23,8 @@ pub use evaluation::{
 };
 pub use event::{
     DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Resumed,
-    RunStarted, StopReason, Stopped, canonical_history,
+    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Reserved,
+    Resumed, RunStarted, StopReason, Stopped, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};

@@ -10,7 +10,7 @@ use crate::settings::EvaluatorSettings;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a family may use of the machine that the program runs on. Families
@@ -21,6 +21,10 @@ pub struct Surroundings {
     pub cache_folder: PathBuf,
     /// A compiler that the user named.
     pub compiler: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with, if it is to be the same.
+    pub recorded: Option<String>,
+    /// Where the pinned compiler was carried to from another machine.
+    pub carried: Option<PathBuf>,
     /// The value of `PATH`.
     pub path: Option<OsString>,
     /// Whether tools may be installed into the cache folder.
@@ -118,6 +122,9 @@ pub struct Finding {
 pub trait Bench: Evaluator {
     /// Returns name and version of what compiles.
     fn compiler(&self) -> &str;
+
+    /// Returns the program that compiles, if there is one.
+    fn compiler_program(&self) -> Option<&Path>;
 
     /// Returns what measures (`sim NAME machine=… model=…`).
     fn engine(&self) -> &str;

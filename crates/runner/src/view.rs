@@ -25,6 +25,8 @@ pub enum RunState {
     Finished {
         /// Why.
         reason: FinishReason,
+        /// The same for people.
+        message: String,
     },
     /// It was stopped and can be resumed.
     Stopped {
@@ -142,7 +144,10 @@ impl RunView {
     #[must_use]
     pub fn state(&self) -> RunState {
         if let Some(reason) = self.search.finish() {
-            RunState::Finished { reason }
+            RunState::Finished {
+                reason,
+                message: reason.text(&self.search.started().settings),
+            }
         } else if let Some(holder) = self.reader.live_holder() {
             RunState::Running { holder }
         } else if let Some(stopped) = self.search.stopped() {

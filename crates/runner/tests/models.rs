@@ -8,14 +8,15 @@ mod chat;
 
 use autocomp_agents::{LlmProposer, LlmProposerSettings, PromptFacts, Templates};
 use autocomp_core::{
-    ContentHash, Cost, Evaluation, Measurement, MenuItem, Outcome, SearchSettings, Seed,
-    StopReason, UsdMicros,
+    ContentHash, Cost, Evaluation, Event, Measurement, MenuItem, Outcome, Resumed, SearchSettings,
+    Seed, StopReason, Usage, UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_llm::{
     Amount, Budget, Caps, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
 };
-use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession};
+use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
+use autocomp_search::Search;
 use chat::{question, server};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -258,6 +259,38 @@ async fn a_run_with_unreliable_models_ends_well() {
     );
     assert!(occurs(&folder, "[OPENAI_API_KEY]"), "the echo was recorded");
     assert!(!occurs(&folder, KEY), "no key in any file");
+    assert_every_prefix_accounts_for_its_calls(&folder);
+}
+
+/// Wherever the journal ends, every call that was let go before is in it: with
+/// what it used, or with the most that it may have used.
+fn assert_every_prefix_accounts_for_its_calls(folder: &Path) {
+    let view = RunView::open(folder).unwrap();
+    let events: Vec<&Event> = view.events.iter().map(|stored| &stored.event).collect();
+    let mut sent = 0;
+    for n_events in 1..=events.len() {
+        let is_call = matches!(events[n_events - 1], Event::Reserved(_));
+        sent += u64::from(is_call);
+        let mut search = Search::fold(events[..n_events].iter().copied()).unwrap();
+        let (used, unsettled) = (search.usage(), search.unsettled());
+        assert_eq!(used.requests + unsettled.requests, sent);
+        if search.finish().is_some() {
+            assert_eq!(unsettled, Usage::default());
+            continue;
+        }
+        let resumed = Event::Resumed(Resumed {
+            program: "0.1.0".to_owned(),
+        });
+        search.apply(&resumed).unwrap();
+        let mut all = used;
+        all.add(&unsettled);
+        assert_eq!(
+            (search.usage(), search.unsettled()),
+            (all, Usage::default())
+        );
+        assert_eq!(search.progress().lost, unsettled);
+    }
+    assert!(4 < sent, "{sent}");
 }
 
 /// A cap on money stops the run before it is exceeded; with a higher one, it goes on.

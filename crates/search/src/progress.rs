@@ -17,6 +17,10 @@ pub(crate) struct Tally {
     repairs: ProposalCounts,
     usage: Usage,
     n_failed_calls: u64,
+    /// Calls that were sent and not settled, by reservation.
+    unsettled: BTreeMap<u64, Usage>,
+    n_reserved: u64,
+    lost: Usage,
 }
 
 impl Tally {
@@ -28,10 +32,24 @@ impl Tally {
             }
             Event::Drafted(drafted) => self.drafts.count(&drafted.result),
             Event::Evaluated(_) => self.n_evaluated += 1,
+            Event::Reserved(reserved) => {
+                self.unsettled.insert(reserved.reservation, reserved.most);
+                self.n_reserved += 1;
+            }
+            // The process that could have settled them is gone.
+            Event::Resumed(_) => {
+                for most in std::mem::take(&mut self.unsettled).values() {
+                    self.lost.add(most);
+                    self.usage.add(most);
+                }
+            }
             _ => {}
         }
         for exchange in event.exchanges() {
             self.usage.add(&exchange.usage);
+            if let Some(reservation) = exchange.reservation {
+                self.unsettled.remove(&reservation);
+            }
             self.n_failed_calls += u64::from(exchange.error.is_some());
         }
     }
@@ -95,8 +113,13 @@ pub struct Progress {
     pub drafts: ProposalCounts,
     /// Repairs of drafts that failed.
     pub repairs: ProposalCounts,
-    /// What calls of models used.
+    /// What calls of models used, lost ones included.
     pub usage: Usage,
+    /// Of this, what calls may have used whose process died before their reply
+    /// was written down: the most possible.
+    pub lost: Usage,
+    /// What calls may use at most that were sent and have not ended.
+    pub unsettled: Usage,
     /// Calls of models that failed.
     pub failed_calls: u64,
     /// Cost of the baseline, once it was evaluated correct.
@@ -158,6 +181,23 @@ impl Search {
         self.tally.usage
     }
 
+    /// Returns the most that calls may use which were sent and have not ended;
+    /// if no process is at work on the run, they will count as lost.
+    #[must_use]
+    pub fn unsettled(&self) -> Usage {
+        let mut usage = Usage::default();
+        for most in self.tally.unsettled.values() {
+            usage.add(most);
+        }
+        usage
+    }
+
+    /// Returns the number that the next reservation has.
+    #[must_use]
+    pub fn next_reservation(&self) -> u64 {
+        self.tally.n_reserved
+    }
+
     /// Returns how far the run has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
@@ -177,6 +217,8 @@ impl Search {
             drafts: self.tally.drafts,
             repairs: self.tally.repairs,
             usage: self.tally.usage,
+            lost: self.tally.lost,
+            unsettled: self.unsettled(),
             failed_calls: self.tally.n_failed_calls,
             baseline_cost: self.candidates().first().map(|candidate| candidate.cost),
             best: self.best(),

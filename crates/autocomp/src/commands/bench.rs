@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Order of the customary kernels; others come after them.
-const CUSTOMARY: [&str; 4] = ["baseline", "library", "fsm", "expert"];
+const CUSTOMARY: [&str; 5] = ["baseline", "software", "library", "fsm", "expert"];
 
 /// Evaluate all kernels of a suite side by side
 ///
@@ -274,7 +274,7 @@ fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> 
             .suite(name)
             .map_err(|error| catalog_error(error).hint("a folder with problems is a suite too"));
     }
-    let added = workplace.catalog.add_folder(path).map_err(catalog_error)?;
+    let added = workplace.add_data(path)?;
     if let [only] = added.suites.as_slice() {
         return workplace.catalog.suite(only).map_err(catalog_error);
     }

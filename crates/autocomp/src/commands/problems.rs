@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 .kernel(kernel)
                 .map_err(crate::workplace::catalog_error)?
         };
-        output.result(
+        output.exact_result(
             &KernelReport {
                 problem: &problem.name,
                 kernel,

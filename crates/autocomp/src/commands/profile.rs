@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
-use crate::output::Output;
+use crate::output::{BOLD, Output};
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{Diagnostic, Outcome};
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let profiled = bench
-        .evaluator
+        .direct
         .profile(&source)
         .map_err(|error| eval_error(&error))?;
     let mut report = ProfileReport {
@@ -125,11 +125,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 
 /// Returns the sections below each other; headings are bold if `coloured`.
 fn profile_text(profile: &Profile, coloured: bool) -> String {
-    let (on, off) = if coloured {
-        ("\x1b[1m", "\x1b[0m")
-    } else {
-        ("", "")
-    };
+    let (on, off) = if coloured { BOLD } else { ("", "") };
     let mut out = String::new();
     for section in &profile.sections {
         if let Some(title) = &section.title {

@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         system: prompt.system,
         user: prompt.user,
     };
-    output.result(&report, || format!("{}\n\n{}", report.system, report.user))?;
+    output.exact_result(&report, || format!("{}\n\n{}", report.system, report.user))?;
     output.message(format!(
         "about {} tokens, {} of them a stable prefix that providers can cache",
         report.estimated_tokens, report.estimated_stable_tokens

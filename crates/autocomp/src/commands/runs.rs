@@ -91,11 +91,21 @@ fn row(report: &RunReport) -> Vec<String> {
     ]
 }
 
+/// Returns what a run is doing, in a sentence.
+pub fn state_text(state: &RunState) -> String {
+    match state {
+        RunState::Finished { message, .. } => format!("finished: {message}"),
+        RunState::Stopped { message, .. } => format!("stopped, can be resumed: {message}"),
+        RunState::Broken => "broken off, can be resumed".to_owned(),
+        _ => state_name(state),
+    }
+}
+
 /// Returns what a run is doing, in a few words.
 pub fn state_name(state: &RunState) -> String {
     match state {
         RunState::Running { holder } => format!("running ({holder})"),
-        RunState::Finished { reason } => format!("finished ({})", reason.name()),
+        RunState::Finished { reason, .. } => format!("finished ({})", reason.name()),
         RunState::Stopped { reason, .. } => format!("stopped ({})", reason.name()),
         RunState::Broken => "broken off".to_owned(),
         _ => "unknown".to_owned(),

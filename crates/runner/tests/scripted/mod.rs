@@ -103,6 +103,7 @@ fn exchange(prompt: &str, reply: &str, cost: u64) -> Exchange {
         latency_ms: std::time::SystemTime::now()
             .elapsed()
             .map_or(1, |it| it.as_nanos() as u64 % 50),
+        reservation: None,
     }
 }
 
@@ -232,6 +233,7 @@ pub enum Failure {
     Input,
     Fault,
     Panic,
+    Contradiction,
 }
 
 impl Evaluator for Toy {
@@ -274,6 +276,7 @@ impl Toy {
             Some((at, Failure::Panic)) if at == call => panic!("index out of bounds"),
             _ => {}
         }
+        let contradicts = matches!(self.fails_at, Some((at, Failure::Contradiction)) if at == call);
         let mut evaluation = Evaluation {
             key: self.key(source),
             outcome: Outcome::Ok,
@@ -332,6 +335,12 @@ impl Toy {
                     lines: Vec::new(),
                 });
             }
+        }
+        if contradicts {
+            evaluation.outcome = match evaluation.outcome {
+                Outcome::Ok => Outcome::Wrong,
+                _ => Outcome::Ok,
+            };
         }
         Ok(evaluation)
     }

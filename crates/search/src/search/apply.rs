@@ -25,6 +25,8 @@ impl Search {
                 self.stopped = Some(stopped.clone());
                 Ok(())
             }
+            Event::Reserved(reserved) if reserved.reservation == self.next_reservation() => Ok(()),
+            Event::Reserved(_) => Err("another reservation is to come"),
             Event::IterationOpened(opened) => self.apply_opened(opened),
             Event::Planned(planned) => {
                 let answer = match &planned.result {

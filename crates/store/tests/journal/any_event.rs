@@ -4,8 +4,8 @@ use autocomp_core::{
     CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
     IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanRecord, Planned,
-    Proposal, Purpose, Resumed, RunStarted, SearchSettings, Seed, Severity, SourceLocation, Stage,
-    StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
+    Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
+    SourceLocation, Stage, StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
 };
 use proptest::prelude::*;
 
@@ -76,6 +76,7 @@ fn exchanges() -> impl Strategy<Value = Vec<ExchangeRecord>> {
             usage,
             cost_is_estimate: last.0,
             latency_ms: last.1,
+            reservation: last.0.then_some(last.1),
         }
     });
     prop::collection::vec(exchange, 0..3)
@@ -214,6 +215,17 @@ pub fn event() -> impl Strategy<Value = Event> {
                     repairs: iteration,
                 })
             }),
+        (any::<(u64, u64, u64)>(), ".*").prop_map(|((reservation, tokens, cost), model)| {
+            Event::Reserved(Reserved {
+                reservation,
+                model,
+                most: Usage {
+                    input_tokens: tokens,
+                    cost: UsdMicros(cost),
+                    ..Usage::default()
+                },
+            })
+        }),
         (key(), proposal(plan), exchanges()).prop_map(|(key, result, exchanges)| {
             Event::Planned(Planned {
                 key,

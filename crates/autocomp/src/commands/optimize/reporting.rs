@@ -1,6 +1,7 @@
 //! What a run ends with: the best kernel, the result, the exit code.
 
 use super::super::show::lineage_text;
+use super::comparing::{OtherKernel, other_kernels, others_text};
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
@@ -30,6 +31,8 @@ struct OptimizeReport {
     status: &'static str,
     /// Why it finished or stopped.
     reason: String,
+    /// The same in words.
+    reason_text: String,
     baseline_cost: CostObject,
     best_cost: CostObject,
     /// The same if cycles are counted, as the next.
@@ -51,6 +54,8 @@ struct OptimizeReport {
     run: PathBuf,
     seed: u64,
     compiler: String,
+    /// Other kernels of the problem, slowest first.
+    others: Vec<OtherKernel>,
     history: String,
     plans: Vec<PlanReport>,
 }
@@ -103,6 +108,20 @@ pub fn finish(
             folder.display()
         ))
     })?;
+    // Whoever wants to stop does not want to wait for a comparison.
+    let is_over = match &end.stop {
+        None => true,
+        Some(stop) => stop.reason == StopReason::WallTime,
+    };
+    let others = if is_over {
+        let baseline = view
+            .blobs()
+            .get_text(view.search.started().baseline)
+            .map_err(|error| store_error(&error))?;
+        other_kernels(bench, &baseline, best.cost, output)
+    } else {
+        Vec::new()
+    };
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),
@@ -121,6 +140,11 @@ pub fn finish(
                     .map_or("unknown", |stop| stop.reason.name())
                     .to_owned()
             }),
+        reason_text: match (end.finish, &end.stop) {
+            (Some(finish), _) => finish.text(&view.search.started().settings),
+            (None, Some(stop)) => stop.message.clone(),
+            (None, None) => String::new(),
+        },
         baseline_cost: baseline.into(),
         best_cost: best.cost.into(),
         baseline_cycles: baseline.in_cycles(),
@@ -139,12 +163,14 @@ pub fn finish(
         run: absolute(folder),
         seed: run.seed.0,
         compiler: run.compiler.clone(),
+        others,
         history: run.history.to_string(),
         plans: plan_reports(&run),
     };
     output.result(&report, || {
         result_text(&report, &run, (folder, &best_kernel), bench, problem)
     })?;
+    tell_of_faults(&view, folder, output);
     match &end.stop {
         None => Ok(after_failed_proposals(&view, output)),
         // A time limit is what the user asked for.
@@ -164,6 +190,28 @@ pub fn finish(
             Ok(error.exit_code())
         }
     }
+}
+
+/// Tells of kernels that the evaluator could not judge.
+fn tell_of_faults(view: &RunView, folder: &Path, output: Output) {
+    let faults: Vec<_> = view
+        .events
+        .iter()
+        .filter_map(|stored| match &stored.event {
+            Event::Evaluated(it) if it.evaluation.outcome == Outcome::Fault => Some(it),
+            _ => None,
+        })
+        .collect();
+    let Some(last) = faults.last() else { return };
+    let found = last.evaluation.diagnostics.first();
+    output.message(format!(
+        "FAULT OF AUTOCOMP: {} kernels could not be judged and were left out; the last one: {}\n\
+         hint: please report it with the kernel, which `autocomp show {} --task {}` prints",
+        faults.len(),
+        found.map_or("no reason is known", |found| found.message.as_str()),
+        folder.display(),
+        last.key,
+    ));
 }
 
 /// Tells of plans and drafts that could not be had, and returns the exit code:
@@ -307,10 +355,16 @@ fn result_text(
                 text::clock(Duration::from_secs_f64(report.wall_s))
             ),
         ],
+        vec![
+            report.status.to_owned(),
+            String::new(),
+            report.reason_text.clone(),
+        ],
     ];
     format!(
-        "\n{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
+        "\n{}{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
+        others_text(&report.others),
         lineage_text(run),
         best_kernel.display(),
         folder.display(),

@@ -18,7 +18,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::cell::Cell;
 use std::time::Duration;
 
-const KERNELS: [&str; 4] = ["baseline", "library", "expert", "fsm"];
+const KERNELS: [&str; 4] = ["baseline", "software", "expert", "fsm"];
 const TIERS: [&str; 3] = ["check", "test", "time"];
 
 fn evaluator() -> (Problem, GemminiEvaluator) {

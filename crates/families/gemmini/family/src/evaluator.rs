@@ -10,11 +10,11 @@ use crate::profile::Profile;
 use autocomp_c::check;
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
-use autocomp_eval::FileStore;
 use autocomp_eval::ThreadCount;
 use autocomp_eval::Verdict;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
+use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_eval::{TierClock, nanos};
 use autocomp_riscv::Limits;
@@ -97,7 +97,10 @@ impl GemminiEvaluator {
             .runtime
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-        let builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
+        let mut builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
+        if !settings.use_cache {
+            builder = builder.without_cache();
+        }
         let roofline = target.roofline.filter(|it| it.unit == Unit::Cycles);
         let roofline = roofline.ok_or_else(|| EvalError::Input {
             message: format!("target {} has no roofline in cycles", target.name),
@@ -124,8 +127,8 @@ impl GemminiEvaluator {
                 .collect(),
             evaluations: settings
                 .use_cache
-                .then(|| FileStore::new(cache_folder.join("evaluations"))),
-            answers: FileStore::new(cache_folder.join("answers")),
+                .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
+            answers: FileStore::new(cache_folder, CachePart::Answers),
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),

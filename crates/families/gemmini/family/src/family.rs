@@ -9,7 +9,7 @@ use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits};
 use autocomp_gemmini_sim::MachineConfig;
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The family of Gemmini accelerators beside a Rocket core.
@@ -38,13 +38,7 @@ impl Family for Gemmini {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let surroundings = opening.surroundings;
-        let search = ToolchainSearch {
-            configured: surroundings.compiler.clone(),
-            path: surroundings.path.clone(),
-            cache_folder: surroundings.cache_folder.clone(),
-            install: surroundings.install,
-        };
-        let toolchain = find_toolchain(&search, opening.progress)?;
+        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
         let evaluator = GemminiEvaluator::new(
             opening.problem,
             opening.target,
@@ -101,6 +95,10 @@ pub fn machine_config(target: &Target, name: &str) -> Result<MachineConfig, Eval
 impl Bench for GemminiEvaluator {
     fn compiler(&self) -> &str {
         &self.toolchain().name
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        Some(self.toolchain().program())
     }
 
     fn engine(&self) -> &str {
