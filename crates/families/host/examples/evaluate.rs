@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
     let search = ToolchainSearch {
         configured: None,
+        carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder.clone(),
         install: true,

@@ -1,5 +1,6 @@
 //! One problem on this computer: builds, tests and times its kernels.
 
+use crate::base::SharedBase;
 use crate::building::{Builder, Kind, Program};
 use crate::calls::Calls;
 use crate::cases::Case;
@@ -95,10 +96,8 @@ pub struct Timing {
 /// The kernel that others are timed against.
 #[derive(Debug)]
 struct Base {
+    shared: SharedBase,
     program: Program,
-    call_ns: f64,
-    /// Cost of the problem's own kernel, nanoseconds.
-    baseline_ns: f64,
 }
 
 /// What all kernels have in common and takes time to find out.
@@ -347,12 +346,12 @@ impl HostBench {
         let mut base = self.base();
         let core = TimingCore::take(&self.settings.cache_folder)?;
         let mut pairs = self.pairs(&core, prepared)?;
-        let known = match &mut *base {
-            Some(known) => known,
-            none => none.insert(self.first_base(&mut pairs)?),
+        self.find_base(&mut base, &mut pairs)?;
+        let Some(known) = base.as_ref() else {
+            return Err(EvalError::Fault("there is no kernel to time against".into()));
         };
         let candidate = Side { program: &program, call_ns };
-        let other = Side { program: &known.program, call_ns: known.call_ns };
+        let other = Side { program: &known.program, call_ns: known.shared.call_ns };
         let paired = match pairs.compare(candidate, other, self.settings.effort) {
             Ok(paired) => paired,
             Err(Failure::Candidate(offence)) => {
@@ -360,6 +359,9 @@ impl HostBench {
                 return Ok(Timed::Failed(outcome, Box::new(found)));
             }
             Err(Failure::Base(offence)) => {
+                // The next one begins with the problem's own kernel.
+                SharedBase::forget(&self.settings.cache_folder, &self.base_key);
+                *base = None;
                 return Err(EvalError::Fault(format!(
                     "a kernel that was right before is not any more: {offence:?}"
                 )));
@@ -367,9 +369,10 @@ impl HostBench {
             Err(Failure::Environment(error)) => return Err(error),
         };
         let interval = paired.interval;
-        let scale = known.call_ns / known.baseline_ns;
+        let SharedBase { call_ns: base_ns, baseline_ns, .. } = known.shared;
+        let scale = base_ns / baseline_ns;
         let timing = Timing {
-            call_ns: known.call_ns * interval.median,
+            call_ns: base_ns * interval.median,
             spread_ppm: (interval.half_width() * 1e6).min(1e6) as u32,
             to_baseline: Interval {
                 low: interval.low * scale,
@@ -380,11 +383,13 @@ impl HostBench {
             paired,
         };
         if interval.high < NEW_BASE {
-            *known = Base {
-                program,
+            let shared = SharedBase {
+                source: source.to_owned(),
                 call_ns: timing.call_ns,
-                baseline_ns: known.baseline_ns,
+                baseline_ns,
             };
+            shared.write(&self.settings.cache_folder, &self.base_key);
+            *base = Some(Base { shared, program });
         }
         Ok(Timed::Cost(timing))
     }
@@ -431,6 +436,28 @@ impl HostBench {
         self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes `base` the one that all processes share, the first one if there
+    /// is none yet. The caller has the timing core.
+    fn find_base(&self, base: &mut Option<Base>, pairs: &mut Pairs<'_>) -> Result<(), EvalError> {
+        let folder = &self.settings.cache_folder;
+        match SharedBase::read(folder, &self.base_key) {
+            Some(shared) if base.as_ref().is_some_and(|own| own.shared == shared) => {}
+            Some(shared) => {
+                let program = self.build(&shared.source)?;
+                *base = match program {
+                    Ok(program) => Some(Base { shared, program }),
+                    Err(_) => Some(self.first_base(pairs)?),
+                };
+            }
+            None => {
+                let first = self.first_base(pairs)?;
+                first.shared.write(folder, &self.base_key);
+                *base = Some(first);
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the problem's own kernel the first base.
     fn first_base(&self, pairs: &mut Pairs<'_>) -> Result<Base, EvalError> {
         let name = &self.problem.name;
@@ -458,9 +485,12 @@ impl HostBench {
         }
         let call_ns = median(&times);
         Ok(Base {
+            shared: SharedBase {
+                source: source.to_owned(),
+                call_ns,
+                baseline_ns: call_ns,
+            },
             program,
-            call_ns,
-            baseline_ns: call_ns,
         })
     }
 

@@ -163,6 +163,12 @@ impl Builder {
         &self.toolchain.name
     }
 
+    /// Returns the program that compiles.
+    #[must_use]
+    pub fn compiler_program(&self) -> &Path {
+        self.toolchain.program()
+    }
+
     /// Builds the program of `text`, which diagnostics call `name`.
     ///
     /// # Errors

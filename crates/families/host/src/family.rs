@@ -17,9 +17,8 @@ use autocomp_eval::{
     Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
     Verdict,
 };
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -60,13 +59,7 @@ impl Family for Host {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let surroundings = opening.surroundings;
-        let search = ToolchainSearch {
-            configured: surroundings.compiler.clone(),
-            path: surroundings.path.clone(),
-            cache_folder: surroundings.cache_folder.clone(),
-            install: surroundings.install,
-        };
-        let toolchain = find_toolchain(&search, opening.progress)?;
+        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
         let settings = Settings {
             toolchain,
             cache_folder: surroundings.cache_folder.clone(),
@@ -251,6 +244,10 @@ impl Evaluator for HostEvaluator {
 impl Bench for HostEvaluator {
     fn compiler(&self) -> &str {
         self.bench.builder().compiler()
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        Some(self.bench.builder().compiler_program())
     }
 
     fn engine(&self) -> &str {

@@ -4,6 +4,7 @@
 //! worker process. Costs are measured, so they are noisy: kernels are timed
 //! against each other in pairs, and what is told is a ratio with an interval.
 
+mod base;
 pub mod bench;
 pub mod building;
 mod calls;

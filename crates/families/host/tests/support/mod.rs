@@ -49,6 +49,7 @@ pub fn toolchain() -> Toolchain {
     static FOUND: OnceLock<Toolchain> = OnceLock::new();
     let search = ToolchainSearch {
         configured: None,
+        carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),
         install: true,
