@@ -16,7 +16,10 @@ fn main() {
             hasher.update(&text);
         }
     }
-    println!("cargo::rustc-env=AUTOCOMP_HOST_HASH={}", hasher.finalize().to_hex());
+    println!(
+        "cargo::rustc-env=AUTOCOMP_HOST_HASH={}",
+        hasher.finalize().to_hex()
+    );
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -6,13 +6,13 @@
 //! changes.
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
+use autocomp_catalog::Catalog;
 use autocomp_core::Seed;
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use autocomp_host::bench::{HostBench, Settings, Tested};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_host::statistics::{Difference, difference, median};
-use autocomp_catalog::Catalog;
+use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -51,9 +51,13 @@ fn kernel(extra_rows: u32) -> String {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let numbers: Vec<f64> = std::env::args().filter_map(|text| text.parse().ok()).collect();
+    let numbers: Vec<f64> = std::env::args()
+        .filter_map(|text| text.parse().ok())
+        .collect();
     let tries = numbers.first().map_or(100, |tries| *tries as usize);
-    let half_width = numbers.get(1).map_or(Effort::default().half_width, |percent| percent / 100.0);
+    let half_width = numbers
+        .get(1)
+        .map_or(Effort::default().half_width, |percent| percent / 100.0);
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
     let search = ToolchainSearch {
@@ -71,7 +75,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(problem.join("baseline.c"), kernel(0))?;
     let mut catalog = Catalog::built_in()?;
     catalog.add_folder(folder.path())?;
-    let name = Processor::detect().target().ok_or("no target for this processor")?;
+    let name = Processor::detect()
+        .target()
+        .ok_or("no target for this processor")?;
     let settings = Settings {
         toolchain: find_toolchain(&search, &mut |line| println!("{line}"))?,
         cache_folder,
@@ -80,7 +86,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed: Seed(1),
         timed_seed: Seed(2),
     };
-    let bench = HostBench::open(catalog.problem("own/timing")?, &catalog.target(name)?, "this", settings)?;
+    let bench = HostBench::open(
+        catalog.problem("own/timing")?,
+        &catalog.target(name)?,
+        "this",
+        settings,
+    )?;
     let effort = Effort {
         wall: Duration::from_secs(60),
         half_width,
@@ -93,8 +104,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ] {
         let base_source = kernel(0);
         let source = kernel(extra_rows);
-        let base = bench.build(&base_source)?.map_err(|found| found[0].message.clone())?;
-        let program = bench.build(&source)?.map_err(|found| found[0].message.clone())?;
+        let base = bench
+            .build(&base_source)?
+            .map_err(|found| found[0].message.clone())?;
+        let program = bench
+            .build(&source)?
+            .map_err(|found| found[0].message.clone())?;
         let Tested::Right { call_ns } = bench.test(&program, &source)? else {
             return Err("the kernel is not right".into());
         };

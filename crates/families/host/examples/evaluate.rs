@@ -2,12 +2,12 @@
 //! problem's own kernels.
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
+use autocomp_catalog::Catalog;
 use autocomp_core::Seed;
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
-use autocomp_catalog::Catalog;
+use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match bench.test(&program, &source)? {
             Tested::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
             Tested::Right { call_ns } => {
-                println!("{kernel}: built {built:?}, right after {:?}, {call_ns} ns", began.elapsed());
+                println!(
+                    "{kernel}: built {built:?}, right after {:?}, {call_ns} ns",
+                    began.elapsed()
+                );
                 match bench.time(program, &source, call_ns)? {
                     Timed::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
                     Timed::Cost(timing) => {

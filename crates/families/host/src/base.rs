@@ -32,10 +32,17 @@ impl SharedBase {
     /// Returns the base of a problem, if there is one that is not too old.
     pub(crate) fn read(cache_folder: &Path, key: &ContentHash) -> Option<Self> {
         let place = Self::place(cache_folder, key);
-        let age = std::fs::metadata(&place).ok()?.modified().ok()?.elapsed().ok()?;
+        let age = std::fs::metadata(&place)
+            .ok()?
+            .modified()
+            .ok()?
+            .elapsed()
+            .ok()?;
         let text = std::fs::read(&place).ok().filter(|_| age < LIFE)?;
         let base: Self = serde_json::from_slice(&text).ok()?;
-        let usable = [base.call_ns, base.baseline_ns].iter().all(|ns| ns.is_finite() && 0.0 < *ns);
+        let usable = [base.call_ns, base.baseline_ns]
+            .iter()
+            .all(|ns| ns.is_finite() && 0.0 < *ns);
         usable.then_some(base)
     }
 

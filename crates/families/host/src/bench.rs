@@ -15,7 +15,7 @@ use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, DataType, Problem, Target};
 use autocomp_core::{ContentHash, ContentHasher, Cost, Diagnostic, Outcome, Seed};
-use autocomp_eval::{EvalError, FileStore};
+use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_toolchain::Toolchain;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -157,7 +157,7 @@ impl HostBench {
         let key = [SOURCES, &builder.key(), &processor.model, &features].join("\n");
         let peaks = {
             let core = TimingCore::take(&settings.cache_folder)?;
-            let store = FileStore::new(settings.cache_folder.join("host-peaks"));
+            let store = FileStore::new(&settings.cache_folder, CachePart::Answers);
             Peaks::of(&problem, &machine, &builder, worker, &core, (&store, &key))?
         };
         let mut hasher = ContentHasher::new("host evaluation");
@@ -213,7 +213,12 @@ impl HostBench {
     #[must_use]
     pub fn peak_macs_per_ns(&self) -> f64 {
         let is_narrow = |buffer: &Buffer| matches!(buffer.dtype, DataType::Int8 | DataType::UInt8);
-        let has = |name: &str| self.processor.features.iter().any(|feature| feature == name);
+        let has = |name: &str| {
+            self.processor
+                .features
+                .iter()
+                .any(|feature| feature == name)
+        };
         let used = |name: &str| has(name) && self.machine.uses(name);
         let factor = if !self.problem.buffers.iter().any(is_narrow) {
             1.0
@@ -245,7 +250,10 @@ impl HostBench {
     /// # Errors
     /// [`EvalError::Input`] if the reference is broken.
     fn prepared(&self) -> Result<&Prepared, EvalError> {
-        let _guard = self.preparing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self
+            .preparing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if self.prepared.get().is_none() {
             let prepared = self.make_ready()?;
             // Nobody else sets it while the guard is held.
@@ -257,8 +265,19 @@ impl HostBench {
 
     fn make_ready(&self) -> Result<Prepared, EvalError> {
         let (problem, settings) = (&self.problem, &self.settings);
-        let reference = built(&self.builder, "reference.c", &problem.reference, Kind::Reference)?;
-        let seed_of = |fresh| if fresh { settings.timed_seed } else { settings.seed };
+        let reference = built(
+            &self.builder,
+            "reference.c",
+            &problem.reference,
+            Kind::Reference,
+        )?;
+        let seed_of = |fresh| {
+            if fresh {
+                settings.timed_seed
+            } else {
+                settings.seed
+            }
+        };
         let sets = problem.input_sets.iter();
         let mut tests: Vec<Case> = sets
             .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
@@ -292,9 +311,14 @@ impl HostBench {
         let lines = source.lines().count() as u32;
         Ok(built.map_err(|mut found| {
             for diagnostic in &mut found {
-                if diagnostic.location.take_if(|place| lines < place.line).is_some() {
+                if diagnostic
+                    .location
+                    .take_if(|place| lines < place.line)
+                    .is_some()
+                {
                     diagnostic.notes.clear();
-                    diagnostic.remedy = Some(format!("define `{} {{ … }}`", self.problem.signature));
+                    diagnostic.remedy =
+                        Some(format!("define `{} {{ … }}`", self.problem.signature));
                 }
             }
             found
@@ -348,10 +372,18 @@ impl HostBench {
         let mut pairs = self.pairs(&core, prepared)?;
         self.find_base(&mut base, &mut pairs)?;
         let Some(known) = base.as_ref() else {
-            return Err(EvalError::Fault("there is no kernel to time against".into()));
+            return Err(EvalError::Fault(
+                "there is no kernel to time against".into(),
+            ));
         };
-        let candidate = Side { program: &program, call_ns };
-        let other = Side { program: &known.program, call_ns: known.shared.call_ns };
+        let candidate = Side {
+            program: &program,
+            call_ns,
+        };
+        let other = Side {
+            program: &known.program,
+            call_ns: known.shared.call_ns,
+        };
         let paired = match pairs.compare(candidate, other, self.settings.effort) {
             Ok(paired) => paired,
             Err(Failure::Candidate(offence)) => {
@@ -369,7 +401,11 @@ impl HostBench {
             Err(Failure::Environment(error)) => return Err(error),
         };
         let interval = paired.interval;
-        let SharedBase { call_ns: base_ns, baseline_ns, .. } = known.shared;
+        let SharedBase {
+            call_ns: base_ns,
+            baseline_ns,
+            ..
+        } = known.shared;
         let scale = base_ns / baseline_ns;
         let timing = Timing {
             call_ns: base_ns * interval.median,
@@ -411,13 +447,17 @@ impl HostBench {
         let compared = pairs.compare(side(candidate), side(base), effort);
         compared.map_err(|failure| match failure {
             Failure::Environment(error) => error,
-            Failure::Candidate(offence) | Failure::Base(offence) => {
-                EvalError::Fault(format!("a kernel that was right is not any more: {offence:?}"))
-            }
+            Failure::Candidate(offence) | Failure::Base(offence) => EvalError::Fault(format!(
+                "a kernel that was right is not any more: {offence:?}"
+            )),
         })
     }
 
-    fn pairs<'b>(&'b self, core: &TimingCore, prepared: &'b Prepared) -> Result<Pairs<'b>, EvalError> {
+    fn pairs<'b>(
+        &'b self,
+        core: &TimingCore,
+        prepared: &'b Prepared,
+    ) -> Result<Pairs<'b>, EvalError> {
         let settings = WorkerSettings {
             core: core.core(),
             ..self.worker
@@ -465,10 +505,13 @@ impl HostBench {
             message: format!("baseline.c of {name} is not right: {what}"),
             remedies: vec!["correct baseline.c, reference.c or the tolerance".into()],
         };
-        let source = self.problem.kernel("baseline").map_err(|error| EvalError::Input {
-            message: error.to_string(),
-            remedies: vec!["add baseline.c to the problem".into()],
-        })?;
+        let source = self
+            .problem
+            .kernel("baseline")
+            .map_err(|error| EvalError::Input {
+                message: error.to_string(),
+                remedies: vec!["add baseline.c to the problem".into()],
+            })?;
         let program = built(&self.builder, "baseline.c", source, Kind::Kernel)?;
         let call_ns = match self.test(&program, source)? {
             Tested::Right { call_ns } => call_ns,
@@ -476,10 +519,15 @@ impl HostBench {
         };
         let mut times = Vec::new();
         for _ in 0..BASE_MEASUREMENTS {
-            let side = Side { program: &program, call_ns };
+            let side = Side {
+                program: &program,
+                call_ns,
+            };
             let time = pairs.alone(side).map_err(|failure| match failure {
                 Failure::Environment(error) => error,
-                Failure::Candidate(offence) | Failure::Base(offence) => wrong(&format!("{offence:?}")),
+                Failure::Candidate(offence) | Failure::Base(offence) => {
+                    wrong(&format!("{offence:?}"))
+                }
             })?;
             times.push(time);
         }
@@ -500,7 +548,10 @@ impl HostBench {
         let program = built(&self.builder, "empty.c", &source, Kind::Kernel)?;
         let core = TimingCore::take(&self.settings.cache_folder)?;
         let mut calls = Calls::new(&self.problem, 1, self.settings.seed)?;
-        let settings = WorkerSettings { core: core.core(), ..self.worker };
+        let settings = WorkerSettings {
+            core: core.core(),
+            ..self.worker
+        };
         let mut worker = calls.start(&program, settings)?;
         let mut times = Vec::new();
         for _ in 0..OVERHEAD_CALLS {

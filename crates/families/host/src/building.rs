@@ -5,12 +5,13 @@
 
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
 use autocomp_eval::EvalError;
-use autocomp_toolchain::{Family, Toolchain};
+use autocomp_eval::cache::remove_older;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
+use autocomp_toolchain::{Family, Toolchain};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Files that every program is built with.
 const RUNTIME: [(&str, &str); 4] = [
@@ -45,6 +46,8 @@ const COMMON: &[&str] = &[
 
 /// Processor time of one run of the compiler, seconds.
 const CPU_SECONDS: u64 = 20;
+/// From this age on a folder is of a process that was killed.
+const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Diagnostics kept of one build.
 const MOST_DIAGNOSTICS: usize = 10;
 
@@ -115,6 +118,7 @@ impl Builder {
         let scratch = cache_folder.join("host-workers");
         fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
         let scratch = fs::canonicalize(&scratch).map_err(|error| unusable(&scratch, &error))?;
+        remove_older(&scratch, SystemTime::now() - LEFTOVER_AGE, &[]);
         let runtime = folder_in(&scratch)?;
         for (name, text) in RUNTIME {
             write(&runtime.path().join(name), text)?;
@@ -245,7 +249,16 @@ impl Builder {
     fn link(&self, folder: &Path) -> Result<SandboxReport, EvalError> {
         let (program, first) = self.toolchain.linker();
         let mut args: Vec<OsString> = first.to_vec();
-        args.extend(["-static", "--threads=1", "--build-id=none", "-z", "noexecstack"].map(OsString::from));
+        args.extend(
+            [
+                "-static",
+                "--threads=1",
+                "--build-id=none",
+                "-z",
+                "noexecstack",
+            ]
+            .map(OsString::from),
+        );
         args.push("kernel.o".into());
         for object in ["runner.o", "math.o"] {
             args.push(self.runtime.path().join(object).into());
@@ -254,16 +267,28 @@ impl Builder {
         self.run(folder, program, &args)
     }
 
-    fn run(&self, folder: &Path, program: &Path, args: &[OsString]) -> Result<SandboxReport, EvalError> {
+    fn run(
+        &self,
+        folder: &Path,
+        program: &Path,
+        args: &[OsString],
+    ) -> Result<SandboxReport, EvalError> {
         let policy = SandboxPolicy {
             working_folder: folder.to_owned(),
-            readable: vec![self.runtime.path().to_owned(), self.toolchain.headers().to_owned()],
+            readable: vec![
+                self.runtime.path().to_owned(),
+                self.toolchain.headers().to_owned(),
+            ],
             executable: self.toolchain.executable().to_vec(),
             writable: vec![folder.to_owned()],
-            environment: [("LC_ALL", OsString::from("C")), ("TMPDIR", folder.into()), ("PATH", "/usr/bin:/bin".into())]
-                .into_iter()
-                .map(|(name, value)| (name.into(), value))
-                .collect(),
+            environment: [
+                ("LC_ALL", OsString::from("C")),
+                ("TMPDIR", folder.into()),
+                ("PATH", "/usr/bin:/bin".into()),
+            ]
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect(),
             limits: Limits {
                 wall: Duration::from_secs(4 * CPU_SECONDS),
                 cpu_seconds: CPU_SECONDS,
@@ -315,9 +340,9 @@ fn compiler_error(line: &str, name: &str, text: &str) -> Option<Diagnostic> {
     };
     let mut found = error("compile-error", message.to_owned(), None, None);
     let source = text.lines().nth(location.line.saturating_sub(1) as usize);
-    found.notes.extend(
-        source.map(|source| format!("line {}: {}", location.line, source.trim())),
-    );
+    found
+        .notes
+        .extend(source.map(|source| format!("line {}: {}", location.line, source.trim())));
     found.location = Some(location);
     Some(found)
 }
@@ -329,7 +354,10 @@ fn linker_error(line: &str) -> Option<Diagnostic> {
             "undefined-symbol",
             "define it, or do without: there is no C library but memcpy, memset, memmove, memcmp and a few functions of math.h",
         ),
-        None => ("link-error", "kernels define one function that is called, and others under names of their own"),
+        None => (
+            "link-error",
+            "kernels define one function that is called, and others under names of their own",
+        ),
     };
     Some(error(code, message.to_owned(), None, Some(remedy)))
 }

@@ -4,9 +4,9 @@ use crate::building::Program;
 use crate::cases::{self, Case, SLACK_BYTE};
 use crate::shared_memory::SharedMemory;
 use crate::worker::{Death, Spent, Worker, WorkerSettings};
+use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
 use autocomp_eval::EvalError;
-use autocomp_catalog::Problem;
 
 /// What a kernel did that it must not do, in one of its calls.
 #[derive(Clone, Debug)]
@@ -148,7 +148,10 @@ impl<'p> Calls<'p> {
                     let by = start - address;
                     (by, format!("{by} bytes in front of {name}"))
                 };
-                if nearest.as_ref().is_none_or(|(distance, _)| found.0 < *distance) {
+                if nearest
+                    .as_ref()
+                    .is_none_or(|(distance, _)| found.0 < *distance)
+                {
                     nearest = Some(found);
                 }
             }

@@ -1,7 +1,7 @@
 //! Inputs with known answers, and whether a call gave them.
 
-use autocomp_core::{Diagnostic, Seed, Severity, Stage};
 use autocomp_catalog::{Buffer, DataType, InputSet, Problem, Tolerance};
+use autocomp_core::{Diagnostic, Seed, Severity, Stage};
 
 /// Byte that the rest of a buffer's pages is filled with.
 pub(crate) const SLACK_BYTE: u8 = 0xa7;
@@ -60,7 +60,8 @@ pub(crate) fn is_right(buffer: &Buffer, right: &[u8], got: &[u8], tolerance: Tol
         return false;
     };
     if buffer.dtype != DataType::Float32 {
-        return (0..buffer.elements()).all(|idx| element_is_right(buffer, right, got, idx, tolerance));
+        return (0..buffer.elements())
+            .all(|idx| element_is_right(buffer, right, got, idx, tolerance));
     }
     let (relative, absolute) = (relative as f32, absolute as f32);
     // Several at a time, which compilers turn into vector code.
@@ -75,7 +76,13 @@ pub(crate) fn is_right(buffer: &Buffer, right: &[u8], got: &[u8], tolerance: Tol
     })
 }
 
-fn element_is_right(buffer: &Buffer, right: &[u8], got: &[u8], idx: usize, tolerance: Tolerance) -> bool {
+fn element_is_right(
+    buffer: &Buffer,
+    right: &[u8],
+    got: &[u8],
+    idx: usize,
+    tolerance: Tolerance,
+) -> bool {
     let width = buffer.dtype.bytes();
     let at = idx * width..(idx + 1) * width;
     let (right, got) = (value(buffer, &right[at.clone()]), value(buffer, &got[at]));
@@ -118,17 +125,29 @@ pub(crate) fn describe(
         .iter()
         .all(|idx| got[idx * width..(idx + 1) * width] == before[idx * width..(idx + 1) * width]);
     let first = wrong.first().copied().unwrap_or(0);
-    let count = format!("{} of {} elements of {}", wrong.len(), buffer.elements(), buffer.name);
+    let count = format!(
+        "{} of {} elements of {}",
+        wrong.len(),
+        buffer.elements(),
+        buffer.name
+    );
     let place = place(buffer, first);
     let (code, message) = if untouched && !buffer.is_read() {
         (
             "output-not-written",
-            format!("{count} were never written; the first is {place}, which should be {}", at(right, first)),
+            format!(
+                "{count} were never written; the first is {place}, which should be {}",
+                at(right, first)
+            ),
         )
     } else {
         (
             "output-mismatch",
-            format!("{place} is {} instead of {}; {count} are wrong", at(got, first), at(right, first)),
+            format!(
+                "{place} is {} instead of {}; {count} are wrong",
+                at(got, first),
+                at(right, first)
+            ),
         )
     };
     Diagnostic {

@@ -105,7 +105,11 @@ mod tests {
     #[test]
     fn the_widest_vectors_decide() {
         let of = |architecture, flags: &str| {
-            let key = if architecture == "aarch64" { "Features" } else { "flags" };
+            let key = if architecture == "aarch64" {
+                "Features"
+            } else {
+                "flags"
+            };
             Processor::read(architecture, &format!("processor : 0\n{key}\t: {flags}\n")).target()
         };
         assert_eq!(of("x86_64", "sse2 avx2 fma"), Some("host-x86-64-avx2"));

@@ -48,7 +48,9 @@ impl Family for Host {
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
         let names = target.machines.keys();
-        names.into_iter().try_for_each(|name| machine_of(target, name).map(|_| ()))
+        names
+            .into_iter()
+            .try_for_each(|name| machine_of(target, name).map(|_| ()))
     }
 
     fn preferred<'t>(&self, targets: &'t [String]) -> Option<&'t str> {
@@ -85,7 +87,10 @@ impl Family for Host {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
-        Ok(Some(Arc::new(HostRewriter::new(machine.lanes, machine.registers))))
+        Ok(Some(Arc::new(HostRewriter::new(
+            machine.lanes,
+            machine.registers,
+        ))))
     }
 
     fn examine(&self, surroundings: &Surroundings) -> Vec<Finding> {
@@ -193,7 +198,12 @@ impl HostEvaluator {
             cost,
             floor,
             percent_of_peak: floor.percent_of(cost),
-            samples: timing.paired.candidate_ns.iter().map(|time| *time as u64).collect(),
+            samples: timing
+                .paired
+                .candidate_ns
+                .iter()
+                .map(|time| *time as u64)
+                .collect(),
             ratio_to_baseline: Some(Ratio {
                 value: interval.median,
                 low: interval.low,
@@ -205,7 +215,9 @@ impl HostEvaluator {
                 ("rounds".to_owned(), timing.paired.ratios.len() as u64),
                 (
                     "calls".to_owned(),
-                    (timing.paired.commands * timing.paired.calls * timing.paired.candidate_ns.len()) as u64,
+                    (timing.paired.commands
+                        * timing.paired.calls
+                        * timing.paired.candidate_ns.len()) as u64,
                 ),
             ]),
         })

@@ -31,8 +31,22 @@ pub struct HotLoop {
 
 /// Words of names that shuffle on x86-64 and Arm.
 const SHUFFLES: &[&str] = &[
-    "shuf", "perm", "unpck", "unpack", "pack", "broadcast", "blend", "align", "insert", "extract",
-    "zip", "uzp", "trn", "ext", "tbl", "dup",
+    "shuf",
+    "perm",
+    "unpck",
+    "unpack",
+    "pack",
+    "broadcast",
+    "blend",
+    "align",
+    "insert",
+    "extract",
+    "zip",
+    "uzp",
+    "trn",
+    "ext",
+    "tbl",
+    "dup",
 ];
 /// Words of names that do arithmetic.
 const ARITHMETIC: &[&str] = &[
@@ -51,12 +65,22 @@ pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
             continue;
         };
         let jumps_back = |(_, line): &(usize, &&str)| is_jump_to(line, label);
-        let Some((end, _)) = lines.iter().enumerate().skip(start + 1).filter(jumps_back).last() else {
+        let Some((end, _)) = lines
+            .iter()
+            .enumerate()
+            .skip(start + 1)
+            .filter(jumps_back)
+            .last()
+        else {
             continue;
         };
         let body = &lines[start..=end];
         // A loop that holds another one is not the innermost.
-        let inner_label = |line: &&&str| self::label(line).is_some_and(|it| it != label && body.iter().any(|other| is_jump_back(other, it, body)));
+        let inner_label = |line: &&&str| {
+            self::label(line).is_some_and(|it| {
+                it != label && body.iter().any(|other| is_jump_back(other, it, body))
+            })
+        };
         if body.iter().any(|line| inner_label(&line)) {
             continue;
         }
@@ -77,8 +101,12 @@ pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
 /// Returns the lines of a function.
 fn function<'a>(assembly: &'a str, entry: &str) -> Option<Vec<&'a str>> {
     let start = format!("{entry}:");
-    let lines = assembly.lines().skip_while(|line| !line.starts_with(&start));
-    let lines: Vec<&str> = lines.take_while(|line| !line.starts_with(".Lfunc_end")).collect();
+    let lines = assembly
+        .lines()
+        .skip_while(|line| !line.starts_with(&start));
+    let lines: Vec<&str> = lines
+        .take_while(|line| !line.starts_with(".Lfunc_end"))
+        .collect();
     (!lines.is_empty()).then_some(lines)
 }
 
@@ -92,14 +120,18 @@ fn is_jump_to(line: &str, label: &str) -> bool {
     let Some(name) = words.next() else {
         return false;
     };
-    let is_jump = name.starts_with('j') || name.starts_with("b.") || ["b", "cbz", "cbnz", "tbz", "tbnz"].contains(&name);
+    let is_jump = name.starts_with('j')
+        || name.starts_with("b.")
+        || ["b", "cbz", "cbnz", "tbz", "tbnz"].contains(&name);
     is_jump && words.any(|word| word.trim_end_matches(',') == label)
 }
 
 /// Returns whether `line` jumps back to `label` within `body`.
 fn is_jump_back(line: &str, label: &str, body: &[&str]) -> bool {
     let at = body.iter().position(|other| std::ptr::eq(*other, line));
-    let target = body.iter().position(|other| self::label(other) == Some(label));
+    let target = body
+        .iter()
+        .position(|other| self::label(other) == Some(label));
     is_jump_to(line, label) && matches!((at, target), (Some(at), Some(target)) if target < at)
 }
 
@@ -128,7 +160,10 @@ fn describe(body: &[&str]) -> HotLoop {
         found.text.push('\n');
         instruction(code, &mut found);
     }
-    found.line = places.into_iter().max_by_key(|(_, count)| *count).map(|(line, _)| line);
+    found.line = places
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .map(|(line, _)| line);
     found
 }
 
@@ -149,8 +184,10 @@ fn instruction(code: &str, found: &mut HotLoop) {
     }
     if let Some(at) = memory {
         // In this notation the target comes last on x86-64.
-        let last_is_memory = operands[at..].trim_end().ends_with([')', ']']) && !operands[at..].contains("),");
-        let stores = (is_move || has(&["extract"])) && last_is_memory && name != "ldr" || name.starts_with("st");
+        let last_is_memory =
+            operands[at..].trim_end().ends_with([')', ']']) && !operands[at..].contains("),");
+        let stores = (is_move || has(&["extract"])) && last_is_memory && name != "ldr"
+            || name.starts_with("st");
         match stores && !name.starts_with("ld") {
             true => found.stores += 1,
             false => found.loads += 1,
@@ -174,7 +211,11 @@ fn width(operands: &str) -> u32 {
         512
     } else if operands.contains("ymm") {
         256
-    } else if operands.contains("xmm") || operands.contains(".4s") || operands.contains(".16b") || operands.contains(".8h") {
+    } else if operands.contains("xmm")
+        || operands.contains(".4s")
+        || operands.contains(".16b")
+        || operands.contains(".8h")
+    {
         128
     } else {
         0

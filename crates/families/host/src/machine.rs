@@ -46,7 +46,11 @@ impl Machine {
     #[must_use]
     pub fn missing<'m>(&'m self, features: &[String]) -> Vec<&'m str> {
         let lacks = |name: &&String| !features.contains(name);
-        self.features.iter().filter(lacks).map(String::as_str).collect()
+        self.features
+            .iter()
+            .filter(lacks)
+            .map(String::as_str)
+            .collect()
     }
 
     /// Returns whether kernels may use a feature where the processor has it.
@@ -79,7 +83,12 @@ mod tests {
     #[test]
     fn flags_follow_the_features_that_are_there() {
         let machine = Machine::parse(TEXT).expect("a machine");
-        let has = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let has = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(machine.flags_for(&has(&["avx2"])), ["-march=x86-64-v3"]);
         assert_eq!(
             machine.flags_for(&has(&["avx2", "avxvnni"])),

@@ -15,9 +15,13 @@ pub(crate) fn verdict(
 ) -> (Outcome, Diagnostic) {
     let of_death = |outcome, code: &str, message: String, pc, remedy: &str| {
         let location = line_of(program, pc);
-        let notes = location
-            .as_ref()
-            .and_then(|at| Some(format!("line {}: {}", at.line, source.lines().nth(at.line as usize - 1)?.trim())));
+        let notes = location.as_ref().and_then(|at| {
+            Some(format!(
+                "line {}: {}",
+                at.line,
+                source.lines().nth(at.line as usize - 1)?.trim()
+            ))
+        });
         let found = Diagnostic {
             stage: Stage::Test,
             severity: Severity::Error,
@@ -73,7 +77,8 @@ pub(crate) fn verdict(
         Death::WorksAfterReturn => of_death(
             Outcome::Illegal,
             "works-after-return",
-            "the kernel's process goes on working, or answers, after it said that the call is over".into(),
+            "the kernel's process goes on working, or answers, after it said that the call is over"
+                .into(),
             None,
             "do all the work before you return",
         ),
@@ -87,11 +92,19 @@ pub(crate) fn verdict(
         Death::SystemCall { number, pc } => of_death(
             Outcome::Illegal,
             "system-call",
-            format!("the kernel asked the operating system for something (system call {number}{})", name_of(number)),
+            format!(
+                "the kernel asked the operating system for something (system call {number}{})",
+                name_of(number)
+            ),
             Some(pc),
             "kernels compute on their buffers and static memory, and ask for nothing: no threads, files, clocks, memory, output",
         ),
-        Death::Fault { signal, address, pc, write } => {
+        Death::Fault {
+            signal,
+            address,
+            pc,
+            write,
+        } => {
             let (outcome, code, message, remedy) = fault(signal, address, write, calls);
             of_death(outcome, code, message, Some(pc), remedy)
         }
@@ -203,7 +216,10 @@ fn line_of(program: &Program, pc: Option<u64>) -> Option<SourceLocation> {
     let found = context.find_location(pc).ok()??;
     let name = found.file?.rsplit('/').next()?.to_owned();
     // Lines of the runtime say nothing to the author of a kernel.
-    let is_kernel = !matches!(name.as_str(), "runner.c" | "math.c" | "kernel.h" | "platform.h");
+    let is_kernel = !matches!(
+        name.as_str(),
+        "runner.c" | "math.c" | "kernel.h" | "platform.h"
+    );
     let line = found.line?;
     is_kernel.then_some(SourceLocation {
         file: name,

@@ -5,9 +5,9 @@ use crate::building::Program;
 use crate::calls::Calls;
 use crate::cases::Case;
 use crate::worker::WorkerSettings;
+use autocomp_catalog::{Problem, Role};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use autocomp_catalog::{Problem, Role};
 
 /// Sets of buffers that a worker of the reference gets at once.
 const AT_ONCE: usize = 4;
@@ -35,9 +35,12 @@ pub(crate) fn answer(
     for (idx, case) in cases.iter_mut().enumerate() {
         let set = idx % sets;
         calls.fill(set, case);
-        worker
-            .call(set, 1)
-            .map_err(|death| input(format!("does not return on input set {}: {death:?}", case.name)))?;
+        worker.call(set, 1).map_err(|death| {
+            input(format!(
+                "does not return on input set {}: {death:?}",
+                case.name
+            ))
+        })?;
         for (idx, buffer) in problem.buffers.iter().enumerate() {
             if !buffer.is_written() {
                 continue;

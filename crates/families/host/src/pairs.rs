@@ -12,9 +12,9 @@ use crate::calls::{Calls, Offence};
 use crate::cases::Case;
 use crate::statistics::{Interval, median, median_interval, round_ratio};
 use crate::worker::WorkerSettings;
+use autocomp_catalog::{Problem, Ranking};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use autocomp_catalog::{Problem, Ranking};
 use std::time::{Duration, Instant};
 
 /// How long and how precisely kernels are timed.
@@ -220,14 +220,19 @@ impl<'p> Pairs<'p> {
                 if outside == candidate_outside {
                     of_candidate.push(self.measured(candidate, counts)?);
                 } else {
-                    of_base.push(self.measured(base, counts).map_err(|failure| match failure {
-                        Failure::Candidate(offence) => Failure::Base(offence),
-                        other => other,
-                    })?);
+                    of_base.push(
+                        self.measured(base, counts)
+                            .map_err(|failure| match failure {
+                                Failure::Candidate(offence) => Failure::Base(offence),
+                                other => other,
+                            })?,
+                    );
                 }
             }
             let pair = |times: &[f64]| [times[0], times[1]];
-            paired.ratios.push(round_ratio(pair(&of_candidate), pair(&of_base)));
+            paired
+                .ratios
+                .push(round_ratio(pair(&of_candidate), pair(&of_base)));
             paired.candidate_ns.extend(of_candidate);
             paired.base_ns.extend(of_base);
             let rounds = paired.ratios.len();
@@ -242,7 +247,10 @@ impl<'p> Pairs<'p> {
                 interval.half_width() < enough
             });
             let out_of_time = effort.wall < began.elapsed();
-            if out_of_time || effort.most_rounds <= rounds || effort.least_rounds <= rounds && narrow {
+            if out_of_time
+                || effort.most_rounds <= rounds
+                || effort.least_rounds <= rounds && narrow
+            {
                 return Ok(paired);
             }
         }

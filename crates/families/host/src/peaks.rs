@@ -42,13 +42,20 @@ impl Peaks {
         core: &TimingCore,
         (store, key): (&FileStore, &str),
     ) -> Result<Self, EvalError> {
-        let bytes = problem.work.bytes.clamp(COPIED.0, COPIED.1).next_power_of_two();
+        let bytes = problem
+            .work
+            .bytes
+            .clamp(COPIED.0, COPIED.1)
+            .next_power_of_two();
         let key = autocomp_core::ContentHash::of(format!("{key} {bytes}").as_bytes());
         let known = store.get(&key);
         if let Some(peaks) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
             return Ok(peaks);
         }
-        let settings = WorkerSettings { core: core.core(), ..worker };
+        let settings = WorkerSettings {
+            core: core.core(),
+            ..worker
+        };
         let float = multiplications(&problem.entry, machine.lanes);
         let macs = (SUMS as u64 * STEPS * u64::from(machine.lanes)) as f64;
         let copy = copying(&problem.entry, bytes / 8);
@@ -123,7 +130,9 @@ fn fastest(
     let mut worker: Worker = calls.start(&program, settings)?;
     let mut least = f64::INFINITY;
     for _ in 0..CALLS {
-        let spent = worker.call(0, 1).map_err(|death| fault(format!("fails: {death:?}")))?;
+        let spent = worker
+            .call(0, 1)
+            .map_err(|death| fault(format!("fails: {death:?}")))?;
         least = least.min(spent.cpu_ns as f64);
     }
     Ok(least.max(1.0))

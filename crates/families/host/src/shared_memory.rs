@@ -4,8 +4,8 @@
 //! them, so that an access beyond a buffer's pages ends in a fault; what is
 //! left of its pages is filled with a pattern and looked at afterwards.
 
-use autocomp_core::Seed;
 use autocomp_catalog::Buffer;
+use autocomp_core::Seed;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;

@@ -124,7 +124,10 @@ mod tests {
         let values: Vec<f64> = (1..=8).map(f64::from).collect();
         assert_eq!(median_interval(&values[..7], 0.99), None);
         let interval = median_interval(&values, 0.99).expect("enough");
-        assert_eq!((interval.low, interval.median, interval.high), (1.0, 4.5, 8.0));
+        assert_eq!(
+            (interval.low, interval.median, interval.high),
+            (1.0, 4.5, 8.0)
+        );
     }
 
     #[test]
@@ -157,7 +160,11 @@ mod tests {
 
     #[test]
     fn ties_are_no_difference() {
-        let interval = |low, high| Interval { low, median: 1.0, high };
+        let interval = |low, high| Interval {
+            low,
+            median: 1.0,
+            high,
+        };
         assert_eq!(difference(&interval(0.97, 0.98), 0.01), Difference::Faster);
         assert_eq!(difference(&interval(0.98, 0.995), 0.01), Difference::None);
         assert_eq!(difference(&interval(0.97, 1.03), 0.01), Difference::None);

@@ -36,11 +36,21 @@ pub fn analyse(analyst: &Path, text: &str, architecture: &str) -> Option<Through
     let triple = format!("-mtriple={architecture}-unknown-linux-gnu");
     let iterations = format!("-iterations={ITERATIONS}");
     let real = std::fs::canonicalize(analyst).ok()?;
-    let system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"].map(PathBuf::from);
+    let system = [
+        "/lib",
+        "/lib64",
+        "/usr/lib",
+        "/usr/lib64",
+        "/etc/ld.so.cache",
+    ]
+    .map(PathBuf::from);
     let policy = SandboxPolicy {
         working_folder: "/".into(),
         readable: vec!["/proc/cpuinfo".into()],
-        executable: system.into_iter().chain([analyst.to_owned(), real]).collect(),
+        executable: system
+            .into_iter()
+            .chain([analyst.to_owned(), real])
+            .collect(),
         writable: Vec::new(),
         environment: vec![("LC_ALL".into(), "C".into())],
         limits: Limits {
@@ -53,7 +63,12 @@ pub fn analyse(analyst: &Path, text: &str, architecture: &str) -> Option<Through
             processes: ProcessRule::Single,
         },
     };
-    let arguments = [triple.as_str(), &iterations, "-instruction-info=false", "-resource-pressure=false"];
+    let arguments = [
+        triple.as_str(),
+        &iterations,
+        "-instruction-info=false",
+        "-resource-pressure=false",
+    ];
     let report = autocomp_sandbox::run(&policy, analyst, &arguments, text.as_bytes()).ok()?;
     if !report.succeeded() {
         return None;
@@ -85,6 +100,9 @@ mod tests {
             Block RThroughput: 1.0\n";
         let found = read(output, Path::new("/usr/bin/llvm-mca")).expect("figures");
         assert_eq!((found.block, found.cycles), (1.0, 4.12));
-        assert_eq!(read("error: unknown instruction", Path::new("llvm-mca")), None);
+        assert_eq!(
+            read("error: unknown instruction", Path::new("llvm-mca")),
+            None
+        );
     }
 }

@@ -35,7 +35,8 @@ impl TimingCore {
         flock(&lock, FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
         let before = sched_getaffinity(None).ok();
         // The last core: the first ones take most interrupts.
-        let core = before.and_then(|cores| (0..CpuSet::MAX_CPU).rev().find(|core| cores.is_set(*core)));
+        let core =
+            before.and_then(|cores| (0..CpuSet::MAX_CPU).rev().find(|core| cores.is_set(*core)));
         if let Some(core) = core {
             let mut only = CpuSet::new();
             only.set(core);

@@ -371,7 +371,12 @@ fn cpu_clock(pid: rustix::process::Pid) -> std::io::Result<libc::clockid_t> {
 }
 
 fn policy(program: &Path, memory: &SharedMemory, command_time: Duration) -> SandboxPolicy {
-    let buffers: usize = memory.places().iter().flatten().map(|p| p.region_bytes).sum();
+    let buffers: usize = memory
+        .places()
+        .iter()
+        .flatten()
+        .map(|p| p.region_bytes)
+        .sum();
     SandboxPolicy {
         working_folder: "/".into(),
         readable: Vec::new(),

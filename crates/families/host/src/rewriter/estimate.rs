@@ -21,10 +21,21 @@ pub(super) fn cycles(nest: &Nest, schedule: Option<&Schedule>, registers: u32) -
     let sums = f64::from(rows * columns);
     let loads = f64::from(rows + columns);
     let reads = nest.term.reads();
-    let of_vector = |array: &str| reads.iter().any(|it| it.array == array && it.mentions(&vector.variable));
+    let of_vector = |array: &str| {
+        reads
+            .iter()
+            .any(|it| it.array == array && it.mentions(&vector.variable))
+    };
     // Narrow elements are widened at every load unless that is done while packing.
-    let narrow = nest.types.iter().any(|(array, element)| of_vector(array) && *element != nest.sum_type);
-    let widening = if narrow && !schedule.pack_columns { f64::from(columns) } else { 0.0 };
+    let narrow = nest
+        .types
+        .iter()
+        .any(|(array, element)| of_vector(array) && *element != nest.sum_type);
+    let widening = if narrow && !schedule.pack_columns {
+        f64::from(columns)
+    } else {
+        0.0
+    };
     let mut step = (sums / PER_CYCLE).max(loads / PER_CYCLE).max(LATENCY) + widening;
     if registers < rows * columns + columns + 1 {
         step *= 3.0;

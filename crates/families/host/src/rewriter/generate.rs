@@ -70,7 +70,9 @@ impl Writer<'_> {
     fn write(&mut self) {
         let sum_type = self.nest.sum_type.clone();
         let bytes = 4 * self.schedule.lanes;
-        self.line(&format!("typedef {sum_type} vector __attribute__((vector_size({bytes})));"));
+        self.line(&format!(
+            "typedef {sum_type} vector __attribute__((vector_size({bytes})));"
+        ));
         self.line(&format!(
             "typedef {sum_type} vector_anywhere __attribute__((vector_size({bytes}), aligned(4), may_alias));"
         ));
@@ -88,7 +90,9 @@ impl Writer<'_> {
         }
         for (idx, access) in self.packed_rows() {
             let elements = self.rows_panel(&access) * self.full_rows();
-            self.line(&format!("static {sum_type} rows{idx}[{elements}] __attribute__((aligned(64)));"));
+            self.line(&format!(
+                "static {sum_type} rows{idx}[{elements}] __attribute__((aligned(64)));"
+            ));
         }
         self.line("");
         self.open(&self.nest.head.clone());
@@ -106,7 +110,10 @@ impl Writer<'_> {
         for access in self.nest.term.reads() {
             let element = &self.nest.types[&access.array];
             let of_vector = access.mentions(&self.vector.variable);
-            if of_vector && *element != self.nest.sum_type && found.iter().all(|(array, _)| *array != access.array) {
+            if of_vector
+                && *element != self.nest.sum_type
+                && found.iter().all(|(array, _)| *array != access.array)
+            {
                 found.push((access.array.clone(), element.clone()));
             }
         }
@@ -129,7 +136,11 @@ impl Writer<'_> {
 
     fn packable(&self, wanted: bool, variable: &str) -> Vec<(usize, Access)> {
         let others = |access: &Access| {
-            let mut parallel = self.nest.parallel.iter().filter(|it| it.variable != variable);
+            let mut parallel = self
+                .nest
+                .parallel
+                .iter()
+                .filter(|it| it.variable != variable);
             !parallel.any(|it| access.mentions(&it.variable))
         };
         let reads = self.nest.term.reads().into_iter().enumerate();
@@ -188,21 +199,39 @@ impl Writer<'_> {
         for (idx, access) in self.packed_columns() {
             let (width, whole) = (self.width(), self.full_columns() * self.width());
             let panel = self.columns_panel(&access);
-            self.pack_one(&format!("panels{idx}"), &access, &vector.variable, (width, whole, panel));
+            self.pack_one(
+                &format!("panels{idx}"),
+                &access,
+                &vector.variable,
+                (width, whole, panel),
+            );
         }
         if let Some(row) = self.row.cloned() {
             for (idx, access) in self.packed_rows() {
                 let (rows, whole) = (self.schedule.rows, self.full_rows() * self.schedule.rows);
                 let panel = self.rows_panel(&access);
-                self.pack_one(&format!("rows{idx}"), &access, &row.variable, (rows, whole, panel));
+                self.pack_one(
+                    &format!("rows{idx}"),
+                    &access,
+                    &row.variable,
+                    (rows, whole, panel),
+                );
             }
         }
     }
 
-    fn pack_one(&mut self, name: &str, access: &Access, variable: &str, (size, whole, panel): (u32, u32, u32)) {
+    fn pack_one(
+        &mut self,
+        name: &str,
+        access: &Access,
+        variable: &str,
+        (size, whole, panel): (u32, u32, u32),
+    ) {
         let place = self.place(access);
         let sums: Vec<Loop> = self.sums_of(access).into_iter().cloned().collect();
-        self.open(&format!("for (int {variable} = 0; {variable} < {whole}; {variable} += {size})"));
+        self.open(&format!(
+            "for (int {variable} = 0; {variable} < {whole}; {variable} += {size})"
+        ));
         for it in &sums {
             self.open(&header(it));
         }
@@ -228,7 +257,8 @@ impl Writer<'_> {
     /// one at `idx` on, and tiles inside of them.
     fn outer(&mut self, idx: usize) {
         let is_tiled = |it: &Loop| {
-            it.variable == self.vector.variable || self.row.is_some_and(|row| row.variable == it.variable)
+            it.variable == self.vector.variable
+                || self.row.is_some_and(|row| row.variable == it.variable)
         };
         match self.nest.parallel.get(idx).cloned() {
             Some(it) if is_tiled(&it) => self.outer(idx + 1),
@@ -252,7 +282,14 @@ impl Writer<'_> {
         };
         self.band(0, whole, full);
         if 0 < left {
-            self.band(whole, vectors, Tile { columns: left, ..full });
+            self.band(
+                whole,
+                vectors,
+                Tile {
+                    columns: left,
+                    ..full
+                },
+            );
         }
         if vectors < extent {
             self.plain(vectors);
@@ -272,7 +309,10 @@ impl Writer<'_> {
         };
         let r = &row.variable;
         let whole = self.full_rows() * tile.rows;
-        let rest = Tile { rows: row.extent - whole, ..tile };
+        let rest = Tile {
+            rows: row.extent - whole,
+            ..tile
+        };
         let rows = format!("for (int {r} = 0; {r} < {whole}; {r} += {})", tile.rows);
         let is_panel = tile.columns == self.schedule.columns;
         if self.schedule.rows_outside {
@@ -310,10 +350,15 @@ impl Writer<'_> {
     fn tile(&mut self, tile: Tile, in_panels: (bool, bool)) {
         let initial = self.nest.initial.clone();
         for r in 0..tile.rows {
-            let sums: Vec<String> = (0..tile.columns).map(|c| format!("s{r}_{c} = {{0}}")).collect();
+            let sums: Vec<String> = (0..tile.columns)
+                .map(|c| format!("s{r}_{c} = {{0}}"))
+                .collect();
             self.line(&format!("vector {};", sums.join(", ")));
         }
-        let zero = initial.trim_end_matches('f').parse::<f64>().is_ok_and(|it| it == 0.0);
+        let zero = initial
+            .trim_end_matches('f')
+            .parse::<f64>()
+            .is_ok_and(|it| it == 0.0);
         if !zero {
             for (r, c) in pairs(tile) {
                 self.line(&format!("s{r}_{c} += {initial};"));
@@ -331,7 +376,9 @@ impl Writer<'_> {
             self.close();
         }
         let (v, lanes) = (self.vector.variable.clone(), self.schedule.lanes);
-        let row = self.row.map_or_else(String::new, |row| row.variable.clone());
+        let row = self
+            .row
+            .map_or_else(String::new, |row| row.variable.clone());
         for (r, c) in pairs(tile) {
             let element = self.nest.output.text(&[(&v, c * lanes), (&row, r)]);
             self.line(&format!("*(vector_anywhere *)&{element} = s{r}_{c};"));
@@ -340,10 +387,24 @@ impl Writer<'_> {
 
     /// Writes one step of all sums of a tile.
     fn step(&mut self, tile: Tile, (column_panels, row_panels): (bool, bool)) {
-        let columns = if column_panels { self.packed_columns() } else { Vec::new() };
-        let rows = if row_panels { self.packed_rows() } else { Vec::new() };
-        let (v, lanes, width) = (self.vector.variable.clone(), self.schedule.lanes, self.width());
-        let row = self.row.map_or_else(String::new, |row| row.variable.clone());
+        let columns = if column_panels {
+            self.packed_columns()
+        } else {
+            Vec::new()
+        };
+        let rows = if row_panels {
+            self.packed_rows()
+        } else {
+            Vec::new()
+        };
+        let (v, lanes, width) = (
+            self.vector.variable.clone(),
+            self.schedule.lanes,
+            self.width(),
+        );
+        let row = self
+            .row
+            .map_or_else(String::new, |row| row.variable.clone());
         let sum_type = self.nest.sum_type.clone();
         let reads: Vec<Access> = self.nest.term.reads().into_iter().cloned().collect();
         // Vectors that all rows use are loaded once.
@@ -355,7 +416,9 @@ impl Writer<'_> {
                 let value = if columns.iter().any(|(packed, _)| *packed == idx) {
                     let (panel, place) = (self.columns_panel(access), self.place(access));
                     let shift = c * lanes;
-                    format!("*(const vector *)&panels{idx}[{v} / {width} * {panel} + ({place}) * {width} + {shift}]")
+                    format!(
+                        "*(const vector *)&panels{idx}[{v} / {width} * {panel} + ({place}) * {width} + {shift}]"
+                    )
                 } else {
                     let element = access.text(&[(&v, c * lanes)]);
                     match self.nest.types[&access.array] == sum_type {
@@ -375,7 +438,11 @@ impl Writer<'_> {
                     continue;
                 }
                 let value = if rows.iter().any(|(packed, _)| *packed == idx) {
-                    let (panel, place, size) = (self.rows_panel(access), self.place(access), self.schedule.rows);
+                    let (panel, place, size) = (
+                        self.rows_panel(access),
+                        self.place(access),
+                        self.schedule.rows,
+                    );
                     format!("rows{idx}[{row} / {size} * {panel} + ({place}) * {size} + {r}]")
                 } else {
                     access.text(&[(&row, r)])
@@ -384,10 +451,14 @@ impl Writer<'_> {
             }
             for c in 0..tile.columns {
                 let mut next = 0;
-                let term = term(&self.nest.term, &mut next, &|idx| match reads[idx].mentions(&v) {
-                    true => format!("v{idx}_{c}"),
-                    false => format!("x{idx}_{r}"),
-                });
+                let term = term(
+                    &self.nest.term,
+                    &mut next,
+                    &|idx| match reads[idx].mentions(&v) {
+                        true => format!("v{idx}_{c}"),
+                        false => format!("x{idx}_{r}"),
+                    },
+                );
                 self.line(&format!("s{r}_{c} += {term};"));
             }
         }
@@ -407,7 +478,13 @@ impl Writer<'_> {
         for it in &sums {
             self.open(&header(it));
         }
-        let reads: Vec<String> = self.nest.term.reads().iter().map(|it| it.text(&[])).collect();
+        let reads: Vec<String> = self
+            .nest
+            .term
+            .reads()
+            .iter()
+            .map(|it| it.text(&[]))
+            .collect();
         let term = term(&self.nest.term, &mut 0, &|idx| reads[idx].clone());
         self.line(&format!("sum += {term};"));
         for _ in &sums {

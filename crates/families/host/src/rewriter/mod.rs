@@ -105,9 +105,12 @@ impl HostRewriter {
             if lanes < 4 || vector.extent < lanes {
                 continue;
             }
-            for (rows, columns) in (1..=most_rows).flat_map(|rows| (1..=4).map(move |it| (rows, it))) {
+            for (rows, columns) in
+                (1..=most_rows).flat_map(|rows| (1..=4).map(move |it| (rows, it)))
+            {
                 // One register holds what the rows are multiplied by.
-                if self.registers < rows * columns + columns + 1 || vector.extent < columns * lanes {
+                if self.registers < rows * columns + columns + 1 || vector.extent < columns * lanes
+                {
                     continue;
                 }
                 for bits in 0..16 {
@@ -124,7 +127,11 @@ impl HostRewriter {
                     if (1..=MOST_CHANGES).contains(&changes.len()) {
                         let then = estimate::cycles(nest, Some(&schedule), self.registers);
                         let score = (then / now).ln();
-                        found.push(Proposal { schedule, changes, score });
+                        found.push(Proposal {
+                            schedule,
+                            changes,
+                            score,
+                        });
                     }
                 }
             }
@@ -169,7 +176,10 @@ fn changes(before: Option<&Schedule>, after: &Schedule) -> Vec<&'static str> {
 /// Describes what changes, for people.
 fn describe(nest: &Nest, schedule: &Schedule, changes: &[&str]) -> String {
     let vector = nest.vector_loop().map_or("", |it| &it.variable);
-    let row = nest.row_loops().first().map_or("", |it| it.variable.as_str());
+    let row = nest
+        .row_loops()
+        .first()
+        .map_or("", |it| it.variable.as_str());
     let mut sentences = Vec::new();
     for change in changes {
         sentences.push(match *change {
@@ -205,8 +215,10 @@ impl Rewriter for HostRewriter {
         let named = |change: &str| choice.menu.iter().any(|item| item.id == change);
         let mut word = [0; 8];
         word.copy_from_slice(&ContentHash::of(source.as_bytes()).0[..8]);
-        let seed = Seed(u64::from_le_bytes(word))
-            .derive(&format!("iteration {} place {}", choice.iteration, choice.place));
+        let seed = Seed(u64::from_le_bytes(word)).derive(&format!(
+            "iteration {} place {}",
+            choice.iteration, choice.place
+        ));
         let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
         let mut proposals = self.proposals(&nest, current.as_ref());
         for (idx, proposal) in proposals.iter_mut().enumerate() {
@@ -215,7 +227,8 @@ impl Rewriter for HostRewriter {
                 proposal.score += OFF_MENU;
             }
         }
-        let order = |proposals: &mut Vec<Proposal>| proposals.sort_by(|a, b| a.score.total_cmp(&b.score));
+        let order =
+            |proposals: &mut Vec<Proposal>| proposals.sort_by(|a, b| a.score.total_cmp(&b.score));
         order(&mut proposals);
         // Plans that change the same things teach less than plans that do not.
         for idx in 0..proposals.len() {
@@ -225,7 +238,9 @@ impl Rewriter for HostRewriter {
             proposals[idx].score += ALIKE * count as f64;
         }
         order(&mut proposals);
-        let first = proposals.get(choice.plan as usize).ok_or(RewriteError::Nothing)?;
+        let first = proposals
+            .get(choice.plan as usize)
+            .ok_or(RewriteError::Nothing)?;
         let alike = proposals[choice.plan as usize + 1..]
             .iter()
             .filter(|it| it.changes == first.changes);
@@ -243,9 +258,12 @@ impl Rewriter for HostRewriter {
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        let payload: Payload =
-            serde_json::from_str(payload).map_err(|error| RewriteError::Payload(error.to_string()))?;
-        let schedule = payload.drafts.get(draft as usize).ok_or(RewriteError::Nothing)?;
+        let payload: Payload = serde_json::from_str(payload)
+            .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        let schedule = payload
+            .drafts
+            .get(draft as usize)
+            .ok_or(RewriteError::Nothing)?;
         let (nest, _) = Self::read(source)?;
         Self::write(&nest, schedule)
             .ok_or_else(|| RewriteError::Payload("the schedule does not fit the kernel".into()))

@@ -66,7 +66,9 @@ impl Access {
     /// Returns whether a variable occurs in a subscript.
     #[must_use]
     pub fn mentions(&self, variable: &str) -> bool {
-        self.subscripts.iter().any(|subscript| subscript.mentions(variable))
+        self.subscripts
+            .iter()
+            .any(|subscript| subscript.mentions(variable))
     }
 
     /// Returns whether elements that follow one another in `variable` do so in memory.
@@ -157,10 +159,18 @@ impl Nest {
         };
         let reads = self.term.reads();
         let uses_again = |it: &&Loop| {
-            let vectors = reads.iter().filter(|access| access.mentions(&vector.variable));
-            !vectors.into_iter().any(|access| access.mentions(&it.variable))
+            let vectors = reads
+                .iter()
+                .filter(|access| access.mentions(&vector.variable));
+            !vectors
+                .into_iter()
+                .any(|access| access.mentions(&it.variable))
         };
-        let others = self.parallel.iter().rev().filter(|it| it.variable != vector.variable);
+        let others = self
+            .parallel
+            .iter()
+            .rev()
+            .filter(|it| it.variable != vector.variable);
         others.filter(uses_again).collect()
     }
 }

@@ -23,7 +23,9 @@ pub(super) fn parse(source: &str) -> Result<Nest, String> {
     parser
         .set_language(&tree_sitter_c::LANGUAGE.into())
         .map_err(|error| error.to_string())?;
-    let tree = parser.parse(source, None).ok_or("the kernel does not parse")?;
+    let tree = parser
+        .parse(source, None)
+        .ok_or("the kernel does not parse")?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {
         return Err("the kernel does not parse as C".into());
@@ -33,16 +35,24 @@ pub(super) fn parse(source: &str) -> Result<Nest, String> {
         match node.kind() {
             "comment" => {}
             "function_definition" => definitions.push(node),
-            kind => return Err(format!("there is more in the file than a function and comments: {kind}")),
+            kind => {
+                return Err(format!(
+                    "there is more in the file than a function and comments: {kind}"
+                ));
+            }
         }
     }
     let [function] = definitions.as_slice() else {
         return Err("there is not exactly one function".into());
     };
     let reader = Reader { source };
-    let body = function.child_by_field_name("body").ok_or("the function has no body")?;
+    let body = function
+        .child_by_field_name("body")
+        .ok_or("the function has no body")?;
     let mut nest = Nest {
-        head: source[function.start_byte()..body.start_byte()].trim_end().to_owned(),
+        head: source[function.start_byte()..body.start_byte()]
+            .trim_end()
+            .to_owned(),
         types: reader.parameters(*function)?,
         parallel: Vec::new(),
         reduction: Vec::new(),
@@ -64,7 +74,10 @@ fn check(nest: &Nest) -> Result<(), String> {
     let mut names: Vec<&str> = Vec::new();
     for it in nest.parallel.iter().chain(&nest.reduction) {
         if is_reserved(&it.variable) {
-            return Err(format!("the name `{}` is wanted for what is written", it.variable));
+            return Err(format!(
+                "the name `{}` is wanted for what is written",
+                it.variable
+            ));
         }
         if names.contains(&it.variable.as_str()) || nest.types.contains_key(&it.variable) {
             return Err(format!("the name `{}` is used twice", it.variable));
@@ -73,7 +86,8 @@ fn check(nest: &Nest) -> Result<(), String> {
     }
     let in_scope = |access: &Access| {
         let all = access.subscripts.iter().flat_map(|it| it.terms.keys());
-        all.into_iter().all(|variable| names.contains(&variable.as_str()))
+        all.into_iter()
+            .all(|variable| names.contains(&variable.as_str()))
     };
     let reads = nest.term.reads();
     for access in reads.iter().copied().chain([&nest.output]) {
@@ -81,16 +95,30 @@ fn check(nest: &Nest) -> Result<(), String> {
             return Err(format!("`{}` is no parameter", access.array));
         }
         if !in_scope(access) {
-            return Err(format!("a subscript of `{}` is no sum of loop variables", access.array));
+            return Err(format!(
+                "a subscript of `{}` is no sum of loop variables",
+                access.array
+            ));
         }
     }
     if reads.iter().any(|access| access.array == nest.output.array) {
         return Err("the sums read what they write".into());
     }
-    if let Some(it) = nest.reduction.iter().find(|it| nest.output.mentions(&it.variable)) {
-        return Err(format!("the output depends on `{}`, over which is summed", it.variable));
+    if let Some(it) = nest
+        .reduction
+        .iter()
+        .find(|it| nest.output.mentions(&it.variable))
+    {
+        return Err(format!(
+            "the output depends on `{}`, over which is summed",
+            it.variable
+        ));
     }
-    if let Some(it) = nest.parallel.iter().find(|it| !nest.output.mentions(&it.variable)) {
+    if let Some(it) = nest
+        .parallel
+        .iter()
+        .find(|it| !nest.output.mentions(&it.variable))
+    {
         return Err(format!("the output does not depend on `{}`", it.variable));
     }
     Ok(())
@@ -123,12 +151,21 @@ impl<'s> Reader<'s> {
     }
 
     fn shown(&self, node: Node<'_>) -> String {
-        self.text(node).lines().next().unwrap_or("").chars().take(60).collect()
+        self.text(node)
+            .lines()
+            .next()
+            .unwrap_or("")
+            .chars()
+            .take(60)
+            .collect()
     }
 
     fn not_understood<T>(&self, node: Node<'_>) -> Result<T, String> {
         let line = 1 + node.start_position().row;
-        Err(format!("line {line} is not understood: {}", self.shown(node)))
+        Err(format!(
+            "line {line} is not understood: {}",
+            self.shown(node)
+        ))
     }
 
     fn parameters(&self, function: Node<'_>) -> Result<BTreeMap<String, String>, String> {
@@ -192,7 +229,11 @@ impl<'s> Reader<'s> {
         let variable = self.field(start, "declarator")?;
         let condition = part("condition")?;
         let update = self.text(part("update")?).replace(' ', "");
-        let steps = [format!("{variable}++"), format!("++{variable}"), format!("{variable}+=1")];
+        let steps = [
+            format!("{variable}++"),
+            format!("++{variable}"),
+            format!("{variable}+=1"),
+        ];
         let right = self.field(condition, "right")?;
         let extent: i64 = right.parse().unwrap_or(0);
         let plain = self.field(start, "value")? == "0"
@@ -244,7 +285,8 @@ impl<'s> Reader<'s> {
             return self.not_understood(node);
         };
         let right = assignment.child_by_field_name("right");
-        let adds = self.field(assignment, "left")? == sum && self.field(assignment, "operator")? == "+=";
+        let adds =
+            self.field(assignment, "left")? == sum && self.field(assignment, "operator")? == "+=";
         match right {
             Some(right) if adds && !nest.reduction.is_empty() => {
                 nest.term = self.read_expression(right, nest)?;
@@ -259,11 +301,16 @@ impl<'s> Reader<'s> {
         let Some(assignment) = assignment.filter(|it| it.kind() == "assignment_expression") else {
             return self.not_understood(node);
         };
-        let plain = self.field(assignment, "operator")? == "=" && self.field(assignment, "right")? == sum;
+        let plain =
+            self.field(assignment, "operator")? == "=" && self.field(assignment, "right")? == sum;
         match assignment.child_by_field_name("left") {
             Some(left) if plain => {
                 nest.output = self.read_access(left)?;
-                if nest.types.get(&nest.output.array).is_none_or(|it| *it != nest.sum_type) {
+                if nest
+                    .types
+                    .get(&nest.output.array)
+                    .is_none_or(|it| *it != nest.sum_type)
+                {
                     return Err("sums are stored as another type".into());
                 }
                 Ok(())
@@ -298,7 +345,11 @@ impl<'s> Reader<'s> {
                     "*" => '*',
                     _ => return self.not_understood(node),
                 };
-                Ok(Expression::Binary(Box::new(side("left")?), operator, Box::new(side("right")?)))
+                Ok(Expression::Binary(
+                    Box::new(side("left")?),
+                    operator,
+                    Box::new(side("right")?),
+                ))
             }
             _ => self.not_understood(node),
         }
@@ -332,7 +383,12 @@ impl<'s> Reader<'s> {
 
     /// Adds `factor` times an integer expression to `sum`.
     fn add(&self, node: Node<'_>, factor: i64, sum: &mut Subscript) -> Result<(), String> {
-        let number = |node: Node<'_>| self.text(node).parse::<i64>().ok().filter(|it| it.abs() < 1 << 31);
+        let number = |node: Node<'_>| {
+            self.text(node)
+                .parse::<i64>()
+                .ok()
+                .filter(|it| it.abs() < 1 << 31)
+        };
         let small = |value: Option<i64>| value.filter(|it| it.abs() < 1 << 31);
         match node.kind() {
             "parenthesized_expression" => match node.named_child(0) {

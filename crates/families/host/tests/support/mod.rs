@@ -1,4 +1,5 @@
 //! A small problem and the bench that tests its kernels.
+#![allow(dead_code, reason = "not every test needs everything")]
 
 use autocomp_catalog::Catalog;
 use autocomp_core::{Diagnostic, Outcome, Seed};
@@ -62,14 +63,23 @@ pub fn toolchain() -> Toolchain {
 /// Returns the bench of the small problem; none, with the reason printed, on a
 /// processor that no target is for.
 pub fn bench() -> Option<HostBench> {
+    bench_of(PROBLEM, REFERENCE)
+}
+
+/// Returns the bench of a problem whose reference and baseline are one text.
+pub fn bench_of(description: &str, reference: &str) -> Option<HostBench> {
     let Some(target) = Processor::detect().target() else {
         println!("skipped: there is no target for this processor");
         return None;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    let problem = folder.path().join("problems/own/sums");
+    let problem = folder.path().join("problems/own/small");
     std::fs::create_dir_all(&problem).expect("a folder");
-    for (name, text) in [("problem.toml", PROBLEM), ("reference.c", REFERENCE), ("baseline.c", REFERENCE)] {
+    for (name, text) in [
+        ("problem.toml", description),
+        ("reference.c", reference),
+        ("baseline.c", reference),
+    ] {
         std::fs::write(problem.join(name), text).expect("a file");
     }
     let mut catalog = Catalog::built_in().expect("built-in data");
@@ -87,7 +97,7 @@ pub fn bench() -> Option<HostBench> {
         seed: Seed(1),
         timed_seed: Seed(2),
     };
-    let problem = catalog.problem("own/sums").expect("the problem");
+    let problem = catalog.problem("own/small").expect("the problem");
     let target = catalog.target(target).expect("the target");
     Some(HostBench::open(problem, &target, "this", settings).expect("a bench"))
 }
