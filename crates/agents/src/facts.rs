@@ -98,10 +98,7 @@ impl PromptFacts {
             problem.work.macs, problem.work.bytes,
         );
         if let Some(roofline) = target.roofline {
-            let unit = match roofline.unit {
-                Unit::Cycles => "cycle",
-                Unit::Nanoseconds => "ns",
-            };
+            let unit = roofline.unit.singular();
             work += &format!(
                 "; the target does at most {} steps and moves at most {} bytes, loads and stores together, per {unit}",
                 roofline.peak_macs, roofline.bytes,

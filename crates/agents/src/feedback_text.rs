@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Source lines named as the dearest ones.
 const DEAREST_LINES: usize = 8;
-/// The least share of all cycles that a counter of cycles or a line is shown for.
+/// The least share of the cost that a counter in its unit or a line is shown for.
 const LEAST_SHARE: f64 = 0.005;
 /// Characters shown of each.
 const LONGEST_LINE: usize = 100;
@@ -22,8 +22,10 @@ pub(crate) fn describe_feedback(feedback: &Feedback, input: &PromptInput<'_>) ->
     let cost = input.evaluation.and_then(Evaluation::cost);
     let least = cost.map_or(0.0, |cost| LEAST_SHARE * cost.value as f64);
     // What did not happen, or hardly, is not worth a line.
-    let is_noise =
-        |name: &str, value: f64| value == 0.0 || (name.ends_with("_cycles") && value < least);
+    let ending = cost.map_or_else(String::new, |cost| format!("_{}", cost.unit));
+    let is_noise = |name: &str, value: f64| {
+        value == 0.0 || (!ending.is_empty() && name.ends_with(&ending) && value < least)
+    };
     for (name, value) in feedback
         .counters
         .iter()

@@ -1,21 +1,23 @@
-//! The families of targets that this program was built with: one line each.
+//! The families of targets that this program can work for.
 
 use crate::error::CliError;
 use autocomp_catalog::Target;
 use autocomp_core::Language;
 use autocomp_eval::Family;
+use std::sync::OnceLock;
 
-/// Every family.
-const FAMILIES: &[&dyn Family] = &[
-    #[cfg(feature = "gemmini")]
-    &autocomp_gemmini_family::Gemmini,
-    #[cfg(feature = "host")]
-    &autocomp_host::Host,
-];
+/// Every family, from the start of the program on.
+static FAMILIES: OnceLock<&'static [&'static dyn Family]> = OnceLock::new();
+
+/// Makes `families` known; called once, before anything else.
+pub fn register(families: &'static [&'static dyn Family]) {
+    // A second call would name the same families.
+    let _ = FAMILIES.set(families);
+}
 
 /// Returns every family.
 pub fn families() -> impl Iterator<Item = &'static dyn Family> {
-    FAMILIES.iter().copied()
+    FAMILIES.get().copied().unwrap_or_default().iter().copied()
 }
 
 /// Returns the family of a target.

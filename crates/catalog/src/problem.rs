@@ -167,7 +167,7 @@ pub struct Work {
 /// A problem, complete.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Name with its group (`gemmini/gemm-512x512x512`).
+    /// Name with its group (`GROUP/gemm-512x512x512`).
     pub name: String,
     /// Names of the targets that its kernels are written for, the customary one first; all
     /// of one family.

@@ -79,7 +79,7 @@ pub struct Example {
 /// A target, complete.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Name (`gemmini-int8-16`): its folder.
+    /// Name : its folder.
     pub name: String,
     /// The kind of target, which decides who evaluates its kernels.
     pub family: String,

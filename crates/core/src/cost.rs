@@ -25,6 +25,15 @@ impl Unit {
             Self::Nanoseconds => "ns",
         }
     }
+
+    /// Returns the name of one of them: `cycle` or `ns`.
+    #[must_use]
+    pub fn singular(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycle",
+            Self::Nanoseconds => "ns",
+        }
+    }
 }
 
 impl fmt::Display for Unit {

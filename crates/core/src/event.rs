@@ -56,9 +56,9 @@ pub struct RunStarted {
     pub format: u32,
     /// Version of the program that created the run.
     pub program: String,
-    /// Name of the target (`gemmini-int8-16`).
+    /// Name of the target (its folder).
     pub target: String,
-    /// Name of the problem (`gemmini/gemm-512x512x512`).
+    /// Name of the problem (with its group, `GROUP/gemm-512x512x512`).
     pub problem: String,
     /// Hash of everything that decides the verdict on a kernel besides the
     /// kernel itself (problem, target, evaluator, compiler). A resumed run

@@ -446,3 +446,36 @@ fn a_time_limit_stops_a_run_that_can_go_on() {
         "{value}"
     );
 }
+
+#[test]
+fn other_kernels_of_the_problem_stand_beside_the_best() {
+    let place = Place::new();
+    let problem = problem();
+    let baseline = fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    let mine = place.file("mine.c", format!("{baseline}\n// mine\n"));
+    let run = [
+        "optimize",
+        &problem,
+        "--baseline",
+        &mine,
+        "--max-evaluations",
+        "4",
+    ];
+    let (_, report) = place.json(&run);
+    let [other] = report["others"].as_array().unwrap().as_slice() else {
+        panic!("{report}");
+    };
+    let (_, evaluation) = place.json(&["eval", &problem]);
+    assert_eq!(other["kernel"], "baseline");
+    assert_eq!(other["cycles"], evaluation["cycles"]);
+    let ratio = other["cycles"].as_f64().unwrap() / report["best_cycles"].as_f64().unwrap();
+    assert_eq!(other["ratio"].as_f64(), Some(ratio));
+    let text = place.call(&run).stdout;
+    assert!(
+        text.contains("\nto compare, other kernels of the problem:\nbaseline  "),
+        "{text}"
+    );
+    // What the run began with is shown already.
+    let (_, report) = place.json(&["optimize", &problem, "--max-evaluations", "2"]);
+    assert_eq!(report["others"].as_array().map(Vec::len), Some(0));
+}

@@ -79,7 +79,10 @@ fn a_single_problem_folder_is_named_by_itself() {
 
 #[test]
 fn the_problem_in_the_documentation_is_sound() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/problems.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/adding-a-problem.md"
+    );
     let text = fs::read_to_string(path).expect("the documentation");
     let blocks = text.split("```").skip(1).step_by(2);
     let blocks: Vec<&str> = blocks
