@@ -133,7 +133,7 @@ mod tests {
             menu: vec![MenuItem {
                 id: MenuItem::OTHER.to_owned(),
                 text: String::new(),
-                applies_when: String::new(),
+                ..MenuItem::default()
             }],
         }
     }

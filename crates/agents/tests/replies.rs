@@ -17,7 +17,7 @@ fn menu() -> Vec<MenuItem> {
         .map(|id| MenuItem {
             id: id.to_owned(),
             text: String::new(),
-            applies_when: String::new(),
+            ..MenuItem::default()
         })
         .to_vec()
 }

@@ -19,12 +19,12 @@ pub use evaluation::{
 };
 pub use event::{
     DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Reserved,
+    IterationClosed, IterationOpened, NewCandidate, PlanRecord, PlanKind, Planned, Proposal, Reserved,
     Resumed, RunStarted, StopReason, Stopped, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};
-pub use menu::MenuItem;
+pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Cycles, Nanos, Seed, UsdMicros};
 pub use settings::{SearchSettings, SettingError};

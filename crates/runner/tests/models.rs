@@ -152,7 +152,7 @@ fn new_run() -> NewRun {
     let item = |id: &str| MenuItem {
         id: id.to_owned(),
         text: format!("Apply {id}."),
-        applies_when: String::new(),
+        ..MenuItem::default()
     };
     NewRun {
         program: "0.1.0".to_owned(),

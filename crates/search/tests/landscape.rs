@@ -156,7 +156,7 @@ fn started(world: &mut World, settings: SearchSettings, seed: u64) -> RunStarted
     let item = |id: &str| MenuItem {
         id: id.to_owned(),
         text: String::new(),
-        applies_when: String::new(),
+        ..MenuItem::default()
     };
     RunStarted {
         format: EVENT_FORMAT,

@@ -78,7 +78,7 @@ fn plan_request(plan: u32) -> PlanRequest {
             .map(|id| MenuItem {
                 id: id.to_owned(),
                 text: format!("Do {id}."),
-                applies_when: String::new(),
+                ..MenuItem::default()
             })
             .to_vec(),
     }

@@ -42,7 +42,7 @@ pub fn menu() -> Vec<MenuItem> {
         .map(|id| MenuItem {
             id: id.to_owned(),
             text: format!("Do {id}."),
-            applies_when: String::new(),
+            ..MenuItem::default()
         })
         .to_vec()
 }

@@ -335,7 +335,7 @@ pub fn menu() -> Vec<MenuItem> {
         .map(|id| MenuItem {
             id: id.to_owned(),
             text: format!("go {id}"),
-            applies_when: String::new(),
+            ..MenuItem::default()
         })
         .into()
 }

@@ -3,7 +3,7 @@
 use autocomp_core::{
     CandidateId, ContentHash, Cycles, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
-    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanRecord, Planned,
+    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, PlanKind, Outcome, PlanRecord, Planned,
     Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
     SourceLocation, Stage, StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
 };
@@ -188,7 +188,7 @@ pub fn event() -> impl Strategy<Value = Event> {
                 menu: vec![MenuItem {
                     id: text.clone(),
                     text,
-                    applies_when: String::new(),
+                    ..MenuItem::default()
                 }],
                 baseline,
                 spec,
@@ -208,6 +208,14 @@ pub fn event() -> impl Strategy<Value = Event> {
                     parents,
                     slots,
                     repairs: iteration,
+                    kinds: vec![vec![
+                        PlanKind::Step,
+                        PlanKind::Polish { number: iteration },
+                        PlanKind::Reserved {
+                            item: "combine".to_owned(),
+                            other: Some(CandidateId(iteration)),
+                        },
+                    ]],
                 })
             }),
         (any::<(u64, u64, u64)>(), ".*").prop_map(|((reservation, tokens, cost), model)| {
