@@ -1,7 +1,9 @@
-//! What prompts say about a target and a problem, as plain data.
+//! What prompts say about a target and a problem, as plain data. The words
+//! stand in templates.
 
-use autocomp_catalog::{Buffer, Problem, Role, Target, Tolerance};
+use autocomp_catalog::{Buffer, Constant, Problem, Role, Target, Tolerance};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A section of the ISA reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,23 +29,70 @@ pub struct ExampleFacts {
     pub after: String,
 }
 
+/// A buffer of the problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BufferFacts {
+    /// Its name.
+    pub name: String,
+    /// Extents, the outermost first.
+    pub shape: Vec<u64>,
+    /// Type of its elements.
+    pub dtype: String,
+    /// Bytes to which it is aligned.
+    pub alignment: u64,
+    /// `input`, `output` or `inout`.
+    pub role: String,
+    /// Whether its elements are floating-point numbers.
+    pub is_float: bool,
+}
+
+/// How far outputs may be off; absent if they must be exact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToleranceFacts {
+    /// Share of the reference's magnitude.
+    pub relative: f64,
+    /// Absolute.
+    pub absolute: f64,
+}
+
+/// What has to be done, and what the machine can do in a unit of cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkFacts {
+    /// Multiply-accumulate steps.
+    pub macs: u64,
+    /// Bytes that must be moved.
+    pub bytes: u64,
+    /// Steps at most.
+    pub peak_macs: f64,
+    /// Bytes at most, loads and stores together.
+    pub peak_bytes: f64,
+}
+
 /// What prompts say about a target and a problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PromptFacts {
     /// Name of the target.
     pub target: String,
     /// What the target is, in a sentence.
     pub target_description: String,
-    /// Language of kernels (`C`).
+    /// Language of kernels, as people write it (`C`).
     pub language: String,
+    /// What cost is counted in (`cycles`).
+    pub unit: String,
     /// What a kernel writer must know, Markdown.
     pub architecture: String,
     /// The ISA reference.
     pub isa: Vec<IsaFacts>,
+    /// Names of numbers, with their values.
+    pub constants: Vec<Constant>,
+    /// What counters mean, by name or by its beginning and `*`; others are not shown.
+    pub counters: BTreeMap<String, String>,
     /// Rules for plans and code.
     pub general_rules: Vec<String>,
     /// Rules for plans.
     pub plan_rules: Vec<String>,
+    /// Rules for plans of a whole schedule.
+    pub schedule_rules: Vec<String>,
     /// Rules for code.
     pub code_rules: Vec<String>,
     /// Worked examples.
@@ -52,8 +101,12 @@ pub struct PromptFacts {
     pub problem: String,
     /// What it computes, in a sentence.
     pub problem_description: String,
-    /// Further facts, one line each (buffers, tolerance).
-    pub problem_facts: Vec<String>,
+    /// Its buffers, in the order of the signature.
+    pub buffers: Vec<BufferFacts>,
+    /// How far outputs may be off; absent if they must be exact.
+    pub tolerance: Option<ToleranceFacts>,
+    /// What has to be done; absent if that is not known.
+    pub work: Option<WorkFacts>,
     /// The function that a kernel defines.
     pub entry: String,
     /// Its signature, without a brace.
@@ -75,36 +128,44 @@ impl PromptFacts {
             before: example.before.clone(),
             after: example.after.clone(),
         });
-        let mut problem_facts: Vec<String> = problem.buffers.iter().map(describe_buffer).collect();
-        problem_facts.push(match problem.tolerance {
-            Tolerance::Exact {} => "Outputs are compared exactly.".to_owned(),
-            Tolerance::Close { relative, absolute } => format!(
-                "Outputs may differ from the reference by {relative} of its magnitude or by {absolute}."
-            ),
-        });
-        problem_facts.push(format!(
-            "Work: {} multiply-accumulate steps and at least {} bytes moved; the target does at most {} steps and moves at most {} bytes, loads and stores together, per cycle.",
-            problem.work.macs,
-            problem.work.bytes,
-            target.roofline.peak_macs_per_cycle,
-            target.roofline.bytes_per_cycle,
-        ));
         Self {
             target: target.name.clone(),
             target_description: target.description.clone(),
             language: language_name(&target.language),
+            unit: UNIT.to_owned(),
             architecture: target.architecture.clone(),
             isa: isa.collect(),
+            constants: target.constants.clone(),
+            counters: target.counters.clone(),
             general_rules: target.rules.general.clone(),
             plan_rules: target.rules.plan.clone(),
+            schedule_rules: target.rules.schedule.clone(),
             code_rules: target.rules.code.clone(),
             examples: examples.collect(),
             problem: problem.name.clone(),
             problem_description: problem.description.clone(),
-            problem_facts,
+            buffers: problem.buffers.iter().map(buffer_facts).collect(),
+            tolerance: match problem.tolerance {
+                Tolerance::Exact {} => None,
+                Tolerance::Close { relative, absolute } => {
+                    Some(ToleranceFacts { relative, absolute })
+                }
+            },
+            work: Some(WorkFacts {
+                macs: problem.work.macs,
+                bytes: problem.work.bytes,
+                peak_macs: target.roofline.peak_macs_per_cycle,
+                peak_bytes: target.roofline.bytes_per_cycle,
+            }),
             entry: problem.entry.clone(),
             signature: problem.signature.clone(),
         }
+    }
+
+    /// Returns whether any buffer holds floating-point numbers.
+    #[must_use]
+    pub fn is_float(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.is_float)
     }
 
     /// Returns the sections of the ISA reference that a kernel with this source
@@ -128,6 +189,9 @@ impl PromptFacts {
     }
 }
 
+/// What all targets so far count cost in.
+const UNIT: &str = "cycles";
+
 /// Returns the name of a language as people write it.
 fn language_name(identifier: &str) -> String {
     match identifier {
@@ -136,22 +200,19 @@ fn language_name(identifier: &str) -> String {
     }
 }
 
-fn describe_buffer(buffer: &Buffer) -> String {
-    let shape: Vec<String> = buffer
-        .shape
-        .iter()
-        .map(|extent| format!("[{extent}]"))
-        .collect();
+fn buffer_facts(buffer: &Buffer) -> BufferFacts {
+    let dtype = format!("{:?}", buffer.dtype).to_lowercase();
     let role = match buffer.role {
-        Role::Input => "input, must not be changed",
-        Role::Output => "output, undefined on entry",
-        Role::Inout => "read and written",
+        Role::Input => "input",
+        Role::Output => "output",
+        Role::Inout => "inout",
     };
-    format!(
-        "`{}{}` {}, row-major, aligned to {} bytes: {role}.",
-        buffer.name,
-        shape.concat(),
-        format!("{:?}", buffer.dtype).to_lowercase(),
-        buffer.alignment
-    )
+    BufferFacts {
+        name: buffer.name.clone(),
+        shape: buffer.shape.clone(),
+        is_float: dtype.starts_with("float"),
+        dtype,
+        alignment: buffer.alignment,
+        role: role.to_owned(),
+    }
 }

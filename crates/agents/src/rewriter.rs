@@ -3,7 +3,7 @@
 use crate::proposer::{
     ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };
-use autocomp_core::{Draft, Plan};
+use autocomp_core::{Draft, Plan, PlanKind};
 use autocomp_gemmini_rewriter::{HardwareLimits, PlanChoice, RewriteError, Rewriter};
 
 /// Proposes source transformations found by analysis of the kernel.
@@ -38,7 +38,11 @@ impl Proposer for RewriterProposer {
             menu: &request.menu,
             iteration: request.key.iteration,
             place: request.key.parent,
-            plan: request.key.plan,
+            plan: match request.kind {
+                // These come behind the plans of the others, but count from 0.
+                PlanKind::Polish { number } => number,
+                PlanKind::Step | PlanKind::Reserved { .. } => request.key.plan,
+            },
         };
         let plan = self
             .rewriter
@@ -87,7 +91,9 @@ fn propose_error(error: RewriteError) -> ProposeError {
 mod tests {
     use super::RewriterProposer;
     use crate::proposer::{ImplementRequest, PlanRequest, ProposeErrorKind, Proposer};
-    use autocomp_core::{ContentHash, Evaluation, MenuItem, Outcome, Purpose, Seed, TaskKey};
+    use autocomp_core::{
+        ContentHash, Evaluation, MenuItem, Outcome, PlanKind, Purpose, Seed, TaskKey,
+    };
     use autocomp_gemmini_rewriter::HardwareLimits;
 
     const KERNEL: &str = "void solution(int8_t A[32][64], int8_t B[64][64], int8_t C[32][64]) {
@@ -130,6 +136,10 @@ mod tests {
                 tiers: Vec::new(),
             },
             ancestors: Vec::new(),
+            tried: Vec::new(),
+            kind: PlanKind::Step,
+            hidden: Vec::new(),
+            other: None,
             menu: vec![MenuItem {
                 id: MenuItem::OTHER.to_owned(),
                 text: String::new(),
@@ -158,6 +168,7 @@ mod tests {
                 kernel: request.kernel.clone(),
                 evaluation: request.evaluation.clone(),
                 plan,
+                other: None,
             };
             let draft = proposer.implement(&implement).await.expect("a draft").value;
             assert!(!sources.contains(&draft.source));

@@ -126,7 +126,11 @@ fn proposer(connector: &Connector, models: &[String]) -> LlmProposer {
     let facts = PromptFacts {
         target: "toy".to_owned(),
         target_description: "A machine that waits.".to_owned(),
-        language: "c".to_owned(),
+        language: "C".to_owned(),
+        unit: "cycles".to_owned(),
+        constants: Vec::new(),
+        counters: BTreeMap::new(),
+        schedule_rules: Vec::new(),
         architecture: String::new(),
         isa: Vec::new(),
         general_rules: Vec::new(),
@@ -135,7 +139,9 @@ fn proposer(connector: &Connector, models: &[String]) -> LlmProposer {
         examples: Vec::new(),
         problem: "toy/wait".to_owned(),
         problem_description: "Waits.".to_owned(),
-        problem_facts: Vec::new(),
+        buffers: Vec::new(),
+        tolerance: None,
+        work: None,
         entry: "solution".to_owned(),
         signature: "void solution(int8_t a[4])".to_owned(),
     };
