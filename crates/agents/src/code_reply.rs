@@ -126,7 +126,10 @@ pub(crate) fn without_line_numbers(code: &str) -> String {
     let without = |line: &str| -> Option<String> {
         let rest = line.trim_start_matches(' ');
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let rest = rest.get(digits..)?.strip_prefix(" |").filter(|_| 0 < digits)?;
+        let rest = rest
+            .get(digits..)?
+            .strip_prefix(" |")
+            .filter(|_| 0 < digits)?;
         Some(rest.strip_prefix(' ').unwrap_or(rest).to_owned())
     };
     let lines: Option<Vec<String>> = code

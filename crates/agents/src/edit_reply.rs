@@ -286,7 +286,10 @@ fn difference(lines: &[&str], wanted: &[&str]) -> String {
             .find(|line| !line.trim().is_empty())
             .copied()
             .unwrap_or_default();
-        return format!("no line of it does (it starts with {})", shown(first.trim()));
+        return format!(
+            "no line of it does (it starts with {})",
+            shown(first.trim())
+        );
     };
     for (idx, wanted) in wanted.iter().enumerate() {
         match lines.get(start + idx) {

@@ -130,7 +130,10 @@ fn line_at(kernel: &str, number: u32) -> (Option<String>, Vec<MacroFacts>) {
     let defined = macros(kernel);
     let mut called: Vec<MacroFacts> = Vec::new();
     for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
-        let Some(found) = defined.iter().find(|it| it.name == word && it.line != number) else {
+        let Some(found) = defined
+            .iter()
+            .find(|it| it.name == word && it.line != number)
+        else {
             continue;
         };
         let is_known = called.iter().any(|it| it.name == found.name);

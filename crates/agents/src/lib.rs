@@ -5,8 +5,8 @@
 
 mod code_reply;
 mod edit_reply;
-mod estimate;
 mod ensemble;
+mod estimate;
 mod facts;
 mod feedback;
 mod isa_choice;
@@ -24,11 +24,9 @@ mod tried;
 pub use autocomp_llm::{ReservationError, ReservationJournal};
 pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, kernel_from_edits, parse_edits};
-pub use estimate::{Estimate, ModelEstimate, RunShape};
 pub use ensemble::{Ensemble, Seat};
-pub use facts::{
-    BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts,
-};
+pub use estimate::{Estimate, ModelEstimate, RunShape};
+pub use facts::{BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts};
 pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
 pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 pub use llm_tasks::parse_menu;

@@ -14,8 +14,8 @@ use crate::proposer::{
 };
 use autocomp_core::{Draft, Evaluation, Plan, Scope, TaskKey, Usage};
 use autocomp_llm::{
-    Attempt, Attempts, Availability, LlmError, LlmErrorKind, Member, Message, ModelSet, ReplySchema, Request,
-    ReservationJournal, Role, Unclaimed,
+    Attempt, Attempts, Availability, LlmError, LlmErrorKind, Member, Message, ModelSet,
+    ReplySchema, Request, ReservationJournal, Role, Unclaimed,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,11 +131,16 @@ impl LlmProposer {
             most_examples: self.settings.most_examples,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
-        let phase = match self.settings.code_form {
+        self.templates
+            .render(self.code_phase(), &self.facts, &input)
+    }
+
+    /// Returns the phase in which code is asked for.
+    fn code_phase(&self) -> Phase {
+        match self.settings.code_form {
             CodeForm::Whole => Phase::Implement,
             CodeForm::Edits => Phase::ImplementEdits,
-        };
-        self.templates.render(phase, &self.facts, &input)
+        }
     }
 
     /// Returns the exact prompt for a repair.
@@ -170,8 +175,8 @@ impl LlmProposer {
     /// is told whether the model is.
     pub(crate) async fn ask<T>(
         &self,
-        set: &ModelSet,
-        slot: u64,
+        label: &str,
+        (set, slot): (&ModelSet, u64),
         prompt: impl Fn(bool) -> Result<Prompt, TemplateError> + Send + Sync,
         schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
@@ -203,7 +208,7 @@ impl LlmProposer {
                     Err(error) => return exhausted(error.to_string(), attempts),
                 };
                 match self
-                    .ask_member(member, &prompt, schema, &parse, &mut attempts)
+                    .ask_member(member, label, &prompt, schema, &parse, &mut attempts)
                     .await
                 {
                     Ok(value) => {
@@ -241,8 +246,8 @@ impl LlmProposer {
     /// that choice come first among those of the reply or the error.
     async fn ask_about<T>(
         &self,
-        (kernel, evaluation, key): (&str, &Evaluation, &TaskKey),
-        (set, slot): (&ModelSet, u64),
+        (phase, kernel, evaluation, key): (Phase, &str, &Evaluation, &TaskKey),
+        turn: (&ModelSet, u64),
         prompt: impl Fn(PromptForm<'_>) -> Result<Prompt, TemplateError> + Send + Sync,
         schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
@@ -254,7 +259,8 @@ impl LlmProposer {
                 structured,
             })
         };
-        let reply = self.ask(set, slot, prompt, schema, parse).await;
+        let label = label(phase, key);
+        let reply = self.ask(&label, turn, prompt, schema, parse).await;
         with_exchanges_before(exchanges, reply)
     }
 
@@ -262,6 +268,7 @@ impl LlmProposer {
     async fn ask_member<T>(
         &self,
         member: &Member,
+        label: &str,
         prompt: &Prompt,
         schema: Option<&ReplySchema>,
         parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
@@ -275,6 +282,7 @@ impl LlmProposer {
         request.temperature = self.settings.temperature;
         request.reasoning = self.settings.reasoning;
         request.schema = schema.cloned();
+        label.clone_into(&mut request.label);
         let mut complaint = String::new();
         for _ in 0..2 {
             let completion = match member.complete(&request).await {
@@ -333,6 +341,7 @@ impl LlmProposer {
             role: Role::User,
             text: reask,
         });
+        request.label.push_str("-again");
         Ok(())
     }
 }
@@ -367,7 +376,7 @@ impl Proposer for LlmProposer {
             (Phase::Schedule, Some(item)) => parse_schedule(text, item),
             _ => parse_plan(text, &request.menu, &request.hidden),
         };
-        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         let reply = self
             .ask_about(about, (&self.planners, slot), prompt, schema, parse)
             .await?;
@@ -401,7 +410,8 @@ impl Proposer for LlmProposer {
             && self.settings.structured_output == StructuredOutput::All;
         let schema = is_structured.then_some(&schema);
         let slot = draft_slot(&request.key, self.coders.members().len());
-        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let phase = self.code_phase();
+        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, schema, parse)
             .await
             .map(draft_of)
@@ -413,7 +423,8 @@ impl Proposer for LlmProposer {
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
-        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let phase = Phase::Repair;
+        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, None, parse)
             .await
             .map(draft_of)
@@ -432,6 +443,11 @@ impl Proposer for LlmProposer {
         }
         attempts.iter().map(exchange_of).collect()
     }
+}
+
+/// Returns what a request is called: by its phase and its task.
+pub(crate) fn label(phase: Phase, key: &TaskKey) -> String {
+    format!("{}-{key}", phase.name())
 }
 
 /// Returns whether a reply came, once, and was too short or cut.

@@ -1,7 +1,7 @@
 //! What language models do beside plans, code and repairs.
 
 use crate::code_reply::{Complaint, extract_kernel, fenced_blocks, normalize};
-use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, plan_slot};
+use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot};
 use crate::plan_reply::{choice_in, resolve};
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::{ImplementRequest, OtherKernel, PlanRequest, ProposeError, Reply};
@@ -100,7 +100,15 @@ impl LlmProposer {
             Ok((item.id.clone(), source))
         };
         let slot = draft_slot(&request.key, self.coders().members().len());
-        let reply = self.ask(self.coders(), slot, prompt, None, parse).await?;
+        let reply = self
+            .ask(
+                &label(Phase::Direct, &request.key),
+                (self.coders(), slot),
+                prompt,
+                None,
+                parse,
+            )
+            .await?;
         let ((menu_item, source), proposer) = reply.value;
         let plan = Plan {
             menu_item,
@@ -170,9 +178,15 @@ impl LlmProposer {
         let prompt = |_| self.render(Phase::Combine, &input);
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
-        self.ask(self.coders(), slot, prompt, None, parse)
-            .await
-            .map(draft_of)
+        self.ask(
+            &label(Phase::Combine, key),
+            (self.coders(), slot),
+            prompt,
+            None,
+            parse,
+        )
+        .await
+        .map(draft_of)
     }
 
     /// Writes a first kernel from the problem's reference.
@@ -189,9 +203,15 @@ impl LlmProposer {
         let prompt = |_| self.render(Phase::Translate, &input);
         let parse = |text: &str| extract_kernel(text, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
-        self.ask(self.coders(), slot, prompt, None, parse)
-            .await
-            .map(draft_of)
+        self.ask(
+            &label(Phase::Translate, key),
+            (self.coders(), slot),
+            prompt,
+            None,
+            parse,
+        )
+        .await
+        .map(draft_of)
     }
 
     /// Says in words what limits a kernel.
@@ -218,7 +238,13 @@ impl LlmProposer {
             }
         };
         let reply = self
-            .ask(self.planners(), plan_slot(key), prompt, None, parse)
+            .ask(
+                &label(Phase::Analyze, key),
+                (self.planners(), plan_slot(key)),
+                prompt,
+                None,
+                parse,
+            )
             .await?;
         Ok(Reply {
             value: reply.value.0,
@@ -242,8 +268,8 @@ impl LlmProposer {
         let parse = |text: &str| parse_menu(text, &request.menu);
         let reply = self
             .ask(
-                self.planners(),
-                plan_slot(&request.key),
+                &label(Phase::Menu, &request.key),
+                (self.planners(), plan_slot(&request.key)),
                 prompt,
                 Some(&menu_schema()),
                 parse,

@@ -1,12 +1,10 @@
 //! What templates of prompts can show.
 
-use crate::facts::{
-    BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts,
-};
+use crate::facts::{BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts};
 use crate::feedback::{DiagnosticFacts, FeedbackFacts};
-use crate::tried::TriedFacts;
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::Ancestor;
+use crate::tried::TriedFacts;
 use autocomp_catalog::Constant;
 use autocomp_core::{MenuItem, Outcome};
 use serde::Serialize;

@@ -1,8 +1,6 @@
 //! The trait that the rewriter, language models and replay share.
 
-use autocomp_core::{
-    Draft, Evaluation, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey, Usage,
-};
+use autocomp_core::{Draft, Evaluation, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey, Usage};
 use autocomp_llm::ReservationJournal;
 use serde::{Deserialize, Serialize};
 use std::fmt;

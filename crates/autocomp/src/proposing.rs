@@ -3,10 +3,11 @@
 use crate::error::CliError;
 use crate::measuring::Bench;
 use crate::output::guard;
-use crate::settings::{AskingSettings, BudgetSettings, Settings};
+use crate::settings::{AskingSettings, BudgetSettings, REWRITER, Settings};
 use crate::workplace::machine_config;
 use autocomp_agents::{
-    LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
+    Ensemble, LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Seat,
+    Templates,
 };
 use autocomp_core::{Usage, UsdMicros};
 use autocomp_gemmini_rewriter::HardwareLimits;
@@ -40,7 +41,8 @@ pub struct Models {
 
 /// Makes the proposer; `spent` is what earlier sessions of the run have used.
 pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Proposing, CliError> {
-    if settings.models.is_empty() {
+    let models = settings.language_models();
+    if models.is_empty() {
         if !settings.coding_models.is_empty() {
             return Err(
                 CliError::usage("models for code are given, but none for plans")
@@ -55,12 +57,18 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             models: None,
         });
     }
+    if settings.coding_models.iter().any(|model| model == REWRITER) {
+        return Err(
+            CliError::usage("the rewriter carries out its own plans and no others")
+                .hint("name it with `--model rewriter`"),
+        );
+    }
     let connector = Arc::new(connector(&settings.asking, &settings.budget, spent)?);
     let planners = connector
-        .connect(&settings.models)
+        .connect(&models)
         .map_err(|error| connect_error(&error))?;
     let coding = if settings.coding_models.is_empty() {
-        &settings.models
+        &models
     } else {
         &settings.coding_models
     };
@@ -69,25 +77,8 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         .map_err(|error| connect_error(&error))?;
     let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
     let facts = Arc::new(PromptFacts::of(&bench.target, &bench.problem));
-    let asking = &settings.asking;
-    let proposer = Arc::new(LlmProposer::new(
-        facts,
-        templates,
-        planners,
-        coders,
-        LlmProposerSettings {
-            max_output_tokens: asking.max_output_tokens,
-            temperature: asking.temperature,
-            reasoning: asking.reasoning,
-            code_form: asking.code_form,
-            most_examples: asking.most_examples,
-            structured_output: asking.structured_output,
-            ancestors: asking.ancestors,
-            isa: asking.isa,
-            direct: asking.direct,
-            patience: seconds(asking.patience_s),
-        },
-    ));
+    let asking = proposer_settings(&settings.asking);
+    let llm = Arc::new(LlmProposer::new(facts, templates, planners, coders, asking));
     let mut names = settings.models.clone();
     names.extend(
         settings
@@ -95,14 +86,43 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             .iter()
             .map(|model| format!("{model} (code)")),
     );
+    let has_turns = settings.models.iter().any(|model| model == REWRITER);
+    let proposer: Arc<dyn Proposer> = if has_turns || 0 < settings.search.polish {
+        let seat = |model: &String| match model.as_str() {
+            REWRITER => Seat::Local,
+            _ => Seat::Models,
+        };
+        let seats = settings.models.iter().map(seat).collect();
+        let rewriter = Arc::new(RewriterProposer::new(hardware_limits(bench)?));
+        Arc::new(Ensemble::new(llm.clone(), rewriter, seats))
+    } else {
+        llm.clone()
+    };
     Ok(Proposing {
-        proposer: proposer.clone(),
+        proposer,
         names,
         models: Some(Models {
             connector,
-            proposer,
+            proposer: llm,
         }),
     })
+}
+
+/// Returns how models are asked, in the form of the proposer.
+pub fn proposer_settings(asking: &AskingSettings) -> LlmProposerSettings {
+    LlmProposerSettings {
+        max_output_tokens: asking.max_output_tokens,
+        temperature: asking.temperature,
+        reasoning: asking.reasoning,
+        code_form: asking.code_form,
+        most_examples: asking.most_examples,
+        structured_output: asking.structured_output,
+        ancestors: asking.ancestors,
+        tried: asking.tried,
+        isa: asking.isa,
+        direct: asking.direct,
+        patience: seconds(asking.patience_s),
+    }
 }
 
 /// Sets up keys, prices and the budget.

@@ -139,6 +139,9 @@ pub struct Reserved {
     pub reservation: u64,
     /// Model string.
     pub model: String,
+    /// What is asked for: phase and task.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// The most that the call may use.
     pub most: Usage,
 }

@@ -19,8 +19,8 @@ pub use evaluation::{
 };
 pub use event::{
     DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, PlanRecord, PlanKind, Planned, Proposal, Reserved,
-    Resumed, RunStarted, StopReason, Stopped, canonical_history,
+    IterationClosed, IterationOpened, NewCandidate, PlanKind, PlanRecord, Planned, Proposal,
+    Reserved, Resumed, RunStarted, StopReason, Stopped, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};

@@ -1,13 +1,14 @@
 //! A folder as a model: request files out, answer files in.
 //!
 //! For a request, the file `<id>.request.md` appears in the folder: the whole
-//! prompt, nothing else. Whoever answers writes the reply to `<id>.answer.md`,
+//! prompt, nothing else. The identifier begins with what is asked for: the
+//! phase and the task (`plan-i1.b0.p2-…`). Whoever answers writes the reply to `<id>.answer.md`,
 //! best under another name first and then renamed; a file that is still
 //! growing is waited for. An answer that starts with `ERROR` declines the
 //! request. Once an answer is taken, `<id>.request.md` is renamed to
 //! `<id>.done.md`; answers are never deleted.
 //!
-//! The identifier is a hash of the prompt and of how often this client was
+//! It ends with a hash of the prompt and of how often this client was
 //! asked the same before, so a run that was interrupted finds the answers that
 //! were given meanwhile, in any order.
 
@@ -61,14 +62,20 @@ impl MailboxClient {
         LlmError::new(kind, &self.model, message)
     }
 
-    fn identifier(&self, prompt: &str) -> String {
+    fn identifier(&self, label: &str, prompt: &str) -> String {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let count = asked.entry(prompt.to_owned()).or_default();
         *count += 1;
         let mut hasher = ContentHasher::new("mailbox");
         hasher.update(prompt.as_bytes());
         hasher.update(&count.to_le_bytes());
-        hasher.finish().to_string()[..16].to_owned()
+        let hash = hasher.finish().to_string();
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let label: String = label.chars().filter(|c| is_fine(*c)).take(80).collect();
+        match label.trim_start_matches('.') {
+            "" => hash[..16].to_owned(),
+            label => format!("{label}-{}", &hash[..8]),
+        }
     }
 
     /// Notes that the latest request for `prompt` was given up without an answer,
@@ -104,7 +111,7 @@ impl LlmClient for MailboxClient {
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
         let prompt = request.transcript();
-        let id = self.identifier(&prompt);
+        let id = self.identifier(&request.label, &prompt);
         let mut pending = Pending {
             client: self,
             prompt: &prompt,

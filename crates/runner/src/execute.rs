@@ -210,6 +210,7 @@ impl Dispatcher<'_> {
     fn reserve(&mut self, waiting: Waiting) -> Result<(), RunError> {
         let Waiting {
             model,
+            label,
             most,
             written,
         } = waiting;
@@ -221,6 +222,7 @@ impl Dispatcher<'_> {
         self.record(&Event::Reserved(Reserved {
             reservation,
             model,
+            label,
             most,
         }))?;
         // A caller that went away meanwhile leaves it unsettled: it may cost.

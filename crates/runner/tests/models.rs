@@ -355,7 +355,7 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
 async fn a_program_drives_a_whole_run() {
     let script = "command::sh -c 'prompt=$(cat); case \"$prompt\" in *CHOICE:*) \
                   printf \"CHOICE: shorten\\nWait for one cycle less than before.\\n\";; \
-                  *) n=$(printf %s \"$prompt\" | sed -n \"s/^  wait(\\([0-9]*\\)).*/\\1/p\" | head -n 1); \
+                  *) n=$(printf %s \"$prompt\" | sed -n \"s/^[0-9 |]*wait(\\([0-9]*\\)).*/\\1/p\" | head -n 1); \
                   printf \"void solution(int8_t a[4]) {\\n  wait(%d);\\n}\\n\" $((n - 1));; esac'";
     let models = vec![script.to_owned()];
     let root = tempfile::tempdir().unwrap();

@@ -93,10 +93,14 @@ impl Search {
                     continue;
                 }
                 near.push((attempt, Kinship::Parent));
-                siblings.extend(attempt.source.and_then(|source| self.id_of(source)));
+                // The source may be known from elsewhere.
+                let child = attempt.source.and_then(|source| self.id_of(source));
+                let is_sibling = |id: &CandidateId| {
+                    self.candidate(*id).and_then(|it| it.parent) == candidate.parent
+                };
+                siblings.extend(child.filter(is_sibling));
             }
             siblings.remove(&id);
-            siblings.remove(&parent);
             for sibling in siblings {
                 let tried = self.attempts.newest_on(sibling);
                 near.extend(tried.map(|attempt| (attempt, Kinship::Sibling)));

@@ -34,7 +34,8 @@ pub(crate) fn plan_kinds(
     }
     let mut drawn = places.into_iter();
     for item in menu.iter().filter(|item| item.scope != Scope::Step) {
-        let wanted = (item.percent_in(iteration) * n_plans + 50) / 100;
+        // Rounded down, so that a single plan is for the menu of steps.
+        let wanted = item.percent_in(iteration) * n_plans / 100;
         for _ in 0..wanted {
             let Some((place, plan)) = drawn.next() else {
                 return kinds;

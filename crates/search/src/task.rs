@@ -1,6 +1,8 @@
 //! Tasks: what may run now.
 
-use autocomp_core::{CandidateId, ContentHash, DraftRecord, MenuItem, PlanKind, PlanRecord, Seed, TaskKey};
+use autocomp_core::{
+    CandidateId, ContentHash, DraftRecord, MenuItem, PlanKind, PlanRecord, Seed, TaskKey,
+};
 
 /// A task that may run now. Texts are named by content hash.
 #[derive(Clone, Debug, PartialEq)]

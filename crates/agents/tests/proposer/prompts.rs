@@ -275,7 +275,13 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
             let numbered = format!("{} | {line}\n", idx + 1);
             assert!(prompt.user.contains(&numbered), "{name}: {numbered}");
         }
-        for constant in ["BANK_ROWS", "MAX_BLOCK_LEN", "MAX_BLOCK_LEN_ACC", "ACC_ROWS", "DIM"] {
+        for constant in [
+            "BANK_ROWS",
+            "MAX_BLOCK_LEN",
+            "MAX_BLOCK_LEN_ACC",
+            "ACC_ROWS",
+            "DIM",
+        ] {
             let value = format!("\n- `{constant}` = ");
             assert!(prompt.system.contains(&value), "{name}: {constant}");
         }

@@ -1,6 +1,8 @@
 //! A target, a problem, a kernel and requests about it.
 
-use autocomp_agents::{BufferFacts, ImplementRequest, IsaFacts, PlanRequest, PromptFacts, RepairRequest};
+use autocomp_agents::{
+    BufferFacts, ImplementRequest, IsaFacts, PlanRequest, PromptFacts, RepairRequest,
+};
 use autocomp_core::{
     ContentHash, Cycles, Diagnostic, Draft, Evaluation, Feedback, Measurement, MenuItem, Outcome,
     Plan, PlanKind, Purpose, Seed, Severity, SourceLocation, Stage, TaskKey,

@@ -1,7 +1,7 @@
 //! Caps outlive `kill -9`: what was sent may have been billed, whether or not
 //! the process lived to see the reply.
 
-use crate::answers::{answer, reply, requests_at};
+use crate::answers::{answer, asks_for_a_plan, reply, requests_at};
 use crate::bench::{Bench, OUTPUT_PRICE};
 use crate::chat::{question, server};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn kill_until_the_cap_holds(slow_plans: bool) -> (Value, u64) {
     let server = server(move |request| {
         let text = question(request).1;
         let reply = reply(&answer(&text));
-        if text.contains("# Possible optimizations") != slow_plans {
+        if asks_for_a_plan(&text) != slow_plans {
             return reply;
         }
         counter.fetch_add(1, Ordering::SeqCst);

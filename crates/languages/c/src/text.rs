@@ -196,7 +196,6 @@ mod tests {
         );
     }
 
-
     #[test]
     fn comments_and_literals_do_not_count() {
         let source = "// void solution() {\n\"{ void solution() {\" '{' /* { */ int x;";

@@ -4,8 +4,8 @@ use super::{Dispatcher, Done, Reach};
 use crate::error::RunError;
 use crate::recording::read_plan;
 use autocomp_agents::{
-    Ancestor, ImplementRequest, Kinship, OtherKernel, PlanRequest, ProposeError,
-    ProposeErrorKind, Proposer, RepairRequest, Reply, Tried,
+    Ancestor, ImplementRequest, Kinship, OtherKernel, PlanRequest, ProposeError, ProposeErrorKind,
+    Proposer, RepairRequest, Reply, Tried,
 };
 use autocomp_core::{
     CandidateId, ContentHash, Draft, Evaluation, MenuItem, PlanKind, PlanRecord, Scope, TaskKey,

@@ -1,8 +1,8 @@
 //! Events into the state: the fold that makes resuming exact.
 
 use super::{Candidate, Phase, Search};
-use crate::error::ApplyError;
 use crate::attempt::Attempt;
+use crate::error::ApplyError;
 use crate::iteration::{Answer, Iteration};
 use autocomp_core::{
     CandidateId, Cycles, Evaluated, Event, IterationClosed, IterationOpened, Outcome, PlanKind,

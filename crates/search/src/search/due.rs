@@ -197,8 +197,7 @@ impl Search {
             repairs,
             polish,
         } = allot(settings, iteration, remaining, n_survivors as u32);
-        let parents: Vec<CandidateId> =
-            self.beam.iter().copied().cycle().take(n_places).collect();
+        let parents: Vec<CandidateId> = self.beam.iter().copied().cycle().take(n_places).collect();
         let seed = self.started.seed.derive(&format!("kinds.i{iteration}"));
         let pairs = self.attempts.pairs.clone();
         let menu = &self.started.menu;

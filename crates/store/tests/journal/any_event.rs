@@ -3,8 +3,8 @@
 use autocomp_core::{
     CandidateId, ContentHash, Cycles, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
-    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, PlanKind, Outcome, PlanRecord, Planned,
-    Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
+    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanKind, PlanRecord,
+    Planned, Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
     SourceLocation, Stage, StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
 };
 use proptest::prelude::*;
@@ -221,6 +221,7 @@ pub fn event() -> impl Strategy<Value = Event> {
         (any::<(u64, u64, u64)>(), ".*").prop_map(|((reservation, tokens, cost), model)| {
             Event::Reserved(Reserved {
                 reservation,
+                label: model.clone(),
                 model,
                 most: Usage {
                     input_tokens: tokens,
