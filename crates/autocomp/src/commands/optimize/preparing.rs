@@ -456,7 +456,7 @@ fn open_bench(
         settings.machine.as_deref(),
         EvaluatorSettings {
             // Only models read the feedback.
-            experiments: !settings.models.is_empty(),
+            experiments: !settings.language_models().is_empty(),
             ..evaluator_settings(true)
         },
         output,
