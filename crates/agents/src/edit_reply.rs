@@ -3,7 +3,7 @@
 use crate::code_reply::{
     Complaint, extract_kernel, fenced_blocks, normalize, tool_call_mark, without_line_numbers,
 };
-use autocomp_c::text::{blank, defines, is_balanced};
+use autocomp_core::{Flaw, Language};
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -178,10 +178,15 @@ fn json_edits(text: &str) -> Result<Vec<Edit>, Complaint> {
 ///
 /// # Errors
 /// A [`Complaint`] that names what is wrong with the edits.
-pub fn kernel_from_edits(kernel: &str, reply: &str, entry: &str) -> Result<String, Complaint> {
+pub fn kernel_from_edits(
+    kernel: &str,
+    reply: &str,
+    language: &dyn Language,
+    entry: &str,
+) -> Result<String, Complaint> {
     match parse_edits(reply) {
-        Ok(edits) => apply_edits(kernel, &edits, entry),
-        Err(complaint) => extract_kernel(reply, entry).map_err(|_| complaint),
+        Ok(edits) => apply_edits(kernel, &edits, language, entry),
+        Err(complaint) => extract_kernel(reply, language, entry).map_err(|_| complaint),
     }
 }
 
@@ -192,23 +197,25 @@ pub fn kernel_from_edits(kernel: &str, reply: &str, entry: &str) -> Result<Strin
 ///
 /// # Errors
 /// A [`Complaint`] that names the edit, or says what the result lacks.
-pub fn apply_edits(kernel: &str, edits: &[Edit], entry: &str) -> Result<String, Complaint> {
+pub fn apply_edits(
+    kernel: &str,
+    edits: &[Edit],
+    language: &dyn Language,
+    entry: &str,
+) -> Result<String, Complaint> {
     let mut text = kernel.to_owned();
     for (idx, edit) in edits.iter().enumerate() {
         let number = idx + 1;
         let (start, end) = locate(&text, &edit.old, number)?;
         text.replace_range(start..end, &edit.new);
     }
-    let blanked = blank(&text);
-    if !defines(&blanked, entry) {
-        return Err(Complaint::new(format!(
+    match language.flaw(&text, entry) {
+        Some(Flaw::NoEntry) => Err(Complaint::new(format!(
             "after the edits, nothing defines the function {entry}"
-        )));
+        ))),
+        Some(Flaw::Incomplete) => Err(Complaint::new("after the edits, the brackets do not match")),
+        None => Ok(text),
     }
-    if !is_balanced(&blanked) {
-        return Err(Complaint::new("after the edits, the braces do not match"));
-    }
-    Ok(text)
 }
 
 fn locate(text: &str, old: &str, number: usize) -> Result<(usize, usize), Complaint> {

@@ -2,6 +2,7 @@
 //! stand in templates.
 
 use autocomp_catalog::{Buffer, Constant, Problem, Role, Target, Tolerance};
+use autocomp_core::{Language, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -62,23 +63,34 @@ pub struct WorkFacts {
     pub macs: u64,
     /// Bytes that must be moved.
     pub bytes: u64,
-    /// Steps at most.
-    pub peak_macs: f64,
-    /// Bytes at most, loads and stores together.
-    pub peak_bytes: f64,
+    /// What the machine can do; absent if that is not known.
+    pub peak: Option<PeakFacts>,
+}
+
+/// What the machine can do at most in a unit of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PeakFacts {
+    /// Multiply-accumulate steps.
+    pub macs: f64,
+    /// Bytes, loads and stores together.
+    pub bytes: f64,
+    /// The unit (`cycle`).
+    pub per: &'static str,
 }
 
 /// What prompts say about a target and a problem.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct PromptFacts {
     /// Name of the target.
     pub target: String,
     /// What the target is, in a sentence.
     pub target_description: String,
-    /// Language of kernels, as people write it (`C`).
+    /// Language of kernels.
+    pub syntax: &'static dyn Language,
+    /// What kernels cost.
+    pub unit: Unit,
+    /// The language's name as people write it (`C`).
     pub language: String,
-    /// What cost is counted in (`cycles`).
-    pub unit: String,
     /// What a kernel writer must know, Markdown.
     pub architecture: String,
     /// The ISA reference.
@@ -114,9 +126,15 @@ pub struct PromptFacts {
 }
 
 impl PromptFacts {
-    /// Returns what prompts say about `problem` on `target`.
+    /// Returns what prompts say about `problem` on `target`, whose kernels are written in
+    /// the language `syntax` and cost `unit`.
     #[must_use]
-    pub fn of(target: &Target, problem: &Problem) -> Self {
+    pub fn of(
+        target: &Target,
+        problem: &Problem,
+        syntax: &'static dyn Language,
+        unit: Unit,
+    ) -> Self {
         let isa = target.isa.iter().map(|section| IsaFacts {
             title: section.title.clone(),
             symbols: section.symbols.clone(),
@@ -131,8 +149,9 @@ impl PromptFacts {
         Self {
             target: target.name.clone(),
             target_description: target.description.clone(),
-            language: language_name(&target.language),
-            unit: UNIT.to_owned(),
+            language: syntax.name().to_owned(),
+            syntax,
+            unit,
             architecture: target.architecture.clone(),
             isa: isa.collect(),
             constants: target.constants.clone(),
@@ -154,8 +173,11 @@ impl PromptFacts {
             work: Some(WorkFacts {
                 macs: problem.work.macs,
                 bytes: problem.work.bytes,
-                peak_macs: target.roofline.peak_macs_per_cycle,
-                peak_bytes: target.roofline.bytes_per_cycle,
+                peak: target.roofline.map(|roofline| PeakFacts {
+                    macs: roofline.peak_macs,
+                    bytes: roofline.bytes,
+                    per: roofline.unit.singular(),
+                }),
             }),
             entry: problem.entry.clone(),
             signature: problem.signature.clone(),
@@ -189,19 +211,8 @@ impl PromptFacts {
     }
 }
 
-/// What all targets so far count cost in.
-const UNIT: &str = "cycles";
-
-/// Returns the name of a language as people write it.
-fn language_name(identifier: &str) -> String {
-    match identifier {
-        "c" => "C".to_owned(),
-        other => other.to_owned(),
-    }
-}
-
 fn buffer_facts(buffer: &Buffer) -> BufferFacts {
-    let dtype = format!("{:?}", buffer.dtype).to_lowercase();
+    let dtype = buffer.dtype.name().to_owned();
     let role = match buffer.role {
         Role::Input => "input",
         Role::Output => "output",

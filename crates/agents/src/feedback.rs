@@ -2,8 +2,8 @@
 //! The words stand in templates.
 
 use crate::prompt::PromptInput;
-use autocomp_c::text::macros;
-use autocomp_core::{Diagnostic, Evaluation, Feedback};
+use crate::facts::PromptFacts;
+use autocomp_core::{Diagnostic, Evaluation, Feedback, Language};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -60,14 +60,16 @@ impl FeedbackFacts {
     /// not next to nothing, and the dearest lines. `None` if nothing is left.
     pub(crate) fn of(
         feedback: &Feedback,
-        meanings: &BTreeMap<String, String>,
+        facts: &PromptFacts,
         input: &PromptInput<'_>,
     ) -> Option<Self> {
-        let cost = input.evaluation.and_then(Evaluation::cycles);
-        let least = cost.map_or(0.0, |cost| LEAST_SHARE * cost.0 as f64);
+        let meanings = &facts.counters;
+        let cost = input.evaluation.and_then(Evaluation::cost);
+        let least = cost.map_or(0.0, |cost| LEAST_SHARE * cost.value as f64);
+        let ending = format!("_{}", facts.unit);
         // What did not happen, or hardly, is not worth a line.
         let is_noise =
-            |name: &str, value: f64| value == 0.0 || (name.ends_with("_cycles") && value < least);
+            |name: &str, value: f64| value == 0.0 || (name.ends_with(&ending) && value < least);
         let counters = feedback
             .counters
             .iter()
@@ -82,13 +84,13 @@ impl FeedbackFacts {
         let lines = feedback
             .lines
             .iter()
-            .filter(|line| least <= line.cycles.0 as f64)
+            .filter(|line| least <= line.cost.value as f64)
             .take(DEAREST_LINES)
             .map(|line| {
-                let (source, macros) = line_at(input.kernel, line.location.line);
+                let (source, macros) = line_at(input.kernel, line.location.line, facts.syntax);
                 LineFacts {
                     location: line.location.to_string(),
-                    cost: line.cycles.0,
+                    cost: line.cost.value,
                     cause: line.cause.clone(),
                     source,
                     macros,
@@ -121,13 +123,17 @@ fn meaning<'facts>(meanings: &'facts BTreeMap<String, String>, name: &str) -> Op
 
 /// Returns line `number` of the kernel, from 1, shortened, and the macros of the
 /// kernel that it calls: what the line costs is spent in what they stand for.
-fn line_at(kernel: &str, number: u32) -> (Option<String>, Vec<MacroFacts>) {
+fn line_at(
+    kernel: &str,
+    number: u32,
+    language: &dyn Language,
+) -> (Option<String>, Vec<MacroFacts>) {
     let idx = number.saturating_sub(1) as usize;
     let line = kernel.lines().nth(idx).unwrap_or_default().trim();
     if line.is_empty() {
         return (None, Vec::new());
     }
-    let defined = macros(kernel);
+    let defined = language.expansions(kernel);
     let mut called: Vec<MacroFacts> = Vec::new();
     for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
         let Some(found) = defined

@@ -402,8 +402,8 @@ impl Proposer for LlmProposer {
         let prompt = |form: PromptForm<'_>| self.implement_prompt(request, form);
         let entry = self.facts.entry.as_str();
         let parse = |text: &str| match self.settings.code_form {
-            CodeForm::Whole => extract_kernel(text, entry),
-            CodeForm::Edits => kernel_from_edits(&request.kernel, text, entry),
+            CodeForm::Whole => extract_kernel(text, self.facts.syntax, entry),
+            CodeForm::Edits => kernel_from_edits(&request.kernel, text, self.facts.syntax, entry),
         };
         let schema = edits_schema();
         let is_structured = self.settings.code_form == CodeForm::Edits
@@ -419,7 +419,7 @@ impl Proposer for LlmProposer {
 
     async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
         let prompt = |form: PromptForm<'_>| self.repair_prompt(request, form);
-        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        let parse = |text: &str| extract_kernel(text, self.facts.syntax, &self.facts.entry);
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);

@@ -6,7 +6,7 @@ use crate::prompt::{Phase, PromptInput};
 use crate::proposer::Ancestor;
 use crate::tried::TriedFacts;
 use autocomp_catalog::Constant;
-use autocomp_core::{MenuItem, Outcome};
+use autocomp_core::{MenuItem, Outcome, Unit};
 use serde::Serialize;
 
 /// The variables of the templates.
@@ -15,7 +15,6 @@ pub(crate) struct Context<'input> {
     target: &'input str,
     target_description: &'input str,
     language: &'input str,
-    unit: &'input str,
     architecture: &'input str,
     isa: Vec<&'input IsaFacts>,
     constants: &'input [Constant],
@@ -37,7 +36,8 @@ pub(crate) struct Context<'input> {
     entry: &'input str,
     signature: &'input str,
     kernel: &'input str,
-    measurement: Option<&'input autocomp_core::Measurement>,
+    unit: Unit,
+    measurement: Option<Measured>,
     feedback: Option<FeedbackFacts>,
     menu: &'input [MenuItem],
     iteration: u32,
@@ -47,8 +47,16 @@ pub(crate) struct Context<'input> {
     outcome: &'input str,
     diagnostics: DiagnosticFacts,
     other_kernel: &'input str,
-    other_cycles: Option<u64>,
+    other_cost: Option<u64>,
     count: usize,
+}
+
+/// What was measured of the kernel, in the unit of costs.
+#[derive(Serialize)]
+struct Measured {
+    cost: u64,
+    floor: u64,
+    percent_of_peak: f64,
 }
 
 impl<'input> Context<'input> {
@@ -65,7 +73,6 @@ impl<'input> Context<'input> {
             target: &facts.target,
             target_description: &facts.target_description,
             language: &facts.language,
-            unit: &facts.unit,
             architecture: facts.architecture.trim(),
             isa: isa_sections(phase, facts, input),
             constants: &facts.constants,
@@ -87,11 +94,16 @@ impl<'input> Context<'input> {
             entry: &facts.entry,
             signature: &facts.signature,
             kernel: input.kernel,
+            unit: facts.unit,
             measurement: input
                 .evaluation
-                .and_then(|evaluation| evaluation.measurement.as_ref()),
-            feedback: feedback
-                .and_then(|feedback| FeedbackFacts::of(feedback, &facts.counters, input)),
+                .and_then(|evaluation| evaluation.measurement.as_ref())
+                .map(|measurement| Measured {
+                    cost: measurement.cost.value,
+                    floor: measurement.floor.value,
+                    percent_of_peak: measurement.percent_of_peak,
+                }),
+            feedback: feedback.and_then(|feedback| FeedbackFacts::of(feedback, facts, input)),
             menu: input.menu,
             iteration: input.iteration,
             iterations: input.iterations,
@@ -104,7 +116,7 @@ impl<'input> Context<'input> {
                 .map(|(_, evaluation)| DiagnosticFacts::of(&evaluation.diagnostics))
                 .unwrap_or_default(),
             other_kernel: input.other.map_or("", |(kernel, _)| kernel),
-            other_cycles: input.other.and_then(|(_, cycles)| cycles),
+            other_cost: input.other.and_then(|(_, cost)| cost),
             count: 5,
         }
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub struct Ancestor {
     /// Its source.
     pub kernel: String,
-    /// Its cycles.
-    pub cycles: Option<u64>,
+    /// Its cost.
+    pub cost: Option<u64>,
     /// The menu item by which it was changed into the next one.
     pub menu_item: String,
     /// The plan by which it was changed.
@@ -42,10 +42,10 @@ pub struct Tried {
     pub plan: String,
     /// How the code ended; absent if none came of it.
     pub outcome: Option<Outcome>,
-    /// Cycles of the result, if it was right.
-    pub cycles: Option<u64>,
-    /// Cycles of the kernel that it was tried on.
-    pub cycles_before: u64,
+    /// Cost of the result, if it was right.
+    pub cost: Option<u64>,
+    /// Cost of the kernel that it was tried on.
+    pub cost_before: u64,
     /// Whether the result is the kernel that it was tried on.
     pub is_same: bool,
     /// Why it failed, or what limits the result; empty if that is not known.

@@ -25,10 +25,10 @@ pub(crate) struct TriedFacts<'input> {
 
 impl<'input> TriedFacts<'input> {
     pub(crate) fn of(tried: &'input Tried) -> Self {
-        let cost = tried.cycles;
+        let cost = tried.cost;
         let change = match cost {
             Some(_) if tried.is_same => "none",
-            Some(cost) if cost < tried.cycles_before => "faster",
+            Some(cost) if cost < tried.cost_before => "faster",
             _ => "slower",
         };
         Self {
@@ -39,7 +39,7 @@ impl<'input> TriedFacts<'input> {
             change,
             cost,
             factor: cost.map(|cost| {
-                let factor = tried.cycles_before as f64 / cost.max(1) as f64;
+                let factor = tried.cost_before as f64 / cost.max(1) as f64;
                 format!("{factor:.2}")
             }),
             finding: shortened(&in_one_line(&tried.finding), LONGEST_FINDING),

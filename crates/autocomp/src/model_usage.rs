@@ -1,7 +1,7 @@
 //! What each model of a run was asked, and what it cost.
 
-use crate::text;
 use autocomp_core::{Event, Usage};
+use autocomp_eval::text;
 use autocomp_runner::RunView;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,22 +1,22 @@
 //! Makes the proposer that the settings ask for: the rewriter, or models.
 
 use crate::error::CliError;
+use crate::given_file::{check_is_file, read_text};
 use crate::measuring::Bench;
 use crate::output::guard;
+use crate::registry;
+use crate::run_errors::eval_error;
 use crate::settings::{AskingSettings, BudgetSettings, REWRITER, Settings};
-use crate::workplace::machine_config;
 use autocomp_agents::{
     Ensemble, LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Seat,
     Templates,
 };
-use autocomp_core::{Usage, UsdMicros};
-use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_core::{Rewriter, Usage, UsdMicros};
 use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
     RetryPolicy, Secrets,
 };
 use std::env;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,8 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
                     .hint("name the planning models with `--model`"),
             );
         }
-        let proposer = RewriterProposer::new(hardware_limits(bench)?);
+        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(bench))?;
+        let proposer = RewriterProposer::new(rewriter);
         let names = vec![proposer.name().to_owned()];
         return Ok(Proposing {
             proposer: Arc::new(proposer),
@@ -76,7 +77,12 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         .connect(coding)
         .map_err(|error| connect_error(&error))?;
     let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
-    let facts = Arc::new(PromptFacts::of(&bench.target, &bench.problem));
+    let facts = Arc::new(PromptFacts::of(
+        &bench.target,
+        &bench.problem,
+        registry::language(&bench.target)?,
+        registry::family(&bench.target)?.unit(),
+    ));
     let asking = proposer_settings(&settings.asking);
     let llm = Arc::new(LlmProposer::new(facts, templates, planners, coders, asking));
     let mut names = settings.models.clone();
@@ -93,7 +99,8 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             _ => Seat::Models,
         };
         let seats = settings.models.iter().map(seat).collect();
-        let rewriter = Arc::new(RewriterProposer::new(hardware_limits(bench)?));
+        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(bench))?;
+        let rewriter = Arc::new(RewriterProposer::new(rewriter));
         Arc::new(Ensemble::new(llm.clone(), rewriter, seats))
     } else {
         llm.clone()
@@ -106,6 +113,21 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             proposer: llm,
         }),
     })
+}
+
+/// Returns the rewriter for the target, if there is one.
+pub fn rewriter(bench: &Bench) -> Result<Option<Arc<dyn Rewriter>>, CliError> {
+    registry::family(&bench.target)?
+        .rewriter(&bench.target, &bench.machine)
+        .map_err(|error| eval_error(&error))
+}
+
+fn no_rewriter(bench: &Bench) -> CliError {
+    CliError::usage(format!(
+        "for target {} there is no rewriter, so a model is needed",
+        bench.target.name
+    ))
+    .hint("name one with `--model`, without `rewriter` and `--polish`; `autocomp models list` names the providers")
 }
 
 /// Returns how models are asked, in the form of the proposer.
@@ -133,6 +155,12 @@ pub fn connector(
 ) -> Result<Connector, CliError> {
     let mut secrets = Secrets::from_lookup(|name| env::var(name).ok());
     if let Some(path) = &asking.keys {
+        check_is_file(path).map_err(|error| {
+            CliError::input(format!(
+                "failed to read the key file {}: {error}",
+                path.display()
+            ))
+        })?;
         secrets.add_file(path).map_err(CliError::input)?;
     }
     guard(&secrets);
@@ -186,7 +214,7 @@ fn seconds(count: u64) -> Duration {
 pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let mut prices = PriceTable::built_in();
     if let Some(path) = file {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the price file {}: {error}",
                 path.display()
@@ -209,18 +237,4 @@ fn connect_error(error: &ConnectError) -> CliError {
             .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
         ConnectError::Client(_) => CliError::environment(error),
     }
-}
-
-/// Returns the sizes of the accelerator that the rewriter keeps to.
-fn hardware_limits(bench: &Bench) -> Result<HardwareLimits, CliError> {
-    let gemmini = machine_config(&bench.target, Some(&bench.machine))?.accelerator;
-    Ok(HardwareLimits {
-        dim: i64::from(gemmini.dim),
-        scratchpad_banks: i64::from(gemmini.spad_banks),
-        scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
-        accumulator_banks: i64::from(gemmini.acc_banks),
-        accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
-        move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
-        ..HardwareLimits::gemmini_int8_16()
-    })
 }

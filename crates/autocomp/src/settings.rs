@@ -1,6 +1,7 @@
 //! The effective settings of a run: defaults, then a TOML file, then flags.
 
 use crate::error::CliError;
+use crate::given_file::{LONGEST_TEXT, read_file, read_text};
 use autocomp_agents::{
     CodeForm, IsaChoice, LlmProposerSettings, RewriterProposer, StructuredOutput,
 };
@@ -8,7 +9,6 @@ use autocomp_core::{MenuItem, Scope, SearchSettings};
 use autocomp_llm::{ConnectSettings, ReasoningEffort, conceal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The name of the rewriter among models.
@@ -29,6 +29,8 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
+    /// C compiler, by path or name [default: the pinned one].
+    pub compiler: Option<PathBuf>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Evaluations at a time [default: one for each processor].
@@ -162,7 +164,7 @@ impl Default for AskingSettings {
 impl Settings {
     /// Reads a settings file; also returns which of the search's settings it has.
     pub fn read(path: &Path) -> Result<(Self, BTreeSet<String>), CliError> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the settings file {}: {error}",
                 path.display()
@@ -237,6 +239,29 @@ impl Settings {
         {
             return wrong("max_usd", &usd, "0 or a number above it");
         }
+        let asking = &self.asking;
+        let counts = [
+            ("max_output_tokens", u64::from(asking.max_output_tokens)),
+            ("timeout_s", asking.timeout_s),
+            ("concurrency", asking.concurrency as u64),
+            ("answer_timeout_s", asking.answer_timeout_s),
+            ("attempts", asking.attempts as u64),
+            ("deadline_s", asking.deadline_s),
+            ("failures", u64::from(asking.failures)),
+            (
+                "requests_per_minute",
+                u64::from(asking.requests_per_minute.unwrap_or(1)),
+            ),
+        ];
+        if let Some((name, count)) = counts.iter().find(|(_, count)| *count == 0) {
+            return wrong(name, count, "1 or more");
+        }
+        if let Some(temperature) = asking
+            .temperature
+            .filter(|temperature| !(0.0 <= *temperature && temperature.is_finite()))
+        {
+            return wrong("temperature", &temperature, "0 or a number above it");
+        }
         Ok(())
     }
 
@@ -297,7 +322,7 @@ fn first_difference(here: &toml::Table, there: &toml::Table) -> Option<Differenc
 
 /// Reads a kernel from a file.
 pub fn read_kernel(path: &Path) -> Result<String, CliError> {
-    let bytes = fs::read(path)
+    let bytes = read_file(path, LONGEST_TEXT)
         .map_err(|error| {
             CliError::input(format!("failed to read the kernel {}: {error}", path.display()))
                 .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")

@@ -124,9 +124,9 @@ impl Catalog {
             None => family::plain(&source.tree)?,
         };
         let problem = problem::load(&source.tree, name, &texts)?;
-        if !self.targets.contains_key(&problem.target) {
-            let unknown =
-                CatalogError::unknown("target", &problem.target, self.targets.keys().cloned());
+        let is_unknown = |name: &&String| !self.targets.contains_key(*name);
+        if let Some(name) = problem.targets.iter().find(is_unknown) {
+            let unknown = CatalogError::unknown("target", name, self.targets.keys().cloned());
             let text = unknown.to_string();
             let (message, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, ""));
             return Err(CatalogError::Invalid(Box::new(Invalid {

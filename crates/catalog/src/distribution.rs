@@ -1,6 +1,6 @@
 //! How the elements of an input buffer are drawn.
 
-use crate::problem::{Buffer, DataType};
+use crate::problem::Buffer;
 use autocomp_core::Seed;
 use serde::{Deserialize, Serialize};
 
@@ -103,33 +103,11 @@ fn choose(values: &[f64], seed: &mut Seed) -> f64 {
     }
 }
 
-impl DataType {
-    /// Appends `value` in this type, little-endian.
-    fn push(self, value: f64, bytes: &mut Vec<u8>) {
-        // `as` rounds toward zero and saturates.
-        match self {
-            Self::Int8 => bytes.push((rounded(value) as i8).cast_unsigned()),
-            Self::Int32 => bytes.extend((rounded(value) as i32).to_le_bytes()),
-            Self::Float32 => bytes.extend((value as f32).to_le_bytes()),
-        }
-    }
-}
-
-/// Rounds to an integer, ties to even. Nearly all values are integers already,
-/// and where the processor's baseline has no instruction for rounding, calling
-/// the library for each costs more than all else here.
-fn rounded(value: f64) -> f64 {
-    if value as i64 as f64 == value {
-        value
-    } else {
-        value.round_ties_even()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Distribution;
-    use crate::problem::{Buffer, DataType, Role};
+    use crate::data_type::DataType;
+    use crate::problem::{Buffer, Role};
     use autocomp_core::Seed;
 
     fn buffer(dtype: DataType, shape: &[u64]) -> Buffer {

@@ -121,7 +121,7 @@ pub(crate) fn render(
 /// hold macros that the others import.
 fn is_text(path: &str) -> bool {
     path == "problem.toml"
-        || !path.contains('/') && (path.ends_with(".c") || path.ends_with(".jinja"))
+        || !path.contains('/') && !path.ends_with(".toml") && !path.ends_with(".md")
 }
 
 fn environment() -> Environment<'static> {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 ///
 /// ```text
 /// ## Moving data in
-/// <!-- id: mvin; symbols: mvin mvin2 mvin3 -->
+/// <!-- id: load; symbols: load load2 load3 -->
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IsaSection {

@@ -6,6 +6,7 @@
 //! that also has a `family.toml` is a template for many shapes.
 
 mod catalog;
+mod data_type;
 mod distribution;
 mod error;
 mod family;
@@ -17,11 +18,10 @@ mod toml_text;
 mod tree;
 
 pub use catalog::{Added, Catalog};
+pub use data_type::DataType;
 pub use distribution::Distribution;
 pub use error::{CatalogError, Invalid};
 pub use isa::IsaSection;
-pub use problem::{
-    Axis, AxisPosition, Buffer, DataType, InputSet, Problem, Ranking, Role, Tolerance, Work,
-};
+pub use problem::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
 pub use suite::Suite;
 pub use target::{Constant, Example, Roofline, Rules, Target};

@@ -4,35 +4,13 @@ mod checks;
 mod load;
 mod signature;
 
+use crate::data_type::DataType;
 use crate::distribution::Distribution;
 use crate::error::CatalogError;
 use autocomp_core::{ContentHash, Seed};
 pub(crate) use load::load;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The type of a buffer's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DataType {
-    /// Signed 8-bit integer.
-    Int8,
-    /// Signed 32-bit integer.
-    Int32,
-    /// IEEE binary32.
-    Float32,
-}
-
-impl DataType {
-    /// Returns the size of one element in bytes.
-    #[must_use]
-    pub fn bytes(self) -> usize {
-        match self {
-            Self::Int8 => 1,
-            Self::Int32 | Self::Float32 => 4,
-        }
-    }
-}
 
 /// What a kernel may do with a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -189,10 +167,11 @@ pub struct Work {
 /// A problem, complete.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Name with its group (`gemmini/gemm-512x512x512`).
+    /// Name with its group (`GROUP/gemm-512x512x512`).
     pub name: String,
-    /// Name of the target its kernels are written for.
-    pub target: String,
+    /// Names of the targets that its kernels are written for, the customary one first; all
+    /// of one family.
+    pub targets: Vec<String>,
     /// What it computes, in a sentence.
     pub description: String,
     /// The function a kernel defines.

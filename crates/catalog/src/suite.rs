@@ -9,7 +9,7 @@ use toml::Spanned;
 /// A list of problems with the kernels to compare on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suite {
-    /// Name (`gemmini-gemm`): the stem of its file.
+    /// Name (`small-products`): the stem of its file.
     pub name: String,
     /// What it shows, in a sentence.
     pub description: String,

@@ -2,22 +2,52 @@
 
 use crate::error::CatalogError;
 use crate::isa::{self, IsaSection};
+use crate::problem::Work;
 use crate::toml_text::{Source, parse_file};
 use crate::tree::Tree;
-use autocomp_core::{ContentHash, ContentHasher, MenuItem, Scope};
+use autocomp_core::{ContentHash, ContentHasher, Cost, MenuItem, Scope, Unit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// Upper bounds of the machine, for the physical floor of a kernel's cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// Upper bounds of the machine, for the physical floor of a kernel's cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Roofline {
-    /// Multiply-accumulate steps per cycle at peak.
-    pub peak_macs_per_cycle: f64,
-    /// Bytes per cycle, in both directions together, at peak.
-    pub bytes_per_cycle: f64,
+    /// Multiply-accumulate steps per unit of cost at peak.
+    pub peak_macs: f64,
+    /// Bytes per unit of cost, in both directions together, at peak.
+    pub bytes: f64,
+    /// The unit.
+    pub unit: Unit,
+}
+
+impl Roofline {
+    /// Returns what `work` costs at least.
+    #[must_use]
+    pub fn floor(&self, work: &Work) -> Cost {
+        let compute = work.macs as f64 / self.peak_macs;
+        let traffic = work.bytes as f64 / self.bytes;
+        Cost {
+            value: compute.max(traffic).ceil() as u64,
+            unit: self.unit,
+            spread_ppm: 0,
+        }
+    }
+}
+
+/// A roofline as written, by its unit.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+enum RooflineFile {
+    Cycles {
+        peak_macs_per_cycle: f64,
+        bytes_per_cycle: f64,
+    },
+    Nanoseconds {
+        peak_macs_per_ns: f64,
+        bytes_per_ns: f64,
+    },
 }
 
 /// What plans and code must keep to.
@@ -65,8 +95,10 @@ pub struct Example {
 /// A target, complete.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Name (`gemmini-int8-16`): its folder.
+    /// Name : its folder.
     pub name: String,
+    /// The kind of target, which decides who evaluates its kernels.
+    pub family: String,
     /// Language of kernels (`c`).
     pub language: String,
     /// What it is, in a sentence.
@@ -94,8 +126,8 @@ pub struct Target {
     pub templates: BTreeMap<String, String>,
     /// Runtime files by name: headers, start code, linker script.
     pub runtime: BTreeMap<String, Vec<u8>>,
-    /// Upper bounds of the machine.
-    pub roofline: Roofline,
+    /// Upper bounds of the machine; none where they are measured.
+    pub roofline: Option<Roofline>,
     /// Hash of everything above.
     pub content_hash: ContentHash,
     /// Hash of the runtime files: what a build depends on.
@@ -133,6 +165,7 @@ impl Target {
 #[serde(deny_unknown_fields)]
 struct TargetFile {
     name: Spanned<String>,
+    family: String,
     language: String,
     description: String,
     /// A target whose files stand in for those this folder lacks.
@@ -144,7 +177,8 @@ struct TargetFile {
     )]
     inherits: Option<String>,
     default_machine: Spanned<String>,
-    roofline: Spanned<Roofline>,
+    #[serde(default)]
+    roofline: Option<Spanned<RooflineFile>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -193,7 +227,10 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
             "give both the same name",
         ));
     }
-    check_roofline(source, &file.roofline)?;
+    let roofline = file
+        .roofline
+        .map(|written| roofline(source, &written))
+        .transpose()?;
     let menu = menu(tree)?;
     let mut runtime = BTreeMap::new();
     let mut machines = BTreeMap::new();
@@ -246,6 +283,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
     }
     Ok(Target {
         name: name.to_owned(),
+        family: file.family,
         language: file.language,
         description: file.description,
         machines,
@@ -268,7 +306,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         menu,
         templates,
         runtime,
-        roofline: file.roofline.into_inner(),
+        roofline,
         content_hash: content.finish(),
         runtime_hash: build.finish(),
     })
@@ -283,25 +321,32 @@ fn optional<T: DeserializeOwned + Default>(tree: &Tree, path: &str) -> Result<T,
     }
 }
 
-/// Checks the bounds that cycles are divided by.
-fn check_roofline(source: Source<'_>, roofline: &Spanned<Roofline>) -> Result<(), CatalogError> {
-    let Roofline {
-        peak_macs_per_cycle,
-        bytes_per_cycle,
-    } = roofline.get_ref();
-    for (name, value) in [
-        ("peak_macs_per_cycle", *peak_macs_per_cycle),
-        ("bytes_per_cycle", *bytes_per_cycle),
-    ] {
+/// Returns the bounds that work is divided by.
+fn roofline(source: Source<'_>, written: &Spanned<RooflineFile>) -> Result<Roofline, CatalogError> {
+    let (peak_macs, bytes, unit, per) = match *written.get_ref() {
+        RooflineFile::Cycles {
+            peak_macs_per_cycle,
+            bytes_per_cycle,
+        } => (peak_macs_per_cycle, bytes_per_cycle, Unit::Cycles, "cycle"),
+        RooflineFile::Nanoseconds {
+            peak_macs_per_ns,
+            bytes_per_ns,
+        } => (peak_macs_per_ns, bytes_per_ns, Unit::Nanoseconds, "ns"),
+    };
+    for (name, value) in [("peak_macs", peak_macs), ("bytes", bytes)] {
         if !(value.is_finite() && 0.0 < value) {
             return Err(source.error(
-                roofline.span(),
-                format!("`roofline.{name}` is {value}"),
-                "give what the machine can do in a cycle at most, more than 0",
+                written.span(),
+                format!("`roofline.{name}_per_{per}` is {value}"),
+                "give what the machine can do at most, more than 0",
             ));
         }
     }
-    Ok(())
+    Ok(Roofline {
+        peak_macs,
+        bytes,
+        unit,
+    })
 }
 
 fn menu(tree: &Tree) -> Result<Vec<MenuItem>, CatalogError> {
@@ -371,16 +416,19 @@ fn examples(tree: &Tree, menu: &[MenuItem]) -> Result<Vec<Example>, CatalogError
                 "name an item of menu.toml",
             ));
         }
-        let part = |file: &str| {
+        let part = |stem: &str| {
+            let prefix = format!("{folder}/{stem}.");
+            let found = tree.iter().find(|(path, _)| path.starts_with(&prefix));
+            let path = found.map_or_else(|| prefix.clone() + "*", |(path, _)| path.to_owned());
             tree.text(
-                &format!("{folder}/{file}"),
-                "an example has before.c and after.c",
+                &path,
+                "an example has code before and after, such as before.c and after.c",
             )
         };
         examples.push(Example {
             name: name.to_owned(),
-            before: part("before.c")?.to_owned(),
-            after: part("after.c")?.to_owned(),
+            before: part("before")?.to_owned(),
+            after: part("after")?.to_owned(),
             menu_item: file.menu_item.into_inner(),
             text: file.text,
         });

@@ -100,7 +100,7 @@ fn a_member_of_a_family_has_its_own_numbers() {
     let problem = catalog()
         .problem("gemmini/gemm-12544x64x256")
         .expect("a paper shape");
-    assert_eq!(problem.target, "gemmini-int8-16");
+    assert_eq!(problem.targets, ["gemmini-int8-16"]);
     assert_eq!(problem.work.macs, 12544 * 64 * 256);
     let shapes: Vec<(&str, &[u64], Role)> = problem
         .buffers

@@ -8,12 +8,13 @@
 //! Texts (kernels, plans, prompts, replies) are not in events but in blobs,
 //! named by content hash.
 
-use crate::evaluation::Evaluation;
+use crate::cost::Cost;
+use crate::evaluation::{Evaluation, Outcome};
 use crate::hash::ContentHash;
 use crate::ids::{CandidateId, TaskKey};
 use crate::menu::MenuItem;
 use crate::plan::Usage;
-use crate::quantity::{Cycles, Seed};
+use crate::quantity::Seed;
 use crate::settings::SearchSettings;
 use serde::{Deserialize, Serialize};
 
@@ -55,9 +56,9 @@ pub struct RunStarted {
     pub format: u32,
     /// Version of the program that created the run.
     pub program: String,
-    /// Name of the target (`gemmini-int8-16`).
+    /// Name of the target (its folder).
     pub target: String,
-    /// Name of the problem (`gemmini/gemm-512x512x512`).
+    /// Name of the problem (with its group, `GROUP/gemm-512x512x512`).
     pub problem: String,
     /// Hash of everything that decides the verdict on a kernel besides the
     /// kernel itself (problem, target, evaluator, compiler). A resumed run
@@ -270,7 +271,8 @@ pub struct NewCandidate {
     /// Blob that holds the kernel source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    #[serde(alias = "cycles")]
+    pub cost: Cost,
 }
 
 /// Why a run stopped before its end.
@@ -351,6 +353,27 @@ impl FinishReason {
             Self::BaselineFailed => "baseline_failed",
         }
     }
+
+    /// Returns the same in words, for a run with these settings.
+    #[must_use]
+    pub fn text(self, settings: &SearchSettings) -> String {
+        match self {
+            Self::Iterations => format!("all {} iterations are done", settings.iterations),
+            Self::Evaluations => format!(
+                "all {} evaluations that are allowed are done",
+                settings.max_evaluations.unwrap_or_default()
+            ),
+            Self::Stalled => format!(
+                "nothing better was found in {} iterations in a row",
+                settings.patience
+            ),
+            Self::PercentOfPeak => format!(
+                "the best kernel has the {} % of peak that were asked for",
+                settings.stop_at_percent_of_peak.unwrap_or_default()
+            ),
+            Self::BaselineFailed => "the kernel to start from is not correct".to_owned(),
+        }
+    }
 }
 
 /// The run came to its end.
@@ -360,8 +383,9 @@ pub struct Finished {
     pub reason: FinishReason,
     /// The best kernel, unless the baseline failed.
     pub best: Option<CandidateId>,
-    /// Cycles of the best kernel.
-    pub best_cycles: Option<Cycles>,
+    /// Cost of the best kernel.
+    #[serde(default, alias = "best_cycles")]
+    pub best_cost: Option<Cost>,
     /// Distinct kernels evaluated, the baseline included.
     pub evaluations: u32,
 }
@@ -449,7 +473,14 @@ impl Event {
                     exchange.reservation = None;
                 }
             }
-            Self::Evaluated(evaluated) => evaluated.evaluation.tiers.clear(),
+            Self::Evaluated(evaluated) => {
+                let evaluation = &mut evaluated.evaluation;
+                evaluation.tiers.clear();
+                // In which words an evaluator dies depends on the machine.
+                if evaluation.outcome == Outcome::Fault {
+                    evaluation.diagnostics.clear();
+                }
+            }
             Self::IterationOpened(_) | Self::IterationClosed(_) | Self::Finished(_) => {}
         }
         Some(event)
@@ -513,7 +544,7 @@ mod tests {
         let finished = Event::Finished(Finished {
             reason: FinishReason::Iterations,
             best: None,
-            best_cycles: None,
+            best_cost: None,
             evaluations: 1,
         });
         let resumed = Event::Resumed(Resumed {

@@ -4,18 +4,22 @@
 //! and no environment. Everything here is plain data with a stable
 //! serialised form; the glossary (`docs/glossary.md`) defines each noun.
 
+mod cost;
 mod evaluation;
 mod event;
 mod hash;
 mod ids;
+mod language;
 mod menu;
 mod plan;
 mod quantity;
+mod rewriter;
 mod settings;
 
+pub use cost::{Cost, CostObject, Unit, baseline_cost_fields, cost_fields};
 pub use evaluation::{
-    Diagnostic, Evaluation, Feedback, LineCost, Measurement, Outcome, Severity, SourceLocation,
-    Stage, TierCost,
+    Diagnostic, Evaluation, Feedback, LineCost, Measurement, Outcome, Ratio, Severity,
+    SourceLocation, Stage, TierCost,
 };
 pub use event::{
     DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
@@ -24,7 +28,9 @@ pub use event::{
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};
+pub use language::{Expansion, Flaw, Language};
 pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
-pub use quantity::{Cycles, Nanos, Seed, UsdMicros};
+pub use quantity::{Nanos, Seed, UsdMicros};
+pub use rewriter::{PlanChoice, RewriteError, RewritePlan, Rewriter};
 pub use settings::{SearchSettings, SettingError};

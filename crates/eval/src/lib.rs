@@ -10,18 +10,24 @@
 //! share: installed compilers, runtimes, builds, right answers, evaluations.
 //! The library reads no environment; the folder and `PATH` are passed in.
 
+pub mod cache;
 pub mod comparison;
 mod evaluator;
+mod family;
 mod file_store;
 pub mod inputs;
+pub mod isolation;
+pub mod profile;
 mod settings;
+pub mod text;
 mod thread_count;
 mod tier_clock;
 pub mod timeline;
 mod verdict;
 
 pub use evaluator::{EvalError, Evaluator};
-pub use file_store::{FileStore, make_folder, unwritable};
+pub use family::{Bench, Family, Finding, Opening, Surroundings};
+pub use file_store::{CachePart, Extent, FileStore, unwritable};
 pub use settings::EvaluatorSettings;
 pub use thread_count::{Busy, ThreadCount};
 pub use tier_clock::{TierClock, nanos};

@@ -1,9 +1,10 @@
 //! How evaluators work.
 
 use autocomp_core::Seed;
+use serde::{Deserialize, Serialize};
 
 /// How an evaluator works.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvaluatorSettings {
     /// Whether results of earlier evaluations are taken from the cache.
     pub use_cache: bool,

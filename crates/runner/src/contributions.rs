@@ -3,7 +3,7 @@
 
 use crate::view::RunView;
 use autocomp_core::{
-    Cycles, Drafted, Evaluated, Event, Outcome, PlanKind, Planned, Proposal, TaskKey,
+    Cost, Drafted, Evaluated, Event, Outcome, PlanKind, Planned, Proposal, TaskKey,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ impl RunView {
             let Some(slot) = slots.get(&slot_of(pair[1].key)) else {
                 continue;
             };
-            let factor = pair[0].cycles.0 as f64 / pair[1].cycles.0.max(1) as f64;
+            let factor = pair[1].cost.times(pair[0].cost);
             entry(&slot.proposer, &slot.kind, &|it| {
                 it.steps_to_best += 1;
                 it.factor *= factor;
@@ -83,14 +83,14 @@ impl RunView {
         let mut slots: BTreeMap<TaskKey, Slot> = BTreeMap::new();
         let mut planners: BTreeMap<TaskKey, &str> = BTreeMap::new();
         let mut kinds: BTreeMap<u32, &[Vec<PlanKind>]> = BTreeMap::new();
-        let mut parents: BTreeMap<(u32, u32), Cycles> = BTreeMap::new();
+        let mut parents: BTreeMap<(u32, u32), Cost> = BTreeMap::new();
         for stored in &self.events {
             match &stored.event {
                 Event::IterationOpened(opened) => {
                     kinds.insert(opened.iteration, &opened.kinds);
                     for (place, id) in opened.parents.iter().enumerate() {
                         if let Some(parent) = self.search.candidate(*id) {
-                            parents.insert((opened.iteration, place as u32), parent.cycles);
+                            parents.insert((opened.iteration, place as u32), parent.cost);
                         }
                     }
                 }
@@ -122,7 +122,8 @@ impl RunView {
                     let before = parents.get(&(key.iteration, key.parent)).copied();
                     if let Some(slot) = slots.get_mut(&slot_of(*key)) {
                         slot.is_right = true;
-                        slot.is_faster = evaluation.cycles() < before;
+                        let cost = evaluation.cost();
+                        slot.is_faster = cost.zip(before).is_some_and(|(it, old)| it.beats(old));
                     }
                 }
                 _ => {}

@@ -16,8 +16,8 @@ use crate::reservations::{Waiting, reservations};
 use crate::session::RunSession;
 use autocomp_agents::{ProposeError, Proposer, Reply, ReservationJournal};
 use autocomp_core::{
-    ContentHash, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan, Reserved,
-    StopReason, Stopped, TaskKey,
+    ContentHash, Diagnostic, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan,
+    Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_store::Stored;
@@ -290,50 +290,52 @@ impl Dispatcher<'_> {
         source: ContentHash,
         evaluation: Result<Evaluation, EvalError>,
     ) -> Result<(), RunError> {
-        match evaluation {
+        let message = match evaluation {
             Ok(evaluation)
                 if (evaluation.outcome == Outcome::Ok) == evaluation.measurement.is_some() =>
             {
-                self.record(&Event::Evaluated(Evaluated {
+                return self.record(&Event::Evaluated(Evaluated {
                     key,
                     source,
                     evaluation,
-                }))
+                }));
             }
-            Ok(evaluation) => {
-                self.fault(
-                    key,
-                    source,
-                    &format!(
-                        "outcome `{}` and a measurement that {} there contradict each other",
-                        evaluation.outcome,
-                        if evaluation.measurement.is_some() {
-                            "is"
-                        } else {
-                            "is not"
-                        },
-                    ),
-                );
-                Ok(())
-            }
+            Ok(evaluation) => format!(
+                "evaluator fault: outcome `{}` and a measurement that {} there contradict each other",
+                evaluation.outcome,
+                if evaluation.measurement.is_some() {
+                    "is"
+                } else {
+                    "is not"
+                },
+            ),
             Err(EvalError::Environment { message, remedies }) => {
                 self.stop_everything(StopReason::Environment, message, &remedies);
-                Ok(())
+                return Ok(());
             }
             Err(EvalError::Input { message, remedies }) => {
                 self.stop_everything(StopReason::Input, message, &remedies);
-                Ok(())
+                return Ok(());
             }
-            Err(error) => {
-                self.fault(key, source, &error.to_string());
-                Ok(())
-            }
+            Err(error) => error.to_string(),
+        };
+        tracing::error!(task = %key, %source, message, "a kernel could not be judged");
+        // Without the baseline there is nothing to search from. A draft is one of many: it
+        // would stop the run again and again, since a resumed run evaluates it again.
+        if key == TaskKey::BASELINE {
+            self.fault(key, source, &message);
+            return Ok(());
         }
+        let kernel = self.session.blobs().get_text(source)?;
+        self.record(&Event::Evaluated(Evaluated {
+            key,
+            source,
+            evaluation: unjudged(self.evaluator.key(&kernel), message),
+        }))
     }
 
     fn fault(&mut self, key: TaskKey, source: ContentHash, message: &str) {
         let file = self.session.blobs().path(source);
-        tracing::error!(task = %key, %source, message, "the evaluator contradicts itself");
         self.stop_everything(
             StopReason::Fault,
             format!("{message} (task {key}, kernel {})", source.short()),
@@ -342,6 +344,31 @@ impl Dispatcher<'_> {
                 file.display()
             )],
         );
+    }
+}
+
+/// Returns what is known of a kernel that the evaluator could not judge.
+fn unjudged(key: ContentHash, message: String) -> Evaluation {
+    Evaluation {
+        key,
+        outcome: Outcome::Fault,
+        diagnostics: vec![Diagnostic {
+            stage: Stage::Test,
+            severity: Severity::Error,
+            code: "evaluator-fault".to_owned(),
+            message,
+            location: None,
+            notes: vec![
+                "this is a fault of autocomp, which says nothing about whether the kernel is right"
+                    .to_owned(),
+            ],
+            remedy: Some(
+                "report it with the kernel; meanwhile, write it in a plainer way".to_owned(),
+            ),
+        }],
+        measurement: None,
+        feedback: None,
+        tiers: Vec::new(),
     }
 }
 

@@ -8,8 +8,8 @@ mod chat;
 
 use autocomp_agents::{LlmProposer, LlmProposerSettings, PromptFacts, Templates};
 use autocomp_core::{
-    ContentHash, Cycles, Evaluation, Event, Measurement, MenuItem, Outcome, Resumed,
-    SearchSettings, Seed, StopReason, Usage, UsdMicros,
+    ContentHash, Cost, Evaluation, Event, Measurement, MenuItem, Outcome, Resumed, SearchSettings,
+    Seed, StopReason, Usage, UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_llm::{
@@ -61,10 +61,15 @@ impl Evaluator for Waits {
             },
             diagnostics: Vec::new(),
             measurement: wait.map(|wait| Measurement {
-                cycles: Cycles(1000 + wait),
-                cold_cycles: Cycles(1100 + wait),
-                instructions: wait,
-                ideal_cycles: Cycles(1000),
+                cost: Cost::cycles(1000 + wait),
+                figures: [
+                    ("cold".to_owned(), 1100 + wait),
+                    ("instructions".to_owned(), wait),
+                ]
+                .into(),
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                floor: Cost::cycles(1000),
                 percent_of_peak: 100_000.0 / (1000 + wait) as f64,
                 engine: "toy".to_owned(),
                 compiler: "toy 1".to_owned(),
@@ -126,8 +131,9 @@ fn proposer(connector: &Connector, models: &[String]) -> LlmProposer {
     let facts = PromptFacts {
         target: "toy".to_owned(),
         target_description: "A machine that waits.".to_owned(),
+        syntax: &autocomp_c::C,
+        unit: autocomp_core::Unit::Cycles,
         language: "C".to_owned(),
-        unit: "cycles".to_owned(),
         constants: Vec::new(),
         counters: BTreeMap::new(),
         schedule_rules: Vec::new(),
@@ -235,7 +241,7 @@ async fn a_run_with_unreliable_models_ends_well() {
     let end = work_on(&mut session, proposer(&connector, &models)).await;
     session.close().unwrap();
     assert!(end.finish.is_some(), "{:?}", end.stop);
-    assert!(end.progress.best.unwrap().cycles < Cycles(1700));
+    assert!(end.progress.best.unwrap().cost < Cost::cycles(1700));
     let (usage, spent) = (end.progress.usage, budget.spent());
     assert_eq!(usage.cost, spent.cost);
     assert_eq!(usage.requests, spent.requests);
@@ -347,7 +353,7 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
         proposer(&connector(&models, &budget), &models),
     )
     .await;
-    let cycles = |end: &RunEnd| end.progress.best.as_ref().map(|best| best.cycles);
+    let cycles = |end: &RunEnd| end.progress.best.as_ref().map(|best| best.cost);
     assert_eq!(cycles(&end), cycles(&whole));
 }
 
@@ -368,8 +374,8 @@ async fn a_program_drives_a_whole_run() {
     .await;
     assert!(end.finish.is_some(), "{:?}", end.stop);
     assert_eq!(
-        end.progress.best.unwrap().cycles,
-        Cycles(1996),
+        end.progress.best.unwrap().cost,
+        Cost::cycles(1996),
         "one cycle per iteration"
     );
     assert_eq!(end.progress.usage.cost, UsdMicros(0));
@@ -405,7 +411,7 @@ async fn a_folder_drives_a_whole_run() {
     let end = work_on(&mut session, proposer).await;
     somebody.abort();
     assert!(end.finish.is_some(), "{:?}", end.stop);
-    assert!(end.progress.best.unwrap().cycles < Cycles(1700));
+    assert!(end.progress.best.unwrap().cost < Cost::cycles(1700));
 }
 
 /// A run that is stopped does not wait for replies, but knows what they may have cost.

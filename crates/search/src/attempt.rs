@@ -123,7 +123,8 @@ impl Search {
         let Some(evaluation) = attempt.source.and_then(|source| self.evaluation(source)) else {
             return 2;
         };
-        let before = self.candidate(attempt.parent).map(|parent| parent.cycles);
-        u8::from(evaluation.outcome == Outcome::Ok && evaluation.cycles() < before)
+        let before = self.candidate(attempt.parent).map(|parent| parent.cost);
+        let cost = evaluation.cost().filter(|_| evaluation.outcome == Outcome::Ok);
+        u8::from(cost.zip(before).is_some_and(|(cost, before)| cost.beats(before)))
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::search::Search;
 use autocomp_core::{
-    CandidateId, ContentHash, Cycles, Event, FinishReason, Outcome, Proposal, TaskKey, Usage,
+    CandidateId, ContentHash, Cost, Event, FinishReason, Outcome, Proposal, TaskKey, Usage,
+    baseline_cost_fields, cost_fields,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -85,7 +86,8 @@ pub struct BestKernel {
     /// Its source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    #[serde(flatten, serialize_with = "cost_fields")]
+    pub cost: Cost,
     /// Percent of peak.
     pub percent_of_peak: f64,
 }
@@ -120,8 +122,9 @@ pub struct Progress {
     pub unsettled: Usage,
     /// Calls of models that failed.
     pub failed_calls: u64,
-    /// Cycles of the baseline, once it was evaluated correct.
-    pub baseline_cycles: Option<Cycles>,
+    /// Cost of the baseline, once it was evaluated correct.
+    #[serde(flatten, serialize_with = "baseline_cost_fields")]
+    pub baseline_cost: Option<Cost>,
     /// The best kernel so far.
     pub best: Option<BestKernel>,
     /// Why the run is finished, if it is.
@@ -129,11 +132,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns baseline cycles divided by best cycles.
+    /// Returns the cost of the baseline divided by that of the best kernel.
     #[must_use]
     pub fn speedup(&self) -> Option<f64> {
-        let best = self.best.as_ref()?.cycles.0;
-        Some(self.baseline_cycles?.0 as f64 / best as f64)
+        Some(self.best.as_ref()?.cost.times(self.baseline_cost?))
     }
 }
 
@@ -145,23 +147,23 @@ impl Search {
             id: Some(candidate.id),
             key: candidate.key,
             source: candidate.source,
-            cycles: candidate.cycles,
+            cost: candidate.cost,
             percent_of_peak: self.percent_of_peak(candidate.source),
         });
         let open = self.open().and_then(|iteration| {
-            let timed = iteration.sources().filter_map(|(key, source)| {
-                Some((self.evaluation(source)?.cycles()?, key, source))
-            });
-            timed.min().map(|(cycles, key, source)| BestKernel {
+            let timed = iteration
+                .sources()
+                .filter_map(|(key, source)| Some((self.evaluation(source)?.cost()?, key, source)));
+            timed.min().map(|(cost, key, source)| BestKernel {
                 id: None,
                 key,
                 source,
-                cycles,
+                cost,
                 percent_of_peak: self.percent_of_peak(source),
             })
         });
         match (closed, open) {
-            (Some(closed), Some(open)) if open.cycles < closed.cycles => Some(open),
+            (Some(closed), Some(open)) if open.cost < closed.cost => Some(open),
             (closed, _) => closed,
         }
     }
@@ -218,7 +220,7 @@ impl Search {
             lost: self.tally.lost,
             unsettled: self.unsettled(),
             failed_calls: self.tally.n_failed_calls,
-            baseline_cycles: self.candidates().first().map(|candidate| candidate.cycles),
+            baseline_cost: self.candidates().first().map(|candidate| candidate.cost),
             best: self.best(),
             finish: self.finish(),
         }

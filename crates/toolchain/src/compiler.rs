@@ -107,6 +107,12 @@ const GCC: &[&str] = &[
 ];
 
 impl Toolchain {
+    /// Returns the program that compiles.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.compile.program
+    }
+
     /// Returns the flags that every source file is compiled with, the same on
     /// every machine: they are part of cache keys.
     #[must_use]

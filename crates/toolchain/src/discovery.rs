@@ -1,8 +1,9 @@
-//! Finding a compiler: configured, on the machine, or installed by us.
+//! Finding a compiler: the pinned one, unless another was asked for by name.
 
 use super::compiler::{Command, Family, Toolchain};
-use super::installation::{self, WHEEL};
-use autocomp_eval::EvalError;
+use super::installation;
+use super::pinned::PINS;
+use autocomp_eval::{EvalError, Surroundings};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,70 +16,144 @@ pub struct ToolchainSearch {
     /// A compiler that the user named: `zig`, `clang` or a RISC-V GCC. If it
     /// is given, nothing else is tried.
     pub configured: Option<PathBuf>,
+    /// Where the pinned compiler was carried to from another machine: its
+    /// wheel, or a folder with the wheel or an installation. If it has to be
+    /// installed, then from there.
+    pub carried: Option<PathBuf>,
     /// The value of `PATH`.
     pub path: Option<OsString>,
     /// autocomp's private cache folder, for an installation of our own.
     pub cache_folder: PathBuf,
-    /// Whether the pinned compiler may be installed with pip if none is found.
+    /// Whether the pinned compiler may be installed with pip if it is absent.
     pub install: bool,
 }
 
-/// Finds a compiler in this order: the configured one; `zig`, or `ziglang` of
-/// a Python on `PATH`; clang 17 or later with lld; a riscv64 GCC; the pinned
-/// `ziglang` wheel, which pip installs into the private cache folder.
+/// Finds the compiler to use on this machine: the one that a run was measured
+/// with, if that is wanted, or the one of [`find_toolchain`].
+///
+/// # Errors
+/// [`EvalError::Environment`] with the reason and the remedies.
+pub fn find(
+    surroundings: &Surroundings,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Toolchain, EvalError> {
+    let search = ToolchainSearch {
+        configured: surroundings.compiler.clone(),
+        carried: surroundings.carried.clone(),
+        path: surroundings.path.clone(),
+        cache_folder: surroundings.cache_folder.clone(),
+        install: surroundings.install,
+    };
+    match &surroundings.recorded {
+        None => find_toolchain(&search, progress),
+        Some(name) => find_recorded_toolchain(&search, name, progress),
+    }
+}
+
+/// Finds the configured compiler or else the pinned one, which is installed
+/// into the private cache folder if needed. Whatever else the machine has is
+/// left alone, so that equal kernels take equal cycles everywhere.
 ///
 /// `progress` gets a line before anything that takes long or uses the network.
 ///
 /// # Errors
-/// [`EvalError::Environment`] with everything that was tried and the remedies.
+/// [`EvalError::Environment`] with the reason and the remedies.
 pub fn find_toolchain(
     search: &ToolchainSearch,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
-    let mut tried = Vec::new();
-    if let Some(configured) = &search.configured {
-        return from_configured(configured, search).map_err(|reason| EvalError::Environment {
-            message: format!(
-                "the configured compiler {} does not work: {reason}",
-                configured.display()
-            ),
-            remedies: vec![
-                "name a zig, a clang 17 or later that has ld.lld beside it, or a riscv64 GCC"
-                    .into(),
-                "or remove the setting: autocomp then looks for a compiler itself".into(),
-            ],
-        });
-    }
-    for attempt in [zig_on_path, zig_of_python, clang_on_path, gcc_on_path] {
-        match attempt(search) {
-            Ok(toolchain) => return Ok(toolchain),
-            Err(reasons) => tried.extend(reasons),
-        }
-    }
-    match installation::find_or_install(search, &tried, progress) {
-        Ok(zig) => match zig_toolchain(&zig, "installed by autocomp") {
-            Ok(toolchain) => return Ok(toolchain),
-            Err(reason) => tried.push(format!("{}: {reason}", zig.display())),
-        },
-        Err(reasons) => tried.extend(reasons),
-    }
-    Err(EvalError::Environment {
-        message: format!("no C compiler for RISC-V found; tried {}", tried.join("; ")),
+    let Some(configured) = &search.configured else {
+        return pinned_toolchain(search, &PINS[0], progress);
+    };
+    from_configured(configured, search).map_err(|reason| EvalError::Environment {
+        message: format!(
+            "the configured compiler {} does not work: {reason}",
+            configured.display()
+        ),
         remedies: vec![
-            format!("python3 -m pip install {WHEEL}"),
-            "or install clang 17 or later and lld (Debian, Ubuntu: apt-get install clang-19 lld-19)".into(),
-            "or install a cross compiler (Debian, Ubuntu: apt-get install gcc-riscv64-unknown-elf)".into(),
-            "or name a compiler with `--compiler PATH`".into(),
+            "name a zig, a clang 17 or later that has ld.lld beside it, or a riscv64 GCC".into(),
+            "or remove the setting: the compiler is then the one that autocomp brings along".into(),
         ],
     })
 }
 
-/// Either a toolchain or what was tried, one line each.
-type Attempt = Result<Toolchain, Vec<String>>;
+/// Finds the compiler called `name` (see [`Toolchain::name`]), with which a run
+/// was measured: a pinned one, which is installed if needed, or the configured
+/// one or one on `PATH` if that is its name.
+///
+/// # Errors
+/// [`EvalError::Environment`] if the machine does not have it.
+pub fn find_recorded_toolchain(
+    search: &ToolchainSearch,
+    name: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Toolchain, EvalError> {
+    if let Some(pin) = PINS.iter().find(|pin| pin.name == name) {
+        return pinned_toolchain(search, pin, progress);
+    }
+    let configured = search.configured.iter().cloned();
+    let known = known_on_path(search).into_iter().map(PathBuf::from);
+    configured
+        .chain(known)
+        .filter_map(|path| from_configured(&path, search).ok())
+        .find(|toolchain| toolchain.name == name)
+        .ok_or_else(|| EvalError::Environment {
+            message: format!("the run was measured with {name}, which is not found here"),
+            remedies: vec![
+                "install it, or say where it is with `--compiler PATH`".into(),
+                "or start a new run".into(),
+            ],
+        })
+}
+
+fn pinned_toolchain(
+    search: &ToolchainSearch,
+    pin: &super::pinned::Pin,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Toolchain, EvalError> {
+    let place = installation::find_or_install(search, pin, progress)?;
+    pin.toolchain(&place)
+        .map_err(|reason| EvalError::Environment {
+            message: format!(
+                "the C compiler {} in {} does not work here: {reason}",
+                pin.wheel,
+                place.display()
+            ),
+            remedies: vec![
+                "run `autocomp doctor` to see what this machine allows".into(),
+                "or name another compiler with `--compiler PATH`; its cycles differ".into(),
+            ],
+        })
+}
+
+/// Names that compilers for RISC-V usually have; `clang` with a version, too.
+const KNOWN_NAMES: &[&str] = &[
+    "zig",
+    "clang",
+    "riscv64-unknown-elf-gcc",
+    "riscv64-elf-gcc",
+    "riscv64-none-elf-gcc",
+    "riscv64-unknown-linux-gnu-gcc",
+    "riscv64-linux-gnu-gcc",
+];
+
+/// Returns the names of compilers on `PATH` that may make programs for RISC-V.
+pub(super) fn known_on_path(search: &ToolchainSearch) -> Vec<String> {
+    let names = KNOWN_NAMES.iter().map(|name| (*name).to_owned());
+    names
+        .chain(CLANG_VERSIONS.map(|version| format!("clang-{version}")))
+        .filter(|name| on_path(search, name).is_some())
+        .collect()
+}
+
+/// Versions of clang that can be used. Older ones lack features that generated
+/// vector kernels use; newer ones than these can be named by their path.
+const CLANG_VERSIONS: std::ops::RangeInclusive<u32> = 17..=23;
 
 fn from_configured(path: &Path, search: &ToolchainSearch) -> Result<Toolchain, String> {
-    let path = match fs::canonicalize(path) {
-        Ok(_) => path.to_owned(),
+    let path = match fs::metadata(path) {
+        // Absolute, since tools run in folders of their own.
+        Ok(_) => std::path::absolute(path).map_err(|error| error.to_string())?,
         // A bare name is looked up like a command.
         Err(error) => on_path(search, &path.to_string_lossy()).ok_or_else(|| error.to_string())?,
     };
@@ -87,7 +162,7 @@ fn from_configured(path: &Path, search: &ToolchainSearch) -> Result<Toolchain, S
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     if name.contains("zig") {
-        zig_toolchain(&path, "configured")
+        zig_toolchain(&path, "configured", None)
     } else if name.contains("gcc") {
         gcc_toolchain(&path, "configured")
     } else if name.contains("clang") {
@@ -97,81 +172,13 @@ fn from_configured(path: &Path, search: &ToolchainSearch) -> Result<Toolchain, S
     }
 }
 
-fn zig_on_path(search: &ToolchainSearch) -> Attempt {
-    let zig = on_path(search, "zig").ok_or_else(|| vec!["zig: not on PATH".into()])?;
-    zig_toolchain(&zig, "on PATH").map_err(|reason| vec![format!("{}: {reason}", zig.display())])
-}
-
-fn zig_of_python(search: &ToolchainSearch) -> Attempt {
-    let mut tried = Vec::new();
-    for name in ["python3", "python"] {
-        let Some(python) = on_path(search, name) else {
-            tried.push(format!("{name}: not on PATH"));
-            continue;
-        };
-        let script = "import importlib.util as u; s = u.find_spec('ziglang'); \
-                      print(s.submodule_search_locations[0] if s else '')";
-        match output(&python, &["-c", script]) {
-            Ok(folder) if !folder.trim().is_empty() => {
-                let zig = Path::new(folder.trim()).join("zig");
-                match zig_toolchain(&zig, &format!("ziglang of {}", python.display())) {
-                    Ok(toolchain) => return Ok(toolchain),
-                    Err(reason) => tried.push(format!("{}: {reason}", zig.display())),
-                }
-            }
-            Ok(_) => tried.push(format!("{name} -m ziglang: no such module")),
-            Err(reason) => tried.push(format!("{name} -m ziglang: {reason}")),
-        }
-    }
-    Err(tried)
-}
-
-/// Versions of clang whose names are tried, newest first. Older ones lack
-/// features that generated vector kernels use.
-const CLANG_VERSIONS: std::ops::RangeInclusive<u32> = 17..=23;
-
-fn clang_on_path(search: &ToolchainSearch) -> Attempt {
-    let names = std::iter::once("clang".to_owned()).chain(
-        CLANG_VERSIONS
-            .rev()
-            .map(|version| format!("clang-{version}")),
-    );
-    let mut tried = Vec::new();
-    for clang in names.filter_map(|name| on_path(search, &name)) {
-        match clang_toolchain(&clang, search, "on PATH") {
-            Ok(toolchain) => return Ok(toolchain),
-            Err(reason) => tried.push(format!("{}: {reason}", clang.display())),
-        }
-    }
-    if tried.is_empty() {
-        tried.push("clang: not on PATH".into());
-    }
-    Err(tried)
-}
-
-const GCC_NAMES: &[&str] = &[
-    "riscv64-unknown-elf-gcc",
-    "riscv64-elf-gcc",
-    "riscv64-none-elf-gcc",
-    "riscv64-unknown-linux-gnu-gcc",
-    "riscv64-linux-gnu-gcc",
-];
-
-fn gcc_on_path(search: &ToolchainSearch) -> Attempt {
-    let mut tried = Vec::new();
-    for gcc in GCC_NAMES.iter().filter_map(|name| on_path(search, name)) {
-        match gcc_toolchain(&gcc, "on PATH") {
-            Ok(toolchain) => return Ok(toolchain),
-            Err(reason) => tried.push(format!("{}: {reason}", gcc.display())),
-        }
-    }
-    if tried.is_empty() {
-        tried.push("riscv64-unknown-elf-gcc, riscv64-linux-gnu-gcc: not on PATH".into());
-    }
-    Err(tried)
-}
-
-fn zig_toolchain(zig: &Path, origin: &str) -> Result<Toolchain, String> {
+/// Returns the toolchain in a zig binary, which is asked for its name unless
+/// that is known.
+pub(super) fn zig_toolchain(
+    zig: &Path,
+    origin: &str,
+    name: Option<&str>,
+) -> Result<Toolchain, String> {
     // The binary finds its libraries by its real place.
     let zig = fs::canonicalize(zig).map_err(|error| error.to_string())?;
     let folder = zig.parent().unwrap_or(Path::new("/"));
@@ -185,11 +192,17 @@ fn zig_toolchain(zig: &Path, origin: &str) -> Result<Toolchain, String> {
     .map(|place| folder.join(place))
     .find(|place| place.join("stdint.h").is_file())
     .ok_or("its headers are not beside it")?;
-    let version = output(&zig, &["version"])?;
-    let clang = clang_version(&output(&zig, &["clang", "--version"])?)?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => {
+            let version = output(&zig, &["version"])?;
+            let clang = clang_version(&output(&zig, &["clang", "--version"])?)?;
+            format!("zig {} (clang {clang})", version.trim())
+        }
+    };
     let mut toolchain = Toolchain {
         family: Family::Zig,
-        name: format!("zig {} (clang {clang})", version.trim()),
+        name,
         origin: origin.to_owned(),
         sandbox: None,
         compile: Command::new(&zig, &["clang"]),
@@ -329,7 +342,7 @@ fn clang_version(text: &str) -> Result<String, String> {
 }
 
 /// Runs a tool of the machine, not of a candidate, and returns its stdout.
-pub(super) fn output(program: &Path, args: &[&str]) -> Result<String, String> {
+fn output(program: &Path, args: &[&str]) -> Result<String, String> {
     let output = std::process::Command::new(program)
         .args(args)
         .stdin(std::process::Stdio::null())

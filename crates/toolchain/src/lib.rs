@@ -5,6 +5,9 @@ pub mod build;
 mod compiler;
 mod discovery;
 mod installation;
+mod pinned;
+mod pip;
 
 pub use compiler::{Family, Toolchain};
-pub use discovery::{ToolchainSearch, find_toolchain};
+pub use discovery::{ToolchainSearch, find, find_recorded_toolchain, find_toolchain};
+pub use pinned::pinned_folders;

@@ -8,7 +8,7 @@ use autocomp_agents::{
     ExampleFacts, Kinship, Phase, PlanRequest, PromptFacts, PromptForm, PromptInput, TemplateError,
     Templates, Tried,
 };
-use autocomp_core::{Cycles, LineCost, MenuItem, Outcome, Scope, Seed, SourceLocation};
+use autocomp_core::{Cost, LineCost, MenuItem, Outcome, Scope, Seed, SourceLocation};
 use autocomp_llm::Budget;
 use std::collections::BTreeMap;
 
@@ -259,8 +259,13 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
     assert!(names.iter().any(|name| name == "gemmini/gemm-512x512x512"));
     for name in names {
         let problem = catalog.problem(&name).expect("problem");
-        let target = catalog.target(&problem.target).expect("target");
-        let facts = PromptFacts::of(&target, &problem);
+        let target = catalog.target(&problem.targets[0]).expect("target");
+        let facts = PromptFacts::of(
+            &target,
+            &problem,
+            &autocomp_c::C,
+            autocomp_core::Unit::Cycles,
+        );
         let templates = Templates::new(&target.templates).expect("templates");
         let kernel = problem.kernel("baseline").expect("baseline");
         let input = PromptInput {
@@ -333,8 +338,8 @@ fn tried(on: Kinship, outcome: Option<Outcome>, cycles: Option<u64>) -> Tried {
         menu_item: "unroll".to_owned(),
         plan: "Unroll the loop\nover rows by four. ".repeat(12),
         outcome,
-        cycles,
-        cycles_before: 1000,
+        cost: cycles,
+        cost_before: 1000,
         is_same: false,
         finding: "row 99 is outside of the scratchpad".to_owned(),
     }
@@ -384,7 +389,7 @@ fn prompts_of_all_phases() {
             line: 4,
             column: None,
         },
-        cycles: Cycles(900),
+        cost: Cost::cycles(900),
         cause: "load".to_owned(),
     });
     let failure = repair_request().failure;

@@ -7,10 +7,10 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
-use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::Suite;
-use autocomp_eval::{EvalError, Evaluator as _, EvaluatorSettings};
+use autocomp_eval::text::grouped;
+use autocomp_eval::{EvalError, EvaluatorSettings};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Order of the customary kernels; others come after them.
-const CUSTOMARY: [&str; 4] = ["baseline", "library", "fsm", "expert"];
+const CUSTOMARY: [&str; 5] = ["baseline", "software", "library", "fsm", "expert"];
 
 /// Evaluate all kernels of a suite side by side
 ///
@@ -161,7 +161,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut rows = evaluate_all(&benches, &tasks, workers, output)?;
     set_side_by_side(&mut rows);
     let geometric_means = means(&rows, &kernels);
-    let all_ok = rows.iter().all(|row| row.cycles.is_some());
+    let all_ok = rows.iter().all(|row| row.cost.is_some());
     let machines: BTreeSet<String> = benches
         .iter()
         .map(|bench| format!("{}/{}", bench.target.name, bench.machine))
@@ -274,7 +274,7 @@ fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> 
             .suite(name)
             .map_err(|error| catalog_error(error).hint("a folder with problems is a suite too"));
     }
-    let added = workplace.catalog.add_folder(path).map_err(catalog_error)?;
+    let added = workplace.add_data(path)?;
     if let [only] = added.suites.as_slice() {
         return workplace.catalog.suite(only).map_err(catalog_error);
     }
@@ -346,9 +346,11 @@ fn evaluate_all(
                 result => row(problem, &task.kernel, result),
             };
             done += 1;
-            let cycles = row.cycles.map_or_else(|| row.outcome.clone(), grouped);
+            let cost = row
+                .cost
+                .map_or_else(|| row.outcome.clone(), |it| grouped(it.value));
             output.message(format!(
-                "[{done}/{}] {problem} {}: {cycles}",
+                "[{done}/{}] {problem} {}: {cost}",
                 tasks.len(),
                 task.kernel
             ));

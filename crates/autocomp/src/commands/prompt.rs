@@ -6,6 +6,7 @@ use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::proposing::proposer_settings;
+use crate::registry;
 use crate::run_errors::eval_error;
 use crate::settings::Settings;
 use crate::workplace::{Workplace, WorkplaceOptions};
@@ -15,7 +16,6 @@ use autocomp_agents::{
 };
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Evaluation, MenuItem, Plan, PlanKind, Purpose, Scope, Seed, TaskKey};
-use autocomp_eval::Evaluator as _;
 use autocomp_eval::EvaluatorSettings;
 use autocomp_llm::ModelSet;
 use autocomp_search::menu_after_dropout;
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     };
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let problem = workplace.problem(&arguments.problem)?;
-    let target = workplace.target(&problem.target)?;
+    let target = workplace.target_of(&problem)?;
     let kernel = match &arguments.kernel {
         Some(kernel) => kernel_source(&problem, kernel)?,
         None if phase == Phase::Translate => problem.reference.clone(),
@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         system: prompt.system,
         user: prompt.user,
     };
-    output.result(&report, || format!("{}\n\n{}", report.system, report.user))?;
+    output.exact_result(&report, || format!("{}\n\n{}", report.system, report.user))?;
     output.message(format!(
         "about {} tokens, {} of them a stable prefix that providers can cache",
         report.estimated_tokens, report.estimated_stable_tokens
@@ -161,7 +161,11 @@ impl Asked {
     ) -> Result<(Phase, Prompt), CliError> {
         let none = || ModelSet::new(Vec::new());
         let templates = Templates::new(&target.templates).map_err(CliError::input)?;
-        let facts = Arc::new(PromptFacts::of(target, problem));
+        let (language, unit) = (
+            registry::language(target)?,
+            registry::family(target)?.unit(),
+        );
+        let facts = Arc::new(PromptFacts::of(target, problem, language, unit));
         let mut asking = proposer_settings(&settings.asking);
         if self.phase == Phase::ImplementEdits {
             asking.code_form = CodeForm::Edits;
@@ -231,7 +235,7 @@ impl Asked {
                 ),
             // Without measurements there is no request, but there are words.
             _ => {
-                let cycles = second.and_then(Evaluation::cycles);
+                let cost = second.and_then(Evaluation::cost);
                 let input = PromptInput {
                     menu: &menu,
                     plan: Some((&plan.menu_item, &plan.text)),
@@ -239,7 +243,7 @@ impl Asked {
                     most_examples: settings.asking.most_examples,
                     structured: arguments.structured,
                     failed: second.map(|evaluation| (self.failed.as_str(), evaluation)),
-                    other: Some((&self.other, cycles.map(|cycles| cycles.0))),
+                    other: Some((&self.other, cost.map(|cost| cost.value))),
                     ..PromptInput::new(&self.kernel, evaluation, seed)
                 };
                 proposer.render(self.phase, &input)

@@ -349,7 +349,7 @@ fn machines_that_cannot_be() {
     place.file(
         "data/targets/mine/target.toml",
         "name = \"mine\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"gemmini-int8-16\"\n\
-         default_machine = \"m\"\nroofline = { peak_macs_per_cycle = 256.0, bytes_per_cycle = 32.0 }\n",
+         default_machine = \"m\"\nfamily = \"gemmini\"\nroofline = { peak_macs_per_cycle = 256.0, bytes_per_cycle = 32.0 }\n",
     );
     place.file("data/targets/mine/architecture.md", "# Mine\n");
     place.file("a.elf", "");

@@ -91,6 +91,7 @@ fn the_documented_fields_are_those_printed() {
             &["problems", &problem, "--kernel", "baseline"],
         ),
         ("doctor", &["doctor"]),
+        ("cache", &["cache"]),
         ("prompt", &["prompt", &problem, "--no-eval"]),
         ("bench", &["bench", &problem]),
         ("sim run", &["sim", "run", elf, "--functional"]),

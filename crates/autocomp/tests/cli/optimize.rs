@@ -43,6 +43,10 @@ fn the_result_is_what_was_measured() {
         (value["status"].as_str(), value["reason"].as_str()),
         (Some("finished"), Some("evaluations"))
     );
+    assert_eq!(
+        value["reason_text"],
+        "all 10 evaluations that are allowed are done"
+    );
     assert_eq!((figure("evaluations"), figure("seed")), (10.0, 7.0));
     assert!(figure("best_cycles") < figure("baseline_cycles"), "{value}");
     assert!((figure("speedup") - figure("baseline_cycles") / figure("best_cycles")).abs() < 1e-9);
@@ -79,7 +83,11 @@ fn the_result_is_what_was_measured() {
     let (_, runs) = place.json(&["runs"]);
     assert_eq!(
         runs["runs"][0]["status"],
-        serde_json::json!({ "state": "finished", "reason": "evaluations" })
+        serde_json::json!({
+            "state": "finished",
+            "reason": "evaluations",
+            "message": "all 10 evaluations that are allowed are done",
+        })
     );
     let listed = place.call(&["runs"]).stdout;
     assert!(
@@ -95,6 +103,16 @@ fn standard_output_has_the_result_only() {
     let ended = place.call(&arguments(&problem, &[]));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.starts_with("\nbaseline "), "{}", ended.stdout);
+    assert!(
+        ended
+            .stdout
+            .contains("\nfinished       all 10 evaluations that are allowed are done\n")
+    );
+    let shown = place.call(&["show", "runs/gemm-64-s7"]).stdout;
+    assert!(
+        shown.contains(": finished: all 10 evaluations that are allowed are done\n"),
+        "{shown}"
+    );
     assert!(
         ended.stdout.contains("how it got there:\n")
             && ended.stdout.contains("best kernel  runs/gemm-64-s7/best.c")
@@ -193,6 +211,74 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
     }
 }
 
+/// Returns the processes that evaluate for another one.
+fn evaluators_of(parent: u32) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let names = processes.map(|process| process.file_name().to_string_lossy().into_owned());
+    names
+        .filter(|name| {
+            let stat = fs::read_to_string(format!("/proc/{name}/stat")).unwrap_or_default();
+            let after_name = stat.rsplit(") ").next().unwrap_or_default();
+            let fields: Vec<&str> = after_name.split(' ').collect();
+            let line = fs::read(format!("/proc/{name}/cmdline")).unwrap_or_default();
+            fields.get(1) == Some(&parent.to_string().as_str()) && line == b"autocomp\0evaluator\0"
+        })
+        .collect()
+}
+
+#[test]
+fn evaluators_that_die_change_nothing_and_live_no_longer_than_the_run() {
+    let place = Place::new();
+    let expected = undisturbed(&place, "undisturbed");
+    let problem = problem();
+    let mut run = place
+        .std_command()
+        .args(arguments(&problem, &["--run-dir", "run"]))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut killed = Vec::new();
+    while killed.len() < 2 && run.try_wait().unwrap().is_none() {
+        for pid in evaluators_of(run.id()) {
+            if !killed.contains(&pid) {
+                let kill = ["-c", "kill -KILL \"$0\"", &pid];
+                std::process::Command::new("sh")
+                    .args(kill)
+                    .status()
+                    .unwrap();
+                killed.push(pid);
+                break;
+            }
+        }
+    }
+    assert!(!killed.is_empty());
+    assert!(run.wait().unwrap().success());
+    let (_, shown) = place.json(&["show", "run"]);
+    assert_eq!(shown["history"], expected["history"]);
+
+    let mut run = place
+        .std_command()
+        .args(arguments(&problem, &["--run-dir", "other"]))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut evaluators = Vec::new();
+    while evaluators.is_empty() && run.try_wait().unwrap().is_none() {
+        evaluators = evaluators_of(run.id());
+    }
+    assert!(!evaluators.is_empty());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    for pid in evaluators {
+        let line = || fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        while line() == b"autocomp\0evaluator\0" {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
 #[test]
 fn a_kernel_that_nothing_is_found_for() {
     let place = Place::new();
@@ -250,6 +336,12 @@ fn a_run_is_not_resumed_on_another_course() {
 
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
+    for signal in ["INT", "TERM", "HUP"] {
+        interrupted_by(signal);
+    }
+}
+
+fn interrupted_by(signal: &str) {
     let place = Place::new();
     let expected = undisturbed(&place, "undisturbed");
     let problem = problem();
@@ -268,12 +360,12 @@ fn an_interrupted_run_says_how_to_go_on() {
     }
     let pid = child.id().to_string();
     let killed = std::process::Command::new("sh")
-        .args(["-c", "kill -INT \"$0\"", &pid])
+        .args(["-c", &format!("kill -{signal} \"$0\""), &pid])
         .status();
     assert!(killed.unwrap().success());
     let output = child.wait_with_output().unwrap();
     let ended = place.ended(&output);
-    assert_eq!(ended.code, Some(130), "{}", ended.transcript());
+    assert_eq!(ended.code, Some(130), "{signal}: {}", ended.transcript());
     assert!(
         ended
             .stderr

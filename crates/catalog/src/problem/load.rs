@@ -13,11 +13,15 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
+/// Endings of files beside a problem's kernels.
+const NO_KERNELS: [&str; 3] = ["toml", "md", "h"];
+
 /// `problem.toml` as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProblemFile {
-    target: String,
+    #[serde(alias = "targets")]
+    target: OneOrMore,
     description: String,
     pub(super) entry: Spanned<String>,
     pub(super) signature: Spanned<String>,
@@ -31,6 +35,14 @@ pub(super) struct ProblemFile {
     #[serde(default)]
     axis: Vec<AxisFile>,
     input_set: Vec<Spanned<InputSet>>,
+}
+
+/// One name, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,8 +102,10 @@ pub(crate) fn load(
     let kernels: BTreeMap<String, String> = texts
         .iter()
         .filter_map(|(path, text)| {
-            let stem = path.strip_suffix(".c")?;
-            (stem != "reference" && !stem.contains('/')).then(|| (stem.to_owned(), text.clone()))
+            let (stem, ending) = path.rsplit_once('.')?;
+            let is_kernel =
+                stem != "reference" && !stem.contains('/') && !NO_KERNELS.contains(&ending);
+            is_kernel.then(|| (stem.to_owned(), text.clone()))
         })
         .collect();
 
@@ -108,7 +122,10 @@ pub(crate) fn load(
     }
     Ok(Problem {
         name: name.to_owned(),
-        target: file.target,
+        targets: match file.target {
+            OneOrMore::One(name) => vec![name],
+            OneOrMore::More(names) => names,
+        },
         description: file.description,
         entry: file.entry.into_inner(),
         signature: file.signature.into_inner().trim().to_owned(),

@@ -3,7 +3,8 @@
 //! Arguments are passed by position, so a signature of another order or other extents
 //! would compile and compare something else than what is described.
 
-use super::{Buffer, DataType};
+use super::Buffer;
+use crate::data_type::DataType;
 
 /// Words that say nothing about a parameter's elements.
 const QUALIFIERS: [&str; 5] = ["const", "volatile", "restrict", "__restrict", "static"];
@@ -84,12 +85,27 @@ fn mismatch(parameter: &Parameter<'_>, buffer: &Buffer) -> Option<String> {
             "is `{found}`, but the buffer at this place is `{name}`"
         ));
     }
-    let (type_name, others): (_, [&str; 2]) = match dtype {
-        DataType::Int8 => ("int8_t", ["int32_t", "float"]),
-        DataType::Int32 => ("int32_t", ["int8_t", "float"]),
-        DataType::Float32 => ("float", ["int8_t", "int32_t"]),
+    // What is not one of these may be a type of the target's own.
+    let known = |dtype: DataType| match dtype {
+        DataType::Int8 => Some("int8_t"),
+        DataType::UInt8 => Some("uint8_t"),
+        DataType::Int32 => Some("int32_t"),
+        DataType::Float32 => Some("float"),
+        DataType::Float16 | DataType::BFloat16 => None,
     };
-    if others.contains(&parameter.element) {
+    let others = [
+        DataType::Int8,
+        DataType::UInt8,
+        DataType::Int32,
+        DataType::Float32,
+    ];
+    let mut others = others
+        .into_iter()
+        .filter(|other| other != dtype)
+        .filter_map(known);
+    if let Some(type_name) = known(*dtype)
+        && others.any(|other| other == parameter.element)
+    {
         let found = parameter.element;
         return Some(format!(
             "has elements of type `{found}`, those of buffer `{name}` are `{type_name}`"
@@ -107,7 +123,8 @@ fn mismatch(parameter: &Parameter<'_>, buffer: &Buffer) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::contradiction;
-    use crate::problem::{Buffer, DataType, Role};
+    use crate::data_type::DataType;
+    use crate::problem::{Buffer, Role};
 
     fn said(parameters: &str) -> Option<String> {
         let buffer = |name: &str, dtype, shape: &[u64]| Buffer {

@@ -135,7 +135,7 @@ fn what_is_said_about_broken_descriptions() {
 
 #[test]
 fn what_is_said_about_broken_targets() {
-    const TARGET: &str = "name = \"mine\"\nlanguage = \"c\"\ndescription = \"d\"\n\
+    const TARGET: &str = "name = \"mine\"\nfamily = \"gemmini\"\nlanguage = \"c\"\ndescription = \"d\"\n\
         inherits = \"gemmini-int8-16\"\ndefault_machine = \"m\"\n\
         roofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n";
     let load = |text: &str, machine: &str| {

@@ -79,7 +79,10 @@ fn a_single_problem_folder_is_named_by_itself() {
 
 #[test]
 fn the_problem_in_the_documentation_is_sound() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/problems.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/adding-a-problem.md"
+    );
     let text = fs::read_to_string(path).expect("the documentation");
     let blocks = text.split("```").skip(1).step_by(2);
     let blocks: Vec<&str> = blocks
@@ -145,7 +148,7 @@ fn a_target_of_a_user_may_inherit_a_built_in_one() {
             (
                 "targets/small/target.toml",
                 "name = \"small\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"gemmini-int8-16\"\n\
-                 default_machine = \"m\"\nroofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n",
+                 default_machine = \"m\"\nfamily = \"gemmini\"\nroofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n",
             ),
             ("targets/small/architecture.md", "# Small\n"),
             ("targets/small/machines/m.toml", "x = 1\n"),

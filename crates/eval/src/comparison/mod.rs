@@ -2,7 +2,7 @@
 
 mod pattern;
 
-use autocomp_catalog::{Buffer, DataType, Tolerance};
+use autocomp_catalog::{Buffer, Tolerance};
 use autocomp_core::{Diagnostic, Severity, Stage};
 use pattern::Mismatches;
 
@@ -30,15 +30,15 @@ pub fn compare(
             let at = idx * width..(idx + 1) * width;
             expected[at.clone()] != got[at.clone()]
                 && !is_close(
-                    value(buffer.dtype, &expected[at.clone()]),
-                    value(buffer.dtype, &got[at]),
+                    buffer.dtype.value(&expected[at.clone()]),
+                    buffer.dtype.value(&got[at]),
                     tolerance,
                 )
         })
         .collect();
     let first = *wrong.first()?;
     let element =
-        |bytes: &[u8], idx: usize| value(buffer.dtype, &bytes[idx * width..(idx + 1) * width]);
+        |bytes: &[u8], idx: usize| buffer.dtype.value(&bytes[idx * width..(idx + 1) * width]);
     let n_poison = wrong
         .iter()
         .filter(|idx| got[*idx * width..][..width] == poison[*idx * width..][..width])
@@ -52,7 +52,7 @@ pub fn compare(
         buffer.elements(),
         buffer.name
     );
-    let text = |bytes: &[u8], idx: usize| shown(buffer.dtype, &bytes[idx * width..][..width]);
+    let text = |bytes: &[u8], idx: usize| buffer.dtype.shown(&bytes[idx * width..][..width]);
     let (at, right, pattern) = (
         place(buffer, first),
         text(expected, first),
@@ -138,10 +138,13 @@ fn relation(
             },
             offset.abs()
         ))
-    } else if buffer.dtype == DataType::Int8
-        && all(&|expected, _| expected == 127.0 || expected == -128.0)
+    } else if let Some((least, greatest)) = buffer.dtype.limits()
+        && all(&|expected, _| expected == greatest || expected == least)
     {
-        Some("wrong only where the right value is at the limit of int8: sums must be clamped, once, at the end".into())
+        Some(format!(
+            "wrong only where the right value is at the limit of {}: sums must be clamped, once, at the end",
+            buffer.dtype.name()
+        ))
     } else {
         None
     }
@@ -157,25 +160,6 @@ pub fn place(buffer: &Buffer, element: usize) -> String {
     }
     let indices: Vec<String> = indices.iter().rev().map(|idx| format!("[{idx}]")).collect();
     format!("{}{}", buffer.name, indices.concat())
-}
-
-/// Returns an element as a number; every integer type here fits exactly.
-pub fn value(dtype: DataType, bytes: &[u8]) -> f64 {
-    match (dtype, bytes) {
-        (DataType::Int8, [byte]) => f64::from(byte.cast_signed()),
-        (DataType::Int32, [a, b, c, d]) => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
-        (DataType::Float32, [a, b, c, d]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
-        _ => f64::NAN,
-    }
-}
-
-/// Returns an element as text, with as many digits as its type has.
-pub fn shown(dtype: DataType, bytes: &[u8]) -> String {
-    let value = value(dtype, bytes);
-    match dtype {
-        DataType::Float32 => (value as f32).to_string(),
-        DataType::Int8 | DataType::Int32 => value.to_string(),
-    }
 }
 
 fn is_close(expected: f64, got: f64, tolerance: Tolerance) -> bool {

@@ -2,6 +2,8 @@
 //! just enough of its lexical form to tell whether a reply is a kernel.
 
 mod check;
-pub mod text;
+mod language;
+mod text;
 
 pub use check::{MAX_SOURCE_BYTES, check};
+pub use language::C;

@@ -1,9 +1,11 @@
 //! Just enough of C's lexical form to find a function in hostile text.
 
+use autocomp_core::Expansion;
+
 /// Returns `source` with comments, strings and character literals replaced by
 /// spaces, byte for byte, so that offsets stay valid. Line ends are kept.
 #[must_use]
-pub fn blank(source: &str) -> Vec<u8> {
+pub(crate) fn blank(source: &str) -> Vec<u8> {
     let bytes = source.as_bytes();
     let mut blanked = bytes.to_vec();
     let mut idx = 0;
@@ -57,7 +59,7 @@ fn literal_end(bytes: &[u8], start: usize, quote: u8) -> usize {
 
 /// Returns whether braces and parentheses are balanced outside comments and literals.
 #[must_use]
-pub fn is_balanced(blanked: &[u8]) -> bool {
+pub(crate) fn is_balanced(blanked: &[u8]) -> bool {
     let mut braces = 0_i64;
     let mut parens = 0_i64;
     for byte in blanked {
@@ -78,7 +80,7 @@ pub fn is_balanced(blanked: &[u8]) -> bool {
 /// Returns whether a function named `entry` is defined (not only declared or
 /// called): its name, a parameter list, then a brace, at the outermost level.
 #[must_use]
-pub fn defines(blanked: &[u8], entry: &str) -> bool {
+pub(crate) fn defines(blanked: &[u8], entry: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut depth = 0_i64;
     let mut idx = 0;
@@ -129,21 +131,10 @@ fn body_follows(rest: &[u8]) -> bool {
     false
 }
 
-/// A macro as a source defines it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Macro {
-    /// Its name.
-    pub name: String,
-    /// The line of its definition, from 1.
-    pub line: u32,
-    /// What it stands for, in one line; empty if for nothing.
-    pub body: String,
-}
-
 /// Returns the macros that `source` defines, in the order of their lines.
 /// Comments and strings may hide one or make one up: good for hints only.
 #[must_use]
-pub fn macros(source: &str) -> Vec<Macro> {
+pub fn macros(source: &str) -> Vec<Expansion> {
     let mut macros = Vec::new();
     let mut lines = source.lines().enumerate();
     while let Some((idx, line)) = lines.next() {
@@ -164,7 +155,7 @@ pub fn macros(source: &str) -> Vec<Macro> {
             None => rest,
         };
         if !name.is_empty() {
-            macros.push(Macro {
+            macros.push(Expansion {
                 name: name.to_owned(),
                 line: idx as u32 + 1,
                 body: body.trim().to_owned(),
@@ -176,12 +167,12 @@ pub fn macros(source: &str) -> Vec<Macro> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Macro, blank, defines, is_balanced, macros};
+    use super::{blank, defines, is_balanced, macros};
 
     #[test]
     fn macros_are_found_with_their_lines() {
         let source = "#define N 4\nint x;\n  # define MOVE(i, j) mvin(a[i], j); \\\n    fence()\n#define NOTHING\n#undef N\n#define";
-        let of = |name: &str, line, body: &str| Macro {
+        let of = |name: &str, line, body: &str| autocomp_core::Expansion {
             name: name.to_owned(),
             line,
             body: body.to_owned(),

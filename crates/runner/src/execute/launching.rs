@@ -221,8 +221,8 @@ fn tried_near(search: &Search, id: CandidateId, blobs: &Blobs) -> Result<Vec<Tri
             menu_item: plan.menu_item,
             plan: plan.text,
             outcome: evaluation.map(|it| it.outcome),
-            cycles: evaluation.and_then(|it| it.cycles()).map(|it| it.0),
-            cycles_before: before.cycles.0,
+            cost: evaluation.and_then(|it| it.cost()).map(|it| it.value),
+            cost_before: before.cost.value,
             is_same: attempt.source == Some(before.source),
             finding: evaluation.map_or_else(String::new, |it| finding(it).to_owned()),
         })
@@ -286,7 +286,7 @@ fn ancestors_of(
             })?;
             Ok(Ancestor {
                 kernel: blobs.get_text(pair[0].source)?,
-                cycles: Some(pair[0].cycles.0),
+                cost: Some(pair[0].cost.value),
                 menu_item: plan
                     .as_ref()
                     .map_or_else(String::new, |plan| plan.menu_item.clone()),

@@ -1,7 +1,7 @@
 //! Events of every kind with anything in them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, Cycles, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
+    CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
     IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanKind, PlanRecord,
     Planned, Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
@@ -109,10 +109,15 @@ fn evaluation() -> impl Strategy<Value = Evaluation> {
     });
     let measurement =
         (any::<[u64; 4]>(), figure()).prop_map(|(counts, percent_of_peak)| Measurement {
-            cycles: Cycles(counts[0]),
-            cold_cycles: Cycles(counts[1]),
-            instructions: counts[2],
-            ideal_cycles: Cycles(counts[3]),
+            cost: Cost::cycles(counts[0]),
+            figures: [
+                ("cold".to_owned(), counts[1]),
+                ("instructions".to_owned(), counts[2]),
+            ]
+            .into(),
+            samples: Vec::new(),
+            ratio_to_baseline: None,
+            floor: Cost::cycles(counts[3]),
             percent_of_peak,
             engine: "sim".to_owned(),
             compiler: "cc".to_owned(),
@@ -161,7 +166,7 @@ pub fn event() -> impl Strategy<Value = Event> {
             key,
             parent: CandidateId(parent),
             source,
-            cycles: Cycles(cycles),
+            cost: Cost::cycles(cycles),
         },
     );
     let start = (
@@ -276,7 +281,7 @@ pub fn event() -> impl Strategy<Value = Event> {
             Event::Finished(Finished {
                 reason: FinishReason::Stalled,
                 best: cycles.map(|_| CandidateId(3)),
-                best_cycles: cycles.map(Cycles),
+                best_cost: cycles.map(Cost::cycles),
                 evaluations,
             })
         }),

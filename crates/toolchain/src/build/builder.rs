@@ -1,16 +1,18 @@
 //! From a source to a program, through the cache.
 
 use super::compiler_output::{self, Blame};
+use super::runtime::{Runtime, object_name};
 use super::tools;
 use crate::Toolchain;
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
 use autocomp_eval::EvalError;
-use autocomp_eval::{FileStore, make_folder, unwritable};
+use autocomp_eval::cache::{LEFTOVER_AGE, remove_older};
+use autocomp_eval::{CachePart, FileStore, unwritable};
 use autocomp_sandbox::{Exit, ProcessRule, SandboxReport};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::SystemTime;
 
 /// Version of what builds mean; part of every key.
 const BUILD_VERSION: u32 = 1;
@@ -18,10 +20,6 @@ const BUILD_VERSION: u32 = 1;
 /// Processor time of one compiler run, seconds. Kernels compile in well under
 /// one.
 const CPU_SECONDS: u64 = 10;
-
-/// From this age on nobody works in a working folder any more: no build may
-/// take that long.
-const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 
 /// One source file to be linked with the target's runtime.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +67,9 @@ pub enum Build {
 #[derive(Debug)]
 pub struct Builder {
     toolchain: Toolchain,
-    cache: FileStore,
+    cache: Option<FileStore>,
     scratch: PathBuf,
-    /// Folder with the runtime's files and, compiled, its objects.
-    runtime: PathBuf,
+    runtime: Runtime,
     objects: Vec<PathBuf>,
     script: PathBuf,
     runtime_key: ContentHash,
@@ -107,37 +104,38 @@ impl Builder {
         // Absolute, since tools run in folders of their own.
         let cache_folder =
             std::path::absolute(cache_folder).map_err(|error| unwritable(cache_folder, &error))?;
-        let runtime = cache_folder.join("runtimes").join(runtime_key.short());
-        let sources = || {
-            files
-                .iter()
-                .map(|(name, _)| *name)
-                .filter(|name| is_source(name))
-        };
-        make_folder(&runtime, |folder| {
-            for (name, contents) in &files {
-                fs::write(folder.join(name), contents)
-                    .map_err(|error| unwritable(folder, &error))?;
-            }
-            for name in sources() {
-                compile_runtime_file(&toolchain, folder, name, entry)?;
-            }
-            Ok(())
-        })?;
-        remove_leftovers(&cache_folder.join("scratch"));
+        let sources: Vec<&str> = files
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| is_source(name))
+            .collect();
+        let cache = FileStore::new(&cache_folder, CachePart::Builds);
+        let runtime = Runtime::open(
+            cache_folder.join("runtimes").join(runtime_key.short()),
+            runtime_key,
+            &files,
+            &sources,
+            &cache,
+            |folder, name| compile_runtime_file(&toolchain, folder, name, entry),
+        )?;
+        // Of builds whose process was killed.
+        if let Some(before) = SystemTime::now().checked_sub(LEFTOVER_AGE) {
+            remove_older(&cache_folder.join("scratch"), before, &[]);
+        }
         let script = files
             .iter()
             .map(|(name, _)| *name)
             .find(|name| name.ends_with(".ld"))
             .ok_or_else(|| EvalError::Fault("the target's runtime has no linker script".into()))?;
         Ok(Self {
-            script: runtime.join(script),
-            objects: sources()
-                .map(|name| runtime.join(object_name(name)))
+            script: runtime.folder().join(script),
+            objects: sources
+                .iter()
+                .map(|name| runtime.folder().join(object_name(name)))
                 .collect(),
             runtime,
             toolchain,
-            cache: FileStore::new(cache_folder.join("builds")),
+            cache: Some(cache),
             scratch: cache_folder.join("scratch"),
             runtime_key,
             cpu_seconds: CPU_SECONDS,
@@ -149,6 +147,15 @@ impl Builder {
     pub fn with_cpu_seconds(self, cpu_seconds: u64) -> Self {
         Self {
             cpu_seconds,
+            ..self
+        }
+    }
+
+    /// Builds everything anew, and keeps nothing of it.
+    #[must_use]
+    pub fn without_cache(self) -> Self {
+        Self {
+            cache: None,
             ..self
         }
     }
@@ -173,14 +180,20 @@ impl Builder {
     /// source that does not build is [`Build::Failed`].
     pub fn build(&self, source: &Source<'_>) -> Result<Build, EvalError> {
         let key = self.key(source);
-        if let Some(build) = self.cache.get(&key).and_then(|bytes| decode(&bytes)) {
+        let known = self.cache.as_ref().and_then(|cache| cache.get(&key));
+        if let Some(build) = known.and_then(|bytes| decode(&bytes)) {
             return Ok(build);
         }
+        // Others may have changed it since the last build, and a kernel must not
+        // be blamed for that.
+        self.runtime.ensure()?;
         fs::create_dir_all(&self.scratch).map_err(|error| unwritable(&self.scratch, &error))?;
         let folder = tempfile::tempdir_in(&self.scratch)
             .map_err(|error| unwritable(&self.scratch, &error))?;
         let build = self.build_in(folder.path(), source)?;
-        self.cache.put(&key, &encode(&build));
+        if let Some(cache) = &self.cache {
+            cache.put(&key, &encode(&build));
+        }
         Ok(build)
     }
 
@@ -201,7 +214,12 @@ impl Builder {
     fn build_in(&self, folder: &Path, source: &Source<'_>) -> Result<Build, EvalError> {
         let path = folder.join(source.name);
         fs::write(&path, source.text).map_err(|error| unwritable(folder, &error))?;
-        let policy = tools::policy(&self.toolchain, folder, &[&self.runtime], self.cpu_seconds);
+        let policy = tools::policy(
+            &self.toolchain,
+            folder,
+            &[self.runtime.folder()],
+            self.cpu_seconds,
+        );
         let mut extra: Vec<String> = source
             .macros
             .iter()
@@ -218,9 +236,9 @@ impl Builder {
         if let Some(header) = source.header {
             extra.extend(["-include".to_owned(), header.to_owned()]);
         }
-        let args = self
-            .toolchain
-            .compile_args(source.name, "kernel.o", &self.runtime, &extra);
+        let args =
+            self.toolchain
+                .compile_args(source.name, "kernel.o", self.runtime.folder(), &extra);
         let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
         if !report.succeeded() {
             return self.failure(&report, source);
@@ -254,7 +272,7 @@ impl Builder {
         let text = report
             .stderr
             .text()
-            .replace(&format!("{}/", self.runtime.display()), "");
+            .replace(&format!("{}/", self.runtime.folder().display()), "");
         match compiler_output::read(&text, source.name, source.text) {
             Blame::Source(found) => Ok(Build::Failed(found)),
             Blame::Environment(line) => Err(EvalError::Environment {
@@ -264,19 +282,6 @@ impl Builder {
                     "or set AUTOCOMP_CACHE_DIR to a folder on another disk".into(),
                 ],
             }),
-        }
-    }
-}
-
-/// Removes the working folders of builds whose process was killed.
-fn remove_leftovers(scratch: &Path) {
-    for entry in fs::read_dir(scratch).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|meta| meta.modified()).ok();
-        if age
-            .and_then(|time| time.elapsed().ok())
-            .is_some_and(|age| LEFTOVER_AGE < age)
-        {
-            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -301,10 +306,6 @@ fn broken_limit(report: &SandboxReport) -> Option<&'static str> {
 
 fn is_source(name: &str) -> bool {
     name.ends_with(".c") || name.ends_with(".S")
-}
-
-fn object_name(source: &str) -> String {
-    format!("{source}.o")
 }
 
 fn compile_runtime_file(

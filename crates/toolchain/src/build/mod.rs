@@ -2,6 +2,7 @@
 
 mod builder;
 mod compiler_output;
+mod runtime;
 mod tools;
 
 pub use builder::{Build, Builder, Loops, Program, Source};

@@ -5,14 +5,14 @@ use super::Arguments;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::{Output, redacted};
-use crate::proposing::{Proposing, proposing};
+use crate::proposing::{Proposing, proposing, rewriter};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
-use crate::text;
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
 use autocomp_core::{MenuItem, Scope, SearchSettings, Seed, Usage};
 use autocomp_eval::EvaluatorSettings;
+use autocomp_eval::text;
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
 use std::collections::BTreeSet;
@@ -81,7 +81,7 @@ fn start(
     workplace: &mut Workplace,
     output: Output,
 ) -> Result<Prepared, CliError> {
-    let settings = effective_settings(arguments)?;
+    let mut settings = effective_settings(arguments)?;
     let Some(problem_name) = settings.problem.clone() else {
         return Err(CliError::usage("no problem is given")
             .hint("name one on the command line, or as `problem = \"…\"` in the settings file"));
@@ -91,9 +91,18 @@ fn start(
     let problem = workplace.problem(&problem_name)?;
     check_run_dir(arguments)?;
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
+    workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
+    if arguments.polish.is_none() && rewriter(&bench)?.is_none() {
+        settings.search.polish = 0;
+    }
     let proposing = proposing(&settings, &bench, &Usage::default())?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
+    let mut stored = in_stored_form(&settings, workplace);
+    stored.compiler = workplace
+        .is_compiler_named()
+        .then(|| bench.direct.compiler_program().map(Path::to_owned))
+        .flatten();
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -104,7 +113,7 @@ fn start(
         settings: settings.search.clone(),
         menu: settings.menu_of(&bench.target.menu),
         baseline,
-        spec: Some(redacted(&in_stored_form(&settings, workplace).to_toml()?)),
+        spec: Some(redacted(&stored.to_toml()?)),
     };
     let (folder, session) = create(arguments, &settings, new, &bench)?;
     output.message(format!(
@@ -141,13 +150,14 @@ fn resume(
     take_limits(arguments, &mut settings);
     settings.check()?;
     add_data(workplace, &settings)?;
+    workplace.prefer_compiler(settings.compiler.as_deref(), Some(&compiler));
     let bench = open_bench(workplace, &settings, output)?;
     if bench.compiler != compiler {
         return Err(CliError::environment(format!(
-            "the run was measured with {compiler}, but the compiler here is {}",
+            "the run was measured with {compiler}, but the compiler named is {}",
             bench.compiler
         ))
-        .hint("name the same compiler with `--compiler PATH`, or start a new run"));
+        .hint("leave `--compiler` out, name the same compiler with it, or start a new run"));
     }
     let proposing = proposing(&settings, &bench, &spent)?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
@@ -179,7 +189,11 @@ fn replay(
     settings.check()?;
     add_data(workplace, &settings)?;
     check_run_dir(arguments)?;
-    let bench = open_bench(workplace, &settings, output)?;
+    workplace.prefer_compiler(settings.compiler.as_deref(), Some(&new.compiler));
+    let bench = match open_bench(workplace, &settings, output) {
+        Err(_) if workplace.forget_recorded_compiler() => open_bench(workplace, &settings, output)?,
+        other => other?,
+    };
     if bench.compiler != new.compiler {
         output.message(format!(
             "note: the recorded run was measured with {}, this one is with {}; cycles may differ",
@@ -311,10 +325,10 @@ fn refuse_other_course(
 
 /// Brings the user's folders into the catalog.
 fn add_data(workplace: &mut Workplace, settings: &Settings) -> Result<(), CliError> {
-    settings
-        .data
-        .iter()
-        .try_for_each(|folder| workplace.add_data(folder))
+    for folder in &settings.data {
+        workplace.add_data(folder)?;
+    }
+    Ok(())
 }
 
 /// Returns the settings as they are stored with the run: good from any folder.
@@ -450,11 +464,15 @@ fn open_bench(
     output: Output,
 ) -> Result<Bench, CliError> {
     let problem = settings.problem.as_deref().unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = settings.workers.unwrap_or(processors).max(1);
     Bench::open(
         workplace,
         problem,
         settings.machine.as_deref(),
         EvaluatorSettings {
+            // Each worker has an evaluator of its own, which knows nothing of the others.
+            threads: (processors / workers).max(1),
             // Only models read the feedback.
             experiments: !settings.language_models().is_empty(),
             ..evaluator_settings(true)

@@ -21,7 +21,7 @@ use compiler::{cache_folder, problem, toolchain};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Kernels of the problem.
-const KERNELS: [&str; 4] = ["baseline", "library", "expert", "fsm"];
+const KERNELS: [&str; 4] = ["baseline", "software", "expert", "fsm"];
 
 /// What somebody writes who knows nothing of schedules.
 const PLAIN: &str = include_str!("../../../../autocomp/tests/kernels/plain_512.c");

@@ -18,7 +18,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::cell::Cell;
 use std::time::Duration;
 
-const KERNELS: [&str; 4] = ["baseline", "library", "expert", "fsm"];
+const KERNELS: [&str; 4] = ["baseline", "software", "expert", "fsm"];
 const TIERS: [&str; 3] = ["check", "test", "time"];
 
 fn evaluator() -> (Problem, GemminiEvaluator) {
@@ -59,7 +59,7 @@ fn evaluations(criterion: &mut Criterion) {
             let cycles = first
                 .measurement
                 .as_ref()
-                .map_or(0, |it| it.cycles.0 + it.cold_cycles.0);
+                .map_or(0, |it| it.cost.value + it.figures["cold_cycles"]);
             group.throughput(Throughput::Elements(match name {
                 "time" => cycles,
                 _ => 1,

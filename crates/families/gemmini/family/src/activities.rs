@@ -3,7 +3,8 @@
 use super::attribution::{Segment, joined};
 use super::core_lines::CoreTally;
 use super::profiling::Lines;
-use autocomp_eval::timeline::{Activity, Counter, Timeline, Track};
+use crate::tracks;
+use autocomp_eval::timeline::{Activity, Counter, Timeline};
 use autocomp_gemmini::timing::{Action, Recording, Unit};
 use std::collections::BTreeMap;
 
@@ -29,7 +30,7 @@ pub(super) fn timeline<'n>(
         activities.push(Activity {
             line,
             holds_up: waiting.filter(|waiting| Some(*waiting) != line),
-            ..between(Track::Cause, name, segment.start, segment.end)
+            ..between(tracks::CAUSE, name, segment.start, segment.end)
         });
     }
     for operation in &recording.operations {
@@ -40,13 +41,13 @@ pub(super) fn timeline<'n>(
         };
         activities.push(Activity {
             line: lines.of(operation.pc),
-            ..between(Track::Array, name, operation.start, operation.end())
+            ..between(tracks::ARRAY, name, operation.start, operation.end())
         });
     }
     for command in &recording.commands {
         let (track, way) = match command.unit {
-            Unit::Load => (Track::Load, "in"),
-            Unit::Store => (Track::Store, "out"),
+            Unit::Load => (tracks::LOAD, "in"),
+            Unit::Store => (tracks::STORE, "out"),
             Unit::Execute => continue,
         };
         let Action::Move { address, bytes, .. } = command.action else {
@@ -64,8 +65,8 @@ pub(super) fn timeline<'n>(
         });
     }
     for (track, name, spans) in [
-        (Track::Port, "bytes arrive", &recording.arriving),
-        (Track::Outer, "read", &recording.outer),
+        (tracks::PORT, "bytes arrive", &recording.arriving),
+        (tracks::OUTER, "read", &recording.outer),
     ] {
         for span in joined(spans.iter().map(|it| (it.start, it.end))) {
             activities.push(between(track, name, span.start, span.end));
@@ -74,12 +75,12 @@ pub(super) fn timeline<'n>(
     for fence in &recording.fences {
         activities.push(Activity {
             line: lines.of(fence.pc),
-            ..between(Track::CoreWait, "fence", fence.start, fence.end)
+            ..between(tracks::CORE_WAIT, "fence", fence.start, fence.end)
         });
     }
     for miss in &recording.misses {
         let name = if miss.fetch { "code miss" } else { "data miss" };
-        activities.push(between(Track::CoreWait, name, miss.start, miss.end));
+        activities.push(between(tracks::CORE_WAIT, name, miss.start, miss.end));
     }
     if let Some(tally) = tally {
         activities.extend(core(tally, start, lines));
@@ -90,6 +91,7 @@ pub(super) fn timeline<'n>(
         texts.entry(line).or_insert_with(|| lines.text(line));
     }
     Timeline {
+        unit: "cycle",
         activities,
         counters: station(recording, start),
         texts,
@@ -108,8 +110,8 @@ fn core(tally: &CoreTally, start: u64, lines: &mut Lines<'_>) -> Vec<Activity> {
         let at = step.start.saturating_sub(start);
         let kind = Some((ends, waiting));
         match activities.last_mut() {
-            Some(last) if before == kind && last.start + last.cycles == at => {
-                last.cycles += step.end - step.start;
+            Some(last) if before == kind && last.start + last.duration == at => {
+                last.duration += step.end - step.start;
                 last.waits = last.waits.map(|waits| waits + step.waits);
             }
             _ => {
@@ -125,7 +127,7 @@ fn core(tally: &CoreTally, start: u64, lines: &mut Lines<'_>) -> Vec<Activity> {
                 activities.push(Activity {
                     line: ends[0].or(ends[1]),
                     waits: Some(step.waits),
-                    ..Activity::new(Track::Core, name, at, step.end - step.start)
+                    ..Activity::new(tracks::CORE, name, at, step.end - step.start)
                 });
             }
         }

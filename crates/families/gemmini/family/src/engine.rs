@@ -1,5 +1,6 @@
 //! The simulated machine that kernels run on.
 
+use crate::family::machine_config;
 use crate::profile::Removal;
 use crate::stock::Stock;
 use autocomp_catalog::Target;
@@ -32,19 +33,7 @@ impl Engine {
     /// Reads the machine called `machine` of `target`; its default if none.
     pub(super) fn new(target: &Target, machine: Option<&str>) -> Result<Self, EvalError> {
         let name = machine.unwrap_or(&target.default_machine);
-        let unusable = |message: String| EvalError::Input {
-            message,
-            remedies: vec![format!(
-                "correct machines/{name}.toml in the folder of target {}",
-                target.name
-            )],
-        };
-        let text = target
-            .machine(machine)
-            .map_err(|error| unusable(error.to_string()))?;
-        let config = MachineConfig::from_toml(text).map_err(|error| {
-            unusable(format!("machine {name} of target {}: {error}", target.name))
-        })?;
+        let config = machine_config(target, name)?;
         Ok(Self {
             accelerator: config.accelerator.clone(),
             config,
@@ -53,7 +42,7 @@ impl Engine {
                 target.name,
                 &ENGINE_HASH[..8]
             ),
-            text: text.to_owned(),
+            text: target.machine(Some(name)).unwrap_or_default().to_owned(),
             recordings: Stock::default(),
         })
     }

@@ -9,12 +9,12 @@ use super::trial::Trial;
 use crate::profile::Profile;
 use autocomp_c::check;
 use autocomp_catalog::{Problem, Roofline, Target};
-use autocomp_core::{ContentHash, ContentHasher, Cycles, Evaluation, Outcome, Seed, TierCost};
-use autocomp_eval::FileStore;
+use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
 use autocomp_eval::ThreadCount;
 use autocomp_eval::Verdict;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
+use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_eval::{TierClock, nanos};
 use autocomp_riscv::Limits;
@@ -42,7 +42,7 @@ const CYCLES_PER_INSTRUCTION: u64 = 8;
 
 /// What profiling a kernel gives.
 #[derive(Clone, Debug)]
-pub enum Profiled {
+pub enum Explained {
     /// The kernel is right; this is where its cycles go.
     Right {
         /// Sums.
@@ -71,7 +71,8 @@ pub struct GemminiEvaluator {
     computing: Mutex<()>,
     pub(super) settings: EvaluatorSettings,
     threads: ThreadCount,
-    pub(super) ideal: Cycles,
+    /// Cycles that no kernel can be below.
+    pub(super) ideal: u64,
     pub(super) roofline: Roofline,
     base_key: ContentHash,
 }
@@ -96,17 +97,24 @@ impl GemminiEvaluator {
             .runtime
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-        let builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
-        let roofline = &target.roofline;
-        let compute = problem.work.macs as f64 / roofline.peak_macs_per_cycle;
-        let traffic = problem.work.bytes as f64 / roofline.bytes_per_cycle;
-        let ideal = Cycles(compute.max(traffic).ceil() as u64);
+        let mut builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
+        if !settings.use_cache {
+            builder = builder.without_cache();
+        }
+        let roofline = target.roofline.filter(|it| it.unit == Unit::Cycles);
+        let roofline = roofline.ok_or_else(|| EvalError::Input {
+            message: format!("target {} has no roofline in cycles", target.name),
+            remedies: vec![
+                "give `peak_macs_per_cycle` and `bytes_per_cycle` in `[roofline]` of its target.toml".into(),
+            ],
+        })?;
+        let ideal = roofline.floor(&problem.work).value;
         let mut hasher = ContentHasher::new("autocomp evaluation");
         hasher.update(&problem.oracle_hash.0);
         hasher.update(&builder.runtime_key().0);
         hasher.update(ENGINE_HASH.as_bytes());
         hasher.update(engine.text.as_bytes());
-        hasher.update(&ideal.0.to_le_bytes());
+        hasher.update(&ideal.to_le_bytes());
         hasher.update(&settings.seed.0.to_le_bytes());
         hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
         hasher.update(&[u8::from(settings.experiments)]);
@@ -119,8 +127,8 @@ impl GemminiEvaluator {
                 .collect(),
             evaluations: settings
                 .use_cache
-                .then(|| FileStore::new(cache_folder.join("evaluations"))),
-            answers: FileStore::new(cache_folder.join("answers")),
+                .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
+            answers: FileStore::new(cache_folder, CachePart::Answers),
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
@@ -130,7 +138,7 @@ impl GemminiEvaluator {
             builder,
             settings,
             ideal,
-            roofline: *roofline,
+            roofline,
         })
     }
 
@@ -148,7 +156,7 @@ impl GemminiEvaluator {
 
     /// Returns the cycles that no kernel can be below.
     #[must_use]
-    pub fn ideal_cycles(&self) -> Cycles {
+    pub fn ideal_cycles(&self) -> u64 {
         self.ideal
     }
 
@@ -166,14 +174,14 @@ impl GemminiEvaluator {
     ///
     /// # Errors
     /// An [`EvalError`] if autocomp or its environment failed.
-    pub fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+    pub fn explain(&self, source: &str) -> Result<Explained, EvalError> {
         let evaluation = self.evaluate(source)?;
         if evaluation.outcome != Outcome::Ok {
-            return Ok(Profiled::Failed(Box::new(evaluation)));
+            return Ok(Explained::Failed(Box::new(evaluation)));
         }
         let (_, profiled) = self.judge(source, true, &mut TierClock::default())?;
         match profiled {
-            Some((profile, Some(timeline))) => Ok(Profiled::Right {
+            Some((profile, Some(timeline))) => Ok(Explained::Right {
                 profile: Box::new(profile),
                 timeline,
             }),
@@ -231,7 +239,7 @@ impl GemminiEvaluator {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        let beyond = self.ideal.0.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
+        let beyond = self.ideal.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
         let derived = MIN_INSTRUCTIONS.saturating_add(beyond);
         let instructions = self.settings.max_instructions.unwrap_or(derived);
         Limits {

@@ -5,7 +5,7 @@ use super::findings::Kernel;
 use super::session::Session;
 use crate::profile::{LineCycles, Profile};
 use autocomp_catalog::Problem;
-use autocomp_core::{Cycles, Feedback, LineCost, SourceLocation};
+use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
 use autocomp_gemmini_sim::CallReport;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) fn feedback(
     session: &mut Session<'_>,
     report: &CallReport,
     counts: &CallCounts,
-    ideal: Cycles,
+    ideal: u64,
     problem: &Problem,
     kernel: Kernel<'_>,
 ) -> Feedback {
@@ -55,7 +55,7 @@ pub(super) fn feedback(
     let mut text = format!(
         "The kernel takes {} cycles, {:.1} % of peak.",
         report.cycles,
-        100.0 * ideal.0 as f64 / cycles
+        100.0 * ideal as f64 / cycles
     );
     let mut lines = Vec::new();
     if let Some(engine) = accelerator.timing() {
@@ -116,7 +116,7 @@ pub(super) fn refine(feedback: &mut Feedback, profile: &Profile, kernel: Kernel<
                 line: line.line?,
                 column: None,
             },
-            cycles: Cycles(line.cycles),
+            cost: Cost::cycles(line.cycles),
             cause: cause.name().to_owned(),
         })
     };
@@ -227,13 +227,13 @@ fn line_costs(
                 .map_or("mesh", |idx| causes[idx]);
             LineCost {
                 location,
-                cycles: Cycles(sums.iter().sum()),
+                cost: Cost::cycles(sums.iter().sum()),
                 cause: cause.to_owned(),
             }
         })
-        .filter(|line| 0 < line.cycles.0)
+        .filter(|line| 0 < line.cost.value)
         .collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.cycles));
+    lines.sort_by_key(|line| std::cmp::Reverse(line.cost));
     lines.truncate(MAX_LINES);
     lines
 }

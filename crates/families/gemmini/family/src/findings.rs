@@ -3,7 +3,7 @@
 use super::session::Session;
 use autocomp_catalog::Buffer;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
-use autocomp_eval::comparison::{place, shown};
+use autocomp_eval::comparison::place;
 use autocomp_gemmini_sim::{Program, Spin, Stop};
 use autocomp_riscv::{Fault, FaultKind, Limits};
 use std::collections::BTreeSet;
@@ -253,7 +253,7 @@ pub(super) fn input_changed(
         .filter(|idx| before[idx * width..][..width] != after[idx * width..][..width])
         .collect();
     let first = changed.first().copied().unwrap_or(0);
-    let number = |bytes: &[u8]| shown(buffer.dtype, &bytes[first * width..][..width]);
+    let number = |bytes: &[u8]| buffer.dtype.shown(&bytes[first * width..][..width]);
     let mut found = diagnostic(
         "input-changed",
         format!(

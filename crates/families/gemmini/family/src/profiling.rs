@@ -204,8 +204,8 @@ pub(super) fn profile(
     units.extend(other_units(report, ways));
     let mut profile = Profile {
         cycles,
-        ideal_cycles: evaluator.ideal.0,
-        percent_of_peak: 100.0 * evaluator.ideal.0 as f64 / cycles.max(1) as f64,
+        ideal_cycles: evaluator.ideal,
+        percent_of_peak: 100.0 * evaluator.ideal as f64 / cycles.max(1) as f64,
         bottleneck: String::new(),
         causes,
         lines: line_cycles,

@@ -21,7 +21,7 @@ use super::session::{Session, SessionKind, Watch};
 use super::trial::{Called, Trial};
 use crate::profile::Profile;
 use autocomp_catalog::Ranking;
-use autocomp_core::{Cycles, Diagnostic, Feedback, Measurement, Outcome, Stage};
+use autocomp_core::{Cost, Diagnostic, Feedback, Measurement, Outcome, Stage};
 use autocomp_eval::Verdict;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
@@ -299,19 +299,24 @@ impl<'a> Trial<'a> {
             refine(&mut feedback, profile, self.kernel);
         }
         for report in reports {
-            if report.cycles < evaluator.ideal.0 {
+            if report.cycles < evaluator.ideal {
                 return Err(self.below_floor(report.cycles, &feedback));
             }
         }
         let ranked = reports[self.ranked()];
         let measurement = Measurement {
-            cycles: Cycles(ranked.cycles),
-            cold_cycles: Cycles(reports[0].cycles),
-            instructions: ranked.instructions,
-            ideal_cycles: evaluator.ideal,
-            percent_of_peak: 100.0 * evaluator.ideal.0 as f64 / ranked.cycles.max(1) as f64,
+            cost: Cost::cycles(ranked.cycles),
+            floor: Cost::cycles(evaluator.ideal),
+            percent_of_peak: 100.0 * evaluator.ideal as f64 / ranked.cycles.max(1) as f64,
+            samples: Vec::new(),
+            ratio_to_baseline: None,
             engine: evaluator.engine.name.clone(),
             compiler: evaluator.toolchain().name.clone(),
+            figures: [
+                ("cold_cycles".to_owned(), reports[0].cycles),
+                ("instructions".to_owned(), ranked.instructions),
+            ]
+            .into(),
         };
         let verdict = Verdict {
             outcome: Outcome::Ok,
@@ -334,12 +339,12 @@ impl<'a> Trial<'a> {
         let floor = evaluator.ideal;
         let kernel = evaluator.key(self.kernel.source).short();
         let mut asked = Vec::new();
-        if cycles as f64 * evaluator.roofline.peak_macs_per_cycle < work.macs as f64
+        if cycles as f64 * evaluator.roofline.peak_macs < work.macs as f64
             && multiplied < work.macs as f64
         {
             asked.push(format!("`work.macs` is {}", work.macs));
         }
-        if (cycles as f64 * evaluator.roofline.bytes_per_cycle) < work.bytes as f64
+        if (cycles as f64 * evaluator.roofline.bytes) < work.bytes as f64
             && moved < work.bytes as f64
         {
             asked.push(format!("`work.bytes` is {}", work.bytes));

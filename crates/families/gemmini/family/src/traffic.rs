@@ -161,7 +161,7 @@ pub(super) fn roofline(
     outer_cycles: u64,
     cycles: u64,
 ) -> RooflinePosition {
-    let peak = evaluator.roofline.peak_macs_per_cycle;
+    let peak = evaluator.roofline.peak_macs;
     let width = f64::from(evaluator.engine.config.timing.load.beat_bytes);
     let bytes_in: u64 = buffers.iter().map(|it| it.bytes_in).sum();
     let bytes_out: u64 = buffers.iter().map(|it| it.bytes_out).sum();

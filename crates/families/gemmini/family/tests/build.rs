@@ -144,19 +144,85 @@ fn a_damaged_cache_entry_is_built_again() {
     let cache = tempfile::tempdir().expect("a folder");
     let text = "void solution(void) {}\n";
     let first = builder(cache.path()).build(&source(text)).expect("works");
-    let mut damaged = 0;
-    for entry in walk(&cache.path().join("builds")) {
+    let entries = walk(&cache.path().join("builds"));
+    // The program, and the object of the runtime's start code.
+    assert_eq!(entries.len(), 2);
+    for entry in entries {
         let mut bytes = std::fs::read(&entry).expect("an entry");
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         std::fs::write(&entry, bytes).expect("written");
-        damaged += 1;
     }
-    assert_eq!(damaged, 1);
     assert_eq!(
         builder(cache.path()).build(&source(text)).expect("works"),
         first
     );
+}
+
+#[test]
+fn a_damaged_runtime_is_made_again() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let text = "#include <stdint.h>\nvoid solution(int8_t *a) { a[0] = TWICE(1); }\n";
+    let first = builder(cache.path()).build(&source(text)).expect("works");
+    let files = walk(&cache.path().join("runtimes"));
+    assert!(files.len() >= 4, "{files:?}");
+    let folder = files[0].parent().expect("a folder").to_owned();
+    let running = builder(cache.path()).without_cache();
+    let unharmed = |what: &str| {
+        let started = builder(cache.path()).without_cache();
+        for builder in [&running, &started] {
+            let build = builder.build(&source(text)).expect("works");
+            assert_eq!(build, first, "{what}");
+        }
+    };
+    for file in &files {
+        std::fs::write(file, "").expect("written");
+        unharmed(&format!("{} emptied", file.display()));
+        let mut bytes = std::fs::read(file).expect("whole again");
+        *bytes.last_mut().expect("not empty") ^= 4;
+        std::fs::write(file, bytes).expect("written");
+        unharmed(&format!("{} changed", file.display()));
+        std::fs::remove_file(file).expect("removed");
+        unharmed(&format!("{} removed", file.display()));
+    }
+    std::fs::write(folder.join("stdint.h"), "typedef char int8_t[9];").expect("written");
+    unharmed("a header of another hand");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    unharmed("all of it removed");
+    std::fs::write(&folder, "").expect_err("is a folder again");
+}
+
+#[test]
+fn without_the_cache_builds_are_neither_taken_nor_kept() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let text = "void solution(int8_t *a) { a[0] = 1; }\n";
+    let entries = || walk(&cache.path().join("builds"));
+    let anew = builder(cache.path()).without_cache();
+    let of_runtime = entries();
+    let first = anew.build(&source(text)).expect("works");
+    assert_eq!(entries(), of_runtime, "nothing is kept");
+    builder(cache.path()).build(&source(text)).expect("works");
+    let kept: Vec<_> = entries()
+        .into_iter()
+        .filter(|entry| !of_runtime.contains(entry))
+        .collect();
+    assert_eq!(kept.len(), 1, "something is kept");
+    let used = || {
+        std::fs::metadata(&kept[0])
+            .expect("an entry")
+            .modified()
+            .expect("a time")
+    };
+    std::fs::File::options()
+        .write(true)
+        .open(&kept[0])
+        .expect("an entry")
+        .set_modified(std::time::UNIX_EPOCH)
+        .expect("set");
+    assert_eq!(anew.build(&source(text)).expect("works"), first);
+    assert_eq!(used(), std::time::UNIX_EPOCH, "nothing is taken");
+    builder(cache.path()).build(&source(text)).expect("works");
+    assert_ne!(used(), std::time::UNIX_EPOCH, "it is in use again");
 }
 
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -190,6 +256,7 @@ fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
     let empty = tempfile::tempdir().expect("a folder");
     let search = ToolchainSearch {
         configured: None,
+        carried: None,
         path: Some(empty.path().into()),
         cache_folder: empty.path().join("cache"),
         install: true,
@@ -198,7 +265,8 @@ fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
     let EvalError::Environment { message, remedies } = error else {
         panic!("{error}");
     };
-    insta::assert_snapshot!(format!("{message}\n{}", remedies.join("\n")));
+    let text = format!("{message}\n{}", remedies.join("\n"));
+    insta::assert_snapshot!(text.replace(&empty.path().display().to_string(), "[PLACE]"));
 }
 
 #[test]

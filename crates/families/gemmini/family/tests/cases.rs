@@ -84,7 +84,7 @@ fn evaluator(problem: &str, threads: usize) -> GemminiEvaluator {
         .add_folder(Path::new("tests/data/problems"))
         .expect("problems of the tests");
     let problem = catalog.problem(problem).expect("a problem");
-    let target = catalog.target(&problem.target).expect("its target");
+    let target = catalog.target(&problem.targets[0]).expect("its target");
     let settings = EvaluatorSettings {
         threads,
         ..UNCACHED

@@ -40,6 +40,6 @@ mod walk;
 pub use limits::HardwareLimits;
 pub use parse::ParseError;
 pub use proposal::{Family, Proposals, Variant};
-pub use rewriter::{PlanChoice, RewriteError, RewritePlan, Rewriter};
+pub use rewriter::GemminiRewriter;
 pub use transformation::Step;
 pub use tree::Path;

@@ -31,6 +31,12 @@ pub enum ParseError {
     NoEntry,
 }
 
+impl From<ParseError> for autocomp_core::RewriteError {
+    fn from(error: ParseError) -> Self {
+        Self::NotUnderstood(error.to_string())
+    }
+}
+
 /// Reads a kernel.
 ///
 /// # Errors

@@ -4,11 +4,11 @@ use crate::annotate::annotate;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
 use crate::limits::HardwareLimits;
-use crate::parse::{ParseError, parse};
+use crate::parse::parse;
 use crate::print::print;
 use crate::proposal::{Family, Proposals, Variant, carry_out, may_be_right, proposals};
 use crate::transformation::Step;
-use autocomp_core::{ContentHash, MenuItem, Seed};
+use autocomp_core::{ContentHash, MenuItem, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -25,32 +25,6 @@ const ALIKE: f64 = 0.04;
 /// Variants of a family that a plan offers to its drafts.
 const DRAFTS: usize = 2;
 
-/// Why the rewriter has nothing to offer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RewriteError {
-    /// The kernel is not understood.
-    #[error("{0}")]
-    Parse(#[from] ParseError),
-    /// No transformation applies, or not that many.
-    #[error("no transformation applies")]
-    Nothing,
-    /// The payload of a plan is not the rewriter's.
-    #[error("the plan's payload is not the rewriter's: {0}")]
-    Payload(String),
-}
-
-/// A plan of the rewriter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RewritePlan {
-    /// Identifier of the menu item.
-    pub menu_item: String,
-    /// The plan in words.
-    pub text: String,
-    /// The plan as JSON.
-    pub payload: String,
-}
-
 /// The machine-readable form of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,26 +33,12 @@ struct Payload {
     drafts: Vec<Vec<Step>>,
 }
 
-/// What a request for a plan says besides the kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct PlanChoice<'request> {
-    /// The menu.
-    pub menu: &'request [MenuItem],
-    /// Number of the iteration; another one ranks close proposals differently.
-    pub iteration: u32,
-    /// Place of the parent in the beam; later places choose more freely, since
-    /// one kernel may hold several.
-    pub place: u32,
-    /// Number of the plan for this parent: each gets another proposal.
-    pub plan: u32,
-}
-
 /// Proposes source transformations without any language model.
 ///
 /// Replies depend on the request only. Proposals for recent kernels are kept
 /// to save time.
 #[derive(Debug)]
-pub struct Rewriter {
+pub struct GemminiRewriter {
     limits: HardwareLimits,
     remembered: Mutex<BTreeMap<ContentHash, Finding>>,
 }
@@ -97,7 +57,7 @@ struct Known {
     verdicts: Mutex<BTreeMap<Vec<Step>, bool>>,
 }
 
-impl Rewriter {
+impl GemminiRewriter {
     /// Creates a rewriter for a target of these sizes.
     #[must_use]
     pub fn new(limits: HardwareLimits) -> Self {
@@ -126,89 +86,6 @@ impl Rewriter {
         estimate
             .map(|estimate| estimate.cycles)
             .ok_or(RewriteError::Nothing)
-    }
-
-    /// Returns a plan.
-    ///
-    /// # Errors
-    /// A [`RewriteError`] if the kernel is not understood or there are not
-    /// that many plans for it.
-    pub fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
-        let known = self.known(source)?;
-        let seed = kernel_seed(source).derive(&format!(
-            "iteration {} place {}",
-            choice.iteration, choice.place
-        ));
-        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
-        let mut order: Vec<(f64, &Family)> = known
-            .proposals
-            .families
-            .iter()
-            .filter_map(|family| {
-                let best = family.variants.first()?.score;
-                let listed = chosen_item(family, choice.menu).is_some();
-                let score = best + if listed { 0.0 } else { OFF_MENU }
-                    - temperature * gumbel(seed.derive(&family.key));
-                Some((score, family))
-            })
-            .collect();
-        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        // Plans that begin alike teach less than plans that do not.
-        let mut alike: BTreeMap<&str, f64> = BTreeMap::new();
-        for (score, family) in &mut order {
-            let first = family.key.split(" + ").next().unwrap_or_default();
-            let count = alike.entry(first).or_default();
-            *score += ALIKE * *count;
-            *count += 1.0;
-        }
-        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut skipped = 0;
-        for (_, family) in order {
-            let Some(drafts) = self.right_variants(&known, family, seed, temperature) else {
-                continue;
-            };
-            if skipped < choice.plan {
-                skipped += 1;
-                continue;
-            }
-            let menu_item = chosen_item(family, choice.menu).unwrap_or(MenuItem::OTHER);
-            let text = family
-                .variants
-                .iter()
-                .find(|variant| Some(&variant.steps) == drafts.first())
-                .map_or_else(String::new, |variant| variant.text.clone());
-            let payload = serde_json::to_string(&Payload { drafts })
-                .map_err(|error| RewriteError::Payload(error.to_string()))?;
-            return Ok(RewritePlan {
-                menu_item: menu_item.to_owned(),
-                text,
-                payload,
-            });
-        }
-        Err(RewriteError::Nothing)
-    }
-
-    /// Carries out a plan; `draft` chooses among its free parameters.
-    ///
-    /// # Errors
-    /// A [`RewriteError`] if the kernel or the payload is not understood, or
-    /// the plan has no draft of that number.
-    pub fn implement(
-        &self,
-        source: &str,
-        payload: &str,
-        draft: u32,
-    ) -> Result<String, RewriteError> {
-        let payload: Payload = serde_json::from_str(payload)
-            .map_err(|error| RewriteError::Payload(error.to_string()))?;
-        let steps = payload
-            .drafts
-            .get(draft as usize)
-            .ok_or(RewriteError::Nothing)?;
-        let kernel = parse(source)?;
-        let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
-        annotate(&mut rewritten, &self.limits);
-        Ok(print(&rewritten))
     }
 
     /// Returns the steps of the first few variants that compute the same as
@@ -276,6 +153,76 @@ impl Rewriter {
             outcome,
             verdicts: Mutex::new(BTreeMap::new()),
         })
+    }
+}
+
+impl Rewriter for GemminiRewriter {
+    fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        let known = self.known(source)?;
+        let seed = kernel_seed(source).derive(&format!(
+            "iteration {} place {}",
+            choice.iteration, choice.place
+        ));
+        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
+        let mut order: Vec<(f64, &Family)> = known
+            .proposals
+            .families
+            .iter()
+            .filter_map(|family| {
+                let best = family.variants.first()?.score;
+                let listed = chosen_item(family, choice.menu).is_some();
+                let score = best + if listed { 0.0 } else { OFF_MENU }
+                    - temperature * gumbel(seed.derive(&family.key));
+                Some((score, family))
+            })
+            .collect();
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        // Plans that begin alike teach less than plans that do not.
+        let mut alike: BTreeMap<&str, f64> = BTreeMap::new();
+        for (score, family) in &mut order {
+            let first = family.key.split(" + ").next().unwrap_or_default();
+            let count = alike.entry(first).or_default();
+            *score += ALIKE * *count;
+            *count += 1.0;
+        }
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut skipped = 0;
+        for (_, family) in order {
+            let Some(drafts) = self.right_variants(&known, family, seed, temperature) else {
+                continue;
+            };
+            if skipped < choice.plan {
+                skipped += 1;
+                continue;
+            }
+            let menu_item = chosen_item(family, choice.menu).unwrap_or(MenuItem::OTHER);
+            let text = family
+                .variants
+                .iter()
+                .find(|variant| Some(&variant.steps) == drafts.first())
+                .map_or_else(String::new, |variant| variant.text.clone());
+            let payload = serde_json::to_string(&Payload { drafts })
+                .map_err(|error| RewriteError::Payload(error.to_string()))?;
+            return Ok(RewritePlan {
+                menu_item: menu_item.to_owned(),
+                text,
+                payload,
+            });
+        }
+        Err(RewriteError::Nothing)
+    }
+
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
+        let payload: Payload = serde_json::from_str(payload)
+            .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        let steps = payload
+            .drafts
+            .get(draft as usize)
+            .ok_or(RewriteError::Nothing)?;
+        let kernel = parse(source)?;
+        let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        annotate(&mut rewritten, &self.limits);
+        Ok(print(&rewritten))
     }
 }
 

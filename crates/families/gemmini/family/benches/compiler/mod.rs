@@ -11,7 +11,7 @@ const PROBLEM: &str = "gemmini/gemm-512x512x512";
 pub fn problem() -> (Problem, Target) {
     let catalog = Catalog::built_in().unwrap();
     let problem = catalog.problem(PROBLEM).unwrap();
-    let target = catalog.target(&problem.target).unwrap();
+    let target = catalog.target(&problem.targets[0]).unwrap();
     (problem, target)
 }
 
@@ -28,6 +28,7 @@ pub fn cache_folder() -> PathBuf {
 pub fn toolchain() -> Toolchain {
     let search = ToolchainSearch {
         configured: None,
+        carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),
         install: true,

@@ -110,7 +110,7 @@ fn a_warm_call_takes_as_long_whether_the_cold_one_before_it_took_time_or_not() {
     let cycles = ["", "read_cycles();"].map(|end| {
         let evaluation = evaluator.evaluate(&ending("", end)).expect("works");
         let measurement = evaluation.measurement.expect("a right kernel");
-        [measurement.cold_cycles.0, measurement.cycles.0]
+        [measurement.figures["cold_cycles"], measurement.cost.value]
     });
     let [alone, together] = cycles;
     assert!(alone[1] + 500 < alone[0], "{cycles:?}");
@@ -207,8 +207,8 @@ fn no_call_does_what_another_one_needs() {
             let evaluation = evaluator.evaluate(kernel).expect("works");
             let measurement = evaluation.measurement.expect("a right kernel");
             let ranked = match ranking {
-                Ranking::Warm => measurement.cycles.0,
-                Ranking::Cold => measurement.cold_cycles.0,
+                Ranking::Warm => measurement.cost.value,
+                Ranking::Cold => measurement.figures["cold_cycles"],
             };
             if ranked < DAWDLE {
                 gained.push((ranking, *name));
@@ -223,7 +223,7 @@ fn a_kernel_that_prepares_when_the_clock_says_that_a_call_is_cold_gains_nothing(
     let catalog = catalog();
     let problem = catalog.problem("gemmini/resadd-784x256");
     let problem = problem.expect("a problem");
-    let target = catalog.target(&problem.target).expect("its target");
+    let target = catalog.target(&problem.targets[0]).expect("its target");
     let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), UNCACHED);
     let expert = problem.kernel("expert").expect("a kernel");
     let work = expert.replacen("void solution", "static void work", 1);
@@ -238,7 +238,7 @@ fn a_kernel_that_prepares_when_the_clock_says_that_a_call_is_cold_gains_nothing(
              for (volatile int call = 0; call < calls; call++) work(A, B, C);\n}}\n"
         );
         let evaluation = evaluator.evaluate(&kernel).expect("works");
-        evaluation.measurement.expect("a right kernel").cycles.0
+        evaluation.measurement.expect("a right kernel").cost.value
     });
     let [prepares, does_not] = cycles;
     assert!(does_not <= prepares + prepares / 100, "{cycles:?}");
@@ -266,7 +266,7 @@ fn a_single_input_set_is_enough_to_find_what_is_kept() {
         let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), UNCACHED);
         let right = evaluator.evaluate(&baseline()).expect("works");
         assert_eq!(right.outcome, Outcome::Ok);
-        cycles.push(right.measurement.expect("a right kernel").cycles);
+        cycles.push(right.measurement.expect("a right kernel").cost);
         let evaluation = evaluator.evaluate(&keeps).expect("works");
         if symmetric {
             assert_eq!(evaluation.outcome, Outcome::Wrong);
@@ -274,7 +274,7 @@ fn a_single_input_set_is_enough_to_find_what_is_kept() {
         } else {
             // Nothing says that it is wrong, but it gains nothing.
             let measurement = evaluation.measurement.expect("a right kernel");
-            assert!(cycles[1] < measurement.cycles);
+            assert!(cycles[1] < measurement.cost);
         }
     }
 }

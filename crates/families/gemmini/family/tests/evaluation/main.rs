@@ -30,7 +30,7 @@ fn catalog() -> Catalog {
 fn small() -> (Problem, Target) {
     let catalog = catalog();
     let problem = catalog.problem("gemm-64x64x64").expect("a problem");
-    let target = catalog.target(&problem.target).expect("its target");
+    let target = catalog.target(&problem.targets[0]).expect("its target");
     (problem, target)
 }
 
@@ -282,7 +282,11 @@ fn a_problem_that_asks_for_more_than_has_to_be_done_is_unusable() {
 #[test]
 fn a_result_below_the_physical_floor_is_a_fault() {
     // All the work is done, in fewer cycles than this array would need for it.
-    let error = evaluate_wrong(|_, target| target.roofline.peak_macs_per_cycle = 1.0);
+    let error = evaluate_wrong(|_, target| {
+        if let Some(roofline) = &mut target.roofline {
+            roofline.peak_macs = 1.0;
+        }
+    });
     assert!(matches!(error, EvalError::Fault(_)), "{error}");
 }
 

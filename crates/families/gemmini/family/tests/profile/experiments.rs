@@ -28,12 +28,12 @@ fn experiments_bound_what_a_change_of_the_kernel_gains() {
 #[test]
 fn an_experiment_takes_what_a_call_on_such_a_machine_takes() {
     let (problem, evaluator) = evaluator_of("gemmini/gemm-256x256x256", UNCACHED);
-    let source = problem.kernel("library").expect("a kernel");
+    let source = problem.kernel("software").expect("a kernel");
     let (same, _) = profile_by(&evaluator, source);
     let tried = |it: &&WhatIf| it.without == Removal::Entries;
     let tried = same.what_if.iter().find(tried).expect("tried");
     let mut target = Catalog::built_in()
-        .and_then(|catalog| catalog.target(&problem.target))
+        .and_then(|catalog| catalog.target(&problem.targets[0]))
         .expect("its target");
     let machine = target.machines.get_mut(&target.default_machine);
     let machine = machine.expect("a machine");

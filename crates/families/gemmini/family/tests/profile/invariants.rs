@@ -1,8 +1,9 @@
 //! What holds for the profile of every kernel.
 
 use super::trace::{check_trace, trace};
-use autocomp_eval::timeline::{Timeline, Track};
+use autocomp_eval::timeline::Timeline;
 use autocomp_gemmini_family::profile::{Cause, Profile};
+use autocomp_gemmini_family::tracks;
 use std::collections::BTreeMap;
 
 /// Checks what holds for every profile.
@@ -28,8 +29,8 @@ pub fn check(profile: &Profile, timeline: &Timeline) {
     // The track of causes covers the call without a hole or an overlap.
     let track = timeline.activities.iter();
     let mut track: Vec<(u64, u64)> = track
-        .filter(|it| it.track == Track::Cause)
-        .map(|it| (it.start, it.cycles))
+        .filter(|it| it.track == tracks::CAUSE)
+        .map(|it| (it.start, it.duration))
         .collect();
     track.sort_unstable();
     let mut at = 0;

@@ -15,7 +15,7 @@ use autocomp_core::Outcome;
 use autocomp_eval::EvaluatorSettings;
 use autocomp_eval::timeline::Timeline;
 use autocomp_gemmini_family::profile::{Cause, Profile};
-use autocomp_gemmini_family::{GemminiEvaluator, Profiled};
+use autocomp_gemmini_family::{Explained, GemminiEvaluator};
 use evaluators::{UNCACHED, evaluator_for};
 use invariants::{check, check_gains};
 use std::path::Path;
@@ -41,7 +41,7 @@ fn evaluator_ranked(
         .expect("problems of the tests");
     let mut problem = catalog.problem(problem).expect("a problem");
     problem.ranking = ranking;
-    let target = catalog.target(&problem.target).expect("its target");
+    let target = catalog.target(&problem.targets[0]).expect("its target");
     let evaluator = evaluator_for(&problem, &target, &support::cache_folder(), settings);
     (problem, evaluator)
 }
@@ -55,9 +55,9 @@ fn profile(source: &str) -> (Profile, Timeline) {
 }
 
 fn profile_by(evaluator: &GemminiEvaluator, source: &str) -> (Profile, Timeline) {
-    match evaluator.profile(source).expect("works") {
-        Profiled::Right { profile, timeline } => (*profile, timeline),
-        Profiled::Failed(evaluation) => panic!("{:?}", evaluation.diagnostics),
+    match evaluator.explain(source).expect("works") {
+        Explained::Right { profile, timeline } => (*profile, timeline),
+        Explained::Failed(evaluation) => panic!("{:?}", evaluation.diagnostics),
     }
 }
 
@@ -72,7 +72,7 @@ fn every_profile_adds_up() {
     let kernels: [(&str, &[&str]); 4] = [
         (
             "gemmini/gemm-256x256x256",
-            &["baseline", "library", "fsm", "expert"],
+            &["baseline", "software", "library", "fsm", "expert"],
         ),
         ("gemmini/tinympc-forward-5", &["baseline", "expert"]),
         ("gemmini/tinympc-backward-5", &["baseline"]),
@@ -104,21 +104,24 @@ fn a_profile_is_of_the_call_that_is_ranked() {
     use autocomp_eval::Evaluator as _;
     let evaluation = evaluator().1.evaluate(baseline()).expect("works");
     let (profile, _) = profile(baseline());
-    assert_eq!(evaluation.cycles().map(|it| it.0), Some(profile.cycles));
+    assert_eq!(evaluation.cost().map(|it| it.value), Some(profile.cycles));
     let feedback = evaluation.feedback.as_ref().expect("feedback");
     assert_eq!(feedback.counters["mesh_cycles"], 1024.0);
     // Warm calls count unless the problem says otherwise, and are the faster ones.
     let cold = |evaluation: &autocomp_core::Evaluation| {
         let measured = evaluation.measurement.as_ref().expect("right");
-        (measured.cycles, measured.cold_cycles)
+        (measured.cost, measured.figures["cold_cycles"])
     };
     let (warm, first) = cold(&evaluation);
-    assert!(warm < first, "{warm} {first}");
+    assert!(warm.value < first, "{warm} {first}");
     let (_, by_cold) = evaluator_ranked("gemm-64x64x64", UNCACHED, Ranking::Cold);
     let evaluation = by_cold.evaluate(baseline()).expect("works");
-    assert_eq!(cold(&evaluation), (first, first));
+    assert_eq!(
+        cold(&evaluation),
+        (autocomp_core::Cost::cycles(first), first)
+    );
     let (of_cold, _) = profile_by(&by_cold, baseline());
-    assert_eq!(of_cold.cycles, first.0);
+    assert_eq!(of_cold.cycles, first);
     // Without experiments less is said, but of the same cycles.
     let first = |text: &str| text.split("; ").next().unwrap_or("").to_owned();
     assert_eq!(first(&feedback.bottleneck), first(&profile.bottleneck));
@@ -127,8 +130,8 @@ fn a_profile_is_of_the_call_that_is_ranked() {
 #[test]
 fn a_wrong_kernel_has_no_profile() {
     let wrong = changed("mvout(&C[i * 16]", "mvout(&C[0 * i]");
-    let result = evaluator().1.profile(&wrong).expect("works");
-    let Profiled::Failed(evaluation) = result else {
+    let result = evaluator().1.explain(&wrong).expect("works");
+    let Explained::Failed(evaluation) = result else {
         panic!("a profile of a wrong kernel");
     };
     assert_ne!(evaluation.outcome, Outcome::Ok);

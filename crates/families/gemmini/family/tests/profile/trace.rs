@@ -1,7 +1,8 @@
 //! Timelines as traces: that they are in the format, and what they show.
 
 use super::{baseline, profile};
-use autocomp_eval::timeline::{Timeline, Track};
+use autocomp_eval::timeline::Timeline;
+use autocomp_gemmini_family::tracks;
 use std::collections::BTreeMap;
 
 pub fn trace(timeline: &Timeline) -> serde_json::Value {
@@ -96,11 +97,11 @@ fn the_trace_names_lines_and_counts_rows() {
     let core = timeline
         .activities
         .iter()
-        .filter(|it| it.track == Track::Core);
+        .filter(|it| it.track == tracks::CORE);
     let mut at = 0;
     for it in core {
         assert!(at <= it.start, "{it:?}");
-        at = it.start + it.cycles;
+        at = it.start + it.duration;
     }
     assert_eq!(at, profile.core.issue_cycles);
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 /// Returns `value` with commas between thousands.
+#[must_use]
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -16,6 +17,7 @@ pub fn grouped(value: u64) -> String {
 }
 
 /// Returns `elapsed` as minutes and seconds, or hours, minutes and seconds.
+#[must_use]
 pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -27,12 +29,14 @@ pub fn clock(elapsed: Duration) -> String {
 }
 
 /// Returns money given in millionths of a dollar.
+#[must_use]
 pub fn dollars(micros: u64) -> String {
     format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
 }
 
 /// Returns rows as a table with two blanks between columns. Columns named in
 /// `right` are flush right.
+#[must_use]
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width_of = |column: usize| {
@@ -69,6 +73,7 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
 
 /// Returns rows, the first of which is the header, as a Markdown table.
 /// Columns named in `right` are flush right.
+#[must_use]
 pub fn markdown_table(rows: &[Vec<String>], right: &[usize]) -> String {
     let mut text = String::new();
     for (place, row) in rows.iter().enumerate() {
@@ -91,6 +96,7 @@ pub fn markdown_table(rows: &[Vec<String>], right: &[usize]) -> String {
 
 /// Returns `text` broken into lines of at most `width` characters, each
 /// beginning with `indent`.
+#[must_use]
 pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let mut out = String::new();
     let mut line = String::new();

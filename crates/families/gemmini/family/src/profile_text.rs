@@ -1,7 +1,8 @@
 //! A profile as people read it on a terminal of 100 columns.
 
-use crate::text::{grouped, table, wrapped};
-use autocomp_gemmini_family::profile::{Cause, LineCycles, LocalRows, Profile};
+use crate::profile::{Cause, LineCycles, LocalRows, Profile};
+use autocomp_eval::profile::Section;
+use autocomp_eval::text::{grouped, table, wrapped};
 
 /// Columns used at most.
 const WIDTH: usize = 96;
@@ -18,12 +19,10 @@ const BAR: usize = 12;
 /// Lines that take less than this share of the cycles are not shown.
 const MIN_SHARE: f64 = 0.005;
 
-/// Returns the text of a profile; headings are bold if `coloured`.
-pub fn profile_text(profile: &Profile, coloured: bool) -> String {
-    let mut page = Page {
-        out: wrapped(&profile.bottleneck, WIDTH, ""),
-        coloured,
-    };
+/// Returns the text of a profile in sections.
+pub(crate) fn sections(profile: &Profile) -> Vec<Section> {
+    let mut page = Page::default();
+    page.say(&wrapped(&profile.bottleneck, WIDTH, ""));
     let all = profile.cycles.max(1);
     causes(&mut page, profile);
     experiments(&mut page, profile);
@@ -62,32 +61,40 @@ pub fn profile_text(profile: &Profile, coloured: bool) -> String {
     page.section("units busy", rows.collect(), &[1, 3]);
     core(&mut page, profile);
     page.heading("local memory in use over time");
-    page.out += &rows_over_time("scratchpad", &profile.scratchpad);
-    page.out += &rows_over_time("accumulator", &profile.accumulator);
+    page.say(&rows_over_time("scratchpad", &profile.scratchpad));
+    page.say(&rows_over_time("accumulator", &profile.accumulator));
     buffers(&mut page, profile);
     memory(&mut page, profile);
     if 0 < profile.unrecorded_commands {
         let commands = grouped(profile.unrecorded_commands);
-        page.out += &format!(
+        page.say(&format!(
             "\n{commands} commands came after the recording was full; what they did is not in these tables\n"
-        );
+        ));
     }
-    page.out
+    page.0
 }
 
-struct Page {
-    out: String,
-    coloured: bool,
-}
+/// The text so far.
+#[derive(Default)]
+struct Page(Vec<Section>);
 
 impl Page {
     fn heading(&mut self, title: &str) {
-        let (on, off) = if self.coloured {
-            ("\x1b[1m", "\x1b[0m")
-        } else {
-            ("", "")
-        };
-        self.out += &format!("\n{on}{title}{off}\n");
+        self.0.push(Section {
+            title: Some(title.to_owned()),
+            text: String::new(),
+        });
+    }
+
+    /// Adds text to the section that is open.
+    fn say(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(section) => section.text += text,
+            None => self.0.push(Section {
+                title: None,
+                text: text.to_owned(),
+            }),
+        }
     }
 
     /// Adds a table, unless it is empty; what goes beyond the page is cut off.
@@ -96,15 +103,17 @@ impl Page {
             return;
         }
         self.heading(title);
+        let mut text = String::new();
         for line in table(&rows, right).lines() {
             if line.chars().count() <= WIDTH {
-                self.out += line;
+                text += line;
             } else {
-                self.out.extend(line.chars().take(WIDTH - 1));
-                self.out.push('…');
+                text.extend(line.chars().take(WIDTH - 1));
+                text.push('…');
             }
-            self.out.push('\n');
+            text.push('\n');
         }
+        self.say(&text);
     }
 }
 
@@ -127,9 +136,7 @@ fn bar(share: f64) -> String {
 
 fn causes(page: &mut Page, profile: &Profile) {
     let all = profile.cycles.max(1);
-    let shown = |it: &&autocomp_gemmini_family::profile::CauseCycles| {
-        0 < it.cycles || it.absent_because.is_some()
-    };
+    let shown = |it: &&crate::profile::CauseCycles| 0 < it.cycles || it.absent_because.is_some();
     let mut rows: Vec<Vec<String>> = profile
         .causes
         .iter()
@@ -161,7 +168,7 @@ fn causes(page: &mut Page, profile: &Profile) {
         .collect();
     if !none.is_empty() {
         let text = format!("no cycles: {}", none.join(", "));
-        page.out += &wrapped(&text, WIDTH, "  ");
+        page.say(&wrapped(&text, WIDTH, "  "));
     }
 }
 
@@ -208,7 +215,7 @@ fn lines(page: &mut Page, profile: &Profile) {
         - shown.iter().map(|it| it.cycles).sum::<u64>();
     let more = profile.lines.len() - shown.len();
     if 0 < more {
-        page.out += &format!("  {more} more with {} cycles\n", grouped(rest));
+        page.say(&format!("  {more} more with {} cycles\n", grouped(rest)));
     }
 }
 
@@ -290,7 +297,7 @@ fn core(page: &mut Page, profile: &Profile) {
         grouped(core.misses_behind_l2),
         grouped(core.mispredictions),
     );
-    page.out += &wrapped(&text, WIDTH, "  ");
+    page.say(&wrapped(&text, WIDTH, "  "));
 }
 
 fn rows_over_time(name: &str, rows: &LocalRows) -> String {
@@ -364,7 +371,7 @@ fn memory(page: &mut Page, profile: &Profile) {
         grouped(memory.lines_written),
         grouped(memory.probes),
     );
-    page.out += &wrapped(&text, WIDTH, "  ");
+    page.say(&wrapped(&text, WIDTH, "  "));
     let bound = if roofline.is_memory_bound() {
         "left of the ridge: memory-bound"
     } else {
@@ -381,5 +388,5 @@ fn memory(page: &mut Page, profile: &Profile) {
             roofline.macs_per_cycle, roofline.attainable
         ),
     };
-    page.out += &wrapped(&text, WIDTH, "  ");
+    page.say(&wrapped(&text, WIDTH, "  "));
 }
