@@ -1,8 +1,8 @@
 //! Feedback and diagnostics for prompts: what matters of them, bounded, as data.
 //! The words stand in templates.
 
-use crate::prompt::PromptInput;
 use crate::facts::PromptFacts;
+use crate::prompt::PromptInput;
 use autocomp_core::{Diagnostic, Evaluation, Feedback, Language};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -26,7 +26,9 @@ pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, kernel_from_edits, parse_edits};
 pub use ensemble::{Ensemble, Seat};
 pub use estimate::{Estimate, ModelEstimate, RunShape};
-pub use facts::{BufferFacts, ExampleFacts, IsaFacts, PromptFacts, PeakFacts, ToleranceFacts, WorkFacts};
+pub use facts::{
+    BufferFacts, ExampleFacts, IsaFacts, PeakFacts, PromptFacts, ToleranceFacts, WorkFacts,
+};
 pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
 pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 pub use llm_tasks::parse_menu;

@@ -9,7 +9,7 @@
 //! `<id>.done.md`; answers are never deleted.
 //!
 //! It ends with a hash of the prompt and of how often this client was
-//! asked the same before, so a run that was interrupted finds the answers that
+//! asked the same for the same task before, so a run that was interrupted finds the answers that
 //! were given meanwhile, in any order.
 
 use crate::classify::shorten;
@@ -34,9 +34,9 @@ const LARGEST_ANSWER: u64 = 4 << 20;
 pub struct MailboxClient {
     model: String,
     folder: PathBuf,
-    /// Requests under way by prompt, so that equal prompts asked at the same
-    /// time get answers of their own.
-    asked: Mutex<HashMap<String, u32>>,
+    /// Requests under way by label and prompt, so that equal ones asked at the
+    /// same time get answers of their own.
+    asked: Mutex<HashMap<(String, String), u32>>,
 }
 
 impl MailboxClient {
@@ -64,7 +64,9 @@ impl MailboxClient {
 
     fn identifier(&self, label: &str, prompt: &str) -> String {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = asked.entry(prompt.to_owned()).or_default();
+        let count = asked
+            .entry((label.to_owned(), prompt.to_owned()))
+            .or_default();
         *count += 1;
         let mut hasher = ContentHasher::new("mailbox");
         hasher.update(prompt.as_bytes());
@@ -78,11 +80,11 @@ impl MailboxClient {
         }
     }
 
-    /// Notes that the latest request for `prompt` was given up without an answer,
+    /// Notes that the latest request for `label` and `prompt` was given up without an answer,
     /// so that asking again finds the answer that comes later.
-    fn give_back(&self, prompt: &str) {
+    fn give_back(&self, label: &str, prompt: &str) {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = asked.get_mut(prompt) {
+        if let Some(count) = asked.get_mut(&(label.to_owned(), prompt.to_owned())) {
             *count = count.saturating_sub(1);
         }
     }
@@ -91,6 +93,7 @@ impl MailboxClient {
 /// Gives a request back if its call is cancelled.
 struct Pending<'client> {
     client: &'client MailboxClient,
+    label: &'client str,
     prompt: &'client str,
     answered: bool,
 }
@@ -98,7 +101,7 @@ struct Pending<'client> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if !self.answered {
-            self.client.give_back(self.prompt);
+            self.client.give_back(self.label, self.prompt);
         }
     }
 }
@@ -114,6 +117,7 @@ impl LlmClient for MailboxClient {
         let id = self.identifier(&request.label, &prompt);
         let mut pending = Pending {
             client: self,
+            label: &request.label,
             prompt: &prompt,
             answered: false,
         };

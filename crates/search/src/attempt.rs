@@ -124,7 +124,12 @@ impl Search {
             return 2;
         };
         let before = self.candidate(attempt.parent).map(|parent| parent.cost);
-        let cost = evaluation.cost().filter(|_| evaluation.outcome == Outcome::Ok);
-        u8::from(cost.zip(before).is_some_and(|(cost, before)| cost.beats(before)))
+        let cost = evaluation
+            .cost()
+            .filter(|_| evaluation.outcome == Outcome::Ok);
+        u8::from(
+            cost.zip(before)
+                .is_some_and(|(cost, before)| cost.beats(before)),
+        )
     }
 }

@@ -24,7 +24,12 @@ async fn the_rewriter_takes_turns_with_a_model() {
     let text = text.replace("models = [", "models = [\"rewriter\", ");
     fs::write(&settings, text.replace("plans = 2", "plans = 4")).unwrap();
     let words = [
-        "optimize", "--config", settings.to_str().unwrap(), "--run-dir", "run", "--json",
+        "optimize",
+        "--config",
+        settings.to_str().unwrap(),
+        "--run-dir",
+        "run",
+        "--json",
     ];
     let ended = bench.run(&words);
     let report = ended.json(0);
@@ -36,7 +41,10 @@ async fn the_rewriter_takes_turns_with_a_model() {
     assert!(0 < of("openai", "restructure", "drafts"), "{report:#}");
     assert!(0 < of("openai", "step", "drafts"), "{report:#}");
     let turns = of("rewriter", "step", "drafts");
-    assert!(0 < turns && 0 < of("rewriter", "polish", "right"), "{report:#}");
+    assert!(
+        0 < turns && 0 < of("rewriter", "polish", "right"),
+        "{report:#}"
+    );
     let steps: u64 = report["contributions"]
         .as_array()
         .unwrap()
@@ -44,16 +52,30 @@ async fn the_rewriter_takes_turns_with_a_model() {
         .map(|it| it["steps_to_best"].as_u64().unwrap())
         .sum();
     assert_eq!(steps + 1, report["plans"].as_array().unwrap().len() as u64);
-    assert_eq!(report["models"].as_array().unwrap().len(), 1, "the rewriter costs nothing");
+    assert_eq!(
+        report["models"].as_array().unwrap().len(),
+        1,
+        "the rewriter costs nothing"
+    );
 
     let shown = bench.run(&["show", "run", "--json"]).json(0);
     assert_eq!(shown["contributions"], report["contributions"]);
     let text = bench.run(&["show", "run"]).out;
-    assert!(text.contains("rewriter (polish)") && text.contains("rewriter (step)"), "{text}");
+    assert!(
+        text.contains("rewriter (polish)") && text.contains("rewriter (step)"),
+        "{text}"
+    );
 
     // The record tells it all again, without anybody.
     let asked = requests_at(&good).await;
-    let words = ["optimize", "--replay", "run", "--run-dir", "again", "--json"];
+    let words = [
+        "optimize",
+        "--replay",
+        "run",
+        "--run-dir",
+        "again",
+        "--json",
+    ];
     assert_eq!(bench.run(&words).json(0)["history"], report["history"]);
     assert_eq!(requests_at(&good).await, asked);
 
@@ -91,8 +113,21 @@ fn requests_in_a_folder_say_what_they_are_for() {
     fs::create_dir(&mailbox).unwrap();
     let model = format!("mailbox::{}", mailbox.display());
     let words = [
-        "optimize", crate::bench::PROBLEM, "--model", &model, "--iterations", "1", "--beam", "1",
-        "--plans", "2", "--polish", "0", "--run-dir", "run", "--json",
+        "optimize",
+        crate::bench::PROBLEM,
+        "--model",
+        &model,
+        "--iterations",
+        "1",
+        "--beam",
+        "1",
+        "--plans",
+        "2",
+        "--polish",
+        "0",
+        "--run-dir",
+        "run",
+        "--json",
     ];
     let mut child = bench
         .command()
@@ -136,7 +171,14 @@ fn requests_in_a_folder_say_what_they_are_for() {
         .map(|stem| stem.rsplit_once('-').unwrap().0)
         .collect();
     let plan = names.iter().find(|name| name.starts_with("plan-")).unwrap();
-    let (one, other) = (&plan[5..], if plan.ends_with("p0") { "i1.b0.p1" } else { "i1.b0.p0" });
+    let (one, other) = (
+        &plan[5..],
+        if plan.ends_with("p0") {
+            "i1.b0.p1"
+        } else {
+            "i1.b0.p0"
+        },
+    );
     let expected = [
         "implement-i1.b0.p0.d0".to_owned(),
         "implement-i1.b0.p1.d0".to_owned(),
