@@ -14,6 +14,7 @@ mod exit_code;
 mod given_file;
 mod measuring;
 mod model_usage;
+mod open_files;
 mod output;
 mod progress;
 mod proposing;
@@ -59,7 +60,7 @@ pub fn run(families: &'static [&'static dyn Family]) -> ExitCode {
         Format::Text
     };
     let output = Output { format };
-    match commands::run(arguments.command, output) {
+    match open_files::raise_limit().and_then(|()| commands::run(arguments.command, output)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             output.error(&error);

@@ -36,8 +36,6 @@ pub struct Bench {
 #[derive(Serialize, Deserialize)]
 struct Setup {
     workplace: WorkplaceOptions,
-    /// Name of the compiler that the parent found.
-    compiler: String,
     problem: String,
     machine: String,
     settings: EvaluatorSettings,
@@ -71,7 +69,6 @@ pub fn evaluate_for_parent() -> io::Result<()> {
         let open = || {
             let setup: Setup = serde_json::from_str(setup).map_err(CliError::internal)?;
             let mut workplace = Workplace::open(&setup.workplace)?;
-            workplace.prefer_compiler(None, Some(&setup.compiler));
             let machine = Some(setup.machine.as_str());
             // What there is to say was said by the parent.
             let output = Output {
@@ -121,7 +118,6 @@ impl Bench {
             .map_err(|error| eval_error(&error))?;
         let setup = Setup {
             workplace: workplace.options_of_its_like(),
-            compiler: direct.compiler().to_owned(),
             problem: problem.name.clone(),
             machine: machine.clone(),
             settings,

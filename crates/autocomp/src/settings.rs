@@ -414,6 +414,68 @@ mod tests {
         }
     }
 
+    /// Every settings file in the documents can be used as it stands.
+    #[test]
+    fn settings_in_the_documents_can_be_used() {
+        let pages = [
+            include_str!("../../../README.md"),
+            include_str!("../../../docs/models.md"),
+        ];
+        let mut n_files = 0;
+        for page in pages {
+            let blocks = page.split("```toml\n").skip(1);
+            let blocks = blocks.map(|rest| rest.split("```").next().unwrap());
+            for block in blocks.filter(|block| block.contains("models = [")) {
+                n_files += 1;
+                let settings = Settings::parse(block, "the document").unwrap();
+                settings.check().unwrap();
+                let prices = autocomp_llm::PriceTable::built_in();
+                for model in settings.models.iter().chain(&settings.coding_models) {
+                    // Prices of models at an address of one's own are the user's.
+                    let has_own_prices = settings.asking.prices.is_some() && model.contains('@');
+                    let spec = model.parse().unwrap();
+                    assert!(has_own_prices || prices.find(&spec).is_ok(), "{model}");
+                }
+            }
+        }
+        assert_eq!(n_files, 3);
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        let error = |text: &str| {
+            let settings = Settings::parse(text, "s.toml").unwrap();
+            settings.check().unwrap_err().message
+        };
+        for (setting, expected) in [
+            ("concurrency = 0", "1 or more"),
+            ("attempts = 0", "1 or more"),
+            ("max_output_tokens = 0", "1 or more"),
+            ("timeout_s = 0", "1 or more"),
+            ("answer_timeout_s = 0", "1 or more"),
+            ("deadline_s = 0", "1 or more"),
+            ("failures = 0", "1 or more"),
+            ("requests_per_minute = 0", "1 or more"),
+            ("temperature = nan", "0 or a number above it"),
+            ("temperature = inf", "0 or a number above it"),
+            ("temperature = -0.5", "0 or a number above it"),
+        ] {
+            let name = setting.split(' ').next().unwrap();
+            let message = error(&format!("[asking]\n{setting}\n"));
+            let words = [&format!("setting `{name}` is "), expected];
+            assert!(words.iter().all(|it| message.contains(*it)), "{message}");
+        }
+        for text in [
+            "max_minutes = nan",
+            "[budget]\nmax_usd = nan",
+            "[search]\nmenu_dropout = nan",
+            "[search]\nleast_gain = nan",
+            "[search]\nstop_at_percent_of_peak = nan",
+        ] {
+            assert!(error(text).contains("but must be"), "{text}");
+        }
+    }
+
     #[test]
     fn mistakes_are_shown_where_they_are() {
         let error = |text: &str| Settings::parse(text, "s.toml").unwrap_err().to_string();

@@ -29,6 +29,9 @@ pub struct WorkplaceOptions {
     /// Take the pinned compiler from this wheel or folder if it has to be installed, not from pip
     #[arg(long, value_name = "FOLDER")]
     toolchain: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with.
+    #[arg(skip)]
+    recorded_compiler: Option<String>,
 }
 
 /// What a command works with.
@@ -39,8 +42,6 @@ pub struct Workplace {
     /// The private cache.
     pub cache_folder: PathBuf,
     options: WorkplaceOptions,
-    /// Name of the compiler that a run was measured with.
-    recorded: Option<String>,
     /// Folders given in place of a problem's name, and the problem in each.
     problem_folders: BTreeMap<String, String>,
     /// Folders of the user's that the catalog has, and what each brought.
@@ -56,7 +57,6 @@ impl Workplace {
             catalog: Catalog::built_in().map_err(catalog_error)?,
             cache_folder: cache_folder(options.cache_dir.as_deref())?,
             options: options.clone(),
-            recorded: None,
             problem_folders: BTreeMap::new(),
             data: Vec::new(),
             isolation: Arc::new(isolation()),
@@ -124,6 +124,29 @@ impl Workplace {
         Ok(target)
     }
 
+    /// Sets the compiler to use unless the command line names one: by its path,
+    /// and by the name that a run recorded.
+    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
+        if self.options.compiler.is_none() {
+            self.options.compiler = path.map(Path::to_owned);
+            self.options.recorded_compiler = recorded.map(str::to_owned);
+        }
+    }
+
+    /// Forgets a compiler that was only preferred; returns whether there was one.
+    pub fn forget_preferred_compiler(&mut self) -> bool {
+        let is_preferred = self.options.recorded_compiler.take().is_some();
+        if is_preferred {
+            self.options.compiler = None;
+        }
+        is_preferred
+    }
+
+    /// Returns the compiler that is used in place of the pinned one, as it was named.
+    pub fn named_compiler(&self) -> Option<&Path> {
+        self.options.compiler.as_deref()
+    }
+
     /// Loads the target that kernels for `problem` are written for on this machine.
     pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
         let [first, others @ ..] = problem.targets.as_slice() else {
@@ -141,34 +164,11 @@ impl Workplace {
         }
     }
 
-    /// Sets the compiler to use unless the command line names one: by its path,
-    /// and by the name that a run recorded.
-    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
-        if self.options.compiler.is_none() {
-            self.options.compiler = path.map(Path::to_owned);
-            self.recorded = recorded.map(str::to_owned);
-        }
-    }
-
-    /// Returns whether another compiler than the pinned one was asked for.
-    pub fn is_compiler_named(&self) -> bool {
-        self.options.compiler.is_some()
-    }
-
-    /// Prefers the pinned compiler from now on; returns whether another one was recorded.
-    pub fn forget_recorded_compiler(&mut self) -> bool {
-        let was_recorded = self.recorded.take().is_some();
-        if was_recorded {
-            self.options.compiler = None;
-        }
-        was_recorded
-    }
-
     /// Returns what families may use of this machine.
     pub fn surroundings(&self) -> Surroundings {
         Surroundings {
             compiler: self.options.compiler.clone(),
-            recorded: self.recorded.clone(),
+            recorded_compiler: self.options.recorded_compiler.clone(),
             carried: self.options.toolchain.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),

@@ -131,8 +131,31 @@ impl CatalogError {
 }
 
 /// Returns the most similar of `known`, of equally similar ones the shortest,
-/// unless even that needs more edits than two fifths of the name.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// unless even that needs more edits than two fifths of the name. If there is none, the
+/// shortest whose letters and digits begin, group or not, with those of the name, if a
+/// number is among them.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let begun = plain(name);
+    let begins = |candidate: &&str| {
+        let tail = candidate.rsplit('/').next().unwrap_or(candidate);
+        begun.contains(char::is_numeric)
+            && [*candidate, tail]
+                .iter()
+                .any(|it| plain(it).starts_with(&begun))
+    };
+    let begun_with = known
+        .clone()
+        .filter(begins)
+        .min_by_key(|candidate| (candidate.len(), *candidate));
+    similar(name, known).or(begun_with)
+}
+
+fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| {
             // A name without its group is as good as the whole, and most of it
@@ -189,6 +212,19 @@ mod tests {
         );
         assert_eq!(nearest("softmax", known.into_iter()), None);
         assert_eq!(nearest("", known.into_iter()), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_finds_it() {
+        let known = [
+            "gemmini-int8-32/gemm-512x512x512",
+            "gemmini/gemm-512x512x512",
+            "gemmini/gemm-784x1024x256",
+        ];
+        for name in ["gemm-512", "GEMM512", "gemmini/gemm512", "gemm_512x"] {
+            assert_eq!(nearest(name, known.into_iter()), Some(known[1]), "{name}");
+        }
+        assert_eq!(nearest("gemmini", known.into_iter()), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod tree;
 pub use catalog::{Added, Catalog};
 pub use data_type::DataType;
 pub use distribution::Distribution;
-pub use error::{CatalogError, Invalid};
+pub use error::{CatalogError, Invalid, nearest};
 pub use isa::IsaSection;
 pub use problem::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
 pub use suite::Suite;

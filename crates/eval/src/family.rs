@@ -21,9 +21,10 @@ pub struct Surroundings {
     pub cache_folder: PathBuf,
     /// A compiler that the user named.
     pub compiler: Option<PathBuf>,
-    /// Name of the compiler that a run was measured with, if it is to be the same.
-    pub recorded: Option<String>,
-    /// Where the pinned compiler was carried to from another machine.
+    /// Name of the compiler that a run was measured with, as [`Bench::compiler`]
+    /// gave it: no other one will do.
+    pub recorded_compiler: Option<String>,
+    /// Where tools that may be installed were carried to from another machine.
     pub carried: Option<PathBuf>,
     /// The value of `PATH`.
     pub path: Option<OsString>,

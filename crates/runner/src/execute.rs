@@ -37,7 +37,7 @@ const ABANDONING: Duration = Duration::from_secs(2);
 enum Done {
     Plan(TaskKey, Result<Reply<Plan>, ProposeError>),
     Draft(TaskKey, Result<Reply<Draft>, ProposeError>),
-    Evaluation(TaskKey, ContentHash, Result<Evaluation, EvalError>),
+    Evaluation(TaskKey, ContentHash, Box<Result<Evaluation, EvalError>>),
     /// A proposal was given up after a stop.
     Abandoned(TaskKey),
 }
@@ -262,7 +262,7 @@ impl Dispatcher<'_> {
             }
             Done::Evaluation(key, source, evaluation) => {
                 self.evaluating.remove(&source);
-                return self.take_evaluation(key, source, evaluation);
+                return self.take_evaluation(key, source, *evaluation);
             }
             Done::Plan(key, answer) => {
                 self.proposing.remove(&key);

@@ -146,11 +146,34 @@ impl Toolchain {
         include_folder: &Path,
         extra: &[String],
     ) -> Vec<OsString> {
+        self.source_args("-c", source, object, include_folder, extra)
+    }
+
+    /// Returns the arguments that write what the compiler is left with of `source` when
+    /// files are included and macros expanded.
+    pub(crate) fn preprocess_args(
+        &self,
+        source: &str,
+        preprocessed: &str,
+        include_folder: &Path,
+        extra: &[String],
+    ) -> Vec<OsString> {
+        self.source_args("-E", source, preprocessed, include_folder, extra)
+    }
+
+    fn source_args(
+        &self,
+        action: &str,
+        source: &str,
+        result: &str,
+        include_folder: &Path,
+        extra: &[String],
+    ) -> Vec<OsString> {
         let mut args = self.compile.args(self.flags());
         args.extend(["-isystem".into(), self.headers.clone().into_os_string()]);
         args.extend(["-I".into(), include_folder.as_os_str().to_owned()]);
         args.extend(extra.iter().map(OsString::from));
-        args.extend(["-c", source, "-o", object].map(OsString::from));
+        args.extend([action, source, "-o", result].map(OsString::from));
         args
     }
 
@@ -168,6 +191,8 @@ impl Toolchain {
                 "-static",
                 "--threads=1",
                 "--build-id=none",
+                // Objects name no libraries.
+                "--no-dependent-libraries",
             ] as &[&str],
             Family::Gcc => &[
                 "-march=rv64gc",
@@ -185,5 +210,30 @@ impl Toolchain {
         args.extend(objects.iter().map(|object| (*object).to_owned()));
         args.extend(["-o", program].map(OsString::from));
         args
+    }
+
+    /// Returns the program that compiles, and the arguments that come first,
+    /// for those who compile for another machine than flags here are for.
+    #[must_use]
+    pub fn compiler(&self) -> (&Path, &[OsString]) {
+        (&self.compile.program, &self.compile.first_args)
+    }
+
+    /// Returns the program that links, and the arguments that come first.
+    #[must_use]
+    pub fn linker(&self) -> (&Path, &[OsString]) {
+        (&self.link.program, &self.link.first_args)
+    }
+
+    /// Returns the folder with the compiler's own headers.
+    #[must_use]
+    pub fn headers(&self) -> &Path {
+        &self.headers
+    }
+
+    /// Returns the files and folders that the tools execute and load.
+    #[must_use]
+    pub fn executable(&self) -> &[PathBuf] {
+        &self.executable
     }
 }

@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 /// caller passes in what it found there.
 #[derive(Clone, Debug)]
 pub struct ToolchainSearch {
-    /// A compiler that the user named: `zig`, `clang` or a RISC-V GCC. If it
-    /// is given, nothing else is tried.
+    /// A compiler that the user named: `zig`, `clang` or a RISC-V GCC.
     pub configured: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with (see
+    /// [`Toolchain::name`]): no other one will do. It may be a pinned one, the
+    /// configured one or one on `PATH`.
+    pub recorded: Option<String>,
     /// Where the pinned compiler was carried to from another machine: its
     /// wheel, or a folder with the wheel or an installation. If it has to be
     /// installed, then from there.
@@ -28,8 +31,7 @@ pub struct ToolchainSearch {
     pub install: bool,
 }
 
-/// Finds the compiler to use on this machine: the one that a run was measured
-/// with, if that is wanted, or the one of [`find_toolchain`].
+/// Finds the compiler to use on this machine, as [`find_toolchain`] does.
 ///
 /// # Errors
 /// [`EvalError::Environment`] with the reason and the remedies.
@@ -39,18 +41,16 @@ pub fn find(
 ) -> Result<Toolchain, EvalError> {
     let search = ToolchainSearch {
         configured: surroundings.compiler.clone(),
+        recorded: surroundings.recorded_compiler.clone(),
         carried: surroundings.carried.clone(),
         path: surroundings.path.clone(),
         cache_folder: surroundings.cache_folder.clone(),
         install: surroundings.install,
     };
-    match &surroundings.recorded {
-        None => find_toolchain(&search, progress),
-        Some(name) => find_recorded_toolchain(&search, name, progress),
-    }
+    find_toolchain(&search, progress)
 }
 
-/// Finds the configured compiler or else the pinned one, which is installed
+/// Finds the recorded compiler, or the configured one, or else the pinned one, which is installed
 /// into the private cache folder if needed. Whatever else the machine has is
 /// left alone, so that equal kernels take equal cycles everywhere.
 ///
@@ -62,6 +62,9 @@ pub fn find_toolchain(
     search: &ToolchainSearch,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
+    if let Some(name) = &search.recorded {
+        return recorded_toolchain(search, name, progress);
+    }
     let Some(configured) = &search.configured else {
         return pinned_toolchain(search, &PINS[0], progress);
     };
@@ -77,13 +80,8 @@ pub fn find_toolchain(
     })
 }
 
-/// Finds the compiler called `name` (see [`Toolchain::name`]), with which a run
-/// was measured: a pinned one, which is installed if needed, or the configured
-/// one or one on `PATH` if that is its name.
-///
-/// # Errors
-/// [`EvalError::Environment`] if the machine does not have it.
-pub fn find_recorded_toolchain(
+/// Finds the compiler called `name`.
+fn recorded_toolchain(
     search: &ToolchainSearch,
     name: &str,
     progress: &mut dyn FnMut(&str),

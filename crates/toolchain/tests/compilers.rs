@@ -1,9 +1,7 @@
 //! Which compiler is used, where it comes from, and whether it is what it seems.
 
 use autocomp_eval::EvalError;
-use autocomp_toolchain::{
-    Family, Toolchain, ToolchainSearch, find_recorded_toolchain, find_toolchain,
-};
+use autocomp_toolchain::{Family, Toolchain, ToolchainSearch, find_toolchain};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -18,6 +16,7 @@ fn shared_cache() -> PathBuf {
 fn shared() -> ToolchainSearch {
     ToolchainSearch {
         configured: None,
+        recorded: None,
         carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: shared_cache(),
@@ -94,7 +93,11 @@ fn what_else_the_machine_has_is_left_alone() {
     };
     let found = find_toolchain(&search, &mut |line| panic!("{line}")).expect("is installed");
     assert_eq!((found.family, &found.name), (Family::Zig, &name));
-    let again = find_recorded_toolchain(&search, &name, &mut |line| panic!("{line}"));
+    let recorded = ToolchainSearch {
+        recorded: Some(name.clone()),
+        ..search.clone()
+    };
+    let again = find_toolchain(&recorded, &mut |line| panic!("{line}"));
     assert_eq!(again.expect("is installed").name, name);
     assert_eq!(programs.calls(), [] as [&str; 0]);
     // Asked for by name, it is tried, and nothing takes its place.
@@ -108,9 +111,11 @@ fn what_else_the_machine_has_is_left_alone() {
 
 #[test]
 fn the_compiler_of_a_run_is_not_replaced_by_another() {
-    let error = find_recorded_toolchain(&shared(), "no-such-gcc 1.2.3", &mut |_| ());
-    let error = error.expect_err("nobody has it").to_string();
-    assert!(error.contains("no-such-gcc 1.2.3"), "{error}");
+    let (message, _) = failure(&ToolchainSearch {
+        recorded: Some("no-such-gcc 1.2.3".into()),
+        ..shared()
+    });
+    assert!(message.contains("no-such-gcc 1.2.3"), "{message}");
 }
 
 #[test]

@@ -103,13 +103,21 @@ fn a_text_that_is_damaged() {
         ended.stderr
     );
     // Where other texts are shown too, it is said which one is not.
-    let key = report["lineage"].as_array().unwrap().last().unwrap()["key"]
-        .as_str()
-        .unwrap();
-    let (code, task) = place.json(&["show", "runs/one", "--task", key]);
+    let (_, history) = place.json(&["show", "runs/one", "--history"]);
+    let events = history["events"].as_array().unwrap().iter();
+    let mut keys = events.filter(|it| it["event"] == "evaluated" && it["source"] == *best);
+    let key = &keys.next().unwrap()["key"];
+    let key = match key["iteration"].as_u64() {
+        Some(0) => "baseline".to_owned(),
+        _ => format!(
+            "i{}.b{}.p{}.d{}",
+            key["iteration"], key["parent"], key["plan"], key["draft"]
+        ),
+    };
+    let (code, task) = place.json(&["show", "runs/one", "--task", &key]);
     assert_eq!(code, Some(0), "{task}");
     assert_eq!(task["missing"][0]["hash"], best.as_str(), "{task}");
-    let shown = place.call(&["show", "runs/one", "--task", key]).stdout;
+    let shown = place.call(&["show", "runs/one", "--task", &key]).stdout;
     assert!(
         shown.contains("missing: ") && shown.contains("of the run is damaged"),
         "{shown}"
@@ -146,9 +154,8 @@ fn a_folder_that_is_no_run() {
 #[test]
 fn a_second_process_on_the_same_run() {
     let place = Place::new();
-    let never = place.path().join("never");
-    let made = std::process::Command::new("mkfifo").arg(&never).status();
-    assert!(made.unwrap().success());
+    // A model that lets it wait until the test is over and its folder gone.
+    let script = place.file("wait.sh", "while test -e \"$0\"; do sleep 1; done\n");
     let mut first = place
         .std_command()
         .args([
@@ -156,10 +163,8 @@ fn a_second_process_on_the_same_run() {
             &problem(),
             "--run-dir",
             "run",
-            // A model that lets it wait until it is killed: the other end of the pipe never
-            // opens.
             "--model",
-            &format!("command::cat {}", never.display()),
+            &format!("command::sh {script}"),
         ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -58,6 +58,9 @@ fn collect(
 fn the_documented_fields_are_those_printed() {
     let place = Place::new();
     let problem = problem();
+    // The problem's baseline is then another kernel to compare with.
+    let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    place.file("mine.c", baseline + "\n");
     let wrong = data("kernels/modifies-a.c");
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -73,6 +76,8 @@ fn the_documented_fields_are_those_printed() {
                 "runs/one",
                 "--max-evaluations",
                 "3",
+                "--baseline",
+                "mine.c",
             ],
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),

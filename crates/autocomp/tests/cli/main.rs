@@ -4,6 +4,7 @@
 
 mod bad_folder;
 mod bad_input;
+mod compiler;
 mod eval;
 mod help;
 mod json_reference;

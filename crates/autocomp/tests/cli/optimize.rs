@@ -103,10 +103,11 @@ fn standard_output_has_the_result_only() {
     let ended = place.call(&arguments(&problem, &[]));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.starts_with("\nbaseline "), "{}", ended.stdout);
+    let end = ended.stdout.lines().find(|it| it.starts_with("finished "));
     assert!(
-        ended
-            .stdout
-            .contains("\nfinished       all 10 evaluations that are allowed are done\n")
+        end.is_some_and(|it| it.ends_with("  all 10 evaluations that are allowed are done")),
+        "{}",
+        ended.stdout
     );
     let shown = place.call(&["show", "runs/gemm-64-s7"]).stdout;
     assert!(
@@ -231,31 +232,31 @@ fn evaluators_that_die_change_nothing_and_live_no_longer_than_the_run() {
     let place = Place::new();
     let expected = undisturbed(&place, "undisturbed");
     let problem = problem();
-    let mut run = place
-        .std_command()
-        .args(arguments(&problem, &["--run-dir", "run"]))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut killed = Vec::new();
-    while killed.len() < 2 && run.try_wait().unwrap().is_none() {
-        for pid in evaluators_of(run.id()) {
-            if !killed.contains(&pid) {
-                let kill = ["-c", "kill -KILL \"$0\"", &pid];
-                std::process::Command::new("sh")
-                    .args(kill)
-                    .status()
-                    .unwrap();
-                killed.push(pid);
-                break;
+    for n_evaluations in [0, 4] {
+        let folder = format!("run-{n_evaluations}");
+        let mut run = place
+            .std_command()
+            .args(arguments(&problem, &["--run-dir", &folder]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut killed = None;
+        while killed.is_none() && run.try_wait().unwrap().is_none() {
+            let (_, shown) = place.json(&["show", &folder]);
+            if n_evaluations <= shown["progress"]["evaluations"].as_u64().unwrap_or(0) {
+                killed = evaluators_of(run.id()).pop();
             }
         }
+        if let Some(pid) = &killed {
+            let kill = ["-c", "kill -KILL \"$0\"", pid];
+            let mut shell = std::process::Command::new("sh");
+            shell.args(kill).status().unwrap();
+        }
+        assert!(run.wait().unwrap().success(), "after {n_evaluations}");
+        let (_, shown) = place.json(&["show", &folder]);
+        assert_eq!(shown["history"], expected["history"]);
     }
-    assert!(!killed.is_empty());
-    assert!(run.wait().unwrap().success());
-    let (_, shown) = place.json(&["show", "run"]);
-    assert_eq!(shown["history"], expected["history"]);
 
     let mut run = place
         .std_command()
@@ -342,6 +343,12 @@ fn an_interrupted_run_says_how_to_go_on() {
 }
 
 fn interrupted_by(signal: &str) {
+    // The run may be over before the signal comes.
+    while !is_interrupted_by(signal) {}
+}
+
+/// Returns whether the signal came in time.
+fn is_interrupted_by(signal: &str) -> bool {
     let place = Place::new();
     let expected = undisturbed(&place, "undisturbed");
     let problem = problem();
@@ -359,12 +366,15 @@ fn interrupted_by(signal: &str) {
         thread::sleep(Duration::from_millis(5));
     }
     let pid = child.id().to_string();
-    let killed = std::process::Command::new("sh")
+    // There may be nobody left.
+    let _ = std::process::Command::new("sh")
         .args(["-c", &format!("kill -{signal} \"$0\""), &pid])
         .status();
-    assert!(killed.unwrap().success());
     let output = child.wait_with_output().unwrap();
     let ended = place.ended(&output);
+    if ended.code == Some(0) {
+        return false;
+    }
     assert_eq!(ended.code, Some(130), "{signal}: {}", ended.transcript());
     assert!(
         ended
@@ -387,6 +397,7 @@ fn interrupted_by(signal: &str) {
         (Some(0), &expected["history"]),
         "{value}"
     );
+    true
 }
 
 #[test]
@@ -445,4 +456,37 @@ fn a_time_limit_stops_a_run_that_can_go_on() {
         (Some(0), &undisturbed(&place, "undisturbed")["history"]),
         "{value}"
     );
+}
+
+#[test]
+fn other_kernels_of_the_problem_stand_beside_the_best() {
+    let place = Place::new();
+    let problem = problem();
+    let baseline = fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    let mine = place.file("mine.c", format!("{baseline}\n// mine\n"));
+    let run = [
+        "optimize",
+        &problem,
+        "--baseline",
+        &mine,
+        "--max-evaluations",
+        "4",
+    ];
+    let (_, report) = place.json(&run);
+    let [other] = report["others"].as_array().unwrap().as_slice() else {
+        panic!("{report}");
+    };
+    let (_, evaluation) = place.json(&["eval", &problem]);
+    assert_eq!(other["kernel"], "baseline");
+    assert_eq!(other["cycles"], evaluation["cycles"]);
+    let ratio = other["cycles"].as_f64().unwrap() / report["best_cycles"].as_f64().unwrap();
+    assert_eq!(other["ratio"].as_f64(), Some(ratio));
+    let text = place.call(&run).stdout;
+    assert!(
+        text.contains("\nto compare, other kernels of the problem:\nbaseline  "),
+        "{text}"
+    );
+    // What the run began with is shown already.
+    let (_, report) = place.json(&["optimize", &problem, "--max-evaluations", "2"]);
+    assert_eq!(report["others"].as_array().map(Vec::len), Some(0));
 }

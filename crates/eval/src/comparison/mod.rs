@@ -165,6 +165,8 @@ pub fn place(buffer: &Buffer, element: usize) -> String {
 fn is_close(expected: f64, got: f64, tolerance: Tolerance) -> bool {
     match tolerance {
         Tolerance::Exact {} => expected == got,
+        // No finite value is near an infinite one, and every one is within any part of it.
+        Tolerance::Close { .. } if !expected.is_finite() => expected == got,
         Tolerance::Close { relative, absolute } => {
             // Not-a-number is close to nothing, not even to itself.
             (got - expected).abs() <= absolute.max(relative * expected.abs())
@@ -274,5 +276,38 @@ mod tests {
         assert!(compare(bytes(1.0005, 2.0)));
         assert!(!compare(bytes(1.002, 2.0)));
         assert!(!compare(bytes(1.0, f32::NAN)));
+        assert!(!compare(bytes(f32::INFINITY, 2.0)));
+    }
+
+    #[test]
+    fn nothing_but_the_same_infinity_is_near_an_infinity() {
+        let buffer = Buffer {
+            dtype: DataType::Float32,
+            shape: vec![2],
+            ..buffer()
+        };
+        let tolerance = Tolerance::Close {
+            relative: 1e-3,
+            absolute: 1e30,
+        };
+        let is_near = |expected: f32, got: f32| {
+            let bytes = |value: f32| [value.to_le_bytes(), 1.0_f32.to_le_bytes()].concat();
+            compare(
+                &buffer,
+                &bytes(expected),
+                &bytes(got),
+                &[0; 8],
+                tolerance,
+                4,
+            )
+            .is_none()
+        };
+        for infinity in [f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(is_near(infinity, infinity));
+            for other in [0.0, f32::MAX, f32::MIN, -infinity, f32::NAN] {
+                assert!(!is_near(infinity, other), "{infinity} {other}");
+                assert!(!is_near(other, infinity), "{other} {infinity}");
+            }
+        }
     }
 }

@@ -57,6 +57,14 @@ impl IsolationLimits {
     }
 }
 
+/// Why there is no child with an evaluator.
+enum Unopened {
+    /// It died before; a second one may live.
+    Died(EvalError),
+    /// There can be none.
+    Refused(EvalError),
+}
+
 /// Starts the command of a child.
 pub type StartChild = dyn Fn() -> io::Result<Command> + Send + Sync;
 
@@ -105,14 +113,25 @@ impl Isolation {
         {
             return Ok(worker);
         }
+        match self.fresh_worker(setup, identity) {
+            // Somebody may have killed it.
+            Err(Unopened::Died(_)) => self.fresh_worker(setup, identity),
+            other => other,
+        }
+        .map_err(|(Unopened::Died(error) | Unopened::Refused(error))| error)
+    }
+
+    fn fresh_worker(&self, setup: &str, identity: ContentHash) -> Result<Worker, Unopened> {
         let started = (self.start)().and_then(Worker::start);
-        let mut worker = started.map_err(|error| EvalError::Environment {
-            message: format!("failed to start a process that evaluates: {error}"),
-            remedies: vec![
-                "allow more processes and open files (`ulimit -u`, `ulimit -n`), or free memory"
-                    .to_owned(),
-                "or evaluate fewer kernels at a time with `--workers`".to_owned(),
-            ],
+        let mut worker = started.map_err(|error| {
+            Unopened::Refused(EvalError::Environment {
+                message: format!("failed to start a process that evaluates: {error}"),
+                remedies: vec![
+                    "allow more processes and open files (`ulimit -u`, `ulimit -n`), or free memory"
+                        .to_owned(),
+                    "or evaluate fewer kernels at a time with `--workers`".to_owned(),
+                ],
+            })
         })?;
         self.open(&mut worker, setup, identity)?;
         Ok(worker)
@@ -125,7 +144,7 @@ impl Isolation {
         worker: &mut Worker,
         setup: &str,
         identity: ContentHash,
-    ) -> Result<(), EvalError> {
+    ) -> Result<(), Unopened> {
         let request = Request::Open {
             setup: setup.to_owned(),
             limits: self.limits.clone(),
@@ -139,20 +158,23 @@ impl Isolation {
                 worker.set_opened(setup);
                 Ok(())
             }
-            Ok(Reply::Opened { .. }) => Err(EvalError::Environment {
+            Ok(Reply::Opened { .. }) => Err(Unopened::Refused(EvalError::Environment {
                 message: "the problem, the target or the compiler has changed since the program \
                           was started"
                     .to_owned(),
                 remedies: vec!["restore it, or start again".to_owned()],
-            }),
-            Ok(Reply::Failed(error)) => Err(error.into()),
-            Ok(_) => Err(unusable(
+            })),
+            Ok(Reply::Failed(error)) => Err(Unopened::Refused(error.into())),
+            Ok(Reply::Panicked { message }) => Err(Unopened::Refused(unusable(format!(
+                "the process that evaluates did not get ready: it panicked: {message}"
+            )))),
+            Ok(_) => Err(Unopened::Refused(unusable(
                 "the process that evaluates answered something else than it was asked".to_owned(),
-            )),
-            Err(death) => Err(unusable(format!(
-                "the process that evaluates did not get ready: {}",
-                death.text(&worker.last_words())
             ))),
+            Err(death) => Err(Unopened::Died(unusable(format!(
+                "the process that evaluates did not get ready: it {}",
+                death.text(&worker.last_words())
+            )))),
         }
     }
 

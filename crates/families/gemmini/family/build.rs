@@ -8,6 +8,10 @@ const DECIDING: &[&str] = &[
     "../accelerator/src",
     "../sim/src",
     "../../../riscv/src",
+    "../../../catalog/src",
+    "../../../eval/src",
+    "../../../toolchain/src",
+    "../../../languages/c/src",
     "src",
 ];
 

@@ -5,5 +5,5 @@ mod check;
 mod language;
 mod text;
 
-pub use check::{MAX_SOURCE_BYTES, check};
+pub use check::{Expanded, MAX_SOURCE_BYTES, check, doubts, is_runtime_name, templates};
 pub use language::C;

@@ -72,7 +72,7 @@ impl Dispatcher<'_> {
                         panic_text(&*panic)
                     )))
                 });
-            Done::Evaluation(key, source, evaluation)
+            Done::Evaluation(key, source, Box::new(evaluation))
         });
         Ok(())
     }

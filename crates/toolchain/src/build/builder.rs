@@ -2,20 +2,40 @@
 
 use super::compiler_output::{self, Blame};
 use super::runtime::{Runtime, object_name};
-use super::tools;
+use super::{object_file, tools};
 use crate::Toolchain;
+use autocomp_c::{Expanded, templates};
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
 use autocomp_eval::EvalError;
 use autocomp_eval::cache::{LEFTOVER_AGE, remove_older};
 use autocomp_eval::{CachePart, FileStore, unwritable};
-use autocomp_sandbox::{Exit, ProcessRule, SandboxReport};
+use autocomp_sandbox::{Exit, ProcessRule, SandboxPolicy, SandboxReport};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use tempfile::TempDir;
 
 /// Version of what builds mean; part of every key.
-const BUILD_VERSION: u32 = 1;
+const BUILD_VERSION: u32 = 2;
+
+/// Bytes written to see whether the machine lets anybody write: more than most objects have.
+const TRIAL_BYTES: usize = 1 << 20;
+
+/// Name of what compiling and expanding write: the same, so that no source sees a
+/// difference.
+const OBJECT: &str = "kernel.o";
+
+/// Name of a header that comes last.
+const FORGET_FILES: &str = "forget_files.h";
+
+/// Takes away what shows a source which files there are. Rules cannot: of a macro in an
+/// `#if` nothing is left when it is expanded.
+const FORGETTING_FILES: &str =
+    "#undef __has_include\n#undef __has_include_next\n#undef __has_embed\n";
 
 /// Processor time of one compiler run, seconds. Kernels compile in well under
 /// one.
@@ -34,6 +54,17 @@ pub struct Source<'a> {
     pub macros: &'a [(String, String)],
     /// How loops are compiled.
     pub loops: Loops,
+    /// Whether it must obey the rules for kernels when its macros are expanded.
+    pub rules: Rules,
+}
+
+/// Who a source comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Anybody: no assembly but the header's, no files, no attributes that place things.
+    Kernel,
+    /// The author of the problem, who may write what the compiler takes.
+    Reference,
 }
 
 /// How loops are compiled. Results are the same.
@@ -59,6 +90,8 @@ pub enum Build {
     Built(Program),
     /// The source's fault.
     Failed(Vec<Diagnostic>),
+    /// The source would build, but does what is not allowed.
+    Refused(Vec<Diagnostic>),
 }
 
 /// Builds programs from one source file and the runtime of a target.
@@ -72,7 +105,11 @@ pub struct Builder {
     runtime: Runtime,
     objects: Vec<PathBuf>,
     script: PathBuf,
+    /// Templates of assembly in the runtime's headers.
+    templates: BTreeSet<String>,
     runtime_key: ContentHash,
+    /// What else is part of every key.
+    deciding: String,
     cpu_seconds: u64,
 }
 
@@ -133,11 +170,17 @@ impl Builder {
                 .iter()
                 .map(|name| runtime.folder().join(object_name(name)))
                 .collect(),
+            templates: files
+                .iter()
+                .filter(|(name, _)| name.ends_with(".h"))
+                .flat_map(|(_, contents)| templates(&String::from_utf8_lossy(contents)))
+                .collect(),
             runtime,
             toolchain,
             cache: Some(cache),
             scratch: cache_folder.join("scratch"),
             runtime_key,
+            deciding: String::new(),
             cpu_seconds: CPU_SECONDS,
         })
     }
@@ -156,6 +199,16 @@ impl Builder {
     pub fn without_cache(self) -> Self {
         Self {
             cache: None,
+            ..self
+        }
+    }
+
+    /// Makes `hash` a part of every key: of the sources of autocomp that decide what is
+    /// built and what is refused.
+    #[must_use]
+    pub fn decided_by(self, hash: &str) -> Self {
+        Self {
+            deciding: hash.to_owned(),
             ..self
         }
     }
@@ -188,9 +241,7 @@ impl Builder {
         // be blamed for that.
         self.runtime.ensure()?;
         fs::create_dir_all(&self.scratch).map_err(|error| unwritable(&self.scratch, &error))?;
-        let folder = tempfile::tempdir_in(&self.scratch)
-            .map_err(|error| unwritable(&self.scratch, &error))?;
-        let build = self.build_in(folder.path(), source)?;
+        let build = self.build_anew(source)?;
         if let Some(cache) = &self.cache {
             cache.put(&key, &encode(&build));
         }
@@ -200,10 +251,14 @@ impl Builder {
     fn key(&self, source: &Source<'_>) -> ContentHash {
         let mut hasher = ContentHasher::new("autocomp build");
         hasher.update(&self.runtime_key.0);
+        hasher.update(self.deciding.as_bytes());
         for text in [source.name, source.header.unwrap_or(""), source.text] {
             hasher.update(text.as_bytes());
         }
-        hasher.update(&[u8::from(source.loops == Loops::Unrolled)]);
+        hasher.update(&[
+            u8::from(source.loops == Loops::Unrolled),
+            u8::from(source.rules == Rules::Kernel),
+        ]);
         for (name, value) in source.macros {
             hasher.update(name.as_bytes());
             hasher.update(value.as_bytes());
@@ -211,40 +266,121 @@ impl Builder {
         hasher.finish()
     }
 
-    fn build_in(&self, folder: &Path, source: &Source<'_>) -> Result<Build, EvalError> {
-        let path = folder.join(source.name);
-        fs::write(&path, source.text).map_err(|error| unwritable(folder, &error))?;
-        let policy = tools::policy(
-            &self.toolchain,
-            folder,
-            &[self.runtime.folder()],
-            self.cpu_seconds,
-        );
+    fn build_anew(&self, source: &Source<'_>) -> Result<Build, EvalError> {
+        // Both see the same, each in a folder of its own whose name nobody can know, so that
+        // the kernel that is checked is the one that is compiled.
+        let (compiled, checked) = std::thread::scope(|scope| {
+            let checked = scope.spawn(|| self.check_expanded(source));
+            let compiled = self.compile(source);
+            let checked = checked.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (compiled, checked)
+        });
+        let object = match (compiled?, checked?) {
+            (_, Some(refused @ Build::Refused(_))) => return Ok(refused),
+            (Ok(object), None) => object,
+            (Err(failed), _) | (Ok(_), Some(failed)) => return Ok(failed),
+        };
+        if let Some(reason) = object_file::refusal(&object) {
+            return Ok(Build::Refused(vec![Diagnostic {
+                stage: Stage::Build,
+                severity: Severity::Error,
+                code: "object-file".into(),
+                message: format!("the compiled kernel {reason}"),
+                location: None,
+                notes: vec![
+                    "a kernel brings code and data, and nothing for the linker to do".into(),
+                ],
+                remedy: Some(
+                    "leave out attributes, pragmas and declarations that are about linking".into(),
+                ),
+            }]));
+        }
+        self.link(&object, source)
+    }
+
+    /// Makes a folder for one tool with `files` in it; returns the policy for working there.
+    fn working_folder(
+        &self,
+        files: &[(&str, &[u8])],
+    ) -> Result<(TempDir, SandboxPolicy), EvalError> {
+        let unwritable = |error| unwritable(&self.scratch, &error);
+        let folder = tempfile::tempdir_in(&self.scratch).map_err(unwritable)?;
+        for (name, content) in files {
+            fs::write(folder.path().join(name), content).map_err(unwritable)?;
+        }
+        let readable = [self.runtime.folder()];
+        let policy = tools::policy(&self.toolchain, folder.path(), &readable, self.cpu_seconds);
+        Ok((folder, policy))
+    }
+
+    /// Makes a folder to compile or expand the source in.
+    fn source_folder(&self, source: &Source<'_>) -> Result<(TempDir, SandboxPolicy), EvalError> {
+        self.working_folder(&[
+            (source.name, source.text.as_bytes()),
+            (FORGET_FILES, FORGETTING_FILES.as_bytes()),
+        ])
+    }
+
+    fn extra_args(&self, source: &Source<'_>) -> Vec<String> {
         let mut extra: Vec<String> = source
             .macros
             .iter()
             .map(|(name, value)| format!("-D{name}={value}"))
             .collect();
         if source.loops == Loops::Unrolled {
-            extra.extend(
-                self.toolchain
-                    .unrolling_flags()
-                    .iter()
-                    .map(|flag| (*flag).to_owned()),
-            );
+            let flags = self.toolchain.unrolling_flags().iter();
+            extra.extend(flags.map(|flag| (*flag).to_owned()));
         }
-        if let Some(header) = source.header {
+        let last = (source.rules == Rules::Kernel).then_some(FORGET_FILES);
+        for header in source.header.into_iter().chain(last) {
             extra.extend(["-include".to_owned(), header.to_owned()]);
         }
+        extra
+    }
+
+    /// Returns why the source is refused when its macros are expanded, or why they cannot be.
+    fn check_expanded(&self, source: &Source<'_>) -> Result<Option<Build>, EvalError> {
+        if source.rules == Rules::Reference {
+            return Ok(None);
+        }
+        let (folder, policy) = self.source_folder(source)?;
+        let extra = self.extra_args(source);
         let args =
             self.toolchain
-                .compile_args(source.name, "kernel.o", self.runtime.folder(), &extra);
+                .preprocess_args(source.name, OBJECT, self.runtime.folder(), &extra);
         let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
         if !report.succeeded() {
-            return self.failure(&report, source);
+            return self.failure(&report, source).map(Some);
         }
+        let text = read(&folder.path().join(OBJECT))?;
+        let rules = Expanded {
+            file: source.name,
+            source: source.text,
+            templates: &self.templates,
+        };
+        let found = rules.check(&String::from_utf8_lossy(&text));
+        Ok((!found.is_empty()).then_some(Build::Refused(found)))
+    }
+
+    /// Returns the source's object file, or why there is none.
+    fn compile(&self, source: &Source<'_>) -> Result<Result<Vec<u8>, Build>, EvalError> {
+        let (folder, policy) = self.source_folder(source)?;
+        let extra = self.extra_args(source);
+        let args = self
+            .toolchain
+            .compile_args(source.name, OBJECT, self.runtime.folder(), &extra);
+        let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
+        if !report.succeeded() {
+            return self.failure(&report, source).map(Err);
+        }
+        read(&folder.path().join(OBJECT)).map(Ok)
+    }
+
+    /// Links an object file that has been checked, in a folder where nothing else is.
+    fn link(&self, object: &[u8], source: &Source<'_>) -> Result<Build, EvalError> {
+        let (folder, policy) = self.working_folder(&[(OBJECT, object)])?;
         let mut objects: Vec<&OsStr> = self.objects.iter().map(|path| path.as_os_str()).collect();
-        objects.push(OsStr::new("kernel.o"));
+        objects.push(OsStr::new(OBJECT));
         let args = self
             .toolchain
             .link_args(&objects, &self.script, "program.elf");
@@ -252,8 +388,7 @@ impl Builder {
         if !report.succeeded() {
             return self.failure(&report, source);
         }
-        let elf =
-            fs::read(folder.join("program.elf")).map_err(|error| unwritable(folder, &error))?;
+        let elf = read(&folder.path().join("program.elf"))?;
         Ok(Build::Built(Program { elf }))
     }
 
@@ -275,6 +410,9 @@ impl Builder {
             .replace(&format!("{}/", self.runtime.folder().display()), "");
         match compiler_output::read(&text, source.name, source.text) {
             Blame::Source(found) => Ok(Build::Failed(found)),
+            Blame::Environment(_) if self.can_write() => Ok(Build::Failed(
+                compiler_output::diagnostics(&text, source.name, source.text),
+            )),
             Blame::Environment(line) => Err(EvalError::Environment {
                 message: format!("the compiler cannot work: {line}"),
                 remedies: vec![
@@ -284,6 +422,25 @@ impl Builder {
             }),
         }
     }
+}
+
+impl Builder {
+    /// Returns whether the machine lets tools write what they have to: then a tool that
+    /// says otherwise only quotes its source.
+    fn can_write(&self) -> bool {
+        let trial = vec![0x5a; TRIAL_BYTES];
+        tempfile::NamedTempFile::new_in(&self.scratch)
+            .and_then(|mut file| {
+                file.write_all(&trial)?;
+                file.as_file().sync_all()
+            })
+            .is_ok()
+    }
+}
+
+/// Reads what a tool has written.
+fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
+    fs::read(path).map_err(|error| unwritable(path, &error))
 }
 
 /// Returns which limit ended a tool, if one did.
@@ -340,21 +497,26 @@ fn compile_runtime_file(
 
 const BUILT: u8 = 1;
 const FAILED: u8 = 0;
+const REFUSED: u8 = 2;
 
 fn encode(build: &Build) -> Vec<u8> {
     match build {
         Build::Built(program) => [&[BUILT], program.elf.as_slice()].concat(),
-        Build::Failed(diagnostics) => {
-            let text = serde_json::to_vec(diagnostics).expect("diagnostics are plain data");
-            [&[FAILED], text.as_slice()].concat()
-        }
+        Build::Failed(diagnostics) => described(FAILED, diagnostics),
+        Build::Refused(diagnostics) => described(REFUSED, diagnostics),
     }
+}
+
+fn described(kind: u8, diagnostics: &[Diagnostic]) -> Vec<u8> {
+    let text = serde_json::to_vec(diagnostics).expect("diagnostics are plain data");
+    [&[kind], text.as_slice()].concat()
 }
 
 fn decode(bytes: &[u8]) -> Option<Build> {
     match bytes.split_first()? {
         (&BUILT, elf) => Some(Build::Built(Program { elf: elf.to_vec() })),
         (&FAILED, text) => serde_json::from_slice(text).ok().map(Build::Failed),
+        (&REFUSED, text) => serde_json::from_slice(text).ok().map(Build::Refused),
         _ => None,
     }
 }

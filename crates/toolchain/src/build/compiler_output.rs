@@ -14,7 +14,8 @@ const MAX_NOTES: usize = 6;
 pub(super) enum Blame {
     /// The source's.
     Source(Vec<Diagnostic>),
-    /// The machine's: one line that says so.
+    /// The machine's, as one line says. A source can make the compiler say such things,
+    /// too: whoever can should see whether they are true.
     Environment(String),
 }
 
@@ -29,12 +30,15 @@ const MACHINE_TROUBLE: &[&str] = &[
 
 /// Reads what a failed tool printed about `source_name`, whose text is `source`.
 pub(super) fn read(output: &str, source_name: &str, source: &str) -> Blame {
-    if let Some(line) = output
-        .lines()
-        .find(|line| MACHINE_TROUBLE.iter().any(|trouble| line.contains(trouble)))
-    {
-        return Blame::Environment(cut(line));
+    let is_trouble = |line: &&str| MACHINE_TROUBLE.iter().any(|trouble| line.contains(trouble));
+    match output.lines().find(is_trouble) {
+        Some(line) => Blame::Environment(cut(line)),
+        None => Blame::Source(diagnostics(output, source_name, source)),
     }
+}
+
+/// Reads what a failed tool printed about the source, whatever it says about the machine.
+pub(super) fn diagnostics(output: &str, source_name: &str, source: &str) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     // Warnings are dropped, with the notes that follow them.
     let mut collecting = false;
@@ -128,7 +132,7 @@ pub(super) fn read(output: &str, source_name: &str, source: &str) -> Blame {
         found.push(diagnostic);
     }
     found.truncate(MAX_DIAGNOSTICS);
-    Blame::Source(found)
+    found
 }
 
 /// One line of the form `file:line:column: level: message`.
@@ -258,17 +262,17 @@ mod tests {
     fn errors_have_their_place_and_line() {
         let clang = "kernel.c:1:6: warning: unused\nkernel.c:3:11: error: use of undeclared identifier 'y'\n\
                      gemmini.h:7:3: note: expanded from macro 'mvin'\n1 error generated.\n";
-        insta::assert_json_snapshot!(diagnostics(clang));
+        insta::assert_json_snapshot!(blamed_on_source(clang));
     }
 
     #[test]
     fn linkers_name_symbols_and_places() {
         let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by kernel.c:4\n\
                    >>>               kernel.o:(solution)\n";
-        insta::assert_json_snapshot!("lld", diagnostics(lld));
+        insta::assert_json_snapshot!("lld", blamed_on_source(lld));
         let gnu = "/usr/bin/ld: kernel.o: in function `solution':\nkernel.c:4: undefined reference to `f'\n\
                    collect2: error: ld returned 1 exit status\n";
-        insta::assert_json_snapshot!("gnu", diagnostics(gnu));
+        insta::assert_json_snapshot!("gnu", blamed_on_source(gnu));
     }
 
     #[test]
@@ -280,7 +284,7 @@ mod tests {
         ));
     }
 
-    fn diagnostics(text: &str) -> Vec<autocomp_core::Diagnostic> {
+    fn blamed_on_source(text: &str) -> Vec<autocomp_core::Diagnostic> {
         match read(text, "kernel.c", SOURCE) {
             Blame::Source(found) => found,
             Blame::Environment(line) => panic!("{line}"),

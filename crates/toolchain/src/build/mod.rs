@@ -2,8 +2,9 @@
 
 mod builder;
 mod compiler_output;
+mod object_file;
 mod runtime;
 mod tools;
 
-pub use builder::{Build, Builder, Loops, Program, Source};
+pub use builder::{Build, Builder, Loops, Program, Rules, Source};
 pub(crate) use tools::try_toolchain;

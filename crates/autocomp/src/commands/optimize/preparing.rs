@@ -99,10 +99,13 @@ fn start(
     let proposing = proposing(&settings, &bench, &Usage::default())?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
     let mut stored = in_stored_form(&settings, workplace);
+    // A bare name is looked up again when the run is resumed.
     stored.compiler = workplace
-        .is_compiler_named()
-        .then(|| bench.direct.compiler_program().map(Path::to_owned))
-        .flatten();
+        .named_compiler()
+        .map(|named| match named.exists() {
+            true => std::path::absolute(named).unwrap_or_else(|_| named.to_owned()),
+            false => named.to_owned(),
+        });
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -191,8 +194,11 @@ fn replay(
     check_run_dir(arguments)?;
     workplace.prefer_compiler(settings.compiler.as_deref(), Some(&new.compiler));
     let bench = match open_bench(workplace, &settings, output) {
-        Err(_) if workplace.forget_recorded_compiler() => open_bench(workplace, &settings, output)?,
-        other => other?,
+        // A replay may be measured with another one.
+        Err(_) if workplace.forget_preferred_compiler() => {
+            open_bench(workplace, &settings, output)?
+        }
+        opened => opened?,
     };
     if bench.compiler != new.compiler {
         output.message(format!(

@@ -16,7 +16,7 @@ use autocomp_gemmini::Gemmini;
 use autocomp_gemmini::timing::Recording;
 use autocomp_gemmini_sim::{CallReport, MEMORY_BASE, Machine, MachineConfig, Program};
 use autocomp_riscv::{Limits, Mode};
-use autocomp_toolchain::build::{Build, Builder, Loops, Source};
+use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use compiler::{cache_folder, problem, toolchain};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -47,10 +47,11 @@ fn build(builder: &Builder, problem: &Problem, text: &str) -> Program {
         header: Some("gemmini.h"),
         macros: &macros,
         loops: Loops::Plain,
+        rules: Rules::Kernel,
     };
     match builder.build(&source).unwrap() {
         Build::Built(program) => Program::parse(&program.elf).unwrap(),
-        Build::Failed(found) => panic!("{found:?}"),
+        Build::Failed(found) | Build::Refused(found) => panic!("{found:?}"),
     }
 }
 

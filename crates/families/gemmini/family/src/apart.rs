@@ -14,7 +14,6 @@
 //! the first such access itself. If there is one, or anything is wrong with
 //! the kernel, the calls are timed again with values, and only that counts.
 
-use super::findings;
 use super::session::{Session, SessionKind, Watch};
 use super::trial::{Called, Trial};
 use autocomp_core::{Diagnostic, Seed};
@@ -54,10 +53,24 @@ impl RightCall {
     /// Returns whether a timed call did the same, as far as can be seen from
     /// outside.
     pub(super) fn agrees(&self, timed: &CallReport, counts: &CallCounts) -> bool {
-        let (one, other) = (&self.counts.statistics, &counts.statistics);
-        (self.report.instructions, self.report.value) == (timed.instructions, timed.value)
-            && one.commands == other.commands
+        does_the_same((&self.report, &self.counts), (timed, counts))
     }
+}
+
+/// Returns whether two calls did the same, as far as can be seen from outside: as many
+/// instructions, and the same commands with the same operands.
+pub(super) fn does_the_same(
+    one: (&CallReport, &CallCounts),
+    other: (&CallReport, &CallCounts),
+) -> bool {
+    let seen = |(report, counts): (&CallReport, &CallCounts)| {
+        let statistics = &counts.statistics;
+        (
+            (report.instructions, report.value),
+            (statistics.commands, statistics.digest),
+        )
+    };
+    seen(one) == seen(other)
 }
 
 /// Whether a kernel is timed apart from its values.
@@ -97,16 +110,7 @@ impl Trial<'_> {
         case: &Case,
         apart: &Apart,
     ) -> Result<Option<RightCall>, EvalError> {
-        let kind = SessionKind::plain(Mode::Functional);
-        let mut session = self.session(kind, self.evaluator.problem_seed())?;
-        session.note_origins();
-        let seed = self.timed_seed();
-        session.place(case, seed);
-        let watch = Watch {
-            abandoned: Some(apart.lost()),
-            ..Watch::default()
-        };
-        let called = self.call(&mut session, case, seed, watch)?;
+        let (called, mut session) = self.call_behind_another(case, Some(apart))?;
         let (Called::Right(report), true) = (called, session.core_stands_alone()) else {
             apart.give_up();
             return Ok(None);
@@ -114,8 +118,54 @@ impl Trial<'_> {
         Ok(Some(RightCall {
             report,
             counts: session.counts(),
-            warnings: findings::warnings(&mut session, self.kernel),
+            warnings: self.warnings_at_end(&mut session),
         }))
+    }
+
+    /// Makes a call with other inputs in a new machine, puts the machine back as between the
+    /// timed calls, and makes the timed call there, without a sense of time. The timed calls
+    /// themselves have the same inputs, so a kernel that found its own results again would
+    /// be right in both: here it is wrong, or does more than there.
+    ///
+    /// If `apart` is given, notes whether the core stands alone, and is abandoned with it.
+    pub(super) fn call_behind_another(
+        &self,
+        case: &Case,
+        apart: Option<&Apart>,
+    ) -> Result<(Called, Box<Session<'_>>), EvalError> {
+        let kind = SessionKind::plain(Mode::Functional);
+        let mut session = self.session(kind, self.evaluator.problem_seed())?;
+        if apart.is_some() {
+            session.note_origins();
+        }
+        let seed = self.timed_seed();
+        let other = self.other_inputs(case)?;
+        let mut called = Called::Abandoned;
+        for (case, seed) in [(&other, seed.derive("other")), (case, seed)] {
+            session.forget_calls()?;
+            session.place(case, seed)?;
+            let watch = Watch {
+                abandoned: apart.map(Apart::lost),
+                ..Watch::default()
+            };
+            called = self.call(&mut session, case, seed, watch)?;
+            if !matches!(called, Called::Right(_)) {
+                break;
+            }
+        }
+        Ok((called, session))
+    }
+
+    /// Returns a case with other inputs than `case` has and known answers: a permutation of
+    /// it, or one of another input set where the problem has no symmetries.
+    fn other_inputs(&self, case: &Case) -> Result<Case, EvalError> {
+        let evaluator = self.evaluator;
+        if !evaluator.problem.axes.is_empty() {
+            return Ok(case.permuted(&evaluator.problem, self.seed.derive("other inputs")));
+        }
+        let mut others = evaluator.known_cases()?.iter();
+        let other = others.find(|other| other.name != case.name);
+        Ok(other.unwrap_or(case).clone())
     }
 }
 

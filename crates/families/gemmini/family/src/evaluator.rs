@@ -2,12 +2,13 @@
 
 use super::cases::Cases;
 use super::engine::{ENGINE_HASH, Engine};
-use super::findings::Kernel;
-use super::oracle::{Oracle, parse, with_declaration};
+use super::findings::{self, Kernel};
+use super::image::Image;
+use super::oracle::{Oracle, with_declaration};
 use super::timed_calls::Judged;
 use super::trial::Trial;
 use crate::profile::Profile;
-use autocomp_c::check;
+use autocomp_c::{check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
 use autocomp_eval::ThreadCount;
@@ -19,7 +20,7 @@ use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_eval::{TierClock, nanos};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::Toolchain;
-use autocomp_toolchain::build::{Build, Builder, Loops, Source};
+use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
@@ -97,7 +98,8 @@ impl GemminiEvaluator {
             .runtime
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-        let mut builder = Builder::new(toolchain, files, &problem.entry, cache_folder)?;
+        let mut builder =
+            Builder::new(toolchain, files, &problem.entry, cache_folder)?.decided_by(ENGINE_HASH);
         if !settings.use_cache {
             builder = builder.without_cache();
         }
@@ -191,7 +193,7 @@ impl GemminiEvaluator {
         }
     }
 
-    fn known_cases(&self) -> Result<&[Case], EvalError> {
+    pub(super) fn known_cases(&self) -> Result<&[Case], EvalError> {
         if let Some(cases) = self.cases.get() {
             return Ok(cases);
         }
@@ -272,8 +274,17 @@ impl GemminiEvaluator {
             Build::Failed(found) => {
                 return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
             }
+            Build::Refused(found) => {
+                return Ok((Verdict::failed(Outcome::Rejected, found), None));
+            }
         };
-        let program = parse(&elf)?;
+        let program = match Image::read(&elf, &self.problem.entry) {
+            Ok(program) => program,
+            Err(error) => {
+                let found = vec![findings::no_image(&error)];
+                return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
+            }
+        };
         let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
         let cases = cases.all();
@@ -296,10 +307,14 @@ impl GemminiEvaluator {
             [] => (*timed, std::slice::from_ref(timed)),
             _ => (*timed, tested),
         };
-        match self.threads.take_spare() {
-            Some(_second) => trial.test_while_timing(tested, timed, clock),
-            None => trial.test_then_time(tested, timed, clock),
+        let (mut verdict, profiled) = match self.threads.take_spare() {
+            Some(_second) => trial.test_while_timing(tested, timed, clock)?,
+            None => trial.test_then_time(tested, timed, clock)?,
+        };
+        if matches!(verdict.outcome, Outcome::Wrong | Outcome::Illegal) {
+            verdict.diagnostics.extend(doubts(source, KERNEL_FILE));
         }
+        Ok((verdict, profiled))
     }
 
     fn build(&self, source: &str) -> Result<Build, EvalError> {
@@ -310,10 +325,11 @@ impl GemminiEvaluator {
             header: self.header,
             macros: &self.macros,
             loops: Loops::Plain,
+            rules: Rules::Kernel,
         })?;
         let lines = source.lines().count() as u32;
         Ok(match build {
-            Build::Built(program) => Build::Built(program),
+            Build::Built(_) | Build::Refused(_) => build,
             Build::Failed(mut found) => {
                 for diagnostic in &mut found {
                     let place = diagnostic.location.take_if(|place| lines < place.line);

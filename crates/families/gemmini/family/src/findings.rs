@@ -1,5 +1,6 @@
 //! Diagnostics of what a running kernel did.
 
+use super::image::ImageError;
 use super::session::Session;
 use autocomp_catalog::Buffer;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
@@ -44,6 +45,25 @@ impl Kernel<'_> {
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the diagnostic for a linked program that is not run.
+pub(super) fn no_image(error: &ImageError) -> Diagnostic {
+    let (code, remedy) = match error {
+        ImageError::TooLarge { .. } => (
+            "program-too-large",
+            "make static arrays smaller, and their alignment",
+        ),
+        ImageError::Shape(_) => (
+            "program-shape",
+            "leave out what is about linking: a kernel is code and data",
+        ),
+    };
+    Diagnostic {
+        stage: Stage::Build,
+        remedy: Some(remedy.into()),
+        ..diagnostic(code, error.to_string())
+    }
 }
 
 /// Returns outcome and diagnostic for a call that did not complete.
@@ -191,6 +211,23 @@ pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Dia
     counted.collect()
 }
 
+/// Returns what is said about a kernel that has returned without a fence behind its last
+/// store: the machine itself waits for the accelerator then.
+pub(super) fn unfenced_end(session: &mut Session<'_>, kernel: Kernel<'_>) -> Option<Diagnostic> {
+    let pc = session.accelerator().functional().store_at_fence()?;
+    let mut found = diagnostic(
+        "no-final-fence",
+        "the kernel returns without a fence() behind its last mvout: on hardware its caller may read old data".to_owned(),
+    );
+    found.severity = Severity::Warning;
+    found.location = kernel.location(session.program(), pc);
+    add_line(&mut found, kernel);
+    found.remedy = Some(
+        "end with fence(): it costs nothing, as cycles count until the accelerator is idle".into(),
+    );
+    Some(found)
+}
+
 /// Returns the diagnostic for a kernel that returned behind the preload at `pc`,
 /// without the compute that belongs to it.
 pub(super) fn unfinished_preload(pc: u64, program: &Program, kernel: Kernel<'_>) -> Diagnostic {
@@ -236,6 +273,21 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -
     found.remedy = Some(
         "check the conditions and steps of these loops; loops that do end are far too slow: let the accelerator do the work"
             .into(),
+    );
+    found
+}
+
+/// Returns the diagnostic for a kernel whose timed call took `timed` instructions, and
+/// `alone` behind a call with other inputs.
+pub(super) fn does_less(timed: u64, alone: u64) -> Diagnostic {
+    let mut found = diagnostic(
+        "state-between-calls",
+        format!(
+            "the timed call does not do what it does behind a call with other inputs: it takes {timed} instructions instead of {alone}, or other commands"
+        ),
+    );
+    found.remedy = Some(
+        "compute everything anew in every call, whatever calls before have left behind".into(),
     );
     found
 }

@@ -1,9 +1,11 @@
 //! Where program and buffers lie in memory, and what lies between them.
 
+use super::image::Image;
 use autocomp_catalog::{Buffer, Role};
 use autocomp_core::Seed;
+use autocomp_eval::EvalError;
 use autocomp_eval::comparison::place;
-use autocomp_gemmini_sim::{MEMORY_BASE, Program};
+use autocomp_gemmini_sim::MEMORY_BASE;
 use autocomp_riscv::{Memory, Region, RegionAccess};
 use std::ops::Range;
 
@@ -31,34 +33,22 @@ pub(super) struct Layout {
     code: Range<u64>,
     below_stack: Range<u64>,
     /// First page behind the program.
-    pub(super) program_end: u64,
+    program_end: u64,
 }
 
 impl Layout {
-    /// Places `buffers` behind `program` in an order and at distances that
+    /// Places `buffers` behind `image` in an order and at distances that
     /// `seed` decides.
     ///
     /// # Errors
-    /// The name of a symbol that the program lacks.
+    /// If they do not fit into any memory.
     pub(super) fn new(
-        program: &Program,
+        image: &Image,
         buffers: &[Buffer],
         mut seed: Seed,
-    ) -> Result<Self, &'static str> {
-        let symbol = |name: &'static str| program.symbol(name).ok_or(name);
-        let program_end = symbol("_end")?.next_multiple_of(PAGE);
-        let stack = symbol("__stack_bottom")?..symbol("__stack_top")?;
-        let data = symbol("__bss_start")?;
-        // The segment with the first instruction holds code, unless the
-        // linker has put everything into one.
-        let code = program
-            .segments
-            .iter()
-            .map(|segment| segment.address..segment.address + segment.size)
-            .find(|range| range.contains(&program.entry) && !range.contains(&data))
-            .unwrap_or(program.entry..program.entry);
-        let below_stack = symbol("__bss_end").unwrap_or(stack.start).min(stack.start)..stack.start;
-
+    ) -> Result<Self, EvalError> {
+        let too_large = || EvalError::Fault("the buffers do not fit into any memory".into());
+        let program_end = image.end();
         let mut order: Vec<usize> = (0..buffers.len()).collect();
         for idx in (1..order.len()).rev() {
             order.swap(idx, seed.below(idx + 1));
@@ -68,21 +58,29 @@ impl Layout {
         for idx in order {
             let alignment = buffers[idx].alignment.max(1);
             let gap = MIN_GAP + seed.next_u64() % GAP_SPREAD;
-            addresses[idx] = (at + gap).next_multiple_of(alignment);
-            at = addresses[idx] + buffers[idx].bytes() as u64;
+            addresses[idx] = at
+                .checked_add(gap)
+                .and_then(|at| at.checked_next_multiple_of(alignment))
+                .ok_or_else(too_large)?;
+            at = addresses[idx]
+                .checked_add(buffers[idx].bytes() as u64)
+                .ok_or_else(too_large)?;
         }
         let largest = buffers
             .iter()
             .map(|buffer| buffer.bytes() as u64)
             .max()
             .unwrap_or(0);
-        let end = (at + largest.max(LAST_GAP)).next_multiple_of(PAGE);
+        let bytes = at
+            .checked_add(largest.max(LAST_GAP))
+            .and_then(|end| end.checked_next_multiple_of(PAGE))
+            .and_then(|end| usize::try_from(end - MEMORY_BASE).ok());
         Ok(Self {
             addresses,
-            memory_bytes: (end - MEMORY_BASE) as usize,
-            stack,
-            code,
-            below_stack,
+            memory_bytes: bytes.ok_or_else(too_large)?,
+            stack: image.stack.clone(),
+            code: image.code.clone(),
+            below_stack: image.data_end..image.stack.start,
             program_end,
         })
     }

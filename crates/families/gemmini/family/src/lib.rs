@@ -15,6 +15,7 @@ mod feedback;
 mod findings;
 mod full_station;
 mod held_loops;
+mod image;
 mod layout;
 mod local_rows;
 mod oracle;

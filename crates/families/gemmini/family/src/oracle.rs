@@ -1,6 +1,7 @@
 //! Right answers: the problem's reference, run on the simulated core.
 
 use super::engine::ENGINE_HASH;
+use super::image::{Image, ImageError};
 use super::layout::Layout;
 use autocomp_catalog::{InputSet, Problem};
 use autocomp_core::{ContentHash, ContentHasher, Seed};
@@ -8,9 +9,9 @@ use autocomp_eval::EvalError;
 use autocomp_eval::FileStore;
 use autocomp_eval::comparison::place;
 use autocomp_eval::inputs::Case;
-use autocomp_gemmini_sim::{Machine, MachineConfig, NoAccelerator, Program, Stop};
+use autocomp_gemmini_sim::{Machine, MachineConfig, NoAccelerator, Stop};
 use autocomp_riscv::{Limits, Mode};
-use autocomp_toolchain::build::{Build, Builder, Loops, Source};
+use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,7 +58,7 @@ impl Oracle<'_> {
         let unchecked = AtomicBool::new(is_first);
         let queue = Mutex::new(missing);
         let work = || -> Result<(), EvalError> {
-            let program = parse(&elf)?;
+            let program = self.read(&elf)?;
             loop {
                 let next = queue
                     .lock()
@@ -148,10 +149,11 @@ impl Oracle<'_> {
             header: self.header,
             macros: self.macros,
             loops: Loops::Unrolled,
+            rules: Rules::Reference,
         };
         match self.builder.build(&source)? {
             Build::Built(program) => Ok(program.elf),
-            Build::Failed(diagnostics) => {
+            Build::Failed(diagnostics) | Build::Refused(diagnostics) => {
                 let first = diagnostics.first().map(|found| {
                     let place = found.location.as_ref();
                     let place = place.filter(|place| place.line <= lines);
@@ -165,13 +167,11 @@ impl Oracle<'_> {
 
     pub(super) fn run(
         &self,
-        program: &Program,
+        program: &Image,
         case: &Case,
     ) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
         let buffers = &self.problem.buffers;
-        let lacks =
-            |symbol| EvalError::Fault(format!("the linked reference lacks the symbol {symbol}"));
-        let layout = Layout::new(program, buffers, Seed(0)).map_err(lacks)?;
+        let layout = Layout::new(program, buffers, Seed(0))?;
         let accelerator = NoAccelerator::new(0, 0);
         let mut machine = Machine::with_memory(
             self.machine,
@@ -193,9 +193,7 @@ impl Oracle<'_> {
                 bytes.copy_from_slice(content);
             }
         }
-        let entry = program
-            .symbol(&self.problem.entry)
-            .ok_or_else(|| lacks("of the entry function"))?;
+        let entry = program.entry_function();
         let limits = Limits {
             instructions: (self.problem.work.macs + 1_000_000).saturating_mul(INSTRUCTIONS_PER_MAC),
             cycles: u64::MAX,
@@ -242,6 +240,11 @@ impl Oracle<'_> {
             .collect())
     }
 
+    fn read(&self, elf: &[u8]) -> Result<Image, EvalError> {
+        Image::read(elf, &self.problem.entry)
+            .map_err(|error: ImageError| self.broken(format!("cannot be run: {error}")))
+    }
+
     pub(super) fn broken(&self, what: String) -> EvalError {
         EvalError::Input {
             message: format!("the reference of problem {} {what}", self.problem.name),
@@ -254,9 +257,4 @@ impl Oracle<'_> {
 /// the compiler compare types.
 pub(super) fn with_declaration(text: &str, problem: &Problem) -> String {
     format!("{text}\n{};\n", problem.signature)
-}
-
-/// Parses a linked program.
-pub(super) fn parse(elf: &[u8]) -> Result<Program, EvalError> {
-    Program::parse(elf).map_err(|error| EvalError::Fault(format!("the linked program: {error}")))
 }

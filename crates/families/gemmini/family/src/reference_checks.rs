@@ -1,17 +1,17 @@
 //! Whether a reference and the description of its problem fit together: outputs that
 //! are written, and axes that are symmetries.
 
+use super::image::Image;
 use super::oracle::Oracle;
 use autocomp_catalog::{Axis, Problem, Tolerance};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::comparison::{compare, place};
 use autocomp_eval::inputs::{Case, poison_output};
-use autocomp_gemmini_sim::Program;
 
 impl Oracle<'_> {
     /// Checks the reference with a case that it has answered.
-    pub(super) fn check(&self, program: &Program, case: &Case) -> Result<(), EvalError> {
+    pub(super) fn check(&self, program: &Image, case: &Case) -> Result<(), EvalError> {
         let problem = self.problem;
         // Where answers are exact, a permuted case shows both.
         let is_exact = matches!(problem.tolerance, Tolerance::Exact {});
@@ -42,7 +42,7 @@ impl Oracle<'_> {
     /// Checks that the answer to `case` does not depend on what its outputs held before:
     /// that the reference writes every element of them, and reads none that it has not
     /// written. Asking once more with other content there shows both.
-    fn check_outputs(&self, program: &Program, case: &Case) -> Result<(), EvalError> {
+    fn check_outputs(&self, program: &Image, case: &Case) -> Result<(), EvalError> {
         let again = with_filled_outputs(case);
         let other = self.run(program, &again)?;
         for (idx, buffer) in self.problem.buffers.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Oracle<'_> {
     /// with all or some of them: what is wrong in its answer to `case` permuted.
     fn contradiction(
         &self,
-        program: &Program,
+        program: &Image,
         case: &Case,
         problem: &Problem,
     ) -> Result<Option<String>, EvalError> {

@@ -1,6 +1,7 @@
 //! A program on a machine, with buffers placed around it.
 
 use super::engine::Engine;
+use super::image::Image;
 use super::layout::Layout;
 use crate::profile::Removal;
 use autocomp_catalog::{Buffer, Problem};
@@ -9,9 +10,7 @@ use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
 use autocomp_gemmini::Gemmini;
 use autocomp_gemmini::timing::Recording;
-use autocomp_gemmini_sim::{
-    CallReport, MEMORY_BASE, Machine, ObservedBlock, Program, Progress, Stop,
-};
+use autocomp_gemmini_sim::{CallReport, Machine, ObservedBlock, Progress, Stop};
 use autocomp_riscv::{Limits, Memory, Mode};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,11 +50,11 @@ pub(super) struct Watch<'w> {
     pub(super) abandoned: Option<&'w AtomicBool>,
 }
 
-/// A loaded program with its buffers.
+/// A loaded program with its buffers. Has a whole machine, too large for the stack.
 pub(super) struct Session<'a> {
     engine: &'a Engine,
     machine: Machine<Gemmini>,
-    program: &'a Program,
+    program: &'a Image,
     problem: &'a Problem,
     layout: Layout,
     entry: u64,
@@ -69,11 +68,11 @@ impl<'a> Session<'a> {
     /// Loads `program` into a new machine; `seed` decides where buffers lie.
     pub(super) fn new(
         engine: &'a Engine,
-        program: &'a Program,
+        program: &'a Image,
         problem: &'a Problem,
         kind: SessionKind,
         seed: Seed,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Box<Self>, EvalError> {
         let make = |memory_bytes| engine.machine(kind.mode, memory_bytes);
         Self::on(engine, make, program, problem, kind, seed)
     }
@@ -84,10 +83,10 @@ impl<'a> Session<'a> {
         cost: Removal,
         values: bool,
         engine: &'a Engine,
-        program: &'a Program,
+        program: &'a Image,
         problem: &'a Problem,
         seed: Seed,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Box<Self>, EvalError> {
         let kind = SessionKind {
             values,
             ..SessionKind::plain(Mode::Timed)
@@ -99,26 +98,19 @@ impl<'a> Session<'a> {
     fn on(
         engine: &'a Engine,
         make: impl FnOnce(usize) -> Result<Machine<Gemmini>, EvalError>,
-        program: &'a Program,
+        program: &'a Image,
         problem: &'a Problem,
         kind: SessionKind,
         seed: Seed,
-    ) -> Result<Self, EvalError> {
-        let lacks =
-            |symbol| EvalError::Fault(format!("the linked program lacks the symbol {symbol}"));
-        let layout = Layout::new(program, &problem.buffers, seed).map_err(lacks)?;
+    ) -> Result<Box<Self>, EvalError> {
+        let layout = Layout::new(program, &problem.buffers, seed)?;
         let mut machine = make(layout.memory_bytes)?;
         if !kind.values {
             machine.accelerator().functional_mut().leave_out_values();
         }
-        machine.load(program).map_err(|error| {
-            EvalError::Fault(format!("the linked program cannot be loaded: {error}"))
-        })?;
         let input_regions = layout.protect(machine.memory(), &problem.buffers, kind.note_writes);
-        let entry = program
-            .symbol(&problem.entry)
-            .ok_or_else(|| lacks("of the entry function"))?;
-        let mut session = Self {
+        let entry = program.entry_function();
+        let mut session = Box::new(Self {
             engine,
             machine,
             program,
@@ -128,25 +120,27 @@ impl<'a> Session<'a> {
             input_regions,
             poisons: Vec::new(),
             kind,
-        };
+        });
+        session.load()?;
         session.set_time_hidden(true);
         Ok(session)
     }
 
     /// Fills inputs from `case`; fills outputs, the stack and the
-    /// accelerator's memories with a pattern that `seed` decides.
-    pub(super) fn place(&mut self, case: &Case, seed: Seed) {
+    /// accelerator's memories with a pattern that `seed` decides. Counting begins anew:
+    /// statistics are about the next call.
+    ///
+    /// # Errors
+    /// [`EvalError::Fault`] if any of it is not in memory: a call with less would see what
+    /// it must not.
+    pub(super) fn place(&mut self, case: &Case, seed: Seed) -> Result<(), EvalError> {
         let stack = self.layout.stack.clone();
-        let memory = self.machine.memory();
-        if let Some(bytes) = memory.host_mut(stack.start, (stack.end - stack.start) as usize) {
-            poison(bytes, seed.derive("stack"));
-        }
+        let bytes = (stack.end - stack.start) as usize;
+        poison(self.bytes(stack.start, bytes)?, seed.derive("stack"));
         self.poisons.clear();
-        for (idx, buffer) in self.problem.buffers.iter().enumerate() {
-            let address = self.layout.addresses[idx];
-            let bytes = memory
-                .host_mut(address, buffer.bytes())
-                .expect("buffers lie in memory");
+        let (problem, is_valued) = (self.problem, self.kind.values);
+        for (idx, buffer) in problem.buffers.iter().enumerate() {
+            let bytes = self.bytes(self.layout.addresses[idx], buffer.bytes())?;
             match &case.before[idx] {
                 Some(content) => bytes.copy_from_slice(content),
                 None => {
@@ -154,29 +148,42 @@ impl<'a> Session<'a> {
                     poison_output(bytes, right, seed.derive(&buffer.name));
                 }
             }
-            let compared = self.kind.values && case.before[idx].is_none();
-            self.poisons
-                .push(if compared { bytes.to_vec() } else { Vec::new() });
+            let compared = is_valued && case.before[idx].is_none();
+            let kept = if compared { bytes.to_vec() } else { Vec::new() };
+            self.poisons.push(kept);
         }
         let pattern = seed.derive("accelerator").0 as u8;
         self.machine.accelerator().functional_mut().poison(pattern);
+        self.reset_statistics();
+        Ok(())
     }
 
-    /// Puts the program's memory back to what was loaded and the accelerator to what it is
-    /// after reset: what earlier calls have kept there is gone. Takes no simulated time,
+    /// Puts all of memory back to what was loaded and the accelerator to what it is
+    /// after reset: what earlier calls have kept anywhere is gone. Takes no simulated time,
     /// and caches stay as they are.
-    pub(super) fn forget_calls(&mut self) {
-        let (stack, end) = (self.layout.stack.clone(), self.layout.program_end);
-        let memory = self.machine.memory();
-        for range in [MEMORY_BASE..stack.start, stack.end..end] {
-            if let Some(bytes) = memory.host_mut(range.start, (range.end - range.start) as usize) {
-                bytes.fill(0);
-            }
-        }
-        let loaded = self.machine.load(self.program);
-        loaded.expect("it has been loaded there before");
+    ///
+    /// # Errors
+    /// [`EvalError::Fault`] if the program cannot be loaded any more.
+    pub(super) fn forget_calls(&mut self) -> Result<(), EvalError> {
+        self.machine.memory().clear();
+        self.load()?;
         let (_, memory, accelerator) = self.machine.parts();
         accelerator.functional_mut().reset(0, memory);
+        Ok(())
+    }
+
+    fn load(&mut self) -> Result<(), EvalError> {
+        let loaded = self.machine.load(self.program);
+        loaded.map_err(|error| {
+            EvalError::Fault(format!("the linked program cannot be loaded: {error}"))
+        })
+    }
+
+    /// Returns bytes of memory for writing.
+    fn bytes(&mut self, address: u64, count: usize) -> Result<&mut [u8], EvalError> {
+        let bytes = self.machine.memory().host_mut(address, count);
+        bytes
+            .ok_or_else(|| EvalError::Fault(format!("{count} bytes at {address:#x} are no memory")))
     }
 
     /// From now on clocks and counters of core and accelerator show nothing of time, or
@@ -287,8 +294,8 @@ impl<'a> Session<'a> {
             .collect()
     }
 
-    /// Starts counting anew: statistics are then about the next call.
-    pub(super) fn reset_statistics(&mut self) {
+    /// Starts counting anew.
+    fn reset_statistics(&mut self) {
         let accelerator = self.machine.accelerator();
         accelerator.functional_mut().reset_statistics();
         if let Some(engine) = accelerator.timing_mut() {
@@ -324,7 +331,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the loaded program.
-    pub(super) fn program(&self) -> &'a Program {
+    pub(super) fn program(&self) -> &'a Image {
         self.program
     }
 

@@ -12,7 +12,7 @@
 //! that does not count what the other one needs. One that looks at clocks is then called
 //! with clocks that show time, too, and must be right there: the slower calls count.
 
-use super::apart::{Apart, CALLS, CallCounts, RightCall};
+use super::apart::{Apart, CALLS, CallCounts, RightCall, does_the_same};
 use super::core_lines::CoreTally;
 use super::feedback::{feedback, refine};
 use super::findings;
@@ -45,7 +45,6 @@ pub(super) type Judged = (Verdict, Option<ProfiledCall>);
 
 /// A timed call without values that has come to its end.
 pub(super) struct TimedAlone<'a> {
-    /// A whole machine, too large for the stack.
     session: Box<Session<'a>>,
     report: CallReport,
     counts: CallCounts,
@@ -68,11 +67,11 @@ impl<'a> Trial<'a> {
         case: &Case,
         apart: &Apart,
     ) -> Result<Option<TimedAlone<'a>>, EvalError> {
-        let mut session = Box::new(self.timed_session(false)?);
+        let mut session = self.timed_session(false)?;
         session.set_warming(true);
         for _ in 0..call {
             let seed = self.timed_seed();
-            session.place(case, seed);
+            session.place(case, seed)?;
             let watch = Watch {
                 abandoned: Some(apart.lost()),
                 ..Watch::default()
@@ -138,12 +137,15 @@ impl<'a> Trial<'a> {
             }
             let mut session = self.timed_session(true)?;
             session.set_time_hidden(!shows_time);
-            let mut asks_time = false;
+            let (mut asks_time, mut ranked) = (false, None);
             for (call, slower) in reports.iter_mut().enumerate() {
                 match self.call_timed(&mut session, call, case, abandoned)? {
                     (Called::Abandoned, _) => return Ok(None),
                     (Called::Right(report), recorded) => {
                         asks_time |= session.core_knows_time();
+                        if call == self.ranked() {
+                            ranked = Some((report, session.counts()));
+                        }
                         if slower.is_none_or(|before| before.cycles < report.cycles) {
                             *slower = Some(report);
                             if call == self.ranked() {
@@ -169,7 +171,12 @@ impl<'a> Trial<'a> {
                     }
                 }
             }
-            warnings = findings::warnings(&mut session, self.kernel);
+            warnings = self.warnings_at_end(&mut session);
+            if let (false, Some(ranked)) = (shows_time, ranked.take())
+                && let Some(verdict) = self.differs_behind_another(case, &ranked)?
+            {
+                return Ok(Some((verdict, None)));
+            }
             if !asks_time {
                 break;
             }
@@ -183,8 +190,44 @@ impl<'a> Trial<'a> {
         self.measured([cold, warm], look, warnings).map(Some)
     }
 
+    /// Returns the verdict on a kernel whose `ranked` call is not what the same call is in a
+    /// machine whose call before had other inputs; nothing if it is.
+    fn differs_behind_another(
+        &self,
+        case: &Case,
+        ranked: &(CallReport, CallCounts),
+    ) -> Result<Option<Verdict>, EvalError> {
+        let (called, mut session) = self.call_behind_another(case, None)?;
+        let mut verdict = match called {
+            Called::Abandoned => return Ok(None),
+            Called::Failed(mut verdict) => {
+                if self.run_alone(case, None)?.0.is_none() {
+                    verdict.mark_state();
+                }
+                verdict
+            }
+            Called::Right(report) => {
+                let counts = session.counts();
+                if does_the_same((&report, &counts), (&ranked.0, &ranked.1)) {
+                    return Ok(None);
+                }
+                Verdict::failed(
+                    Outcome::Wrong,
+                    vec![findings::does_less(
+                        ranked.0.instructions,
+                        report.instructions,
+                    )],
+                )
+            }
+        };
+        for diagnostic in &mut verdict.diagnostics {
+            diagnostic.stage = Stage::Time;
+        }
+        Ok(Some(verdict))
+    }
+
     /// Returns a machine for timed calls.
-    fn timed_session(&self, values: bool) -> Result<Session<'a>, EvalError> {
+    fn timed_session(&self, values: bool) -> Result<Box<Session<'a>>, EvalError> {
         let kind = SessionKind {
             values,
             ..SessionKind::plain(Mode::Timed)
@@ -215,9 +258,8 @@ impl<'a> Trial<'a> {
         abandoned: &AtomicBool,
     ) -> Result<(Called, Option<Recorded>), EvalError> {
         let seed = self.timed_seed();
-        session.forget_calls();
-        session.place(case, seed);
-        session.reset_statistics();
+        session.forget_calls()?;
+        session.place(case, seed)?;
         let is_ranked = call == self.ranked();
         let is_observed = is_ranked && self.experiments();
         if is_ranked {

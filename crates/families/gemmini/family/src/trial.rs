@@ -4,13 +4,14 @@ use super::apart::Apart;
 use super::cases::CaseOf;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
+use super::image::Image;
 use super::session::{Session, SessionKind, Watch};
 use autocomp_catalog::{Role, Tolerance};
 use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::comparison::compare;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
-use autocomp_gemmini_sim::{CallReport, Program};
+use autocomp_gemmini_sim::CallReport;
 use autocomp_riscv::Mode;
 
 /// What is said about a kernel whose result depends on the pattern in memory.
@@ -30,7 +31,7 @@ pub(super) enum Called {
 /// One kernel's program under test.
 pub(super) struct Trial<'a> {
     pub(super) evaluator: &'a GemminiEvaluator,
-    pub(super) program: &'a Program,
+    pub(super) program: &'a Image,
     pub(super) kernel: Kernel<'a>,
     pub(super) seed: Seed,
     /// Whether a profile with a timeline of the ranked call is wanted.
@@ -38,7 +39,11 @@ pub(super) struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    pub(super) fn session(&self, kind: SessionKind, seed: Seed) -> Result<Session<'a>, EvalError> {
+    pub(super) fn session(
+        &self,
+        kind: SessionKind,
+        seed: Seed,
+    ) -> Result<Box<Session<'a>>, EvalError> {
         let evaluator = self.evaluator;
         Session::new(
             &evaluator.engine,
@@ -140,7 +145,7 @@ impl<'a> Trial<'a> {
         apart: &Apart,
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
-        session.place(case, seed);
+        session.place(case, seed)?;
         let called = self.call(&mut session, case, seed, Watch::default())?;
         if !session.core_stands_alone() {
             apart.give_up();
@@ -168,9 +173,8 @@ impl<'a> Trial<'a> {
     ) -> Result<(Option<Verdict>, Box<Session<'a>>), EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let seed = self.seed.derive(&case.name);
-        // A whole machine, too large for the stack.
-        let mut session = Box::new(self.session(kind, seed)?);
-        session.place(case, seed);
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed)?;
         if apart.is_some() {
             session.note_origins();
         }
@@ -213,7 +217,7 @@ impl<'a> Trial<'a> {
     fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, seed)?;
-        session.place(case, seed.derive("other poison"));
+        session.place(case, seed.derive("other poison"))?;
         // Where nothing was written the poison shows through, which is no result.
         let before = session.outputs();
         if session.call(self.evaluator.limits()).is_err() {
@@ -304,6 +308,13 @@ impl<'a> Trial<'a> {
         Ok(self.refused(Outcome::Wrong, found, session))
     }
 
+    /// Returns what was doubtful in a call that has come to its end.
+    pub(super) fn warnings_at_end(&self, session: &mut Session<'_>) -> Vec<Diagnostic> {
+        let mut found = findings::warnings(session, self.kernel);
+        found.extend(findings::unfenced_end(session, self.kernel));
+        found
+    }
+
     /// Returns the verdict on a call that went wrong: what was found, and what
     /// was doubtful before, which may be the reason.
     fn refused(
@@ -329,7 +340,7 @@ impl<'a> Trial<'a> {
             ..SessionKind::plain(Mode::Functional)
         };
         let mut session = self.session(kind, seed)?;
-        session.place(case, seed);
+        session.place(case, seed)?;
         // It may stop for another reason now; the note is there or is not.
         let _ = session.call(self.evaluator.limits());
         Ok(session

@@ -80,8 +80,8 @@ impl Trial<'_> {
             // when a call begins only if the accelerator's time has begun before.
             let is_warming = !values && call < ranked && cost != Removal::Core;
             session.set_warming(is_warming);
-            session.forget_calls();
-            session.place(case, self.timed_seed());
+            session.forget_calls()?;
+            session.place(case, self.timed_seed())?;
             let idle = |session: &mut Session<'_>| {
                 let engine = session.accelerator().timing_mut();
                 engine.map_or(0, |engine| engine.drain())

@@ -3,7 +3,7 @@
 mod support;
 
 use autocomp_eval::EvalError;
-use autocomp_toolchain::build::{Build, Builder, Loops, Source};
+use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use autocomp_toolchain::{ToolchainSearch, find_toolchain};
 use std::path::Path;
 
@@ -30,6 +30,7 @@ fn source(text: &str) -> Source<'_> {
         header: Some("target.h"),
         macros: &[],
         loops: Loops::Plain,
+        rules: Rules::Kernel,
     }
 }
 
@@ -43,7 +44,7 @@ fn build(text: &str) -> Build {
 
 fn failure(text: &str) -> String {
     match build(text) {
-        Build::Failed(diagnostics) => {
+        Build::Failed(diagnostics) | Build::Refused(diagnostics) => {
             serde_json::to_string_pretty(&diagnostics).expect("plain data")
         }
         Build::Built(_) => panic!("{text} builds"),
@@ -79,7 +80,7 @@ fn line_tables_do_not_change_the_code() {
     let shifted = format!("\n\n\n{text}");
     let code = |text: &str| match build(text) {
         Build::Built(program) => program.elf[0x1000..0x1100].to_vec(),
-        Build::Failed(found) => panic!("{found:?}"),
+        Build::Failed(found) | Build::Refused(found) => panic!("{found:?}"),
     };
     assert_eq!(code(text), code(&shifted));
 }
@@ -256,6 +257,7 @@ fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
     let empty = tempfile::tempdir().expect("a folder");
     let search = ToolchainSearch {
         configured: None,
+        recorded: None,
         carried: None,
         path: Some(empty.path().into()),
         cache_folder: empty.path().join("cache"),

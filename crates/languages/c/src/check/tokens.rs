@@ -67,7 +67,8 @@ impl Characters<'_> {
             let Some(after) = rest.strip_prefix('\\') else {
                 return;
             };
-            let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
+            let blanks = [' ', '\t', '\r', '\x0b', '\x0c'];
+            let blank = after.len() - after.trim_start_matches(blanks).len();
             if !after[blank..].starts_with('\n') {
                 return;
             }
@@ -126,9 +127,19 @@ impl Characters<'_> {
 
 /// Returns the tokens of `source`. Never fails: what is no C is punctuation.
 pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
+    lex(source, true)
+}
+
+/// The same where comments have been taken out before: what looks like one is punctuation.
+pub(super) fn tokens_without_comments(source: &str) -> Vec<Token<'_>> {
+    lex(source, false)
+}
+
+fn lex(source: &str, has_comments: bool) -> Vec<Token<'_>> {
     let mut input = Characters {
         source,
-        at: 0,
+        // A byte-order mark is no token, whatever the first line is.
+        at: source.len() - source.trim_start_matches('\u{feff}').len(),
         line: 1,
         column: 1,
     };
@@ -136,7 +147,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut starts_line = true;
     let mut logical_line = 0;
     while let Some(first) = input.peek() {
-        if input.skip_comment() {
+        if has_comments && input.skip_comment() {
             continue;
         }
         if first == '\n' {

@@ -60,7 +60,7 @@ impl Functional {
         instruction: Result<Instruction, UnknownFunction>,
         memory: &mut Memory,
     ) -> Result<u64, Fault> {
-        self.statistics.command(command.funct, command.pc);
+        self.statistics.command(command);
         self.matmul = None;
         self.conv = None;
         self.value = 0;
@@ -216,6 +216,7 @@ impl Functional {
         self.outstanding.clear(memory);
         self.in_flight.clear();
         self.last_load = None;
+        self.store_at_fence = self.store_since_fence.take();
         Ok(())
     }
 

@@ -100,6 +100,10 @@ pub struct Functional {
     outstanding: Outstanding,
     in_flight: ResultsInFlight,
     last_load: Option<LoadRecord>,
+    /// The last command that wrote to DRAM since the last fence.
+    store_since_fence: Option<u64>,
+    /// The same before the last fence.
+    store_at_fence: Option<u64>,
     statistics: Statistics,
     warnings: Warnings,
     memory_base: u64,
@@ -145,6 +149,8 @@ impl Functional {
             outstanding: Outstanding::new(),
             in_flight: ResultsInFlight::new(config.dim),
             last_load: None,
+            store_since_fence: None,
+            store_at_fence: None,
             statistics: Statistics::default(),
             warnings: Warnings::default(),
             memory_base: 0,
@@ -244,6 +250,8 @@ impl Functional {
         self.array.forget();
         self.in_flight.clear();
         self.last_load = None;
+        self.store_since_fence = None;
+        self.store_at_fence = None;
         self.pending = None;
     }
 
@@ -272,6 +280,13 @@ impl Functional {
     #[must_use]
     pub fn acc_row(&self, row: u32) -> Option<&[i32]> {
         (row < self.config.acc_rows()).then(|| self.local.acc_row(row))
+    }
+
+    /// Returns the address of the last command that wrote to DRAM between the last fence and
+    /// the one before it.
+    #[must_use]
+    pub fn store_at_fence(&self) -> Option<u64> {
+        self.store_at_fence
     }
 
     /// Returns the address of a preload that still waits for its compute.

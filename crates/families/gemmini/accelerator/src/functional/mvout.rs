@@ -20,6 +20,7 @@ impl Functional {
         tile: Tile,
     ) -> Result<(), Box<Fault>> {
         self.last_load = None;
+        self.store_since_fence = Some(site.pc);
         if !self.configured.store_known {
             self.warnings.add(site, "store-unconfigured", || {
                 "no config_st has set stride and scale; their state after reset is undefined".into()

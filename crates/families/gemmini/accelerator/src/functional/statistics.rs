@@ -1,5 +1,6 @@
 //! What was done, in numbers.
 
+use autocomp_riscv::RoccCommand;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -29,6 +30,9 @@ impl Hasher for AddressHasher {
 pub struct Statistics {
     /// Commands received, by function field.
     pub commands: [u64; 128],
+    /// A number that stands for all commands received, with their operands and in their
+    /// order: equal for equal commands, and hardly ever for others.
+    pub digest: u64,
     /// Commands made by the loop units, by the function field they would have.
     pub expanded: [u64; 128],
     /// Multiplications with logical operands: rows of A x columns of A x
@@ -56,6 +60,7 @@ impl Default for Statistics {
     fn default() -> Self {
         Self {
             commands: [0; 128],
+            digest: 0,
             expanded: [0; 128],
             macs_useful: 0,
             macs_issued: 0,
@@ -69,8 +74,20 @@ impl Default for Statistics {
 
 impl Statistics {
     #[inline]
-    pub(crate) fn command(&mut self, funct: u8, pc: u64) {
+    pub(crate) fn command(&mut self, command: &RoccCommand) {
+        // Multiplying by an odd number and turning loses nothing.
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let RoccCommand {
+            funct,
+            rs1,
+            rs2,
+            pc,
+            ..
+        } = *command;
         self.commands[usize::from(funct & 127)] += 1;
+        for word in [u64::from(funct), rs1, rs2] {
+            self.digest = (self.digest ^ word).wrapping_mul(ODD).rotate_left(29);
+        }
         // Instructions are at even addresses.
         let recent = &mut self.recent[(pc >> 1) as usize % RECENT];
         if recent.0 == pc {

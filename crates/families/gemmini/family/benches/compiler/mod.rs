@@ -28,6 +28,7 @@ pub fn cache_folder() -> PathBuf {
 pub fn toolchain() -> Toolchain {
     let search = ToolchainSearch {
         configured: None,
+        recorded: None,
         carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),

@@ -278,3 +278,25 @@ fn a_single_input_set_is_enough_to_find_what_is_kept() {
         }
     }
 }
+
+#[test]
+fn a_slow_kernel_has_all_of_its_limit_for_every_call() {
+    let evaluator = evaluator(
+        &support::cache_folder(),
+        EvaluatorSettings {
+            use_cache: false,
+            max_instructions: Some(20_000),
+            ..SETTINGS
+        },
+    );
+    // Eight cycles for each instruction are allowed; a move of a kilobyte takes 64.
+    let moves = |count: u32| {
+        let text = format!("for (int n = 0; n < {count}; n++) mvin2(A, 8192, 64, 16);\nfence();");
+        evaluator.evaluate(&ending("", &text)).expect("works")
+    };
+    let slow = moves(1500);
+    assert_eq!(slow.outcome, Outcome::Ok, "{:?}", slow.diagnostics);
+    let too_slow = moves(3000);
+    assert_eq!(too_slow.outcome, Outcome::TimedOut);
+    assert_eq!(too_slow.diagnostics[0].code, "time-limit");
+}

@@ -13,6 +13,7 @@ pub fn cache_folder() -> PathBuf {
 pub fn search() -> ToolchainSearch {
     ToolchainSearch {
         configured: None,
+        recorded: None,
         carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),
