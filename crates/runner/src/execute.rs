@@ -209,6 +209,7 @@ impl Dispatcher<'_> {
     fn reserve(&mut self, waiting: Waiting) -> Result<(), RunError> {
         let Waiting {
             model,
+            label,
             most,
             written,
         } = waiting;
@@ -220,6 +221,7 @@ impl Dispatcher<'_> {
         self.record(&Event::Reserved(Reserved {
             reservation,
             model,
+            label,
             most,
         }))?;
         // A caller that went away meanwhile leaves it unsettled: it may cost.
