@@ -37,8 +37,10 @@ pub enum Input {
     Text(String),
     /// A data type.
     Dtype(Dtype),
-    /// Several values.
+    /// Several values, as a list.
     List(Vec<Input>),
+    /// Several values, as a tuple.
+    Tuple(Vec<Input>),
     /// `None`.
     None,
 }
@@ -166,7 +168,7 @@ fn drive(interpreter: &mut Interpreter, entry: &str, inputs: &[(String, Input)],
         match by_name {
             Some(at) if at == position && arguments.positional.len() == position => arguments.positional.push(value),
             Some(_) => arguments.keywords.push((name.as_str().into(), value)),
-            None if arguments.positional.len() == position => arguments.positional.push(value),
+            None if arguments.positional.len() == position && position < parameters.len() => arguments.positional.push(value),
             None => arguments.keywords.push((name.as_str().into(), value)),
         }
     }
@@ -226,12 +228,12 @@ fn argument(device: &mut Device, name: &str, input: &Input, functional: bool) ->
         Input::Text(text) => Value::str(text),
         Input::Dtype(dtype) => Value::Dtype(*dtype),
         Input::None => Value::None,
-        Input::List(items) => {
+        Input::List(items) | Input::Tuple(items) => {
             let mut values = Vec::new();
             for item in items {
                 values.push(argument(device, name, item, functional)?);
             }
-            Value::tuple(values)
+            if matches!(input, Input::Tuple(_)) { Value::tuple(values) } else { Value::list(values) }
         }
         Input::Array(array) => {
             let count = array.shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b));
@@ -294,14 +296,15 @@ pub fn parse_inputs(text: &str, seed: Option<u64>) -> Outcome<Vec<(String, Input
 }
 
 fn literal(text: &str) -> Option<Input> {
-    if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+    let tuple = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    if let Some(inner) = tuple.or_else(|| text.strip_prefix('[').and_then(|t| t.strip_suffix(']'))) {
         let mut items = Vec::new();
         let mut depth = 0;
         let mut start = 0;
         for (at, character) in inner.char_indices() {
             match character {
-                '(' => depth += 1,
-                ')' => depth -= 1,
+                '(' | '[' => depth += 1,
+                ')' | ']' => depth -= 1,
                 ',' if depth == 0 => {
                     items.push(literal(inner[start..at].trim())?);
                     start = at + 1;
@@ -312,7 +315,7 @@ fn literal(text: &str) -> Option<Input> {
         if !inner[start..].trim().is_empty() {
             items.push(literal(inner[start..].trim())?);
         }
-        return Some(Input::List(items));
+        return Some(if tuple.is_some() { Input::Tuple(items) } else { Input::List(items) });
     }
     Some(match text {
         "True" | "true" => Input::Bool(true),

@@ -207,13 +207,11 @@ impl Device {
             }
         }
         let alu = Alu::from_operator(operator).ok_or_else(|| unsupported_operator())?;
-        let result = self.combine(alu, tensor(place.clone()), value, None, None, Some(place.clone()), true)?;
         // A running total is an accumulation: affine loops may carry it.
-        if let Some(last) = self.trace.instructions.last_mut() {
-            last.features.accumulate = true;
-        }
-        drop(result);
-        Ok(())
+        self.accumulating = true;
+        let result = self.combine(alu, tensor(place.clone()), value, None, None, Some(place), true);
+        self.accumulating = false;
+        result.map(|_| ())
     }
 
     /// An operator with a tensor among its operands.

@@ -154,6 +154,7 @@ pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Valu
         destination: None,
     };
     let mut total = Vec::new();
+    device.accumulating = true;
     let result = device.elementwise(request, |mut inputs| {
         let mut x = inputs.pop().unwrap_or_default();
         if let Some(old) = &old {
@@ -161,12 +162,11 @@ pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Valu
         }
         total.clone_from(&x);
         x
-    })?;
+    });
+    device.accumulating = false;
+    let result = result?;
     if *result.storage.selection.borrow() != Selection::Nothing {
         device.loop_totals.insert(key, total);
-        if let Some(last) = device.trace.instructions.last_mut() {
-            last.features.accumulate = true;
-        }
     }
     Ok(tensor(result))
 }

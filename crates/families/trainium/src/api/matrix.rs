@@ -130,6 +130,7 @@ impl Device {
         let depth = if double_row { 2 } else { 1 };
         let (m, n) = (m / depth, n / depth);
         let selection = match &mask {
+            None if k * m * n == 0 => Selection::Nothing,
             None => Selection::All,
             Some(mask) if mask.never => Selection::Nothing,
             Some(mask) => match select(Some(mask), &[m, n])? {
@@ -402,6 +403,13 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
             if into_sbuf && small { Engine::Vector } else { Engine::Tensor }
         }
         Some(other) => return Err(bound.wrong("engine", "nisa.tensor_engine or nisa.vector_engine", &other)),
+    };
+    // The compiler of the first dialect turns to the matrix engine for what is too large.
+    let engine = if engine == Engine::Vector && !small && device.dialect == Dialect::V1 {
+        device.remark("vector-transpose-limit", "the vector engine transposes 32 by 32 at most; the matrix engine is used");
+        Engine::Tensor
+    } else {
+        engine
     };
     let limit = if engine == Engine::Vector { 32 } else { 128 };
     if p > limit || f > limit {

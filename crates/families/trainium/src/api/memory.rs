@@ -418,13 +418,6 @@ pub(super) fn check_tile(buffer: Buffer, dtype: Dtype, shape: &[usize]) -> Outco
             "cut the first dimension into tiles of 128 rows or fewer",
         ));
     }
-    if shape.contains(&0) {
-        return Err(Failure::documented(
-            "err_failed_to_infer_tile_from_local_tensor",
-            format!("a tile of shape {shape:?} is empty"),
-            "check the sizes",
-        ));
-    }
     let free: usize = shape[1..].iter().try_fold(1usize, |a, b| a.checked_mul(*b)).unwrap_or(usize::MAX);
     match buffer {
         Buffer::Psum if free.saturating_mul(dtype.bytes().max(1)) > PSUM_BYTES => Err(Failure::documented(

@@ -76,7 +76,6 @@ struct Running {
     id: u32,
     kind: LoopKind,
     iteration: u32,
-    depth_of_scope: usize,
 }
 
 /// A remark that does not stop the evaluation.
@@ -114,6 +113,8 @@ pub(crate) struct Device {
     pub(crate) remarks: Vec<Remark>,
     /// Running totals of `loop_reduce`, by line.
     loop_totals: HashMap<u32, Vec<f32>>,
+    /// Whether instructions add to what is there, which affine loops may carry.
+    accumulating: bool,
 }
 
 impl Device {
@@ -147,6 +148,7 @@ impl Device {
             hazards: memory::Hazards::default(),
             remarks: Vec::new(),
             loop_totals: HashMap::new(),
+            accumulating: false,
         }
     }
 
@@ -189,7 +191,7 @@ impl Device {
             self.trace.loops.push(Loop { kind, trips, line });
         }
         self.hazards.enter(self.running.len());
-        self.running.push(Running { id, kind, iteration: 0, depth_of_scope: self.scopes.len() });
+        self.running.push(Running { id, kind, iteration: 0 });
     }
 
     pub(crate) fn next_iteration(&mut self) {
@@ -221,6 +223,7 @@ impl Device {
             instruction.site = (last.id, last.iteration);
         }
         instruction.features.ordered = self.ordered > 0;
+        instruction.features.accumulate |= self.accumulating;
         self.check_hazards(&instruction)?;
         let position = self.trace.instructions.len() as u32;
         self.trace.instructions.push(instruction);

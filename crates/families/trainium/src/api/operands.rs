@@ -76,13 +76,6 @@ impl Device {
                 "cut the first dimension into tiles of 128 rows",
             ));
         }
-        if view.dimensions.iter().any(|d| d.size == 0) {
-            return Err(Failure::documented(
-                "err_failed_to_infer_tile_from_local_tensor",
-                format!("{api}: `{name}` of shape {:?} is empty", view.shape()),
-                "check the bounds of the slice",
-            ));
-        }
         let free: Vec<_> = view.dimensions[1..].iter().filter(|d| d.size > 1).collect();
         if free.len() > 4 {
             return Err(Failure::documented(
@@ -294,6 +287,7 @@ impl Device {
 /// Applies an optional mask to a shape.
 pub(super) fn select(mask: Option<&Mask>, shape: &[usize]) -> Outcome<Selection> {
     match mask {
+        None if shape.contains(&0) => Ok(Selection::Nothing),
         None => Ok(Selection::All),
         Some(mask) => mask.select(shape).ok_or_else(|| {
             Failure::documented(
