@@ -5,6 +5,7 @@
 
 use std::io::Write as _;
 
+use autocomp_trainium::timing::{Machine, Passes, time};
 use autocomp_trainium::{Input, Options, evaluate, parse_inputs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,6 +52,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let seconds = start.elapsed().as_secs_f64();
             let shapes: Vec<_> = evaluation.outputs.iter().map(|o| format!("{}{:?}", o.dtype.name(), o.shape)).collect();
             writeln!(out, "ok {} instructions, {} steps, {} unwritten, {seconds:.2} s, {}", evaluation.trace.len(), evaluation.steps, evaluation.unwritten, shapes.join(" "))?;
+            let machine = Machine::built_in(["trn1", "trn2", "trn3"][usize::from(options.generation - 2)])?;
+            let start = std::time::Instant::now();
+            let timeline = time(&evaluation.trace, &machine, Passes::of(evaluation.dialect));
+            writeln!(
+                out,
+                "time {:.1} us (scheduled in {:.2} s), {} loads cached, {} bytes spilled, {} merged",
+                timeline.latency_ns / 1000.0,
+                start.elapsed().as_secs_f64(),
+                timeline.cached_loads,
+                timeline.spill_bytes,
+                timeline.merged
+            )?;
             for remark in &evaluation.remarks {
                 writeln!(out, "remark line {}: {} [{}]", remark.line, remark.message, remark.code)?;
             }

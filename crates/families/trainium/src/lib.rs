@@ -9,6 +9,7 @@ pub mod diagnostic;
 mod evaluate;
 mod python;
 mod tensor;
+pub mod timing;
 pub mod trace;
 
 pub use api::{Dialect, Remark};

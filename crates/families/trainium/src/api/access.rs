@@ -5,16 +5,25 @@ use std::rc::Rc;
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::index::{Index, broadcast};
+use crate::tensor::index::{Index, Mask, broadcast};
 use crate::tensor::view::{Dimension, Indirect, View};
 
 impl Device {
     /// `view[index]`.
     pub(crate) fn subscript(&mut self, view: &View, index: &Value) -> Outcome<Value> {
         self.check_scope(view)?;
-        if let Value::Mask(mask) = index {
+        // `tile[mask]`: what the mask excludes counts as zero in a product.
+        let mask = match index {
+            Value::Mask(mask) => Some(Rc::clone(mask)),
+            Value::Bool(keep) => Some(Rc::new(Mask { conditions: Vec::new(), never: !keep })),
+            _ => None,
+        };
+        if let Some(mask) = mask {
             let mut masked = view.clone();
-            masked.mask = Some(Rc::clone(mask));
+            masked.mask = Some(match &view.mask {
+                Some(old) => Rc::new(old.and(&mask)),
+                None => mask,
+            });
             return Ok(super::operands::tensor(masked));
         }
         let parts: Vec<Value> = match index {
@@ -245,7 +254,7 @@ impl Device {
                 conditions.push(index);
             }
             // A mask may keep these inside; whoever uses the view checks.
-            result.limits = Some(Rc::new(crate::tensor::index::Mask { conditions, never: false }));
+            result.limits = Some(Rc::new(Mask { conditions, never: false }));
         }
         if view.buffer().on_chip() {
             let partitions = view.dimensions.get(view.open_blocks);

@@ -165,6 +165,19 @@ pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outco
             (Binary::Add, Some(n)) => wrap(index.shift(n)),
             (Binary::Subtract, Some(n)) => wrap(n.checked_neg().and_then(|n| index.shift(n))),
             (Binary::Multiply, Some(n)) => wrap(index.scale(n)),
+            (Binary::FloorDivide | Binary::Modulo, Some(n)) if n > 0 => {
+                // Affine where every position has the same quotient.
+                let (low, high) = index.bounds();
+                let quotient = low.div_euclid(n);
+                if quotient != high.div_euclid(n) {
+                    return Err(not_affine());
+                }
+                if operator == Binary::Modulo {
+                    wrap(index.shift(-quotient * n))
+                } else {
+                    wrap(Some(Index { shape: index.shape.clone(), coefficients: vec![0; index.shape.len()], constant: quotient }))
+                }
+            }
             (_, None) if matches!(other, Value::Tensor(_)) => Ok(None),
             _ => Err(not_affine()),
         },

@@ -208,11 +208,9 @@ impl Device {
     pub(super) fn broadcast_partitions(&mut self, view: View, partitions: usize) -> Outcome<View> {
         let mut shape = view.shape();
         shape[0] = partitions;
-        let result = self.tile(Buffer::Psum, view.dtype, &[partitions, 1])?;
         let free = view.free();
-        // In the accumulators while it fits them, in SBUF otherwise.
-        let buffer = if free * 4 <= super::memory::PSUM_BYTES { Buffer::Psum } else { Buffer::Sbuf };
-        drop(result);
+        // In the accumulators while it fits a bank, in SBUF otherwise.
+        let buffer = if free * 4 <= super::memory::PSUM_BANK { Buffer::Psum } else { Buffer::Sbuf };
         let tile = self.tile(buffer, view.dtype, &shape)?;
         if self.functional {
             if let Some(spread) = view.spread(&shape) {
