@@ -64,6 +64,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 timeline.spill_bytes,
                 timeline.merged
             )?;
+            if std::env::var_os("NKI_REPORT").is_some() {
+                let report = autocomp_trainium::feedback::report(&evaluation.trace, &timeline, &machine);
+                writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+            }
             for remark in &evaluation.remarks {
                 writeln!(out, "remark line {}: {} [{}]", remark.line, remark.message, remark.code)?;
             }

@@ -5,8 +5,10 @@
 //! the device; every run is bounded in steps, memory and depth, and is deterministic.
 
 mod api;
+pub mod calibrate;
 pub mod diagnostic;
 mod evaluate;
+pub mod feedback;
 mod python;
 mod tensor;
 pub mod timing;

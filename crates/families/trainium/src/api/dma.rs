@@ -30,13 +30,13 @@ fn run_elements(view: &View) -> usize {
 }
 
 impl Device {
-    /// The shape of a transfer whose rows are the first dimension of `rows_of`.
-    fn transfer(&self, source: &View, target: &View, rows_of: &View) -> Transfer {
+    /// The shape of a transfer whose rows are the first dimension of `rows_of`; without a target it
+    /// goes to a fresh tile.
+    fn transfer(&self, source: &View, target: Option<&View>, rows_of: &View) -> Transfer {
         let free = rows_of.free().max(1);
-        let run = run_elements(source).min(run_elements(target)).max(1);
-        let hbm_side = if source.buffer().on_chip() { target } else { source };
+        let run = run_elements(source).min(target.map_or(usize::MAX, run_elements)).max(1);
+        let hbm_side = target.filter(|_| source.buffer().on_chip()).unwrap_or(source);
         let width = hbm_side.dtype.bytes();
-        let bytes = (rows_of.elements() * width) as u64;
         let mut transfer = Transfer {
             rows: rows_of.partitions() as u32,
             run_bytes: (run * width) as u32,
@@ -47,10 +47,9 @@ impl Device {
             transfer.hbm_read = (source.elements() * source.dtype.bytes()) as u64;
             transfer.fingerprint = fingerprint(source);
         }
-        if !target.buffer().on_chip() {
+        if let Some(target) = target.filter(|t| !t.buffer().on_chip()) {
             transfer.hbm_written = (target.elements() * target.dtype.bytes()) as u64;
         }
-        debug_assert!(bytes > 0 || rows_of.elements() == 0);
         transfer
     }
 
@@ -120,21 +119,10 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         if let Some(indirect) = &part.indirect {
             one.reads.push(device.region(&indirect.rows));
         }
-        one.transfer = Some(Box::new(device.transfer(&part, &plain(&part), &part)));
+        one.transfer = Some(Box::new(device.transfer(&part, None, &part)));
         instruction = Some(one);
     }
     device.finish(instruction, Output { shape, dtype, buffer: Buffer::Sbuf, selection, values }, None).map(tensor)
-}
-
-/// The same shape, contiguous: what a fresh tile looks like.
-fn plain(view: &View) -> View {
-    let mut copy = view.clone();
-    let mut stride = 1;
-    for dimension in copy.dimensions.iter_mut().rev() {
-        dimension.stride = stride;
-        stride *= dimension.size as i64;
-    }
-    copy
 }
 
 /// `nl.load_transpose2d`, `nisa.dma_transpose`
@@ -176,7 +164,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     one.partitions = f.min(128) as u16;
     one.free = p as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
-    let mut transfer = device.transfer(&source, &plain(&source), &source);
+    let mut transfer = device.transfer(&source, None, &source);
     transfer.transposed = (p * f) as u64;
     one.transfer = Some(Box::new(transfer));
     let dtype = destination.as_ref().map_or(dtype.unwrap_or(source.dtype), |d| d.dtype);
@@ -245,7 +233,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.partitions = source.partitions() as u16;
     one.free = source.free() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
-    one.transfer = Some(Box::new(device.transfer(&source, &target, &source)));
+    one.transfer = Some(Box::new(device.transfer(&source, Some(&target), &source)));
     device.note_write(&mut one, &target);
     device.emit(one)?;
     Ok(Value::None)
@@ -328,7 +316,7 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             one.reads.push(device.region(&indirect.rows));
         }
     }
-    one.transfer = Some(Box::new(device.transfer(&source, &target_part, rows_of)));
+    one.transfer = Some(Box::new(device.transfer(&source, Some(&target_part), rows_of)));
     if device.functional {
         let rows = if skip { device.rows(&source)? } else { None };
         if let Some(rows) = rows {

@@ -59,5 +59,5 @@ pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         _ => n,
     };
     let cycles = if features.unit_stride || engine == Engine::Tensor { cycles } else { 1.5 * cycles };
-    (cycles.max(rates.floor_cycles) + rates.overhead_cycles) / rates.ghz
+    (cycles + rates.overhead_cycles).max(rates.floor_cycles) / rates.ghz
 }
