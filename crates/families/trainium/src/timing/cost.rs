@@ -33,7 +33,7 @@ pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
                 _ if features.double_row => 0.5,
                 _ => 1.0,
             };
-            stream * factor
+            return (stream + rates.overhead_cycles) * factor / rates.ghz;
         }
         (Operation::TensorTensor, Engine::Vector) => {
             let single = features.psum_inputs == 1 || features.narrow;
@@ -59,5 +59,7 @@ pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         _ => n,
     };
     let cycles = if features.unit_stride || engine == Engine::Tensor { cycles } else { 1.5 * cycles };
-    (cycles + rates.overhead_cycles).max(rates.floor_cycles) / rates.ghz
+    // Streams out of the accumulators start sooner.
+    let overhead = if features.psum_inputs > 0 { rates.psum_overhead_cycles.min(rates.overhead_cycles) } else { rates.overhead_cycles };
+    (cycles * rates.slowdown + overhead).max(rates.floor_cycles) / rates.ghz
 }

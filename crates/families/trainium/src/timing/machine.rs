@@ -12,8 +12,12 @@ pub struct EngineRates {
     pub ghz: f64,
     /// Cycles added to each instruction's formula.
     pub overhead_cycles: f64,
+    /// The same for copies out of the accumulators.
+    pub psum_overhead_cycles: f64,
     /// Fewest cycles between two instructions.
     pub floor_cycles: f64,
+    /// Cycles that are needed over those of the formula, as a factor.
+    pub slowdown: f64,
     /// Slow-down of the matrix engine for four-byte inputs.
     #[serde(default)]
     pub fp32_factor: f64,

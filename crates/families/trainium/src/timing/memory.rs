@@ -299,7 +299,7 @@ fn spill(plan: &mut Plan, machine: &Machine) {
                                 }
                                 *load
                             }
-                            Content::Dirty => spilled(Operation::Load, *key, bytes, partitions, instruction.line),
+                            Content::Dirty => spilled(Operation::Load, *key, bytes, partitions, &instruction),
                         };
                         if let Some(transfer) = &load.transfer {
                             plan.spill_bytes += transfer.hbm_read;
@@ -326,7 +326,7 @@ fn spill(plan: &mut Plan, machine: &Machine) {
                 place.remove(&key);
                 level -= bytes;
                 if matches!(content, Content::Dirty) {
-                    out.push(spilled(Operation::Store, key, bytes, partitions, instruction.line));
+                    out.push(spilled(Operation::Store, key, bytes, partitions, &instruction));
                     plan.spill_bytes += bytes * u64::from(partitions);
                 }
                 away.insert(key, (content, partitions));
@@ -359,8 +359,8 @@ fn spill(plan: &mut Plan, machine: &Machine) {
     plan.instructions = out;
 }
 
-fn spilled(operation: Operation, key: (u32, u32), bytes: u64, partitions: u16, line: u32) -> Instruction {
-    let mut one = Instruction::new(operation, Choice::Fixed(crate::trace::Engine::Dma), line);
+fn spilled(operation: Operation, key: (u32, u32), bytes: u64, partitions: u16, at: &Instruction) -> Instruction {
+    let mut one = Instruction::new(operation, Choice::Fixed(crate::trace::Engine::Dma), at.line);
     one.partitions = partitions;
     one.features.inserted = true;
     let total = bytes * u64::from(partitions);
