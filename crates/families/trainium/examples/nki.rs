@@ -30,7 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => position += 1,
         }
     }
-    let [file, entry, inputs] = &arguments[..] else { return Err("usage: nki FILE ENTRY INPUTS".into()) };
+    let [file, entry, inputs] = &arguments[..] else {
+        return Err("usage: nki FILE ENTRY INPUTS".into());
+    };
     let source = std::fs::read_to_string(file)?;
     let inputs = parse_inputs(inputs, options.functional.then_some(1))?;
     let raw = |name: String, data: &[f32]| -> std::io::Result<()> {
@@ -50,9 +52,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match evaluate(&source, entry, &inputs, &options) {
         Ok(evaluation) => {
             let seconds = start.elapsed().as_secs_f64();
-            let shapes: Vec<_> = evaluation.outputs.iter().map(|o| format!("{}{:?}", o.dtype.name(), o.shape)).collect();
-            writeln!(out, "ok {} instructions, {} steps, {} unwritten, {seconds:.2} s, {}", evaluation.trace.len(), evaluation.steps, evaluation.unwritten, shapes.join(" "))?;
-            let machine = Machine::built_in(["trn1", "trn2", "trn3"][usize::from(options.generation - 2)])?;
+            let shapes: Vec<_> = evaluation
+                .outputs
+                .iter()
+                .map(|o| format!("{}{:?}", o.dtype.name(), o.shape))
+                .collect();
+            writeln!(
+                out,
+                "ok {} instructions, {} steps, {} unwritten, {seconds:.2} s, {}",
+                evaluation.trace.len(),
+                evaluation.steps,
+                evaluation.unwritten,
+                shapes.join(" ")
+            )?;
+            let machine =
+                Machine::built_in(["trn1", "trn2", "trn3"][usize::from(options.generation - 2)])?;
             let start = std::time::Instant::now();
             let timeline = time(&evaluation.trace, &machine, Passes::of(evaluation.dialect));
             writeln!(
@@ -65,11 +79,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 timeline.merged
             )?;
             if std::env::var_os("NKI_REPORT").is_some() {
-                let report = autocomp_trainium::feedback::report(&evaluation.trace, &timeline, &machine);
+                let report =
+                    autocomp_trainium::feedback::report(&evaluation.trace, &timeline, &machine);
                 writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
             }
             for remark in &evaluation.remarks {
-                writeln!(out, "remark line {}: {} [{}]", remark.line, remark.message, remark.code)?;
+                writeln!(
+                    out,
+                    "remark line {}: {} [{}]",
+                    remark.line, remark.message, remark.code
+                )?;
             }
             for (position, output) in evaluation.outputs.iter().enumerate() {
                 raw(format!("out_{position}.f32"), &output.data)?;

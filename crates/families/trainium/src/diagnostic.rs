@@ -57,7 +57,11 @@ impl Failure {
     }
 
     /// An error class that the vendor documents (`err_…`).
-    pub fn documented(name: &str, message: impl AsRef<str>, remedy: impl Into<String>) -> Box<Self> {
+    pub fn documented(
+        name: &str,
+        message: impl AsRef<str>,
+        remedy: impl Into<String>,
+    ) -> Box<Self> {
         let code = name.strip_prefix("err_").unwrap_or(name).replace('_', "-");
         Self::new(
             FailureKind::Rejected,

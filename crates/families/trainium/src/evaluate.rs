@@ -102,11 +102,23 @@ const STACK: usize = 256 << 20;
 ///
 /// # Errors
 /// A [`Failure`] with code, line and remedy.
-pub fn evaluate(source: &str, entry: &str, inputs: &[(String, Input)], options: &Options) -> Outcome<Evaluation> {
+pub fn evaluate(
+    source: &str,
+    entry: &str,
+    inputs: &[(String, Input)],
+    options: &Options,
+) -> Outcome<Evaluation> {
     std::thread::scope(|scope| {
-        let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || run(source, entry, inputs, options));
+        let worker = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || run(source, entry, inputs, options));
         let internal = |what: &str| {
-            Failure::new(FailureKind::Limit, "evaluation-failed", what.to_owned(), "report this kernel; it shows a defect of the evaluation")
+            Failure::new(
+                FailureKind::Limit,
+                "evaluation-failed",
+                what.to_owned(),
+                "report this kernel; it shows a defect of the evaluation",
+            )
         };
         match worker.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(result)) => result,
@@ -125,11 +137,22 @@ fn dialect_of(source: &str) -> Dialect {
         let line = line.trim_start();
         line.starts_with("import nki") || line.starts_with("from nki")
     });
-    let returns = source.contains("nl.load(") || source.contains("nl.store(") || source.contains("nl.arange(");
-    if imports_new || (source.contains("dst=") && !returns) { Dialect::V2 } else { Dialect::V1 }
+    let returns = source.contains("nl.load(")
+        || source.contains("nl.store(")
+        || source.contains("nl.arange(");
+    if imports_new || (source.contains("dst=") && !returns) {
+        Dialect::V2
+    } else {
+        Dialect::V1
+    }
 }
 
-fn run(source: &str, entry: &str, inputs: &[(String, Input)], options: &Options) -> Outcome<Evaluation> {
+fn run(
+    source: &str,
+    entry: &str,
+    inputs: &[(String, Input)],
+    options: &Options,
+) -> Outcome<Evaluation> {
     let module = crate::python::lower(source)?;
     let dialect = options.dialect.unwrap_or_else(|| dialect_of(source));
     let usable = match options.generation {
@@ -138,9 +161,21 @@ fn run(source: &str, entry: &str, inputs: &[(String, Input)], options: &Options)
         _ => 240 << 10,
     };
     // The second dialect manages the whole memory itself.
-    let usable_sbuf = if dialect == Dialect::V2 { usable + (16 << 10) } else { usable };
-    let architecture = Architecture { generation: options.generation, usable_sbuf };
-    let mut device = Device::new(dialect, architecture, options.functional, options.byte_limit);
+    let usable_sbuf = if dialect == Dialect::V2 {
+        usable + (16 << 10)
+    } else {
+        usable
+    };
+    let architecture = Architecture {
+        generation: options.generation,
+        usable_sbuf,
+    };
+    let mut device = Device::new(
+        dialect,
+        architecture,
+        options.functional,
+        options.byte_limit,
+    );
     device.instruction_limit = options.instruction_limit;
     let mut interpreter = Interpreter::new(module, device, options.step_limit);
     let result = drive(&mut interpreter, entry, inputs, options);
@@ -158,7 +193,12 @@ fn run(source: &str, entry: &str, inputs: &[(String, Input)], options: &Options)
     })
 }
 
-fn drive(interpreter: &mut Interpreter, entry: &str, inputs: &[(String, Input)], options: &Options) -> Outcome<(Vec<Array>, u64)> {
+fn drive(
+    interpreter: &mut Interpreter,
+    entry: &str,
+    inputs: &[(String, Input)],
+    options: &Options,
+) -> Outcome<(Vec<Array>, u64)> {
     interpreter.load()?;
     let parameters = interpreter.entry_parameters(entry).unwrap_or_default();
     let mut arguments = crate::python::Arguments::default();
@@ -166,9 +206,13 @@ fn drive(interpreter: &mut Interpreter, entry: &str, inputs: &[(String, Input)],
         let value = argument(&mut interpreter.device, name, input, options.functional)?;
         let by_name = parameters.iter().position(|p| **p == **name);
         match by_name {
-            Some(at) if at == position && arguments.positional.len() == position => arguments.positional.push(value),
+            Some(at) if at == position && arguments.positional.len() == position => {
+                arguments.positional.push(value)
+            }
             Some(_) => arguments.keywords.push((name.as_str().into(), value)),
-            None if arguments.positional.len() == position && position < parameters.len() => arguments.positional.push(value),
+            None if arguments.positional.len() == position && position < parameters.len() => {
+                arguments.positional.push(value)
+            }
             None => arguments.keywords.push((name.as_str().into(), value)),
         }
     }
@@ -189,12 +233,22 @@ fn drive(interpreter: &mut Interpreter, entry: &str, inputs: &[(String, Input)],
                 "return the tensor, or the tuple of tensors, that hold the results",
             ));
         };
-        outputs.push(output(&mut interpreter.device, view, options.functional, &mut unwritten)?);
+        outputs.push(output(
+            &mut interpreter.device,
+            view,
+            options.functional,
+            &mut unwritten,
+        )?);
     }
     Ok((outputs, unwritten))
 }
 
-fn output(device: &mut Device, view: &Rc<View>, functional: bool, unwritten: &mut u64) -> Outcome<Array> {
+fn output(
+    device: &mut Device,
+    view: &Rc<View>,
+    functional: bool,
+    unwritten: &mut u64,
+) -> Outcome<Array> {
     if view.buffer().on_chip() {
         return Err(Failure::documented(
             "err_unsupported_memory",
@@ -203,21 +257,39 @@ fn output(device: &mut Device, view: &Rc<View>, functional: bool, unwritten: &mu
         ));
     }
     if view.storage.immutable {
-        return Err(Failure::documented("err_mutable_parameter_not_returned", "the kernel returns one of its inputs", "return a tensor of its own"));
+        return Err(Failure::documented(
+            "err_mutable_parameter_not_returned",
+            "the kernel returns one of its inputs",
+            "return a tensor of its own",
+        ));
     }
     if !view.storage.written.get() {
         return Err(Failure::documented(
             "err_tensor_output_not_written_to",
-            format!("the output made at line {} is never written", view.storage.line),
+            format!(
+                "the output made at line {} is never written",
+                view.storage.line
+            ),
             "store the result to it",
         ));
     }
     if let Some(tensor) = device.trace.tensors.get_mut(view.storage.id as usize) {
         tensor.output = true;
     }
-    let data = if functional { device.values(view)? } else { Vec::new() };
-    *unwritten += data.iter().filter(|v| v.to_bits() & 0x7FFF_FFFF == crate::tensor::dtype::POISON).count() as u64;
-    Ok(Array { dtype: view.dtype, shape: view.shape(), data })
+    let data = if functional {
+        device.values(view)?
+    } else {
+        Vec::new()
+    };
+    *unwritten += data
+        .iter()
+        .filter(|v| v.to_bits() & 0x7FFF_FFFF == crate::tensor::dtype::POISON)
+        .count() as u64;
+    Ok(Array {
+        dtype: view.dtype,
+        shape: view.shape(),
+        data,
+    })
 }
 
 fn argument(device: &mut Device, name: &str, input: &Input, functional: bool) -> Outcome<Value> {
@@ -233,15 +305,26 @@ fn argument(device: &mut Device, name: &str, input: &Input, functional: bool) ->
             for item in items {
                 values.push(argument(device, name, item, functional)?);
             }
-            if matches!(input, Input::Tuple(_)) { Value::tuple(values) } else { Value::list(values) }
+            if matches!(input, Input::Tuple(_)) {
+                Value::tuple(values)
+            } else {
+                Value::list(values)
+            }
         }
         Input::Array(array) => {
-            let count = array.shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b));
+            let count = array
+                .shape
+                .iter()
+                .try_fold(1usize, |a, b| a.checked_mul(*b));
             if functional && count != Some(array.data.len()) {
                 return Err(Failure::new(
                     FailureKind::Input,
                     "input-shape",
-                    format!("the input `{name}` of shape {:?} has {} elements", array.shape, array.data.len()),
+                    format!(
+                        "the input `{name}` of shape {:?} has {} elements",
+                        array.shape,
+                        array.data.len()
+                    ),
                     "give as many elements as the shape has",
                 ));
             }
@@ -270,15 +353,26 @@ pub fn parse_inputs(text: &str, seed: Option<u64>) -> Outcome<Vec<(String, Input
     let mut state = seed.unwrap_or(0).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x2545_F491_4F6C_DD1D;
     for part in text.split(';').map(str::trim).filter(|p| !p.is_empty()) {
         if let Some((name, value)) = part.split_once('=') {
-            inputs.push((name.trim().to_owned(), literal(value.trim()).ok_or_else(|| bad(part))?));
+            inputs.push((
+                name.trim().to_owned(),
+                literal(value.trim()).ok_or_else(|| bad(part))?,
+            ));
             continue;
         }
         let (name, rest) = part.split_once(':').ok_or_else(|| bad(part))?;
         let (dtype, shape) = rest.split_once('[').ok_or_else(|| bad(part))?;
         let dtype = Dtype::parse(dtype.trim()).ok_or_else(|| bad(part))?;
         let shape = shape.trim().strip_suffix(']').ok_or_else(|| bad(part))?;
-        let shape: Vec<usize> = shape.split(',').map(|s| s.trim().parse().ok()).collect::<Option<_>>().ok_or_else(|| bad(part))?;
-        let count = shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b)).filter(|n| *n <= 1 << 33).ok_or_else(|| bad(part))?;
+        let shape: Vec<usize> = shape
+            .split(',')
+            .map(|s| s.trim().parse().ok())
+            .collect::<Option<_>>()
+            .ok_or_else(|| bad(part))?;
+        let count = shape
+            .iter()
+            .try_fold(1usize, |a, b| a.checked_mul(*b))
+            .filter(|n| *n <= 1 << 33)
+            .ok_or_else(|| bad(part))?;
         let mut data = Vec::new();
         if seed.is_some() {
             data.reserve(count);
@@ -287,17 +381,25 @@ pub fn parse_inputs(text: &str, seed: Option<u64>) -> Outcome<Vec<(String, Input
                 state ^= state >> 7;
                 state ^= state << 17;
                 let unit = (state >> 40) as f32 / (1u64 << 24) as f32;
-                data.push(dtype.round(if dtype.is_integer() { (unit * 2.0).floor() } else { unit * 2.0 - 1.0 }));
+                data.push(dtype.round(if dtype.is_integer() {
+                    (unit * 2.0).floor()
+                } else {
+                    unit * 2.0 - 1.0
+                }));
             }
         }
-        inputs.push((name.trim().to_owned(), Input::Array(Array { dtype, shape, data })));
+        inputs.push((
+            name.trim().to_owned(),
+            Input::Array(Array { dtype, shape, data }),
+        ));
     }
     Ok(inputs)
 }
 
 fn literal(text: &str) -> Option<Input> {
     let tuple = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
-    if let Some(inner) = tuple.or_else(|| text.strip_prefix('[').and_then(|t| t.strip_suffix(']'))) {
+    if let Some(inner) = tuple.or_else(|| text.strip_prefix('[').and_then(|t| t.strip_suffix(']')))
+    {
         let mut items = Vec::new();
         let mut depth = 0;
         let mut start = 0;
@@ -315,7 +417,11 @@ fn literal(text: &str) -> Option<Input> {
         if !inner[start..].trim().is_empty() {
             items.push(literal(inner[start..].trim())?);
         }
-        return Some(if tuple.is_some() { Input::Tuple(items) } else { Input::List(items) });
+        return Some(if tuple.is_some() {
+            Input::Tuple(items)
+        } else {
+            Input::List(items)
+        });
     }
     Some(match text {
         "True" | "true" => Input::Bool(true),

@@ -15,7 +15,10 @@ impl Device {
         // `tile[mask]`: what the mask excludes counts as zero in a product.
         let mask = match index {
             Value::Mask(mask) => Some(Rc::clone(mask)),
-            Value::Bool(keep) => Some(Rc::new(Mask { conditions: Vec::new(), never: !keep })),
+            Value::Bool(keep) => Some(Rc::new(Mask {
+                conditions: Vec::new(),
+                never: !keep,
+            })),
             _ => None,
         };
         if let Some(mask) = mask {
@@ -30,7 +33,10 @@ impl Device {
             Value::Tuple(items) => items.0.clone(),
             other => vec![other.clone()],
         };
-        let given = parts.iter().filter(|p| !matches!(p, Value::None | Value::Ellipsis)).count();
+        let given = parts
+            .iter()
+            .filter(|p| !matches!(p, Value::None | Value::Ellipsis))
+            .count();
         let rank = view.dimensions.len();
         if given > rank {
             return Err(Failure::python(
@@ -47,15 +53,29 @@ impl Device {
                 Value::Ellipsis if !seen => {
                     seen = true;
                     for _ in 0..rank - given {
-                        full.push(Value::Slice(Rc::new(crate::python::value::Items(vec![Value::None, Value::None, Value::None]))));
+                        full.push(Value::Slice(Rc::new(crate::python::value::Items(vec![
+                            Value::None,
+                            Value::None,
+                            Value::None,
+                        ]))));
                     }
                 }
-                Value::Ellipsis => return Err(Failure::python("index-error", "two ellipses in one index", "use one")),
+                Value::Ellipsis => {
+                    return Err(Failure::python(
+                        "index-error",
+                        "two ellipses in one index",
+                        "use one",
+                    ));
+                }
                 other => full.push(other),
             }
         }
         let advanced = full.iter().any(|p| matches!(p, Value::Index(_)));
-        let result = if advanced { self.advanced(view, &full)? } else { self.basic(view, &full)? };
+        let result = if advanced {
+            self.advanced(view, &full)?
+        } else {
+            self.basic(view, &full)?
+        };
         Ok(super::operands::tensor(result))
     }
 
@@ -69,7 +89,9 @@ impl Device {
                 dimensions.push(Dimension { size: 1, stride: 0 });
                 continue;
             }
-            let Some(dimension) = view.dimensions.get(own).copied() else { break };
+            let Some(dimension) = view.dimensions.get(own).copied() else {
+                break;
+            };
             let block = own < view.open_blocks;
             let partition = view.buffer().on_chip() && own == view.open_blocks;
             own += 1;
@@ -77,8 +99,13 @@ impl Device {
             let (start, count, step) = match part {
                 Value::Slice(items) => {
                     self.check_slice(&items.0, dimension.size, own - 1, view)?;
-                    let (start, stop, step) = crate::python::slice_bounds(&items.0, dimension.size)?;
-                    let count = if step > 0 { (stop - start + step - 1).max(0) / step } else { (start - stop - step - 1).max(0) / -step };
+                    let (start, stop, step) =
+                        crate::python::slice_bounds(&items.0, dimension.size)?;
+                    let count = if step > 0 {
+                        (stop - start + step - 1).max(0) / step
+                    } else {
+                        (start - stop - step - 1).max(0) / -step
+                    };
                     (start, Some(count), step)
                 }
                 Value::Window(start, count) => (*start, Some(*count), 1),
@@ -91,8 +118,16 @@ impl Device {
                         ));
                     }
                     let count = rows.partitions();
-                    result.indirect = Some(Rc::new(Indirect { rows: View::clone(rows), stride: dimension.stride, limit: dimension.size, dimension: 0 }));
-                    dimensions.push(Dimension { size: count, stride: 0 });
+                    result.indirect = Some(Rc::new(Indirect {
+                        rows: View::clone(rows),
+                        stride: dimension.stride,
+                        limit: dimension.size,
+                        dimension: 0,
+                    }));
+                    dimensions.push(Dimension {
+                        size: count,
+                        stride: 0,
+                    });
                     continue;
                 }
                 other => match other.as_int() {
@@ -108,8 +143,19 @@ impl Device {
             };
             let last = start + (count.unwrap_or(1) - 1).max(0) * step;
             let empty = count == Some(0);
-            if !empty && (start < 0 || start >= size || last < 0 || last >= size || count.is_some_and(|c| c < 0)) {
-                return Err(out_of_bounds(view, own - 1, start.min(last), start.max(last)));
+            if !empty
+                && (start < 0
+                    || start >= size
+                    || last < 0
+                    || last >= size
+                    || count.is_some_and(|c| c < 0))
+            {
+                return Err(out_of_bounds(
+                    view,
+                    own - 1,
+                    start.min(last),
+                    start.max(last),
+                ));
             }
             result.offset += start * dimension.stride;
             match count {
@@ -117,10 +163,16 @@ impl Device {
                     if block {
                         open_blocks += 1;
                     }
-                    dimensions.push(Dimension { size: count as usize, stride: dimension.stride * step });
+                    dimensions.push(Dimension {
+                        size: count as usize,
+                        stride: dimension.stride * step,
+                    });
                 }
                 // The partition dimension stays.
-                None if partition => dimensions.push(Dimension { size: 1, stride: dimension.stride }),
+                None if partition => dimensions.push(Dimension {
+                    size: 1,
+                    stride: dimension.stride,
+                }),
                 None => {}
             }
         }
@@ -141,7 +193,13 @@ impl Device {
     }
 
     /// Slices beyond the end are errors on a device: Python would shorten them silently.
-    fn check_slice(&self, parts: &[Value], size: usize, position: usize, view: &View) -> Outcome<()> {
+    fn check_slice(
+        &self,
+        parts: &[Value],
+        size: usize,
+        position: usize,
+        view: &View,
+    ) -> Outcome<()> {
         for part in parts {
             if matches!(part, Value::Index(_) | Value::Grid(_)) {
                 return Err(Failure::documented(
@@ -151,7 +209,10 @@ impl Device {
                 ));
             }
         }
-        let (low, high) = (parts.first().and_then(Value::as_int), parts.get(1).and_then(Value::as_int));
+        let (low, high) = (
+            parts.first().and_then(Value::as_int),
+            parts.get(1).and_then(Value::as_int),
+        );
         if let Some(high) = high {
             if high > size as i64 {
                 return Err(out_of_bounds(view, position, low.unwrap_or(0), high - 1));
@@ -182,7 +243,11 @@ impl Device {
                         ));
                     }
                     shape = broadcast(&shape, &index.shape).ok_or_else(|| {
-                        Failure::documented("err_annotation_shape_mismatch", "the index expressions do not broadcast to one shape", "give each its own dimension with [:, None]")
+                        Failure::documented(
+                            "err_annotation_shape_mismatch",
+                            "the index expressions do not broadcast to one shape",
+                            "give each its own dimension with [:, None]",
+                        )
                     })?;
                     indices.push(Some(Index::clone(index)));
                 }
@@ -202,8 +267,16 @@ impl Device {
                 Value::Slice(_) | Value::Window(..) | Value::None => return Err(mixed()),
                 other => match other.as_int() {
                     Some(n) => {
-                        let n = if n < 0 { n + view.dimensions[position].size as i64 } else { n };
-                        indices.push(Some(Index { shape: Vec::new(), coefficients: Vec::new(), constant: n }));
+                        let n = if n < 0 {
+                            n + view.dimensions[position].size as i64
+                        } else {
+                            n
+                        };
+                        indices.push(Some(Index {
+                            shape: Vec::new(),
+                            coefficients: Vec::new(),
+                            constant: n,
+                        }));
                     }
                     None => return Err(mixed()),
                 },
@@ -212,7 +285,11 @@ impl Device {
         if indices.len() < view.dimensions.len() {
             return Err(Failure::python(
                 "index-error",
-                format!("{} index expressions for a tensor of shape {:?}", indices.len(), view.shape()),
+                format!(
+                    "{} index expressions for a tensor of shape {:?}",
+                    indices.len(),
+                    view.shape()
+                ),
                 "give an index for every dimension",
             ));
         }
@@ -222,7 +299,12 @@ impl Device {
         for (index, dimension) in indices.iter().zip(&view.dimensions) {
             let Some(index) = index else {
                 if let Some(rows) = &rows {
-                    result.indirect = Some(Rc::new(Indirect { rows: View::clone(rows), stride: dimension.stride, limit: dimension.size, dimension: 0 }));
+                    result.indirect = Some(Rc::new(Indirect {
+                        rows: View::clone(rows),
+                        stride: dimension.stride,
+                        limit: dimension.size,
+                        dimension: 0,
+                    }));
                 }
                 continue;
             };
@@ -243,7 +325,14 @@ impl Device {
                 low < 0 || high >= *size as i64
             })
             .collect();
-        result.dimensions = shape.iter().zip(&strides).map(|(size, stride)| Dimension { size: *size, stride: *stride }).collect();
+        result.dimensions = shape
+            .iter()
+            .zip(&strides)
+            .map(|(size, stride)| Dimension {
+                size: *size,
+                stride: *stride,
+            })
+            .collect();
         result.open_blocks = 0;
         if !limits.is_empty() {
             let mut conditions = Vec::new();
@@ -254,12 +343,21 @@ impl Device {
                 conditions.push(index);
             }
             // A mask may keep these inside; whoever uses the view checks.
-            result.limits = Some(Rc::new(Mask { conditions, never: false }));
+            result.limits = Some(Rc::new(Mask {
+                conditions,
+                never: false,
+            }));
         }
         if view.buffer().on_chip() {
             let partitions = view.dimensions.get(view.open_blocks);
             let own = partitions.map_or(0, |d| d.stride);
-            let misplaced = result.dimensions.iter().skip(1).any(|d| d.size > 1 && d.stride.abs() >= own && own > 0 && d.stride % own == 0 && view.dimensions.len() > view.open_blocks + 1);
+            let misplaced = result.dimensions.iter().skip(1).any(|d| {
+                d.size > 1
+                    && d.stride.abs() >= own
+                    && own > 0
+                    && d.stride % own == 0
+                    && view.dimensions.len() > view.open_blocks + 1
+            });
             let first = result.dimensions.first().copied();
             let first_moves_free = first.is_some_and(|d| d.size > 1 && d.stride.abs() < own);
             if misplaced && first_moves_free {

@@ -91,13 +91,24 @@ impl Alu {
 
     /// Whether it works on bits, so that operands must be integers and nothing is cast.
     pub(crate) const fn is_bitwise(self) -> bool {
-        matches!(self, Self::BitAnd | Self::BitOr | Self::BitXor | Self::ShiftLeft | Self::ShiftRight)
+        matches!(
+            self,
+            Self::BitAnd | Self::BitOr | Self::BitXor | Self::ShiftLeft | Self::ShiftRight
+        )
     }
 
     pub(crate) const fn is_comparison(self) -> bool {
         matches!(
             self,
-            Self::Equal | Self::NotEqual | Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual | Self::LogicalAnd | Self::LogicalOr | Self::LogicalXor
+            Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessEqual
+                | Self::Greater
+                | Self::GreaterEqual
+                | Self::LogicalAnd
+                | Self::LogicalOr
+                | Self::LogicalXor
         )
     }
 
@@ -111,8 +122,20 @@ impl Alu {
             Self::Multiply => a * b,
             Self::Divide => a / b,
             // NaN on either side stays, so that unwritten elements are not lost.
-            Self::Maximum => if a.is_nan() || a > b { a } else { b },
-            Self::Minimum => if a.is_nan() || a < b { a } else { b },
+            Self::Maximum => {
+                if a.is_nan() || a > b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::Minimum => {
+                if a.is_nan() || a < b {
+                    a
+                } else {
+                    b
+                }
+            }
             Self::Power => a.powf(b),
             Self::Modulo => a - b * (a / b).floor(),
             Self::Equal => truth(a == b),
@@ -286,7 +309,15 @@ impl Function {
             Self::Reciprocal => 1.0 / x,
             Self::Negative => -x,
             Self::Abs => x.abs(),
-            Self::Sign => if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { 0.0 },
+            Self::Sign => {
+                if x > 0.0 {
+                    1.0
+                } else if x < 0.0 {
+                    -1.0
+                } else {
+                    0.0
+                }
+            }
             Self::Relu => x.max(0.0),
             Self::Gelu => (wide * normal(wide)) as f32,
             Self::GeluTanh => {
@@ -305,7 +336,9 @@ impl Function {
             Self::Softplus => softplus(wide) as f32,
             Self::Mish => (wide * softplus(wide).tanh()) as f32,
             Self::Erf => erf(wide) as f32,
-            Self::ErfDerivative => (2.0 / std::f64::consts::PI.sqrt() * (-wide * wide).exp()) as f32,
+            Self::ErfDerivative => {
+                (2.0 / std::f64::consts::PI.sqrt() * (-wide * wide).exp()) as f32
+            }
             Self::Sin => wide.sin() as f32,
             Self::Cos => wide.cos() as f32,
             Self::Tan => wide.tan() as f32,
@@ -313,7 +346,13 @@ impl Function {
             Self::Floor => x.floor(),
             Self::Ceil => x.ceil(),
             Self::Trunc => x.trunc(),
-            Self::LogicalNot => if x == 0.0 { 1.0 } else { 0.0 },
+            Self::LogicalNot => {
+                if x == 0.0 {
+                    1.0
+                } else {
+                    0.0
+                }
+            }
             Self::Invert => !(x as i64) as f32,
         }
     }
@@ -340,7 +379,17 @@ fn exp(x: f32) -> f32 {
     let whole = wide.round_ties_even();
     let rest = (wide - whole) * std::f64::consts::LN_2;
     let polynomial = 1.0
-        + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0 + rest * (1.0 / 24.0 + rest * (1.0 / 120.0 + rest * (1.0 / 720.0 + rest / 5040.0))))));
+        + rest
+            * (1.0
+                + rest
+                    * (0.5
+                        + rest
+                            * (1.0 / 6.0
+                                + rest
+                                    * (1.0 / 24.0
+                                        + rest
+                                            * (1.0 / 120.0
+                                                + rest * (1.0 / 720.0 + rest / 5040.0))))));
     let scale = f64::from_bits(((whole as i64 + 1023) as u64) << 52);
     (polynomial * scale) as f32
 }

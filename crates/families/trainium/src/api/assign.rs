@@ -22,7 +22,11 @@ impl Device {
             return Err(Failure::documented(
                 "err_unsupported_memory",
                 format!("a tensor in {} is assigned to", place.buffer().name()),
-                if self.dialect == Dialect::V1 { "use nl.store(dst, value)" } else { "use nisa.dma_copy(dst=…, src=…)" },
+                if self.dialect == Dialect::V1 {
+                    "use nl.store(dst, value)"
+                } else {
+                    "use nisa.dma_copy(dst=…, src=…)"
+                },
             ));
         }
         let place = self.operand_of("assignment", "target", place.clone())?;
@@ -48,15 +52,30 @@ impl Device {
 
     /// The instruction that made this value, if nothing else refers to the value.
     fn unnamed(&self, view: &Rc<View>) -> Option<u32> {
-        let whole = view.offset == 0 && view.is_contiguous() && view.elements() == view.storage.block_elements && view.storage.block_rank == 0;
-        if Rc::strong_count(view) == 1 && Rc::strong_count(&view.storage) == 1 && whole { view.storage.producer.get() } else { None }
+        let whole = view.offset == 0
+            && view.is_contiguous()
+            && view.elements() == view.storage.block_elements
+            && view.storage.block_rank == 0;
+        if Rc::strong_count(view) == 1 && Rc::strong_count(&view.storage) == 1 && whole {
+            view.storage.producer.get()
+        } else {
+            None
+        }
     }
 
     /// Lets the instruction that made an unnamed value write to its place instead. False where
     /// its engine cannot.
-    fn retarget(&mut self, place: &View, view: &View, position: u32, accumulate: bool) -> Outcome<bool> {
+    fn retarget(
+        &mut self,
+        place: &View,
+        view: &View,
+        position: u32,
+        accumulate: bool,
+    ) -> Outcome<bool> {
         let selection = view.storage.selection.borrow().clone();
-        let Some(producer) = self.trace.instructions.get(position as usize) else { return Ok(false) };
+        let Some(producer) = self.trace.instructions.get(position as usize) else {
+            return Ok(false);
+        };
         let psum = place.buffer() == Buffer::Psum;
         let fits = match producer.operation {
             Operation::Matmul | Operation::Transpose => psum,
@@ -80,7 +99,9 @@ impl Device {
         let (target, source, flags) = match &selection {
             Selection::All => (place.clone(), view.clone(), None),
             Selection::Nothing => return Ok(true),
-            Selection::Part(bounds, flags) => (place.part(bounds), view.part(bounds), flags.clone()),
+            Selection::Part(bounds, flags) => {
+                (place.part(bounds), view.part(bounds), flags.clone())
+            }
         };
         super::operands::within(&place, None, &selection, &shape)?;
         if self.functional {
@@ -114,16 +135,21 @@ impl Device {
 
     fn copy_into(&mut self, place: &View, value: View) -> Outcome<()> {
         let value = self.operand_of("assignment", "value", value)?;
-        let selection = if value.elements() == value.storage.block_elements { value.storage.selection.borrow().clone() } else { Selection::All };
+        let selection = if value.elements() == value.storage.block_elements {
+            value.storage.selection.borrow().clone()
+        } else {
+            Selection::All
+        };
         if selection == Selection::Nothing {
             return Ok(());
         }
         let shape = place.shape();
-        let spread = if value.elements() == place.elements() && value.partitions() == place.partitions() {
-            value.reshape(&shape).or_else(|| value.spread(&shape))
-        } else {
-            value.spread(&shape)
-        };
+        let spread =
+            if value.elements() == place.elements() && value.partitions() == place.partitions() {
+                value.reshape(&shape).or_else(|| value.spread(&shape))
+            } else {
+                value.spread(&shape)
+            };
         let (place, spread) = match spread {
             Some(spread) => (place.clone(), spread),
             None => match place.reshape(&value.shape()) {
@@ -131,7 +157,10 @@ impl Device {
                 None => {
                     return Err(Failure::documented(
                         "err_annotation_shape_mismatch",
-                        format!("a value of shape {:?} is assigned to a part of shape {shape:?}", value.shape()),
+                        format!(
+                            "a value of shape {:?} is assigned to a part of shape {shape:?}",
+                            value.shape()
+                        ),
                         "make the shapes equal",
                     ));
                 }
@@ -142,7 +171,11 @@ impl Device {
             (Selection::Part(bounds, None), true) => (place.part(bounds), spread.part(bounds)),
             _ => (place, spread),
         };
-        let shape = if place.shape() == shape { shape } else { place.shape() };
+        let shape = if place.shape() == shape {
+            shape
+        } else {
+            place.shape()
+        };
         self.elementwise(
             Elementwise {
                 operation: Operation::Copy,
@@ -162,19 +195,35 @@ impl Device {
 
     /// Sets every element of a part.
     pub(super) fn fill(&mut self, place: &View, value: f32) -> Outcome<()> {
-        let mut instruction = Instruction::new(Operation::Memset, Choice::VectorOrGpsimd, self.line);
+        let mut instruction =
+            Instruction::new(Operation::Memset, Choice::VectorOrGpsimd, self.line);
         instruction.partitions = place.partitions() as u16;
         instruction.free = place.free() as u32;
         instruction.features.narrow = place.dtype.bytes() <= 2;
-        let values = if self.functional { vec![value; place.elements()] } else { Vec::new() };
-        let output = Output { shape: place.shape(), dtype: place.dtype, buffer: place.buffer(), selection: Selection::All, values };
+        let values = if self.functional {
+            vec![value; place.elements()]
+        } else {
+            Vec::new()
+        };
+        let output = Output {
+            shape: place.shape(),
+            dtype: place.dtype,
+            buffer: place.buffer(),
+            selection: Selection::All,
+            values,
+        };
         if place.buffer() == Buffer::Psum {
             instruction.choice = Choice::Fixed(crate::trace::Engine::Vector);
         }
         self.finish_anywhere(instruction, output, place)
     }
 
-    fn finish_anywhere(&mut self, mut instruction: Instruction, output: Output, place: &View) -> Outcome<()> {
+    fn finish_anywhere(
+        &mut self,
+        mut instruction: Instruction,
+        output: Output,
+        place: &View,
+    ) -> Outcome<()> {
         self.write(place, &output.values, None)?;
         self.note_write(&mut instruction, place);
         self.emit(instruction)?;
@@ -182,16 +231,26 @@ impl Device {
     }
 
     /// `view += value` and the like.
-    pub(crate) fn augment(&mut self, view: &Rc<View>, operator: Binary, value: Value) -> Outcome<()> {
+    pub(crate) fn augment(
+        &mut self,
+        view: &Rc<View>,
+        operator: Binary,
+        value: Value,
+    ) -> Outcome<()> {
         self.check_mutable(view)?;
         let place = self.operand_of("augmented assignment", "target", View::clone(view))?;
         if let (Value::Tensor(addend), Binary::Add) = (&value, operator) {
             let selection = addend.storage.selection.borrow().clone();
-            if selection == Selection::Nothing && addend.elements() == addend.storage.block_elements {
+            if selection == Selection::Nothing && addend.elements() == addend.storage.block_elements
+            {
                 return Ok(());
             }
             if let Some(position) = self.unnamed(addend) {
-                let matrix = self.trace.instructions.get(position as usize).is_some_and(|i| matches!(i.operation, Operation::Matmul));
+                let matrix = self
+                    .trace
+                    .instructions
+                    .get(position as usize)
+                    .is_some_and(|i| matches!(i.operation, Operation::Matmul));
                 if matrix && place.buffer() == Buffer::Psum {
                     let addend = View::clone(addend);
                     drop(value);
@@ -200,7 +259,11 @@ impl Device {
                     }
                     return Err(Failure::documented(
                         "err_annotation_shape_mismatch",
-                        format!("a product of shape {:?} is accumulated into a part of shape {:?}", addend.shape(), place.shape()),
+                        format!(
+                            "a product of shape {:?} is accumulated into a part of shape {:?}",
+                            addend.shape(),
+                            place.shape()
+                        ),
                         "make the shapes equal",
                     ));
                 }
@@ -209,13 +272,26 @@ impl Device {
         let alu = Alu::from_operator(operator).ok_or_else(|| unsupported_operator())?;
         // A running total is an accumulation: affine loops may carry it.
         self.accumulating = true;
-        let result = self.combine(alu, tensor(place.clone()), value, None, None, Some(place), true);
+        let result = self.combine(
+            alu,
+            tensor(place.clone()),
+            value,
+            None,
+            None,
+            Some(place),
+            true,
+        );
         self.accumulating = false;
         result.map(|_| ())
     }
 
     /// An operator with a tensor among its operands.
-    pub(crate) fn binary_operator(&mut self, operator: Binary, left: Value, right: Value) -> Outcome<Value> {
+    pub(crate) fn binary_operator(
+        &mut self,
+        operator: Binary,
+        left: Value,
+        right: Value,
+    ) -> Outcome<Value> {
         let alu = Alu::from_operator(operator).ok_or_else(|| unsupported_operator())?;
         if self.dialect == Dialect::V2 {
             return Err(Failure::unsupported(
@@ -224,10 +300,16 @@ impl Device {
                 "use nisa.tensor_tensor or nisa.tensor_scalar with dst=",
             ));
         }
-        self.combine(alu, left, right, None, None, None, true).map(tensor)
+        self.combine(alu, left, right, None, None, None, true)
+            .map(tensor)
     }
 
-    pub(crate) fn compare_operator(&mut self, operator: Comparison, left: Value, right: Value) -> Outcome<Value> {
+    pub(crate) fn compare_operator(
+        &mut self,
+        operator: Comparison,
+        left: Value,
+        right: Value,
+    ) -> Outcome<Value> {
         let alu = match operator {
             Comparison::Equal => Alu::Equal,
             Comparison::NotEqual => Alu::NotEqual,
@@ -240,7 +322,16 @@ impl Device {
         if self.dialect == Dialect::V2 {
             return Err(unsupported_operator());
         }
-        self.combine(alu, left, right, None, Some(crate::tensor::dtype::Dtype::Uint8), None, true).map(tensor)
+        self.combine(
+            alu,
+            left,
+            right,
+            None,
+            Some(crate::tensor::dtype::Dtype::Uint8),
+            None,
+            true,
+        )
+        .map(tensor)
     }
 
     pub(crate) fn unary_operator(&mut self, operator: Unary, value: Value) -> Outcome<Value> {
@@ -248,7 +339,17 @@ impl Device {
             return Err(unsupported_operator());
         }
         match operator {
-            Unary::Negate => self.combine(Alu::Multiply, value, Value::Float(-1.0), None, None, None, true).map(tensor),
+            Unary::Negate => self
+                .combine(
+                    Alu::Multiply,
+                    value,
+                    Value::Float(-1.0),
+                    None,
+                    None,
+                    None,
+                    true,
+                )
+                .map(tensor),
             Unary::Plus => Ok(value),
             _ => Err(unsupported_operator()),
         }

@@ -34,8 +34,12 @@ impl Device {
     /// goes to a fresh tile.
     fn transfer(&self, source: &View, target: Option<&View>, rows_of: &View) -> Transfer {
         let free = rows_of.free().max(1);
-        let run = run_elements(source).min(target.map_or(usize::MAX, run_elements)).max(1);
-        let hbm_side = target.filter(|_| source.buffer().on_chip()).unwrap_or(source);
+        let run = run_elements(source)
+            .min(target.map_or(usize::MAX, run_elements))
+            .max(1);
+        let hbm_side = target
+            .filter(|_| source.buffer().on_chip())
+            .unwrap_or(source);
         let width = hbm_side.dtype.bytes();
         let mut transfer = Transfer {
             rows: rows_of.partitions() as u32,
@@ -58,7 +62,11 @@ impl Device {
         if view.buffer().on_chip() {
             return Err(Failure::documented(
                 "err_unsupported_memory",
-                format!("{api}: `{name}` of shape {:?} is in {}, not in main memory", view.shape(), view.buffer().name()),
+                format!(
+                    "{api}: `{name}` of shape {:?} is in {}, not in main memory",
+                    view.shape(),
+                    view.buffer().name()
+                ),
                 "transfers of nl.load and nl.store have one side in main memory",
             ));
         }
@@ -68,7 +76,11 @@ impl Device {
         if view.partitions() > super::memory::PARTITIONS {
             return Err(Failure::documented(
                 "err_num_partition_exceed_arch_limit",
-                format!("{api}: `{name}` of shape {:?} has {} rows; 128 partitions take one each", view.shape(), view.partitions()),
+                format!(
+                    "{api}: `{name}` of shape {:?} has {} rows; 128 partitions take one each",
+                    view.shape(),
+                    view.partitions()
+                ),
                 "transfer 128 rows at a time",
             ));
         }
@@ -122,7 +134,19 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         one.transfer = Some(Box::new(device.transfer(&part, None, &part)));
         instruction = Some(one);
     }
-    device.finish(instruction, Output { shape, dtype, buffer: Buffer::Sbuf, selection, values }, None).map(tensor)
+    device
+        .finish(
+            instruction,
+            Output {
+                shape,
+                dtype,
+                buffer: Buffer::Sbuf,
+                selection,
+                values,
+            },
+            None,
+        )
+        .map(tensor)
 }
 
 /// `nl.load_transpose2d`, `nisa.dma_transpose`
@@ -134,21 +158,38 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     while source.dimensions.len() < 2 {
         source.dimensions.push(Dimension { size: 1, stride: 1 });
     }
-    let kept: Vec<Dimension> = source.dimensions.iter().copied().filter(|d| d.size > 1).collect();
+    let kept: Vec<Dimension> = source
+        .dimensions
+        .iter()
+        .copied()
+        .filter(|d| d.size > 1)
+        .collect();
     if source.dimensions.len() > 2 && kept.len() == 2 {
         source.dimensions = kept;
     }
     if source.dimensions.len() != 2 {
-        return Err(Failure::documented("err_exceed_max_supported_dimension", format!("{} of shape {:?}", bound.api.full_name(), source.shape()), "transpose two-dimensional pieces"));
+        return Err(Failure::documented(
+            "err_exceed_max_supported_dimension",
+            format!("{} of shape {:?}", bound.api.full_name(), source.shape()),
+            "transpose two-dimensional pieces",
+        ));
     }
     if source.buffer() == Buffer::Psum {
-        return Err(Failure::documented("err_unsupported_memory", "transfers cannot read PSUM", "copy to SBUF first"));
+        return Err(Failure::documented(
+            "err_unsupported_memory",
+            "transfers cannot read PSUM",
+            "copy to SBUF first",
+        ));
     }
     device.check_scope(&source)?;
     let (p, f) = (source.partitions(), source.free());
     let selection = select(mask.as_ref(), &[p, f])?;
     if !matches!(selection, Selection::All) {
-        return Err(Failure::unsupported("unsupported-mask", "masks of transposing loads are not supported", "load and transpose whole tiles"));
+        return Err(Failure::unsupported(
+            "unsupported-mask",
+            "masks of transposing loads are not supported",
+            "load and transpose whole tiles",
+        ));
     }
     within(&source, mask.as_ref(), &selection, &[p, f])?;
     let read = device.read(&source)?;
@@ -167,13 +208,27 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     let mut transfer = device.transfer(&source, None, &source);
     transfer.transposed = (p * f) as u64;
     one.transfer = Some(Box::new(transfer));
-    let dtype = destination.as_ref().map_or(dtype.unwrap_or(source.dtype), |d| d.dtype);
+    let dtype = destination
+        .as_ref()
+        .map_or(dtype.unwrap_or(source.dtype), |d| d.dtype);
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
         device.write_hbm(one, &target, &values)?;
         return Ok(tensor(target));
     }
-    device.finish(Some(one), Output { shape: vec![f, p], dtype, buffer: Buffer::Sbuf, selection: Selection::All, values }, destination).map(tensor)
+    device
+        .finish(
+            Some(one),
+            Output {
+                shape: vec![f, p],
+                dtype,
+                buffer: Buffer::Sbuf,
+                selection: Selection::All,
+                values,
+            },
+            destination,
+        )
+        .map(tensor)
 }
 
 impl Device {
@@ -196,7 +251,9 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let value = match value {
         Value::Tensor(view) => View::clone(&view),
         other => {
-            let number = other.as_number().ok_or_else(|| bound.wrong("value", "a tile or a number", &other))?;
+            let number = other
+                .as_number()
+                .ok_or_else(|| bound.wrong("value", "a tile or a number", &other))?;
             let tile = device.tile(Buffer::Sbuf, target.dtype, &target.shape())?;
             device.fill(&tile, number as f32)?;
             tile
@@ -205,16 +262,29 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let value = device.operand(&bound, "value", value)?;
     let value = device.in_sbuf(value)?;
     let shape = target.shape();
-    let own = if value.elements() == value.storage.block_elements { value.storage.selection.borrow().clone() } else { Selection::All };
+    let own = if value.elements() == value.storage.block_elements {
+        value.storage.selection.borrow().clone()
+    } else {
+        Selection::All
+    };
     if own == Selection::Nothing {
         return Ok(Value::None);
     }
-    let source = if value.shape() == shape { Some(value.clone()) } else if value.elements() == target.elements() { value.reshape(&shape) } else { value.spread_to(&shape) };
+    let source = if value.shape() == shape {
+        Some(value.clone())
+    } else if value.elements() == target.elements() {
+        value.reshape(&shape)
+    } else {
+        value.spread_to(&shape)
+    };
     let Some(source) = source else {
         // A value larger than what a mask keeps is cut to it.
         return Err(Failure::documented(
             "err_store_dst_shape_smaller_than_other_shape",
-            format!("nl.store: a value of shape {:?} does not fit a destination of shape {shape:?}", value.shape()),
+            format!(
+                "nl.store: a value of shape {:?} does not fit a destination of shape {shape:?}",
+                value.shape()
+            ),
             "make the shapes equal",
         ));
     };
@@ -247,7 +317,10 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
     let skip = matches!(bound.take("oob_mode"), Some(Value::Symbol("oob_mode.skip")));
     let accumulate = match bound.take("dst_rmw_op") {
         None => None,
-        Some(value) => Some(super::arithmetic::Alu::from_value(&value).ok_or_else(|| bound.wrong("dst_rmw_op", "np.add or nl.add", &value))?),
+        Some(value) => Some(
+            super::arithmetic::Alu::from_value(&value)
+                .ok_or_else(|| bound.wrong("dst_rmw_op", "np.add or nl.add", &value))?,
+        ),
     };
     device.check_mutable(&target)?;
     device.check_scope(&target)?;
@@ -261,7 +334,11 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             ));
         }
         if view.open_blocks > 0 {
-            return Err(Failure::documented("err_failed_to_infer_tile_from_local_tensor", format!("nisa.dma_copy: `{name}` still has block dimensions"), "index every dimension before the partition dimension"));
+            return Err(Failure::documented(
+                "err_failed_to_infer_tile_from_local_tensor",
+                format!("nisa.dma_copy: `{name}` still has block dimensions"),
+                "index every dimension before the partition dimension",
+            ));
         }
     }
     let rows_in = |view: &mut View| {
@@ -277,7 +354,11 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
         if spread.is_none() || device.dialect == Dialect::V2 {
             return Err(Failure::documented(
                 "err_store_dst_shape_smaller_than_other_shape",
-                format!("nisa.dma_copy: dst {:?} and src {:?} differ in size", target.shape(), source.shape()),
+                format!(
+                    "nisa.dma_copy: dst {:?} and src {:?} differ in size",
+                    target.shape(),
+                    source.shape()
+                ),
                 "give both the same number of elements",
             ));
         }
@@ -287,10 +368,18 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
     }
     for view in [&source, &target] {
         if view.buffer().on_chip() && view.partitions() > 128 {
-            return Err(Failure::documented("err_num_partition_exceed_arch_limit", format!("nisa.dma_copy: a tile of shape {:?}", view.shape()), "transfer 128 rows at a time"));
+            return Err(Failure::documented(
+                "err_num_partition_exceed_arch_limit",
+                format!("nisa.dma_copy: a tile of shape {:?}", view.shape()),
+                "transfer 128 rows at a time",
+            ));
         }
     }
-    let shape = if target.buffer().on_chip() { target.shape() } else { source.shape() };
+    let shape = if target.buffer().on_chip() {
+        target.shape()
+    } else {
+        source.shape()
+    };
     let selection = select(mask.as_ref(), &shape)?;
     for view in [&source, &target] {
         within(view, mask.as_ref(), &selection, &shape)?;
@@ -306,8 +395,22 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             flags = f.clone();
         }
     }
-    let mut one = Instruction::new(if !source.buffer().on_chip() && target.buffer().on_chip() { Operation::Load } else if source.buffer().on_chip() && !target.buffer().on_chip() { Operation::Store } else { Operation::Move }, DMA, device.line);
-    let rows_of = if target.buffer().on_chip() { &target_part } else { &source };
+    let mut one = Instruction::new(
+        if !source.buffer().on_chip() && target.buffer().on_chip() {
+            Operation::Load
+        } else if source.buffer().on_chip() && !target.buffer().on_chip() {
+            Operation::Store
+        } else {
+            Operation::Move
+        },
+        DMA,
+        device.line,
+    );
+    let rows_of = if target.buffer().on_chip() {
+        &target_part
+    } else {
+        &source
+    };
     one.partitions = rows_of.partitions().min(128) as u16;
     one.free = rows_of.free() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
@@ -316,14 +419,19 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             one.reads.push(device.region(&indirect.rows));
         }
     }
-    one.transfer = Some(Box::new(device.transfer(&source, Some(&target_part), rows_of)));
+    one.transfer = Some(Box::new(device.transfer(
+        &source,
+        Some(&target_part),
+        rows_of,
+    )));
     if device.functional {
         let rows = if skip { device.rows(&source)? } else { None };
         if let Some(rows) = rows {
             for (position, row) in rows.iter().enumerate() {
                 let Some(row) = row else { continue };
                 let values = device.read(row)?;
-                let mut bounds: Vec<(usize, usize)> = target_part.dimensions.iter().map(|d| (0, d.size)).collect();
+                let mut bounds: Vec<(usize, usize)> =
+                    target_part.dimensions.iter().map(|d| (0, d.size)).collect();
                 bounds[0] = (position, position + 1);
                 device.write(&target_part.part(&bounds), &values, None)?;
             }
@@ -358,7 +466,9 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 /// Loads a constant of the host into a tensor in main memory.
 pub(super) fn shared_constant(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let value = bound.required("value")?;
-    let Value::Host(array) = &value else { return Err(bound.wrong("value", "a NumPy array", &value)) };
+    let Value::Host(array) = &value else {
+        return Err(bound.wrong("value", "a NumPy array", &value));
+    };
     let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);
     let storage = device.allocate(Buffer::Hbm, dtype, array.shape.clone(), 0, 0.0, "constant")?;
     let view = View::whole(&storage);

@@ -9,7 +9,11 @@ use crate::python::value::Value;
 use crate::tensor::index::{Index, Mask};
 
 fn too_large() -> Box<Failure> {
-    Failure::python("overflow-error", "an index expression does not fit", "check shapes and factors of the index")
+    Failure::python(
+        "overflow-error",
+        "an index expression does not fit",
+        "check shapes and factors of the index",
+    )
 }
 
 /// `nl.arange(stop)`, `nl.arange(start, stop, step)`.
@@ -23,13 +27,29 @@ pub(super) fn arange(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
         (None, None) => return Err(bound.missing("stop")),
     };
     if step == 0 {
-        return Err(Failure::python("value-error", "nl.arange has step 0", "use another step"));
+        return Err(Failure::python(
+            "value-error",
+            "nl.arange has step 0",
+            "use another step",
+        ));
     }
-    let size = if step > 0 { (stop - start + step - 1).max(0) / step } else { (start - stop - step - 1).max(0) / -step };
+    let size = if step > 0 {
+        (stop - start + step - 1).max(0) / step
+    } else {
+        (start - stop - step - 1).max(0) / -step
+    };
     if !(1..=1 << 31).contains(&size) {
-        return Err(Failure::python("value-error", format!("nl.arange of {size} positions"), "give it at least one position"));
+        return Err(Failure::python(
+            "value-error",
+            format!("nl.arange of {size} positions"),
+            "give it at least one position",
+        ));
     }
-    Ok(Value::Index(Rc::new(Index::range(start, size as usize, step))))
+    Ok(Value::Index(Rc::new(Index::range(
+        start,
+        size as usize,
+        step,
+    ))))
 }
 
 /// `nl.ds(start, size)`.
@@ -71,19 +91,33 @@ pub(crate) fn grid(index: &Value) -> Outcome<Value> {
                     value => value.as_int(),
                 };
                 match (start, items.0[1].as_int(), step) {
-                    (Some(start), Some(stop), Some(1)) if stop > start && stop - start < 1 << 31 => Some((start, (stop - start) as usize)),
+                    (Some(start), Some(stop), Some(1))
+                        if stop > start && stop - start < 1 << 31 =>
+                    {
+                        Some((start, (stop - start) as usize))
+                    }
                     _ => None,
                 }
             }
             _ => None,
         };
-        sizes.push(range.ok_or_else(|| Failure::python("value-error", "mgrid takes slices start:stop of whole numbers", "write nl.mgrid[0:128, 0:512]"))?);
+        sizes.push(range.ok_or_else(|| {
+            Failure::python(
+                "value-error",
+                "mgrid takes slices start:stop of whole numbers",
+                "write nl.mgrid[0:128, 0:512]",
+            )
+        })?);
     }
     let shape: Vec<usize> = sizes.iter().map(|(_, size)| *size).collect();
     let indices = sizes.iter().enumerate().map(|(position, (start, _))| {
         let mut coefficients = vec![0; shape.len()];
         coefficients[position] = 1;
-        Index { shape: shape.clone(), coefficients, constant: *start }
+        Index {
+            shape: shape.clone(),
+            coefficients,
+            constant: *start,
+        }
     });
     Ok(Value::Grid(Rc::new(indices.collect())))
 }
@@ -103,7 +137,9 @@ pub(crate) fn expand(inner: &Rc<Index>, index: &Value) -> Outcome<Value> {
                 shape.push(1);
                 coefficients.push(0);
             }
-            Value::Slice(items) if items.0.iter().all(|v| matches!(v, Value::None)) && own < inner.shape.len() => {
+            Value::Slice(items)
+                if items.0.iter().all(|v| matches!(v, Value::None)) && own < inner.shape.len() =>
+            {
                 shape.push(inner.shape[own]);
                 coefficients.push(inner.coefficients[own]);
                 own += 1;
@@ -132,12 +168,20 @@ pub(crate) fn expand(inner: &Rc<Index>, index: &Value) -> Outcome<Value> {
     if shape.len() > 8 {
         return Err(too_large());
     }
-    Ok(Value::Index(Rc::new(Index { shape, coefficients, constant: inner.constant })))
+    Ok(Value::Index(Rc::new(Index {
+        shape,
+        coefficients,
+        constant: inner.constant,
+    })))
 }
 
 /// Arithmetic with an index expression or mask among the operands; `None` where there is none.
 pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outcome<Option<Value>> {
-    let wrap = |index: Option<Index>| index.map(|i| Some(Value::Index(Rc::new(i)))).ok_or_else(too_large);
+    let wrap = |index: Option<Index>| {
+        index
+            .map(|i| Some(Value::Index(Rc::new(i))))
+            .ok_or_else(too_large)
+    };
     let not_affine = || {
         Failure::documented(
             "err_unsupported_expression_in_mask",
@@ -152,7 +196,10 @@ pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outco
         },
         (Value::Mask(mask), other) | (other, Value::Mask(mask)) => match (operator, other) {
             (Binary::And, Value::Bool(true)) => Ok(Some(Value::Mask(Rc::clone(mask)))),
-            (Binary::And, Value::Bool(false)) => Ok(Some(Value::Mask(Rc::new(Mask { conditions: Vec::new(), never: true })))),
+            (Binary::And, Value::Bool(false)) => Ok(Some(Value::Mask(Rc::new(Mask {
+                conditions: Vec::new(),
+                never: true,
+            })))),
             (_, Value::Tensor(_)) => Ok(None),
             _ => Err(not_affine()),
         },
@@ -175,7 +222,11 @@ pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outco
                 if operator == Binary::Modulo {
                     wrap(index.shift(-quotient * n))
                 } else {
-                    wrap(Some(Index { shape: index.shape.clone(), coefficients: vec![0; index.shape.len()], constant: quotient }))
+                    wrap(Some(Index {
+                        shape: index.shape.clone(),
+                        coefficients: vec![0; index.shape.len()],
+                        constant: quotient,
+                    }))
                 }
             }
             (_, None) if matches!(other, Value::Tensor(_)) => Ok(None),
@@ -193,10 +244,18 @@ pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outco
 }
 
 /// A comparison with an index expression among the operands: a mask.
-pub(crate) fn comparison(operator: Comparison, left: &Value, right: &Value) -> Outcome<Option<Value>> {
+pub(crate) fn comparison(
+    operator: Comparison,
+    left: &Value,
+    right: &Value,
+) -> Outcome<Option<Value>> {
     let as_index = |value: &Value| match value {
         Value::Index(index) => Some(Index::clone(index)),
-        other => other.as_int().map(|n| Index { shape: vec![1], coefficients: vec![0], constant: n }),
+        other => other.as_int().map(|n| Index {
+            shape: vec![1],
+            coefficients: vec![0],
+            constant: n,
+        }),
     };
     if !matches!(left, Value::Index(_)) && !matches!(right, Value::Index(_)) {
         return Ok(None);
@@ -225,7 +284,10 @@ pub(crate) fn comparison(operator: Comparison, left: &Value, right: &Value) -> O
             ));
         }
     };
-    Ok(Some(Value::Mask(Rc::new(Mask { conditions, never: false }))))
+    Ok(Some(Value::Mask(Rc::new(Mask {
+        conditions,
+        never: false,
+    }))))
 }
 
 /// The mask of an instruction.
@@ -234,10 +296,16 @@ pub(crate) fn mask_of(value: Option<Value>) -> Outcome<Option<Mask>> {
         None | Some(Value::None) => Ok(None),
         Some(Value::Mask(mask)) => Ok(Some(Mask::clone(&mask))),
         Some(Value::Bool(true)) => Ok(None),
-        Some(Value::Bool(false)) => Ok(Some(Mask { conditions: Vec::new(), never: true })),
+        Some(Value::Bool(false)) => Ok(Some(Mask {
+            conditions: Vec::new(),
+            never: true,
+        })),
         Some(other) => Err(Failure::documented(
             "err_unsupported_expression_in_mask",
-            format!("mask= must be a comparison of index expressions, not a {}", other.type_name()),
+            format!(
+                "mask= must be a comparison of index expressions, not a {}",
+                other.type_name()
+            ),
             "compare nl.arange expressions with loop indices and constants",
         )),
     }

@@ -30,7 +30,13 @@ fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> 
                 let weights = &stationary[position * m + column..position * m + column + 4];
                 let (w0, w1, w2, w3) = (weights[0], weights[1], weights[2], weights[3]);
                 let line = &moving[position * n..position * n + n];
-                for ((((x, a), b), c), d) in line.iter().zip(a.iter_mut()).zip(b.iter_mut()).zip(c.iter_mut()).zip(d.iter_mut()) {
+                for ((((x, a), b), c), d) in line
+                    .iter()
+                    .zip(a.iter_mut())
+                    .zip(b.iter_mut())
+                    .zip(c.iter_mut())
+                    .zip(d.iter_mut())
+                {
                     *a += w0 * x;
                     *b += w1 * x;
                     *c += w2 * x;
@@ -54,14 +60,24 @@ fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> 
 }
 
 impl Device {
-    fn matrix_operand(&mut self, bound: &Bound, name: &str, view: View, limit: usize, copy: bool) -> Outcome<View> {
+    fn matrix_operand(
+        &mut self,
+        bound: &Bound,
+        name: &str,
+        view: View,
+        limit: usize,
+        copy: bool,
+    ) -> Outcome<View> {
         let view = self.operand(bound, name, view)?;
         let view = match (view.buffer(), copy) {
             (Buffer::Psum, true) => self.in_sbuf(view)?,
             (Buffer::Psum, false) => {
                 return Err(Failure::documented(
                     "err_unsupported_memory",
-                    format!("{}: `{name}` is in PSUM; the matrix engine reads SBUF", bound.api.full_name()),
+                    format!(
+                        "{}: `{name}` is in PSUM; the matrix engine reads SBUF",
+                        bound.api.full_name()
+                    ),
                     "copy it to SBUF first with nisa.tensor_copy",
                 ));
             }
@@ -70,7 +86,12 @@ impl Device {
         if view.free() > limit {
             return Err(Failure::documented(
                 "err_size_of_dimension_exceed_arch_limit",
-                format!("{}: `{name}` of shape {:?} has {} columns; at most {limit} fit", bound.api.full_name(), view.shape(), view.free()),
+                format!(
+                    "{}: `{name}` of shape {:?} has {} columns; at most {limit} fit",
+                    bound.api.full_name(),
+                    view.shape(),
+                    view.free()
+                ),
                 format!("tile its free dimension to {limit}"),
             ));
         }
@@ -89,9 +110,15 @@ impl Device {
                     let mut position = vec![0usize; shape.len()];
                     let mut within = 0;
                     for value in &mut values {
-                        let inside = position.iter().zip(&bounds).all(|(p, (low, high))| p >= low && p < high);
+                        let inside = position
+                            .iter()
+                            .zip(&bounds)
+                            .all(|(p, (low, high))| p >= low && p < high);
                         if inside {
-                            if flags.as_ref().is_some_and(|f| !f.get(within).copied().unwrap_or(false)) {
+                            if flags
+                                .as_ref()
+                                .is_some_and(|f| !f.get(within).copied().unwrap_or(false))
+                            {
                                 *value = 0.0;
                             }
                             within += 1;
@@ -113,7 +140,10 @@ impl Device {
     }
 
     /// A product of two tiles in SBUF.
-    #[expect(clippy::too_many_arguments, reason = "the operands and flags of the instruction")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the operands and flags of the instruction"
+    )]
     fn multiply(
         &mut self,
         stationary: View,
@@ -139,7 +169,13 @@ impl Device {
                 other => other,
             },
         };
-        super::operands::within(&stationary, mask.as_ref(), &Selection::All, &stationary.shape()).or_else(|f| if mask.is_some() { Ok(()) } else { Err(f) })?;
+        super::operands::within(
+            &stationary,
+            mask.as_ref(),
+            &Selection::All,
+            &stationary.shape(),
+        )
+        .or_else(|f| if mask.is_some() { Ok(()) } else { Err(f) })?;
         let slow = stationary.dtype.is_slow_on_array() || moving.dtype.is_slow_on_array();
         let mut values = Vec::new();
         let mut instruction = None;
@@ -148,7 +184,9 @@ impl Device {
                 let (a, b) = (self.masked(&stationary)?, self.masked(&moving)?);
                 values = if double_row {
                     let split = |data: &[f32], width: usize, half: usize| -> Vec<f32> {
-                        data.chunks(2 * width).flat_map(|row| row[half * width..(half + 1) * width].iter().copied()).collect()
+                        data.chunks(2 * width)
+                            .flat_map(|row| row[half * width..(half + 1) * width].iter().copied())
+                            .collect()
                     };
                     let mut first = product(&split(&a, m, 0), &split(&b, n, 0), k, m, n);
                     let second = product(&split(&a, m, 1), &split(&b, n, 1), k, m, n);
@@ -160,12 +198,22 @@ impl Device {
                 if let Selection::Part(bounds, _) = &selection {
                     let mut cut = Vec::new();
                     for row in bounds[0].0..bounds[0].1 {
-                        cut.extend_from_slice(&values[row * n + bounds[1].0..row * n + bounds[1].1]);
+                        cut.extend_from_slice(
+                            &values[row * n + bounds[1].0..row * n + bounds[1].1],
+                        );
                     }
                     values = cut;
                 }
             }
-            let mut one = Instruction::new(if transposing { Operation::Transpose } else { Operation::Matmul }, Choice::Fixed(Engine::Tensor), self.line);
+            let mut one = Instruction::new(
+                if transposing {
+                    Operation::Transpose
+                } else {
+                    Operation::Matmul
+                },
+                Choice::Fixed(Engine::Tensor),
+                self.line,
+            );
             one.partitions = k as u16;
             one.free = n as u32;
             one.columns = m as u32;
@@ -191,11 +239,25 @@ impl Device {
                 }
             }
         }
-        self.finish(instruction, Output { shape: vec![m, n], dtype, buffer: Buffer::Psum, selection, values }, destination)
+        self.finish(
+            instruction,
+            Output {
+                shape: vec![m, n],
+                dtype,
+                buffer: Buffer::Psum,
+                selection,
+                values,
+            },
+            destination,
+        )
     }
 
     /// What the accumulator holds, if the product is added to it.
-    fn accumulates(&mut self, target: &View, accumulate: Option<bool>) -> Outcome<Option<Vec<f32>>> {
+    fn accumulates(
+        &mut self,
+        target: &View,
+        accumulate: Option<bool>,
+    ) -> Outcome<Option<Vec<f32>>> {
         match accumulate {
             Some(false) => Ok(None),
             _ if target.buffer() != Buffer::Psum => Ok(None),
@@ -210,7 +272,11 @@ impl Device {
         shape[0] = partitions;
         let free = view.free();
         // In the accumulators while it fits a bank, in SBUF otherwise.
-        let buffer = if free * 4 <= super::memory::PSUM_BANK { Buffer::Psum } else { Buffer::Sbuf };
+        let buffer = if free * 4 <= super::memory::PSUM_BANK {
+            Buffer::Psum
+        } else {
+            Buffer::Sbuf
+        };
         let tile = self.tile(buffer, view.dtype, &shape)?;
         if self.functional {
             if let Some(spread) = view.spread(&shape) {
@@ -226,7 +292,8 @@ impl Device {
         let mut column = 0;
         while column < free {
             let count = (free - column).min(MOVING);
-            let mut one = Instruction::new(Operation::Matmul, Choice::Fixed(Engine::Tensor), self.line);
+            let mut one =
+                Instruction::new(Operation::Matmul, Choice::Fixed(Engine::Tensor), self.line);
             one.partitions = 1;
             one.columns = partitions as u32;
             one.free = count as u32;
@@ -240,7 +307,10 @@ impl Device {
             self.trace.moving_flops += flops;
             let cut = |mut region: crate::trace::Region| {
                 let low = region.span.0 + column as u64 * width;
-                region.span = (low, (low + count as u64 * width).min(region.span.1.max(low + 1)));
+                region.span = (
+                    low,
+                    (low + count as u64 * width).min(region.span.1.max(low + 1)),
+                );
                 region
             };
             one.reads.push(cut(source));
@@ -284,33 +354,68 @@ pub(super) fn nc_matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value>
     let double_row = matches!(bound.take("perf_mode"), Some(Value::Symbol(name)) if name.ends_with("double_row"));
     let depth = if double_row { 2 } else { 1 };
     let copy = device.dialect == Dialect::V1;
-    let stationary = device.matrix_operand(&bound, "stationary", stationary, STATIONARY * depth, copy)?;
+    let stationary =
+        device.matrix_operand(&bound, "stationary", stationary, STATIONARY * depth, copy)?;
     let moving = device.matrix_operand(&bound, "moving", moving, MOVING * depth, copy)?;
     if stationary.partitions() != moving.partitions() {
         return Err(Failure::documented(
             "err_num_partition_mismatch",
-            format!("{}: stationary {:?} and moving {:?} differ in partitions, the dimension that is summed over", bound.api.full_name(), stationary.shape(), moving.shape()),
+            format!(
+                "{}: stationary {:?} and moving {:?} differ in partitions, the dimension that is summed over",
+                bound.api.full_name(),
+                stationary.shape(),
+                moving.shape()
+            ),
             "give both the same number of rows",
         ));
     }
     for (name, view) in [("stationary", &stationary), ("moving", &moving)] {
         if view.dtype.is_integer() {
-            return Err(Failure::documented("err_unsupported_dtype", format!("{}: `{name}` has type {}", bound.api.full_name(), view.dtype.name()), "cast it to a float type"));
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!(
+                    "{}: `{name}` has type {}",
+                    bound.api.full_name(),
+                    view.dtype.name()
+                ),
+                "cast it to a float type",
+            ));
         }
     }
     let wide = |d: Dtype| d.bytes() == 4;
     if wide(stationary.dtype) != wide(moving.dtype) {
         return Err(Failure::documented(
             "err_unsupported_dtype",
-            format!("{}: stationary is {} and moving is {}; four-byte types cannot be mixed with narrower ones", bound.api.full_name(), stationary.dtype.name(), moving.dtype.name()),
+            format!(
+                "{}: stationary is {} and moving is {}; four-byte types cannot be mixed with narrower ones",
+                bound.api.full_name(),
+                stationary.dtype.name(),
+                moving.dtype.name()
+            ),
             "cast both to the same type",
         ));
     }
     if double_row && stationary.dtype.bytes() != 1 {
-        return Err(Failure::documented("err_unsupported_dtype", "double-row mode takes eight-bit floats", "use float8 operands"));
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            "double-row mode takes eight-bit floats",
+            "use float8 operands",
+        ));
     }
     let dtype = destination.as_ref().map_or(Dtype::Float32, |d| d.dtype);
-    device.multiply(stationary, moving, onezero, double_row, transposing, mask, dtype, destination, accumulate).map(tensor)
+    device
+        .multiply(
+            stationary,
+            moving,
+            onezero,
+            double_row,
+            transposing,
+            mask,
+            dtype,
+            destination,
+            accumulate,
+        )
+        .map(tensor)
 }
 
 /// `nl.matmul(x, y)`: `x` is transposed first unless the caller did.
@@ -330,16 +435,37 @@ pub(super) fn matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     if stationary.partitions() != moving.partitions() {
         return Err(Failure::documented(
             "err_num_partition_mismatch",
-            format!("nl.matmul: {:?} (to be summed over its rows) and {:?} differ in rows", stationary.shape(), moving.shape()),
+            format!(
+                "nl.matmul: {:?} (to be summed over its rows) and {:?} differ in rows",
+                stationary.shape(),
+                moving.shape()
+            ),
             "check the shapes and transpose_x",
         ));
     }
-    device.multiply(stationary, moving, false, false, false, mask, Dtype::Float32, None, None).map(tensor)
+    device
+        .multiply(
+            stationary,
+            moving,
+            false,
+            false,
+            false,
+            mask,
+            Dtype::Float32,
+            None,
+            None,
+        )
+        .map(tensor)
 }
 
 impl Device {
     /// A transpose by the matrix engine.
-    fn turn(&mut self, data: View, mask: Option<&crate::tensor::index::Mask>, destination: Option<View>) -> Outcome<View> {
+    fn turn(
+        &mut self,
+        data: View,
+        mask: Option<&crate::tensor::index::Mask>,
+        destination: Option<View>,
+    ) -> Outcome<View> {
         let (p, f) = (data.partitions(), data.free());
         let selection = select(mask, &[p, f])?;
         super::operands::within(&data, mask, &selection, &data.shape())?;
@@ -351,20 +477,30 @@ impl Device {
         };
         let flat = data.reshape(&[p, f]).unwrap_or_else(|| data.clone());
         if selection != Selection::Nothing {
-            let part = if flat.dimensions.len() == 2 { flat.part(&[rows, columns]) } else { flat };
+            let part = if flat.dimensions.len() == 2 {
+                flat.part(&[rows, columns])
+            } else {
+                flat
+            };
             let (h, w) = (rows.1 - rows.0, columns.1 - columns.0);
             if self.functional {
                 let source = self.read(&part)?;
                 values = vec![0.0; source.len()];
                 for i in 0..h {
                     for j in 0..w {
-                        if let (Some(slot), Some(value)) = (values.get_mut(j * h + i), source.get(i * w + j)) {
+                        if let (Some(slot), Some(value)) =
+                            (values.get_mut(j * h + i), source.get(i * w + j))
+                        {
                             *slot = *value;
                         }
                     }
                 }
             }
-            let mut one = Instruction::new(Operation::Transpose, Choice::Fixed(Engine::Tensor), self.line);
+            let mut one = Instruction::new(
+                Operation::Transpose,
+                Choice::Fixed(Engine::Tensor),
+                self.line,
+            );
             one.partitions = h as u16;
             one.free = w as u32;
             one.columns = h as u32;
@@ -381,7 +517,17 @@ impl Device {
             other => other,
         };
         let dtype = destination.as_ref().map_or(data.dtype, |d| d.dtype);
-        self.finish(instruction, Output { shape: vec![f, p], dtype, buffer: Buffer::Psum, selection, values }, destination)
+        self.finish(
+            instruction,
+            Output {
+                shape: vec![f, p],
+                dtype,
+                buffer: Buffer::Psum,
+                selection,
+                values,
+            },
+            destination,
+        )
     }
 }
 
@@ -397,14 +543,25 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
     let engine = match bound.take("engine") {
         Some(Value::Engine(EngineName::Vector)) => Engine::Vector,
         Some(Value::Engine(EngineName::Tensor | EngineName::Unknown)) | None => {
-            let into_sbuf = destination.as_ref().is_some_and(|d| d.buffer() == Buffer::Sbuf);
-            if into_sbuf && small { Engine::Vector } else { Engine::Tensor }
+            let into_sbuf = destination
+                .as_ref()
+                .is_some_and(|d| d.buffer() == Buffer::Sbuf);
+            if into_sbuf && small {
+                Engine::Vector
+            } else {
+                Engine::Tensor
+            }
         }
-        Some(other) => return Err(bound.wrong("engine", "nisa.tensor_engine or nisa.vector_engine", &other)),
+        Some(other) => {
+            return Err(bound.wrong("engine", "nisa.tensor_engine or nisa.vector_engine", &other));
+        }
     };
     // The compiler of the first dialect turns to the matrix engine for what is too large.
     let engine = if engine == Engine::Vector && !small && device.dialect == Dialect::V1 {
-        device.remark("vector-transpose-limit", "the vector engine transposes 32 by 32 at most; the matrix engine is used");
+        device.remark(
+            "vector-transpose-limit",
+            "the vector engine transposes 32 by 32 at most; the matrix engine is used",
+        );
         Engine::Tensor
     } else {
         engine
@@ -413,22 +570,43 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
     if p > limit || f > limit {
         return Err(Failure::documented(
             "err_size_of_dimension_exceed_arch_limit",
-            format!("{}: data of shape {:?}; the {} engine transposes at most {limit}x{limit}", bound.api.full_name(), data.shape(), engine.name()),
+            format!(
+                "{}: data of shape {:?}; the {} engine transposes at most {limit}x{limit}",
+                bound.api.full_name(),
+                data.shape(),
+                engine.name()
+            ),
             "transpose tile by tile",
         ));
     }
     if engine == Engine::Tensor {
-        let data = if data.buffer() == Buffer::Psum { device.in_sbuf(data)? } else { data };
+        let data = if data.buffer() == Buffer::Psum {
+            device.in_sbuf(data)?
+        } else {
+            data
+        };
         let result = device.turn(data, mask.as_ref(), destination)?;
         return match dtype {
             Some(dtype) if dtype != result.dtype => {
                 // The cast takes a copy.
                 result.storage.producer.set(None);
                 let shape = result.shape();
-                device.elementwise(
-                    super::operands::Elementwise { operation: Operation::Copy, choice: Choice::VectorOrScalar, inputs: vec![result], streams: 1, shape, dtype, buffer: Buffer::Sbuf, mask: None, destination: None },
-                    |mut inputs| inputs.pop().unwrap_or_default(),
-                ).map(tensor)
+                device
+                    .elementwise(
+                        super::operands::Elementwise {
+                            operation: Operation::Copy,
+                            choice: Choice::VectorOrScalar,
+                            inputs: vec![result],
+                            streams: 1,
+                            shape,
+                            dtype,
+                            buffer: Buffer::Sbuf,
+                            mask: None,
+                            destination: None,
+                        },
+                        |mut inputs| inputs.pop().unwrap_or_default(),
+                    )
+                    .map(tensor)
             }
             _ => Ok(tensor(result)),
         };
@@ -443,12 +621,28 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
             }
         }
     }
-    let mut one = Instruction::new(Operation::VectorTranspose, Choice::Fixed(Engine::Vector), device.line);
+    let mut one = Instruction::new(
+        Operation::VectorTranspose,
+        Choice::Fixed(Engine::Vector),
+        device.line,
+    );
     one.partitions = p as u16;
     one.free = f as u32;
     device.describe(&mut one, &[flat], 1);
     let buffer = Buffer::Sbuf;
-    device.finish(Some(one), Output { shape: vec![f, p], dtype: dtype.unwrap_or(data.dtype), buffer, selection: Selection::All, values }, destination).map(tensor)
+    device
+        .finish(
+            Some(one),
+            Output {
+                shape: vec![f, p],
+                dtype: dtype.unwrap_or(data.dtype),
+                buffer,
+                selection: Selection::All,
+                values,
+            },
+            destination,
+        )
+        .map(tensor)
 }
 
 /// `nl.transpose`
@@ -457,7 +651,11 @@ pub(super) fn transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value>
     let data = device.operand(&bound, "x", data)?;
     let data = device.in_sbuf(data)?;
     if data.free() > 128 {
-        return Err(Failure::documented("err_size_of_dimension_exceed_arch_limit", format!("nl.transpose of shape {:?}", data.shape()), "transpose tiles of 128 by 128"));
+        return Err(Failure::documented(
+            "err_size_of_dimension_exceed_arch_limit",
+            format!("nl.transpose of shape {:?}", data.shape()),
+            "transpose tiles of 128 by 128",
+        ));
     }
     device.turn(data, None, None).map(tensor)
 }

@@ -52,7 +52,10 @@ impl Device {
         fill: f32,
         name: &str,
     ) -> Outcome<Shared> {
-        let elements = shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b)).filter(|n| *n <= 1 << 36);
+        let elements = shape
+            .iter()
+            .try_fold(1usize, |a, b| a.checked_mul(*b))
+            .filter(|n| *n <= 1 << 36);
         let Some(elements) = elements else {
             return Err(Failure::documented(
                 "err_size_of_dimension_exceed_arch_limit",
@@ -70,7 +73,11 @@ impl Device {
         }
         let id = self.trace.tensors.len() as u32;
         let block_elements = if blocks == 0 { 0 } else { elements / blocks };
-        let partitions = if buffer.on_chip() { shape.get(block_rank).copied().unwrap_or(1) } else { 1 };
+        let partitions = if buffer.on_chip() {
+            shape.get(block_rank).copied().unwrap_or(1)
+        } else {
+            1
+        };
         let bytes = block_elements.checked_div(partitions).unwrap_or(0) * dtype.bytes();
         self.trace.tensors.push(Tensor {
             name: name.to_owned(),
@@ -108,7 +115,13 @@ impl Device {
     }
 
     /// An input of the kernel, with its data.
-    pub(crate) fn input(&mut self, dtype: Dtype, shape: Vec<usize>, name: &str, data: &[f32]) -> Outcome<View> {
+    pub(crate) fn input(
+        &mut self,
+        dtype: Dtype,
+        shape: Vec<usize>,
+        name: &str,
+        data: &[f32],
+    ) -> Outcome<View> {
         let storage = self.allocate(Buffer::Hbm, dtype, shape, 0, 0.0, name)?;
         if let Some(tensor) = self.trace.tensors.get_mut(storage.id as usize) {
             tensor.input = true;
@@ -117,7 +130,12 @@ impl Device {
         self.write(&view, data, None)?;
         drop(view);
         let Some(mut storage) = Rc::into_inner(storage) else {
-            return Err(Failure::new(crate::diagnostic::FailureKind::Input, "input-shape", "an input is in use", ""));
+            return Err(Failure::new(
+                crate::diagnostic::FailureKind::Input,
+                "input-shape",
+                "an input is in use",
+                "",
+            ));
         };
         storage.immutable = true;
         Ok(View::whole(&Rc::new(storage)))
@@ -152,7 +170,11 @@ impl Device {
         if !self.functional {
             return Ok(Vec::new());
         }
-        let view = if view.indirect.is_some() { self.resolve(view)? } else { Resolved::Plain(view.clone()) };
+        let view = if view.indirect.is_some() {
+            self.resolve(view)?
+        } else {
+            Resolved::Plain(view.clone())
+        };
         match view {
             Resolved::Plain(view) => {
                 let mut out = Vec::with_capacity(view.elements());
@@ -191,12 +213,23 @@ impl Device {
                     }
                 } else if stride == 0 {
                     let value = data.get(at).copied().unwrap_or_else(poison);
-                    let value = if raw { value } else { convert(stored, dtype, value) };
+                    let value = if raw {
+                        value
+                    } else {
+                        convert(stored, dtype, value)
+                    };
                     out.resize(out.len() + count, value);
                 } else {
                     for i in 0..count {
-                        let value = data.get((at as i64 + i as i64 * stride) as usize).copied().unwrap_or_else(poison);
-                        out.push(if raw { value } else { convert(stored, dtype, value) });
+                        let value = data
+                            .get((at as i64 + i as i64 * stride) as usize)
+                            .copied()
+                            .unwrap_or_else(poison);
+                        out.push(if raw {
+                            value
+                        } else {
+                            convert(stored, dtype, value)
+                        });
                     }
                 }
             });
@@ -205,7 +238,12 @@ impl Device {
     }
 
     /// Writes values to a view, rounding; where `flags` are given, only the flagged elements.
-    pub(super) fn write(&mut self, view: &View, values: &[f32], flags: Option<&[bool]>) -> Outcome<()> {
+    pub(super) fn write(
+        &mut self,
+        view: &View,
+        values: &[f32],
+        flags: Option<&[bool]>,
+    ) -> Outcome<()> {
         view.storage.written.set(true);
         if !self.functional {
             return Ok(());
@@ -213,9 +251,15 @@ impl Device {
         match self.resolve(view)? {
             Resolved::Plain(view) => self.write_plain(&view, values, flags),
             Resolved::Rows(rows) => {
-                let count = if rows.is_empty() { 0 } else { values.len() / rows.len() };
+                let count = if rows.is_empty() {
+                    0
+                } else {
+                    values.len() / rows.len()
+                };
                 for (position, row) in rows.iter().enumerate() {
-                    let Some(row) = row else { return Err(row_out_of_range()) };
+                    let Some(row) = row else {
+                        return Err(row_out_of_range());
+                    };
                     let part = position * count..(position + 1) * count;
                     self.write_plain(row, &values[part.clone()], flags.map(|f| &f[part]))?;
                 }
@@ -237,14 +281,18 @@ impl Device {
             for_runs(&view.dimensions, base, |at, count, stride| {
                 let at = at as usize;
                 let source = values.get(position..position + count).unwrap_or(&[]);
-                if let (true, 1, None, Some(run)) = (exact, stride, flags, data.get_mut(at..at + count)) {
+                if let (true, 1, None, Some(run)) =
+                    (exact, stride, flags, data.get_mut(at..at + count))
+                {
                     if source.len() == run.len() {
                         run.copy_from_slice(source);
                     }
                 } else {
                     for (i, value) in source.iter().enumerate() {
                         if flags.is_none_or(|f| f.get(position + i).copied().unwrap_or(false)) {
-                            if let Some(slot) = data.get_mut((at as i64 + i as i64 * stride) as usize) {
+                            if let Some(slot) =
+                                data.get_mut((at as i64 + i as i64 * stride) as usize)
+                            {
                                 *slot = dtype.store(*value);
                             }
                         }
@@ -305,10 +353,24 @@ impl Device {
             for dimension in &view.dimensions {
                 high += dimension.stride.max(0) * (dimension.size as i64 - 1);
             }
-            let span = if view.indirect.is_some() { (0, elements as u64) } else { (base as u64, high as u64 + 1) };
-            return Region { tensor: storage.id, block: 0, partitions: (0, 1), span };
+            let span = if view.indirect.is_some() {
+                (0, elements as u64)
+            } else {
+                (base as u64, high as u64 + 1)
+            };
+            return Region {
+                tensor: storage.id,
+                block: 0,
+                partitions: (0, 1),
+                span,
+            };
         }
-        let partitions = storage.shape.get(storage.block_rank).copied().unwrap_or(1).max(1) as i64;
+        let partitions = storage
+            .shape
+            .get(storage.block_rank)
+            .copied()
+            .unwrap_or(1)
+            .max(1) as i64;
         let per_partition = (elements / partitions).max(1);
         let first = base / per_partition;
         let low = base % per_partition;
@@ -332,22 +394,42 @@ impl Device {
 
     /// Finds writes of different iterations of an affine loop to the same place.
     pub(super) fn check_hazards(&mut self, instruction: &Instruction) -> Outcome<()> {
-        if self.dialect != super::Dialect::V1 || !self.running.iter().any(|r| r.kind == LoopKind::Affine) {
+        if self.dialect != super::Dialect::V1
+            || !self.running.iter().any(|r| r.kind == LoopKind::Affine)
+        {
             return Ok(());
         }
         let path: Vec<(u32, u32)> = self.running.iter().map(|r| (r.id, r.iteration)).collect();
-        for (region, writing) in instruction.writes.iter().map(|r| (r, true)).chain(instruction.reads.iter().map(|r| (r, false))) {
-            let Some(tensor) = self.trace.tensors.get(region.tensor as usize) else { continue };
+        for (region, writing) in instruction
+            .writes
+            .iter()
+            .map(|r| (r, true))
+            .chain(instruction.reads.iter().map(|r| (r, false)))
+        {
+            let Some(tensor) = self.trace.tensors.get(region.tensor as usize) else {
+                continue;
+            };
             if !tensor.buffer.on_chip() {
                 continue;
             }
-            let key = (region.tensor, region.block, region.partitions.0, region.span.0);
+            let key = (
+                region.tensor,
+                region.block,
+                region.partitions.0,
+                region.span.0,
+            );
             let accumulate = instruction.features.accumulate;
             if let Some((earlier, accumulated)) = self.hazards.writes.get(&key) {
                 let differing = earlier.iter().zip(&path).position(|(a, b)| a != b);
-                let carried = differing.filter(|at| earlier[*at].0 == path[*at].0).map(|at| &self.running[at]);
+                let carried = differing
+                    .filter(|at| earlier[*at].0 == path[*at].0)
+                    .map(|at| &self.running[at]);
                 if let Some(carrier) = carried.filter(|r| r.kind == LoopKind::Affine) {
-                    let line = self.trace.loops.get(carrier.id as usize - 1).map_or(0, |l| l.line);
+                    let line = self
+                        .trace
+                        .loops
+                        .get(carrier.id as usize - 1)
+                        .map_or(0, |l| l.line);
                     if writing && !(accumulate || *accumulated) {
                         let (name, at) = (tensor.name.clone(), tensor.line);
                         return Err(Failure::documented(
@@ -407,27 +489,43 @@ pub(super) fn check_tile(buffer: Buffer, dtype: Dtype, shape: &[usize]) -> Outco
         return Err(Failure::new(
             crate::diagnostic::FailureKind::Rejected,
             "insufficient-rank",
-            format!("Insufficient rank: a tensor in {} needs two dimensions or more, not {shape:?}", buffer.name()),
+            format!(
+                "Insufficient rank: a tensor in {} needs two dimensions or more, not {shape:?}",
+                buffer.name()
+            ),
             "give it a partition dimension and a free dimension, such as (128, 1)",
         ));
     }
     if shape[0] > PARTITIONS {
         return Err(Failure::documented(
             "err_num_partition_exceed_arch_limit",
-            format!("a tile of shape {shape:?} has {} partitions; there are {PARTITIONS}", shape[0]),
+            format!(
+                "a tile of shape {shape:?} has {} partitions; there are {PARTITIONS}",
+                shape[0]
+            ),
             "cut the first dimension into tiles of 128 rows or fewer",
         ));
     }
-    let free: usize = shape[1..].iter().try_fold(1usize, |a, b| a.checked_mul(*b)).unwrap_or(usize::MAX);
+    let free: usize = shape[1..]
+        .iter()
+        .try_fold(1usize, |a, b| a.checked_mul(*b))
+        .unwrap_or(usize::MAX);
     match buffer {
-        Buffer::Psum if free.saturating_mul(dtype.bytes().max(1)) > PSUM_BYTES => Err(Failure::documented(
-            "err_size_of_dimension_exceed_arch_limit",
-            format!("a tile of shape {shape:?} in PSUM needs {} bytes in each partition; there are {PSUM_BYTES} (8 banks of {PSUM_BANK})", free.saturating_mul(dtype.bytes())),
-            "tile the free dimension to 512 elements of float32",
-        )),
+        Buffer::Psum if free.saturating_mul(dtype.bytes().max(1)) > PSUM_BYTES => {
+            Err(Failure::documented(
+                "err_size_of_dimension_exceed_arch_limit",
+                format!(
+                    "a tile of shape {shape:?} in PSUM needs {} bytes in each partition; there are {PSUM_BYTES} (8 banks of {PSUM_BANK})",
+                    free.saturating_mul(dtype.bytes())
+                ),
+                "tile the free dimension to 512 elements of float32",
+            ))
+        }
         Buffer::Sbuf if free > SBUF_FREE => Err(Failure::documented(
             "err_size_of_dimension_exceed_arch_limit",
-            format!("a tile of shape {shape:?} has {free} elements in each partition; at most {SBUF_FREE} fit an instruction"),
+            format!(
+                "a tile of shape {shape:?} has {free} elements in each partition; at most {SBUF_FREE} fit an instruction"
+            ),
             "tile the free dimension",
         )),
         _ => Ok(()),

@@ -11,17 +11,32 @@ use crate::tensor::view::{Dimension, Indirect, View};
 fn bad(name: &str, view: &View) -> Box<Failure> {
     Failure::documented(
         "err_unsupported_view",
-        format!("`{name}` cannot be applied like this to a tensor of shape {:?}", view.shape()),
+        format!(
+            "`{name}` cannot be applied like this to a tensor of shape {:?}",
+            view.shape()
+        ),
         "views cannot move data; copy into the layout that you need",
     )
 }
 
 impl Device {
     /// A method of a tensor.
-    pub(crate) fn tensor_method(&mut self, view: &Rc<View>, name: &str, positional: Vec<Value>, keywords: Vec<(Rc<str>, Value)>) -> Outcome<Value> {
+    pub(crate) fn tensor_method(
+        &mut self,
+        view: &Rc<View>,
+        name: &str,
+        positional: Vec<Value>,
+        keywords: Vec<(Rc<str>, Value)>,
+    ) -> Outcome<Value> {
         self.check_scope(view)?;
-        let keyword = |wanted: &str| keywords.iter().find(|(k, _)| &**k == wanted).map(|(_, v)| v.clone());
-        let argument = |at: usize, wanted: &str| positional.get(at).cloned().or_else(|| keyword(wanted));
+        let keyword = |wanted: &str| {
+            keywords
+                .iter()
+                .find(|(k, _)| &**k == wanted)
+                .map(|(_, v)| v.clone())
+        };
+        let argument =
+            |at: usize, wanted: &str| positional.get(at).cloned().or_else(|| keyword(wanted));
         let fail = || bad(name, view);
         let number = |at: usize, wanted: &str| argument(at, wanted).and_then(|v| v.as_int());
         let list = |at: usize, wanted: &str| -> Option<Vec<i64>> {
@@ -36,7 +51,10 @@ impl Device {
         let dimension = |at: usize, wanted: &str| -> Outcome<usize> {
             let d = number(at, wanted).ok_or_else(fail)?;
             let d = if d < 0 { d + rank as i64 } else { d };
-            usize::try_from(d).ok().filter(|d| *d < rank).ok_or_else(fail)
+            usize::try_from(d)
+                .ok()
+                .filter(|d| *d < rank)
+                .ok_or_else(fail)
         };
         let chip = view.buffer().on_chip();
         let mut out = View::clone(view);
@@ -46,19 +64,48 @@ impl Device {
                 let known: i64 = shape.iter().filter(|s| **s >= 0).product();
                 let shape: Vec<usize> = shape
                     .iter()
-                    .map(|s| if *s == -1 && known > 0 { view.elements() / known as usize } else { (*s).max(0) as usize })
+                    .map(|s| {
+                        if *s == -1 && known > 0 {
+                            view.elements() / known as usize
+                        } else {
+                            (*s).max(0) as usize
+                        }
+                    })
                     .collect();
-                if chip && view.open_blocks == 0 && shape.first() != Some(&view.partitions()) && view.partitions() > 1 {
-                    return Err(Failure::documented("err_unsupported_view", format!("reshape from {:?} to {shape:?} changes the partition dimension", view.shape()), "keep the first dimension; move data with transfers or transposes"));
+                if chip
+                    && view.open_blocks == 0
+                    && shape.first() != Some(&view.partitions())
+                    && view.partitions() > 1
+                {
+                    return Err(Failure::documented(
+                        "err_unsupported_view",
+                        format!(
+                            "reshape from {:?} to {shape:?} changes the partition dimension",
+                            view.shape()
+                        ),
+                        "keep the first dimension; move data with transfers or transposes",
+                    ));
                 }
                 out = view.reshape(&shape).ok_or_else(fail)?;
             }
             "broadcast_to" => {
                 let shape = match argument(0, "shape") {
-                    Some(value) => sizes(&value).filter(|s| s.len() > 1 || positional.len() == 1).or_else(|| positional.iter().map(|v| v.as_int().and_then(|n| usize::try_from(n).ok())).collect()).ok_or_else(fail)?,
+                    Some(value) => sizes(&value)
+                        .filter(|s| s.len() > 1 || positional.len() == 1)
+                        .or_else(|| {
+                            positional
+                                .iter()
+                                .map(|v| v.as_int().and_then(|n| usize::try_from(n).ok()))
+                                .collect()
+                        })
+                        .ok_or_else(fail)?,
                     None => return Err(fail()),
                 };
-                if chip && self.dialect == Dialect::V1 && view.partitions() == 1 && shape.first().is_some_and(|s| *s > 1) {
+                if chip
+                    && self.dialect == Dialect::V1
+                    && view.partitions() == 1
+                    && shape.first().is_some_and(|s| *s > 1)
+                {
                     let source = self.operand_of("broadcast_to", "tile", View::clone(view))?;
                     if shape[0] > 128 {
                         return Err(fail());
@@ -71,7 +118,9 @@ impl Device {
             }
             "broadcast" => {
                 let d = dimension(0, "dim")?;
-                let size = number(1, "size").and_then(|n| usize::try_from(n).ok()).ok_or_else(fail)?;
+                let size = number(1, "size")
+                    .and_then(|n| usize::try_from(n).ok())
+                    .ok_or_else(fail)?;
                 if out.dimensions[d].size != 1 || (chip && d == 0) {
                     return Err(fail());
                 }
@@ -82,7 +131,10 @@ impl Device {
                 let mut seen = vec![false; rank];
                 let mut dimensions = Vec::new();
                 for d in &order {
-                    let d = usize::try_from(*d).ok().filter(|d| *d < rank && !seen[*d]).ok_or_else(fail)?;
+                    let d = usize::try_from(*d)
+                        .ok()
+                        .filter(|d| *d < rank && !seen[*d])
+                        .ok_or_else(fail)?;
                     seen[d] = true;
                     dimensions.push(view.dimensions[d]);
                 }
@@ -92,7 +144,10 @@ impl Device {
                 out.dimensions = dimensions;
             }
             "expand_dim" | "expand_dims" => {
-                let d = number(0, "dim").and_then(|n| usize::try_from(n).ok()).filter(|d| *d <= rank).ok_or_else(fail)?;
+                let d = number(0, "dim")
+                    .and_then(|n| usize::try_from(n).ok())
+                    .filter(|d| *d <= rank)
+                    .ok_or_else(fail)?;
                 if chip && d == 0 {
                     return Err(fail());
                 }
@@ -107,17 +162,31 @@ impl Device {
             }
             "reshape_dim" => {
                 let d = dimension(0, "dim")?;
-                let shape = list(1, "shape").or_else(|| list(1, "sizes")).ok_or_else(fail)?;
+                let shape = list(1, "shape")
+                    .or_else(|| list(1, "sizes"))
+                    .ok_or_else(fail)?;
                 let own = view.dimensions[d];
                 let known: i64 = shape.iter().filter(|s| **s > 0).product();
-                let shape: Vec<usize> = shape.iter().map(|s| if *s == -1 && known > 0 { own.size / known as usize } else { (*s).max(0) as usize }).collect();
+                let shape: Vec<usize> = shape
+                    .iter()
+                    .map(|s| {
+                        if *s == -1 && known > 0 {
+                            own.size / known as usize
+                        } else {
+                            (*s).max(0) as usize
+                        }
+                    })
+                    .collect();
                 if shape.iter().product::<usize>() != own.size || (chip && d == 0) {
                     return Err(fail());
                 }
                 let mut stride = own.stride;
                 let mut parts = Vec::new();
                 for size in shape.iter().rev() {
-                    parts.push(Dimension { size: *size, stride });
+                    parts.push(Dimension {
+                        size: *size,
+                        stride,
+                    });
                     stride *= *size as i64;
                 }
                 parts.reverse();
@@ -136,7 +205,11 @@ impl Device {
             "select" => {
                 let d = dimension(0, "dim")?;
                 let Some(at) = number(1, "index") else {
-                    return Err(Failure::unsupported("unsupported-dynamic-index", "select with an index tile is not supported", "select with a whole number"));
+                    return Err(Failure::unsupported(
+                        "unsupported-dynamic-index",
+                        "select with an index tile is not supported",
+                        "select with a whole number",
+                    ));
                 };
                 let own = out.dimensions[d];
                 if at < 0 || at >= own.size as i64 {
@@ -151,27 +224,46 @@ impl Device {
             }
             "slice" => {
                 let d = dimension(0, "dim")?;
-                let (start, end) = (number(1, "start").unwrap_or(0), number(2, "end").ok_or_else(fail)?);
+                let (start, end) = (
+                    number(1, "start").unwrap_or(0),
+                    number(2, "end").ok_or_else(fail)?,
+                );
                 let step = number(3, "step").unwrap_or(1);
                 let own = out.dimensions[d];
                 if start < 0 || end > own.size as i64 || start >= end || step < 1 {
                     return Err(super::access::out_of_bounds(view, d, start, end - 1));
                 }
                 out.offset += start * own.stride;
-                out.dimensions[d] = Dimension { size: ((end - start + step - 1) / step) as usize, stride: own.stride * step };
+                out.dimensions[d] = Dimension {
+                    size: ((end - start + step - 1) / step) as usize,
+                    stride: own.stride * step,
+                };
             }
             "view" | "astype" => {
-                let dtype = argument(0, "dtype").as_ref().and_then(dtype_of).ok_or_else(fail)?;
+                let dtype = argument(0, "dtype")
+                    .as_ref()
+                    .and_then(dtype_of)
+                    .ok_or_else(fail)?;
                 if name == "astype" {
                     let value = tensor(View::clone(view));
                     return self.cast(value, dtype);
                 }
                 if dtype.bytes() != view.dtype.bytes() {
-                    return Err(Failure::unsupported("unsupported-view", "views of another element size are not supported", "copy with a cast"));
+                    return Err(Failure::unsupported(
+                        "unsupported-view",
+                        "views of another element size are not supported",
+                        "copy with a cast",
+                    ));
                 }
                 out.dtype = dtype;
             }
-            "rearrange" => return Err(Failure::unsupported("unsupported-view", "rearrange is not supported", "use permute and reshape_dim")),
+            "rearrange" => {
+                return Err(Failure::unsupported(
+                    "unsupported-view",
+                    "rearrange is not supported",
+                    "use permute and reshape_dim",
+                ));
+            }
             "vector_select" => {
                 let d = dimension(0, "dim")?;
                 let rows = match argument(1, "indices") {
@@ -183,17 +275,38 @@ impl Device {
                 }
                 let own = out.dimensions[0];
                 let count = rows.partitions();
-                out.indirect = Some(Rc::new(Indirect { rows, stride: own.stride, limit: own.size, dimension: 0 }));
-                out.dimensions[0] = Dimension { size: count, stride: 0 };
+                out.indirect = Some(Rc::new(Indirect {
+                    rows,
+                    stride: own.stride,
+                    limit: own.size,
+                    dimension: 0,
+                }));
+                out.dimensions[0] = Dimension {
+                    size: count,
+                    stride: 0,
+                };
             }
-            "ap" => out = self.access_pattern(view, &argument(0, "pattern").ok_or_else(fail)?, argument(1, "offset"), keyword("vector_offset"), keyword("scalar_offset"), keyword("indirect_dim"), keyword("dtype"))?,
+            "ap" => {
+                out = self.access_pattern(
+                    view,
+                    &argument(0, "pattern").ok_or_else(fail)?,
+                    argument(1, "offset"),
+                    keyword("vector_offset"),
+                    keyword("scalar_offset"),
+                    keyword("indirect_dim"),
+                    keyword("dtype"),
+                )?
+            }
             _ => return Err(fail()),
         }
         Ok(tensor(out))
     }
 
     /// `ap(pattern=[[stride, count], …], offset)`: strides over the tensor's own elements.
-    #[expect(clippy::too_many_arguments, reason = "the parameters of the interface, one for one")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parameters of the interface, one for one"
+    )]
     fn access_pattern(
         &mut self,
         view: &Rc<View>,
@@ -220,7 +333,13 @@ impl Device {
                 _ => return Err(fail()),
             };
             let (stride, count) = match &pair[..] {
-                [stride, count] => (stride.as_int().ok_or_else(fail)?, count.as_int().filter(|c| (1..=1 << 32).contains(c)).ok_or_else(fail)?),
+                [stride, count] => (
+                    stride.as_int().ok_or_else(fail)?,
+                    count
+                        .as_int()
+                        .filter(|c| (1..=1 << 32).contains(c))
+                        .ok_or_else(fail)?,
+                ),
                 _ => return Err(fail()),
             };
             if stride.abs() > 1 << 40 {
@@ -229,22 +348,39 @@ impl Device {
             let reach = stride.saturating_mul(count - 1);
             low += reach.min(0);
             high += reach.max(0);
-            dimensions.push(Dimension { size: count as usize, stride });
+            dimensions.push(Dimension {
+                size: count as usize,
+                stride,
+            });
         }
         let offset = match offset {
             None | Some(Value::None) => 0,
             Some(value) => value.as_int().ok_or_else(fail)?,
         };
-        let mut out = View { dimensions, offset, open_blocks: 0, dtype: view.dtype, ..whole };
+        let mut out = View {
+            dimensions,
+            offset,
+            open_blocks: 0,
+            dtype: view.dtype,
+            ..whole
+        };
         if let Some(value) = dtype {
             let dtype = dtype_of(&value).ok_or_else(fail)?;
             if dtype.bytes() != out.dtype.bytes() {
-                return Err(Failure::unsupported("unsupported-view", "patterns of another element size are not supported", "copy with a cast"));
+                return Err(Failure::unsupported(
+                    "unsupported-view",
+                    "patterns of another element size are not supported",
+                    "copy with a cast",
+                ));
             }
             out.dtype = dtype;
         }
         if matches!(scalar, Some(ref v) if !matches!(v, Value::None)) {
-            return Err(Failure::unsupported("unsupported-dynamic-index", "scalar_offset is not supported", "use vector_offset, or offsets known when the kernel is compiled"));
+            return Err(Failure::unsupported(
+                "unsupported-dynamic-index",
+                "scalar_offset is not supported",
+                "use vector_offset, or offsets known when the kernel is compiled",
+            ));
         }
         if let Some(Value::Tensor(rows)) = vector {
             let own = indirect_dimension.and_then(|v| v.as_int()).unwrap_or(0);
@@ -255,7 +391,12 @@ impl Device {
             let rows_in_storage = view.storage.shape.first().copied().unwrap_or(1);
             let unit: i64 = view.storage.shape.iter().skip(1).product::<usize>() as i64;
             let limit = if unit > 0 { rows_in_storage } else { 0 };
-            out.indirect = Some(Rc::new(Indirect { rows: View::clone(&rows), stride: if stride == 0 { unit } else { stride }, limit, dimension: 0 }));
+            out.indirect = Some(Rc::new(Indirect {
+                rows: View::clone(&rows),
+                stride: if stride == 0 { unit } else { stride },
+                limit,
+                dimension: 0,
+            }));
             if let Some(first) = out.dimensions.first_mut() {
                 first.stride = 0;
             }
@@ -265,7 +406,11 @@ impl Device {
         if offset + low < 0 || offset + high >= total {
             return Err(Failure::documented(
                 "err_tensor_access_out_of_bound",
-                format!("the access pattern reaches from element {} to {} of a tensor of {total}", offset + low, offset + high),
+                format!(
+                    "the access pattern reaches from element {} to {} of a tensor of {total}",
+                    offset + low,
+                    offset + high
+                ),
                 "check strides, counts and offset",
             ));
         }
@@ -273,7 +418,9 @@ impl Device {
     }
 
     fn cast(&mut self, value: Value, dtype: crate::tensor::dtype::Dtype) -> Outcome<Value> {
-        let Value::Tensor(view) = value else { return Ok(value) };
+        let Value::Tensor(view) = value else {
+            return Ok(value);
+        };
         let view = self.operand_of("astype", "tile", View::clone(&view))?;
         let shape = view.shape();
         self.elementwise(

@@ -118,7 +118,12 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    pub(crate) fn new(dialect: Dialect, architecture: Architecture, functional: bool, byte_limit: u64) -> Self {
+    pub(crate) fn new(
+        dialect: Dialect,
+        architecture: Architecture,
+        functional: bool,
+        byte_limit: u64,
+    ) -> Self {
         let mut interfaces = HashMap::new();
         for api in table::all() {
             let fits = match dialect {
@@ -191,7 +196,11 @@ impl Device {
             self.trace.loops.push(Loop { kind, trips, line });
         }
         self.hazards.enter(self.running.len());
-        self.running.push(Running { id, kind, iteration: 0 });
+        self.running.push(Running {
+            id,
+            kind,
+            iteration: 0,
+        });
     }
 
     pub(crate) fn next_iteration(&mut self) {
@@ -215,11 +224,19 @@ impl Device {
             return Err(Failure::new(
                 FailureKind::Limit,
                 "instruction-limit",
-                format!("the kernel has more than {} instructions", self.instruction_limit),
+                format!(
+                    "the kernel has more than {} instructions",
+                    self.instruction_limit
+                ),
                 "use larger tiles",
             ));
         }
-        if let Some(last) = self.running.iter().rev().find(|r| r.kind == LoopKind::Affine) {
+        if let Some(last) = self
+            .running
+            .iter()
+            .rev()
+            .find(|r| r.kind == LoopKind::Affine)
+        {
             instruction.site = (last.id, last.iteration);
         }
         instruction.features.ordered = self.ordered > 0;
@@ -232,8 +249,17 @@ impl Device {
 
     pub(crate) fn remark(&mut self, code: &str, message: impl Into<String>) {
         let line = self.line;
-        if self.remarks.len() < 100 && !self.remarks.iter().any(|r| r.code == code && r.line == line) {
-            self.remarks.push(Remark { code: code.to_owned(), message: message.into(), line });
+        if self.remarks.len() < 100
+            && !self
+                .remarks
+                .iter()
+                .any(|r| r.code == code && r.line == line)
+        {
+            self.remarks.push(Remark {
+                code: code.to_owned(),
+                message: message.into(),
+                line,
+            });
         }
     }
 
@@ -244,7 +270,10 @@ impl Device {
             return Err(Failure::new(
                 FailureKind::Limit,
                 "memory-limit",
-                format!("the kernel's tensors take more than {} MiB", self.byte_limit >> 20),
+                format!(
+                    "the kernel's tensors take more than {} MiB",
+                    self.byte_limit >> 20
+                ),
                 "allocate fewer or smaller tensors, or raise the limit",
             ));
         }
@@ -256,7 +285,10 @@ impl Device {
 fn known_name(name: &str) -> Option<&'static str> {
     use std::sync::OnceLock;
     static NAMES: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
-    NAMES.get_or_init(|| table::all().map(|api| (api.name, api.name)).collect()).get(name).copied()
+    NAMES
+        .get_or_init(|| table::all().map(|api| (api.name, api.name)).collect())
+        .get(name)
+        .copied()
 }
 
 /// The data type that a value names.
@@ -292,7 +324,11 @@ impl Bound {
     fn wrong(&self, name: &str, expected: &str, found: &Value) -> Box<Failure> {
         Failure::python(
             "argument-type",
-            format!("{}: `{name}` must be {expected}, not a {}", self.api.full_name(), found.type_name()),
+            format!(
+                "{}: `{name}` must be {expected}, not a {}",
+                self.api.full_name(),
+                found.type_name()
+            ),
             format!("its parameters are: {}", self.api.parameters),
         )
     }
@@ -320,7 +356,9 @@ impl Bound {
     pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
         match self.take(name) {
             None => Ok(None),
-            Some(value) => dtype_of(&value).map(Some).ok_or_else(|| self.wrong(name, "a dtype", &value)),
+            Some(value) => dtype_of(&value)
+                .map(Some)
+                .ok_or_else(|| self.wrong(name, "a dtype", &value)),
         }
     }
 
@@ -338,14 +376,20 @@ impl Bound {
     pub(crate) fn integer(&mut self, name: &str) -> Outcome<Option<i64>> {
         match self.take(name) {
             None => Ok(None),
-            Some(value) => value.as_int().map(Some).ok_or_else(|| self.wrong(name, "a whole number", &value)),
+            Some(value) => value
+                .as_int()
+                .map(Some)
+                .ok_or_else(|| self.wrong(name, "a whole number", &value)),
         }
     }
 
     pub(crate) fn number(&mut self, name: &str) -> Outcome<Option<f64>> {
         match self.take(name) {
             None => Ok(None),
-            Some(value) => value.as_number().map(Some).ok_or_else(|| self.wrong(name, "a number", &value)),
+            Some(value) => value
+                .as_number()
+                .map(Some)
+                .ok_or_else(|| self.wrong(name, "a number", &value)),
         }
     }
 
@@ -359,7 +403,9 @@ impl Bound {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Buffer(buffer)) => Ok(Some(buffer)),
-            Some(other) => Err(self.wrong(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", &other)),
+            Some(other) => {
+                Err(self.wrong(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", &other))
+            }
         }
     }
 }

@@ -48,14 +48,25 @@ impl Device {
         if !view.buffer().on_chip() {
             return Err(Failure::documented(
                 "err_unsupported_memory",
-                format!("{api}: `{name}` of shape {:?} is in {}; the engines read SBUF and PSUM", view.shape(), view.buffer().name()),
-                if self.dialect == Dialect::V1 { "load it into SBUF first with nl.load" } else { "copy it into SBUF first with nisa.dma_copy" },
+                format!(
+                    "{api}: `{name}` of shape {:?} is in {}; the engines read SBUF and PSUM",
+                    view.shape(),
+                    view.buffer().name()
+                ),
+                if self.dialect == Dialect::V1 {
+                    "load it into SBUF first with nl.load"
+                } else {
+                    "copy it into SBUF first with nisa.dma_copy"
+                },
             ));
         }
         if view.open_blocks > 0 {
             return Err(Failure::documented(
                 "err_failed_to_infer_tile_from_local_tensor",
-                format!("{api}: `{name}` of shape {:?} still has block dimensions", view.shape()),
+                format!(
+                    "{api}: `{name}` of shape {:?} still has block dimensions",
+                    view.shape()
+                ),
                 "index every dimension before the partition dimension",
             ));
         }
@@ -67,12 +78,16 @@ impl Device {
             ));
         }
         while view.dimensions.len() < 2 {
-            view.dimensions.push(crate::tensor::view::Dimension { size: 1, stride: 1 });
+            view.dimensions
+                .push(crate::tensor::view::Dimension { size: 1, stride: 1 });
         }
         if view.partitions() > super::memory::PARTITIONS {
             return Err(Failure::documented(
                 "err_num_partition_exceed_arch_limit",
-                format!("{api}: `{name}` of shape {:?} has more than 128 partitions", view.shape()),
+                format!(
+                    "{api}: `{name}` of shape {:?} has more than 128 partitions",
+                    view.shape()
+                ),
                 "cut the first dimension into tiles of 128 rows",
             ));
         }
@@ -80,7 +95,10 @@ impl Device {
         if free.len() > 4 {
             return Err(Failure::documented(
                 "err_exceed_max_supported_dimension",
-                format!("{api}: `{name}` needs {} free dimensions in its access pattern; there are 4", free.len()),
+                format!(
+                    "{api}: `{name}` needs {} free dimensions in its access pattern; there are 4",
+                    free.len()
+                ),
                 "merge dimensions, or copy into a simpler layout first",
             ));
         }
@@ -91,7 +109,10 @@ impl Device {
         if view.buffer().on_chip() && self.dialect == Dialect::V1 && !self.in_scope(&view.storage) {
             return Err(Failure::documented(
                 "err_local_variable_used_out_of_scope",
-                format!("the tensor made at line {} belongs to a loop or branch that has ended", view.storage.line),
+                format!(
+                    "the tensor made at line {} belongs to a loop or branch that has ended",
+                    view.storage.line
+                ),
                 "allocate it before the loop or branch and assign to it with x[...] = …",
             ));
         }
@@ -132,7 +153,17 @@ impl Device {
         request: Elementwise,
         compute: impl FnOnce(Vec<Vec<f32>>) -> Vec<f32>,
     ) -> Outcome<View> {
-        let Elementwise { operation, choice, inputs, streams, shape, dtype, buffer, mask, destination } = request;
+        let Elementwise {
+            operation,
+            choice,
+            inputs,
+            streams,
+            shape,
+            dtype,
+            buffer,
+            mask,
+            destination,
+        } = request;
         let selection = select(mask.as_ref(), &shape)?;
         for view in &inputs {
             within(view, mask.as_ref(), &selection, &shape)?;
@@ -158,7 +189,17 @@ impl Device {
             self.describe(&mut one, &parts, streams);
             instruction = Some(one);
         }
-        self.finish(instruction, Output { shape, dtype, buffer, selection, values }, destination)
+        self.finish(
+            instruction,
+            Output {
+                shape,
+                dtype,
+                buffer,
+                selection,
+                values,
+            },
+            destination,
+        )
     }
 
     /// Fills in what a cost depends on from the operands.
@@ -174,14 +215,20 @@ impl Device {
                 features.psum_inputs += u8::from(psum);
                 features.narrow &= view.dtype.bytes() <= 2 && !psum;
                 let inner = view.dimensions.iter().rev().find(|d| d.size > 1);
-                let stride = inner.map_or(1, |d| d.stride.unsigned_abs()) * view.dtype.bytes() as u64;
+                let stride =
+                    inner.map_or(1, |d| d.stride.unsigned_abs()) * view.dtype.bytes() as u64;
                 features.unit_stride &= stride < 16;
             }
         }
     }
 
     /// Writes a result to its destination, or to a tile of its own, and adds the instruction.
-    pub(super) fn finish(&mut self, instruction: Option<Instruction>, output: Output, destination: Option<View>) -> Outcome<View> {
+    pub(super) fn finish(
+        &mut self,
+        instruction: Option<Instruction>,
+        output: Output,
+        destination: Option<View>,
+    ) -> Outcome<View> {
         let place = match destination {
             Some(view) => self.destination(view, &output.shape, output.buffer)?,
             None => {
@@ -190,7 +237,9 @@ impl Device {
                 tile
             }
         };
-        let Some(mut instruction) = instruction else { return Ok(place) };
+        let Some(mut instruction) = instruction else {
+            return Ok(place);
+        };
         let (part, flags) = match &output.selection {
             Selection::Part(bounds, flags) => (place.part(bounds), flags.as_deref()),
             _ => (place.clone(), None),
@@ -221,18 +270,25 @@ impl Device {
         while shape.len() < 2 {
             shape.push(1);
         }
-        let fits = view.partitions() == shape[0] && view.elements() == shape.iter().product::<usize>();
+        let fits =
+            view.partitions() == shape[0] && view.elements() == shape.iter().product::<usize>();
         if !fits {
             return Err(Failure::documented(
                 "err_store_dst_shape_smaller_than_other_shape",
-                format!("the destination of shape {:?} does not fit a result of shape {shape:?}", view.shape()),
+                format!(
+                    "the destination of shape {:?} does not fit a result of shape {shape:?}",
+                    view.shape()
+                ),
                 "make the destination as large as the result",
             ));
         }
         if buffer == Buffer::Psum && view.buffer() != Buffer::Psum {
             return Err(Failure::documented(
                 "err_unsupported_memory",
-                format!("the matrix engine writes to PSUM only, not to {}", view.buffer().name()),
+                format!(
+                    "the matrix engine writes to PSUM only, not to {}",
+                    view.buffer().name()
+                ),
                 "allocate the destination with buffer=nl.psum and copy from there",
             ));
         }
@@ -243,7 +299,10 @@ impl Device {
         view.reshape(&shape).ok_or_else(|| {
             Failure::documented(
                 "err_annotation_shape_mismatch",
-                format!("the destination of shape {:?} cannot be seen as {shape:?}", view.shape()),
+                format!(
+                    "the destination of shape {:?} cannot be seen as {shape:?}",
+                    view.shape()
+                ),
                 "give the destination the shape of the result",
             )
         })
@@ -253,7 +312,10 @@ impl Device {
         if view.storage.immutable {
             return Err(Failure::documented(
                 "err_cannot_update_immutable_parameter",
-                format!("the kernel's input of shape {:?} cannot be written", view.storage.shape),
+                format!(
+                    "the kernel's input of shape {:?} cannot be written",
+                    view.storage.shape
+                ),
                 "write to a tensor made with nl.ndarray(…, buffer=nl.shared_hbm) and return it",
             ));
         }
@@ -261,8 +323,15 @@ impl Device {
     }
 
     /// The engine that an instruction asks for, among those that can run it.
-    pub(super) fn choice(&self, bound: &mut Bound, default: Choice, allowed: &[Engine]) -> Outcome<Choice> {
-        let Some(value) = bound.take("engine") else { return Ok(default) };
+    pub(super) fn choice(
+        &self,
+        bound: &mut Bound,
+        default: Choice,
+        allowed: &[Engine],
+    ) -> Outcome<Choice> {
+        let Some(value) = bound.take("engine") else {
+            return Ok(default);
+        };
         let engine = match value {
             Value::Engine(EngineName::Unknown) => return Ok(default),
             Value::Engine(EngineName::Vector) => Engine::Vector,
@@ -276,7 +345,11 @@ impl Device {
             let names: Vec<&str> = allowed.iter().map(|e| e.name()).collect();
             return Err(Failure::documented(
                 "err_unsupported_engine",
-                format!("{} does not run on the {} engine", bound.api.full_name(), engine.name()),
+                format!(
+                    "{} does not run on the {} engine",
+                    bound.api.full_name(),
+                    engine.name()
+                ),
                 format!("leave engine= away or use one of: {}", names.join(", ")),
             ));
         }
@@ -300,8 +373,15 @@ pub(super) fn select(mask: Option<&Mask>, shape: &[usize]) -> Outcome<Selection>
 }
 
 /// Checks that a selection keeps the index expressions of a view inside its tensor.
-pub(super) fn within(view: &View, mask: Option<&Mask>, selection: &Selection, shape: &[usize]) -> Outcome<()> {
-    let Some(limits) = &view.limits else { return Ok(()) };
+pub(super) fn within(
+    view: &View,
+    mask: Option<&Mask>,
+    selection: &Selection,
+    shape: &[usize],
+) -> Outcome<()> {
+    let Some(limits) = &view.limits else {
+        return Ok(());
+    };
     let both = match mask {
         Some(mask) => mask.and(limits),
         None => Mask::clone(limits),
@@ -311,7 +391,10 @@ pub(super) fn within(view: &View, mask: Option<&Mask>, selection: &Selection, sh
     }
     Err(Failure::documented(
         "err_tensor_access_out_of_bound",
-        format!("the index expressions leave the tensor of shape {:?} made at line {}", view.storage.shape, view.storage.line),
+        format!(
+            "the index expressions leave the tensor of shape {:?} made at line {}",
+            view.storage.shape, view.storage.line
+        ),
         "mask what lies beyond the end, or shorten the last tile",
     ))
 }

@@ -25,7 +25,11 @@ pub struct Step {
 
 pub(super) fn path(timeline: &Timeline) -> Vec<Step> {
     let mut steps: BTreeMap<(Engine, u32, &'static str), (f64, f64)> = BTreeMap::new();
-    let last = timeline.slots.iter().enumerate().max_by(|a, b| a.1.done.total_cmp(&b.1.done).then(b.0.cmp(&a.0)));
+    let last = timeline
+        .slots
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.done.total_cmp(&b.1.done).then(b.0.cmp(&a.0)));
     let mut at = last.map(|(position, _)| position);
     let mut until = last.map_or(0.0, |(_, slot)| slot.done);
     let mut left = timeline.slots.len();
@@ -33,7 +37,9 @@ pub(super) fn path(timeline: &Timeline) -> Vec<Step> {
         let (slot, instruction) = (&timeline.slots[position], &timeline.instructions[position]);
         let before = slot.blocker.map(|b| b as usize);
         let ready = before.map_or(0.0, |b| timeline.slots[b].done.min(slot.start));
-        let entry = steps.entry((slot.engine, instruction.line, instruction.operation.name())).or_default();
+        let entry = steps
+            .entry((slot.engine, instruction.line, instruction.operation.name()))
+            .or_default();
         entry.0 += (until - slot.start).max(0.0);
         entry.1 += (slot.start - ready).max(0.0);
         until = ready;
@@ -42,7 +48,13 @@ pub(super) fn path(timeline: &Timeline) -> Vec<Step> {
     }
     let mut steps: Vec<Step> = steps
         .into_iter()
-        .map(|((engine, line, operation), (running, queued))| Step { engine, line, operation: operation.to_owned(), running_us: running / 1000.0, queued_us: queued / 1000.0 })
+        .map(|((engine, line, operation), (running, queued))| Step {
+            engine,
+            line,
+            operation: operation.to_owned(),
+            running_us: running / 1000.0,
+            queued_us: queued / 1000.0,
+        })
         .collect();
     steps.sort_by(|a, b| (b.running_us + b.queued_us).total_cmp(&(a.running_us + a.queued_us)));
     steps.truncate(10);

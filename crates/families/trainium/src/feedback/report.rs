@@ -133,12 +133,20 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                 transfers += 1;
                 descriptors += u64::from(transfer.rows) * u64::from(transfer.runs);
                 for region in &instruction.reads {
-                    if timeline.tensors.get(region.tensor as usize).is_some_and(|t| !t.buffer.on_chip()) {
+                    if timeline
+                        .tensors
+                        .get(region.tensor as usize)
+                        .is_some_and(|t| !t.buffer.on_chip())
+                    {
                         per_tensor.entry(region.tensor).or_default().0 += transfer.hbm_read;
                     }
                 }
                 for region in &instruction.writes {
-                    if timeline.tensors.get(region.tensor as usize).is_some_and(|t| !t.buffer.on_chip()) {
+                    if timeline
+                        .tensors
+                        .get(region.tensor as usize)
+                        .is_some_and(|t| !t.buffer.on_chip())
+                    {
                         per_tensor.entry(region.tensor).or_default().1 += transfer.hbm_written;
                     }
                 }
@@ -150,7 +158,9 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         active[at] += busy;
         counts[at] += 1;
         elements[at] += u64::from(instruction.free);
-        let entry = lines.entry((instruction.line, engine, Operation0(instruction.operation))).or_default();
+        let entry = lines
+            .entry((instruction.line, engine, Operation0(instruction.operation)))
+            .or_default();
         entry.0 += busy;
         entry.1 += 1;
     }
@@ -165,7 +175,11 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                 Engine::Vector => machine.vector.overhead_cycles / machine.vector.ghz,
                 Engine::Scalar => machine.scalar.overhead_cycles / machine.scalar.ghz,
                 Engine::Gpsimd => machine.gpsimd.overhead_cycles / machine.gpsimd.ghz,
-                Engine::Dma => machine.dma.descriptor_ns * descriptors as f64 / queues / counts[at].max(1) as f64,
+                Engine::Dma => {
+                    machine.dma.descriptor_ns * descriptors as f64
+                        / queues
+                        / counts[at].max(1) as f64
+                }
             } * counts[at] as f64;
             EngineUse {
                 engine,
@@ -173,29 +187,61 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                 active_time_percent: 100.0 * active[at] / total,
                 instructions: counts[at],
                 mean_elements: elements[at] as f64 / counts[at].max(1) as f64,
-                overhead_percent: if active[at] > 0.0 { (100.0 * overhead / active[at]).min(100.0) } else { 0.0 },
+                overhead_percent: if active[at] > 0.0 {
+                    (100.0 * overhead / active[at]).min(100.0)
+                } else {
+                    0.0
+                },
             }
         })
         .collect();
     let mut costly: Vec<LineUse> = lines
         .into_iter()
-        .map(|((line, engine, operation), (busy, instructions))| LineUse { line, engine, operation: operation.0.name().to_owned(), active_us: busy / 1000.0, instructions })
+        .map(
+            |((line, engine, operation), (busy, instructions))| LineUse {
+                line,
+                engine,
+                operation: operation.0.name().to_owned(),
+                active_us: busy / 1000.0,
+                instructions,
+            },
+        )
         .collect();
-    costly.sort_by(|a, b| b.active_us.total_cmp(&a.active_us).then(a.line.cmp(&b.line)));
+    costly.sort_by(|a, b| {
+        b.active_us
+            .total_cmp(&a.active_us)
+            .then(a.line.cmp(&b.line))
+    });
     costly.truncate(12);
     let mut traffic: Vec<TensorTraffic> = per_tensor
         .into_iter()
         .filter_map(|(id, (read, written))| {
             let tensor = timeline.tensors.get(id as usize)?;
-            let name = if tensor.input || !tensor.name.is_empty() { tensor.name.clone() } else { format!("line {}", tensor.line) };
-            Some(TensorTraffic { tensor: name, bytes: tensor.bytes, read, written, reload_factor: read as f64 / tensor.bytes.max(1) as f64 })
+            let name = if tensor.input || !tensor.name.is_empty() {
+                tensor.name.clone()
+            } else {
+                format!("line {}", tensor.line)
+            };
+            Some(TensorTraffic {
+                tensor: name,
+                bytes: tensor.bytes,
+                read,
+                written,
+                reload_factor: read as f64 / tensor.bytes.max(1) as f64,
+            })
         })
         .collect();
-    traffic.sort_by(|a, b| (b.read + b.written).cmp(&(a.read + a.written)).then(a.tensor.cmp(&b.tensor)));
+    traffic.sort_by(|a, b| {
+        (b.read + b.written)
+            .cmp(&(a.read + a.written))
+            .then(a.tensor.cmp(&b.tensor))
+    });
     let compulsory = trace
         .tensors
         .iter()
-        .filter(|t| t.output || (t.input && traffic.iter().any(|u| u.tensor == t.name && u.read > 0)))
+        .filter(|t| {
+            t.output || (t.input && traffic.iter().any(|u| u.tensor == t.name && u.read > 0))
+        })
         .map(|t| t.bytes)
         .sum();
     let hbm = (read + written) as f64 / machine.dma.hbm_bytes_per_ns;
@@ -203,7 +249,9 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         .into_iter()
         .map(|engine| (active[engine as usize], format!("{} engine", engine.name())))
         .chain([(hbm, "main memory".to_owned())])
-        .fold((0.0, String::new()), |best, one| if one.0 > best.0 { one } else { best });
+        .fold((0.0, String::new()), |best, one| {
+            if one.0 > best.0 { one } else { best }
+        });
     let useful_flops = trace.matrix_flops.saturating_sub(trace.moving_flops);
     let peak_rate = 2.0 * 128.0 * 128.0 * machine.tensor.ghz;
     Report {
@@ -251,8 +299,14 @@ fn memory(timeline: &Timeline, total: f64) -> Vec<MemorySample> {
     let mut lives: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
     for (instruction, slot) in timeline.instructions.iter().zip(&timeline.slots) {
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            if timeline.tensors.get(region.tensor as usize).is_some_and(|t| t.buffer.on_chip()) {
-                let life = lives.entry((region.tensor, region.block)).or_insert((slot.start, slot.done));
+            if timeline
+                .tensors
+                .get(region.tensor as usize)
+                .is_some_and(|t| t.buffer.on_chip())
+            {
+                let life = lives
+                    .entry((region.tensor, region.block))
+                    .or_insert((slot.start, slot.done));
                 life.0 = life.0.min(slot.start);
                 life.1 = life.1.max(slot.done);
             }
@@ -260,7 +314,9 @@ fn memory(timeline: &Timeline, total: f64) -> Vec<MemorySample> {
     }
     let mut changes = vec![[0i64; 2]; SAMPLES + 1];
     for ((tensor, _), (from, to)) in lives {
-        let Some(tensor) = timeline.tensors.get(tensor as usize) else { continue };
+        let Some(tensor) = timeline.tensors.get(tensor as usize) else {
+            continue;
+        };
         let kind = usize::from(tensor.buffer == crate::tensor::storage::Buffer::Psum);
         let place = |t: f64| ((t / total * SAMPLES as f64).ceil() as usize).min(SAMPLES);
         changes[place(from)][kind] += tensor.bytes as i64;

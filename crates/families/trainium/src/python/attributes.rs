@@ -28,9 +28,10 @@ impl Interpreter {
                 "buffer" => Value::Buffer(view.buffer()),
                 "size" => Value::Int(view.elements() as i64),
                 "itemsize" => Value::Int(view.dtype.bytes() as i64),
-                "reshape" | "broadcast_to" | "broadcast" | "permute" | "expand_dim" | "expand_dims" | "squeeze_dim"
-                | "reshape_dim" | "flatten_dims" | "rearrange" | "select" | "vector_select" | "view" | "ap"
-                | "astype" | "slice" | "get_pattern" | "get_offset" | "has_dynamic_access" => bound(),
+                "reshape" | "broadcast_to" | "broadcast" | "permute" | "expand_dim"
+                | "expand_dims" | "squeeze_dim" | "reshape_dim" | "flatten_dims" | "rearrange"
+                | "select" | "vector_select" | "view" | "ap" | "astype" | "slice"
+                | "get_pattern" | "get_offset" | "has_dynamic_access" => bound(),
                 _ => return Err(missing()),
             },
             Value::Grid(parts) => {
@@ -56,11 +57,55 @@ impl Interpreter {
                 "astype" | "reshape" => bound(),
                 _ => return Err(missing()),
             },
-            Value::List(_) if matches!(&**name, "append" | "extend" | "insert" | "pop" | "index" | "count" | "reverse" | "sort" | "copy" | "clear" | "remove") => bound(),
+            Value::List(_)
+                if matches!(
+                    &**name,
+                    "append"
+                        | "extend"
+                        | "insert"
+                        | "pop"
+                        | "index"
+                        | "count"
+                        | "reverse"
+                        | "sort"
+                        | "copy"
+                        | "clear"
+                        | "remove"
+                ) =>
+            {
+                bound()
+            }
             Value::Tuple(_) if matches!(&**name, "index" | "count") => bound(),
-            Value::Dict(_) if matches!(&**name, "get" | "keys" | "values" | "items" | "update" | "pop" | "setdefault" | "copy") => bound(),
-            Value::Set(_) if matches!(&**name, "add" | "remove" | "discard" | "union" | "copy") => bound(),
-            Value::Str(_) if matches!(&**name, "replace" | "split" | "join" | "format" | "startswith" | "endswith" | "upper" | "lower" | "strip" | "count" | "find" | "isdigit") => bound(),
+            Value::Dict(_)
+                if matches!(
+                    &**name,
+                    "get" | "keys" | "values" | "items" | "update" | "pop" | "setdefault" | "copy"
+                ) =>
+            {
+                bound()
+            }
+            Value::Set(_) if matches!(&**name, "add" | "remove" | "discard" | "union" | "copy") => {
+                bound()
+            }
+            Value::Str(_)
+                if matches!(
+                    &**name,
+                    "replace"
+                        | "split"
+                        | "join"
+                        | "format"
+                        | "startswith"
+                        | "endswith"
+                        | "upper"
+                        | "lower"
+                        | "strip"
+                        | "count"
+                        | "find"
+                        | "isdigit"
+                ) =>
+            {
+                bound()
+            }
             Value::Slice(parts) => match &**name {
                 "start" => parts.0[0].clone(),
                 "stop" => parts.0[1].clone(),
@@ -77,15 +122,27 @@ impl Interpreter {
         })
     }
 
-    pub(super) fn method(&mut self, object: &Value, name: &Rc<str>, mut arguments: Arguments, line: u32) -> Outcome<Value> {
+    pub(super) fn method(
+        &mut self,
+        object: &Value,
+        name: &Rc<str>,
+        mut arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
         if let Value::Tensor(view) = object {
-            return self.device.tensor_method(view, name, arguments.positional, arguments.keywords);
+            return self
+                .device
+                .tensor_method(view, name, arguments.positional, arguments.keywords);
         }
         if let Value::Host(array) = object {
             return super::builtins::host_method(array, name, &arguments);
         }
         let count = arguments.positional.len();
-        let wrong = || type_error(&format!("`{name}` cannot be called with {count} arguments like these"));
+        let wrong = || {
+            type_error(&format!(
+                "`{name}` cannot be called with {count} arguments like these"
+            ))
+        };
         if !arguments.keywords.is_empty() && !matches!(&**name, "sort" | "format") {
             return Err(wrong());
         }
@@ -117,14 +174,20 @@ impl Interpreter {
                 self.cycles.note(object, &item);
                 let mut list = list.borrow_mut();
                 let length = list.0.len() as i64;
-                let at = if at < 0 { (at + length).max(0) } else { at.min(length) };
+                let at = if at < 0 {
+                    (at + length).max(0)
+                } else {
+                    at.min(length)
+                };
                 list.0.insert(at as usize, item);
                 Ok(Value::None)
             }
             (Value::List(list), "pop") => {
                 let mut list = list.borrow_mut();
                 let length = list.0.len();
-                let at = next().map_or(Some(length as i64 - 1), |v| v.as_int()).ok_or_else(wrong)?;
+                let at = next()
+                    .map_or(Some(length as i64 - 1), |v| v.as_int())
+                    .ok_or_else(wrong)?;
                 let at = super::subscripts::wrap(at, length)?;
                 if at >= length {
                     return Err(super::subscripts::out_of_range());
@@ -152,7 +215,8 @@ impl Interpreter {
                 self.steps += items.len() as u64;
                 let mut found = Vec::new();
                 for (at, candidate) in items.iter().enumerate() {
-                    if super::operators::equal(candidate, &item, super::interpreter::MAXIMUM_DEPTH)? {
+                    if super::operators::equal(candidate, &item, super::interpreter::MAXIMUM_DEPTH)?
+                    {
                         found.push(at);
                     }
                 }
@@ -163,7 +227,11 @@ impl Interpreter {
                         list.borrow_mut().0.remove(*at);
                         Ok(Value::None)
                     }
-                    _ => Err(Failure::python("value-error", "the value is not in the list", "check the value")),
+                    _ => Err(Failure::python(
+                        "value-error",
+                        "the value is not in the list",
+                        "check the value",
+                    )),
                 }
             }
             (Value::Dict(dict), "get" | "pop" | "setdefault") => {
@@ -176,7 +244,9 @@ impl Interpreter {
                         dict.borrow_mut().remove(&key);
                         Ok(value)
                     }
-                    ("pop", None) => default.ok_or_else(|| Failure::python("key-error", "the key is not in the dict", "pass a default")),
+                    ("pop", None) => default.ok_or_else(|| {
+                        Failure::python("key-error", "the key is not in the dict", "pass a default")
+                    }),
                     (_, Some(value)) => Ok(value),
                     ("setdefault", None) => {
                         let value = default.unwrap_or(Value::None);
@@ -188,14 +258,34 @@ impl Interpreter {
                     (_, None) => Ok(default.unwrap_or(Value::None)),
                 }
             }
-            (Value::Dict(dict), "keys") => Ok(Value::list(dict.borrow().entries.iter().map(|(k, _)| k.clone()).collect())),
-            (Value::Dict(dict), "values") => Ok(Value::list(dict.borrow().entries.iter().map(|(_, v)| v.clone()).collect())),
+            (Value::Dict(dict), "keys") => Ok(Value::list(
+                dict.borrow()
+                    .entries
+                    .iter()
+                    .map(|(k, _)| k.clone())
+                    .collect(),
+            )),
+            (Value::Dict(dict), "values") => Ok(Value::list(
+                dict.borrow()
+                    .entries
+                    .iter()
+                    .map(|(_, v)| v.clone())
+                    .collect(),
+            )),
             (Value::Dict(dict), "items") => {
                 self.reserve(2 * dict.borrow().entries.len() as u64, line)?;
-                Ok(Value::list(dict.borrow().entries.iter().map(|(k, v)| Value::tuple(vec![k.clone(), v.clone()])).collect()))
+                Ok(Value::list(
+                    dict.borrow()
+                        .entries
+                        .iter()
+                        .map(|(k, v)| Value::tuple(vec![k.clone(), v.clone()]))
+                        .collect(),
+                ))
             }
             (Value::Dict(dict), "update") => {
-                let Some(Value::Dict(other)) = next() else { return Err(wrong()) };
+                let Some(Value::Dict(other)) = next() else {
+                    return Err(wrong());
+                };
                 let entries = other.borrow().entries.clone();
                 for (name, value) in entries {
                     self.cycles.note(object, &value);
@@ -224,7 +314,11 @@ impl Interpreter {
                 }
                 self.reserve(copy.entries.len() as u64, line)?;
                 let copy = Rc::new(std::cell::RefCell::new(copy));
-                Ok(if matches!(object, Value::Dict(_)) { Value::Dict(copy) } else { Value::Set(copy) })
+                Ok(if matches!(object, Value::Dict(_)) {
+                    Value::Dict(copy)
+                } else {
+                    Value::Set(copy)
+                })
             }
             (Value::Str(text), method) => {
                 let mut strings = Vec::new();
@@ -237,7 +331,12 @@ impl Interpreter {
                             let part = self.text(&other, line)?;
                             strings.push(part.as_str().into());
                         }
-                        other => return Err(type_error(&format!("`{method}` takes strings, not a {}", other.type_name()))),
+                        other => {
+                            return Err(type_error(&format!(
+                                "`{method}` takes strings, not a {}",
+                                other.type_name()
+                            )));
+                        }
                     }
                 }
                 let one = |at: usize| strings.get(at).map(|s| s.to_string()).ok_or_else(wrong);
@@ -253,7 +352,9 @@ impl Interpreter {
                     "split" => {
                         self.reserve(text.len() as u64, line)?;
                         let parts: Vec<Value> = match strings.first() {
-                            Some(separator) if !separator.is_empty() => text.split(&**separator).map(Value::str).collect(),
+                            Some(separator) if !separator.is_empty() => {
+                                text.split(&**separator).map(Value::str).collect()
+                            }
                             _ => text.split_whitespace().map(Value::str).collect(),
                         };
                         Value::list(parts)
@@ -277,7 +378,13 @@ impl Interpreter {
                         self.reserve(length / 8 + 1, line)?;
                         Value::str(&parts.join(text))
                     }
-                    "format" => return Err(Failure::unsupported("unsupported-python", "str.format is not supported", "use an f-string")),
+                    "format" => {
+                        return Err(Failure::unsupported(
+                            "unsupported-python",
+                            "str.format is not supported",
+                            "use an f-string",
+                        ));
+                    }
                     "startswith" => Value::Bool(text.starts_with(&one(0)?)),
                     "endswith" => Value::Bool(text.ends_with(&one(0)?)),
                     "upper" => Value::str(&text.to_uppercase()),
@@ -285,7 +392,9 @@ impl Interpreter {
                     "strip" => Value::str(text.trim()),
                     "count" => Value::Int(text.matches(&one(0)?).count() as i64),
                     "find" => Value::Int(text.find(&one(0)?).map_or(-1, |at| at as i64)),
-                    "isdigit" => Value::Bool(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit())),
+                    "isdigit" => {
+                        Value::Bool(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit()))
+                    }
                     _ => return Err(wrong()),
                 };
                 Ok(result)

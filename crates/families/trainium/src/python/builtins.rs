@@ -11,10 +11,22 @@ use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 
 impl Interpreter {
-    pub(super) fn builtin(&mut self, name: &'static str, arguments: Arguments, line: u32) -> Outcome<Value> {
-        let Arguments { positional, keywords } = arguments;
+    pub(super) fn builtin(
+        &mut self,
+        name: &'static str,
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
+        let Arguments {
+            positional,
+            keywords,
+        } = arguments;
         let count = positional.len();
-        let wrong = || type_error(&format!("`{name}` cannot be called with {count} arguments like these"));
+        let wrong = || {
+            type_error(&format!(
+                "`{name}` cannot be called with {count} arguments like these"
+            ))
+        };
         let first = positional.first();
         let second = positional.get(1);
         let integer = |at: usize| positional.get(at).and_then(Value::as_int).ok_or_else(wrong);
@@ -33,7 +45,11 @@ impl Interpreter {
                     _ => return Err(wrong()),
                 };
                 if step == 0 {
-                    return Err(Failure::python("value-error", "a range has step 0", "use another step"));
+                    return Err(Failure::python(
+                        "value-error",
+                        "a range has step 0",
+                        "use another step",
+                    ));
                 }
                 Value::Range(start, stop, step, kind)
             }
@@ -48,14 +64,22 @@ impl Interpreter {
             }),
             "int" => match first {
                 Some(Value::Str(text)) => text.trim().parse().map(Value::Int).map_err(|_| {
-                    Failure::python("value-error", "the string is no whole number", "pass digits")
+                    Failure::python(
+                        "value-error",
+                        "the string is no whole number",
+                        "pass digits",
+                    )
                 })?,
                 Some(value) => match value.as_int() {
                     Some(value) => Value::Int(value),
                     None => {
                         let number = value.as_number().ok_or_else(wrong)?;
                         if !number.is_finite() || number.abs() > 9e18 {
-                            return Err(Failure::python("overflow-error", "the number does not fit 64 bits", "check the number"));
+                            return Err(Failure::python(
+                                "overflow-error",
+                                "the number does not fit 64 bits",
+                                "check the number",
+                            ));
                         }
                         Value::Int(number as i64)
                     }
@@ -84,7 +108,12 @@ impl Interpreter {
             "abs" => match first.ok_or_else(wrong)? {
                 Value::Float(value) => Value::Float(value.abs()),
                 Value::Tensor(_) => return Err(type_error("use nl.abs for tensors")),
-                value => Value::Int(value.as_int().and_then(i64::checked_abs).ok_or_else(wrong)?),
+                value => Value::Int(
+                    value
+                        .as_int()
+                        .and_then(i64::checked_abs)
+                        .ok_or_else(wrong)?,
+                ),
             },
             "round" => {
                 let number = first.and_then(Value::as_number).ok_or_else(wrong)?;
@@ -98,20 +127,33 @@ impl Interpreter {
                 }
             }
             "divmod" => {
-                let pair = [super::tree::Binary::FloorDivide, super::tree::Binary::Modulo];
+                let pair = [
+                    super::tree::Binary::FloorDivide,
+                    super::tree::Binary::Modulo,
+                ];
                 let mut parts = Vec::new();
                 for operator in pair {
-                    let (a, b) = (first.cloned().ok_or_else(wrong)?, second.cloned().ok_or_else(wrong)?);
+                    let (a, b) = (
+                        first.cloned().ok_or_else(wrong)?,
+                        second.cloned().ok_or_else(wrong)?,
+                    );
                     parts.push(self.binary(operator, a, b, line)?);
                 }
                 Value::tuple(parts)
             }
             "pow" => {
-                let (a, b) = (first.cloned().ok_or_else(wrong)?, second.cloned().ok_or_else(wrong)?);
+                let (a, b) = (
+                    first.cloned().ok_or_else(wrong)?,
+                    second.cloned().ok_or_else(wrong)?,
+                );
                 self.binary(super::tree::Binary::Power, a, b, line)?
             }
             "min" | "max" => {
-                let items = if count == 1 { self.iterate(first.ok_or_else(wrong)?, line)? } else { positional.clone() };
+                let items = if count == 1 {
+                    self.iterate(first.ok_or_else(wrong)?, line)?
+                } else {
+                    positional.clone()
+                };
                 self.steps += items.len() as u64;
                 let mut best: Option<Value> = None;
                 for item in items {
@@ -124,8 +166,18 @@ impl Interpreter {
                         best = Some(item);
                     }
                 }
-                best.or_else(|| keywords.into_iter().find(|(k, _)| &**k == "default").map(|(_, v)| v)).ok_or_else(|| {
-                    Failure::python("value-error", format!("{name} of nothing"), "pass at least one value")
+                best.or_else(|| {
+                    keywords
+                        .into_iter()
+                        .find(|(k, _)| &**k == "default")
+                        .map(|(_, v)| v)
+                })
+                .ok_or_else(|| {
+                    Failure::python(
+                        "value-error",
+                        format!("{name} of nothing"),
+                        "pass at least one value",
+                    )
                 })?
             }
             "sum" => {
@@ -204,10 +256,24 @@ impl Interpreter {
                 Value::Slice(Rc::new(Items(parts)))
             }
             "enumerate" => {
-                let start = second.or(keywords.iter().find(|(k, _)| &**k == "start").map(|(_, v)| v)).map_or(Some(0), Value::as_int).ok_or_else(wrong)?;
+                let start = second
+                    .or(keywords
+                        .iter()
+                        .find(|(k, _)| &**k == "start")
+                        .map(|(_, v)| v))
+                    .map_or(Some(0), Value::as_int)
+                    .ok_or_else(wrong)?;
                 let items = self.iterate(first.ok_or_else(wrong)?, line)?;
                 self.reserve(2 * items.len() as u64, line)?;
-                Value::list(items.into_iter().enumerate().map(|(i, v)| Value::tuple(vec![Value::Int(start.saturating_add(i as i64)), v])).collect())
+                Value::list(
+                    items
+                        .into_iter()
+                        .enumerate()
+                        .map(|(i, v)| {
+                            Value::tuple(vec![Value::Int(start.saturating_add(i as i64)), v])
+                        })
+                        .collect(),
+                )
             }
             "zip" => {
                 let mut columns = Vec::new();
@@ -216,7 +282,11 @@ impl Interpreter {
                 }
                 let rows = columns.iter().map(Vec::len).min().unwrap_or(0);
                 self.reserve((rows * count) as u64, line)?;
-                Value::list((0..rows).map(|row| Value::tuple(columns.iter().map(|c| c[row].clone()).collect())).collect())
+                Value::list(
+                    (0..rows)
+                        .map(|row| Value::tuple(columns.iter().map(|c| c[row].clone()).collect()))
+                        .collect(),
+                )
             }
             "map" | "filter" => {
                 let function = first.ok_or_else(wrong)?.clone();
@@ -237,7 +307,14 @@ impl Interpreter {
                         }
                         continue;
                     }
-                    let result = self.call(&function, Arguments { positional: arguments, keywords: Vec::new() }, line)?;
+                    let result = self.call(
+                        &function,
+                        Arguments {
+                            positional: arguments,
+                            keywords: Vec::new(),
+                        },
+                        line,
+                    )?;
                     if name == "map" {
                         items.push(result);
                     } else if self.truth(&result)? {
@@ -256,13 +333,27 @@ impl Interpreter {
                 };
                 for item in items {
                     self.step(line)?;
-                    total = self.call(&function, Arguments { positional: vec![total, item], keywords: Vec::new() }, line)?;
+                    total = self.call(
+                        &function,
+                        Arguments {
+                            positional: vec![total, item],
+                            keywords: Vec::new(),
+                        },
+                        line,
+                    )?;
                 }
                 total
             }
             "mul" | "operator_add" => {
-                let operator = if name == "mul" { super::tree::Binary::Multiply } else { super::tree::Binary::Add };
-                let (a, b) = (first.cloned().ok_or_else(wrong)?, second.cloned().ok_or_else(wrong)?);
+                let operator = if name == "mul" {
+                    super::tree::Binary::Multiply
+                } else {
+                    super::tree::Binary::Add
+                };
+                let (a, b) = (
+                    first.cloned().ok_or_else(wrong)?,
+                    second.cloned().ok_or_else(wrong)?,
+                );
                 self.binary(operator, a, b, line)?
             }
             "reversed" => {
@@ -285,9 +376,15 @@ impl Interpreter {
             "type" => Value::Type(first.ok_or_else(wrong)?.type_name()),
             "callable" => Value::Bool(first.is_some_and(|v| v.type_name() == "function")),
             "hasattr" | "getattr" => {
-                let (Some(object), Some(Value::Str(attribute))) = (first, second) else { return Err(wrong()) };
+                let (Some(object), Some(Value::Str(attribute))) = (first, second) else {
+                    return Err(wrong());
+                };
                 if attribute.starts_with("__") {
-                    return Err(Failure::unsupported("unsupported-python", format!("the name `{attribute}` is not available in kernels"), "use the interfaces of NKI"));
+                    return Err(Failure::unsupported(
+                        "unsupported-python",
+                        format!("the name `{attribute}` is not available in kernels"),
+                        "use the interfaces of NKI",
+                    ));
                 }
                 match (self.attribute(object, attribute), name, positional.get(2)) {
                     (result, "hasattr", _) => Value::Bool(result.is_ok()),
@@ -308,15 +405,28 @@ impl Interpreter {
         })
     }
 
-    pub(super) fn sorted(&mut self, value: &Value, keywords: &[(Rc<str>, Value)], line: u32) -> Outcome<Vec<Value>> {
+    pub(super) fn sorted(
+        &mut self,
+        value: &Value,
+        keywords: &[(Rc<str>, Value)],
+        line: u32,
+    ) -> Outcome<Vec<Value>> {
         let items = self.iterate(value, line)?;
         let mut keyed = Vec::with_capacity(items.len());
-        let key = keywords.iter().find(|(name, _)| &**name == "key").map(|(_, v)| v.clone());
+        let key = keywords
+            .iter()
+            .find(|(name, _)| &**name == "key")
+            .map(|(_, v)| v.clone());
         for item in items {
             let rank = match &key {
-                Some(key) if !matches!(key, Value::None) => {
-                    self.call(key, Arguments { positional: vec![item.clone()], keywords: Vec::new() }, line)?
-                }
+                Some(key) if !matches!(key, Value::None) => self.call(
+                    key,
+                    Arguments {
+                        positional: vec![item.clone()],
+                        keywords: Vec::new(),
+                    },
+                    line,
+                )?,
                 _ => item.clone(),
             };
             keyed.push((rank, item));
@@ -330,7 +440,8 @@ impl Interpreter {
                 let (mut i, mut j) = (0, 0);
                 while i < left.len() || j < right.len() {
                     self.step(line)?;
-                    let take_right = i >= left.len() || (j < right.len() && self.less(&right[j].0, &left[i].0)?);
+                    let take_right = i >= left.len()
+                        || (j < right.len() && self.less(&right[j].0, &left[i].0)?);
                     if take_right {
                         merged.push(right[j].clone());
                         j += 1;
@@ -354,22 +465,42 @@ impl Interpreter {
 
     /// Functions of NumPy and `math` called with plain numbers and lists. `None` where a tensor
     /// is among the arguments, or the interface is one of the device.
-    pub(super) fn host_call(&mut self, api: &'static Api, arguments: &Arguments) -> Outcome<Option<Value>> {
+    pub(super) fn host_call(
+        &mut self,
+        api: &'static Api,
+        arguments: &Arguments,
+    ) -> Outcome<Option<Value>> {
         let host = matches!(api.module, "np" | "math");
-        let tensors = arguments.positional.iter().chain(arguments.keywords.iter().map(|(_, v)| v)).any(|v| matches!(v, Value::Tensor(_)));
+        let tensors = arguments
+            .positional
+            .iter()
+            .chain(arguments.keywords.iter().map(|(_, v)| v))
+            .any(|v| matches!(v, Value::Tensor(_)));
         if !host {
             return Ok(None);
         }
         if tensors {
             return Err(Failure::unsupported(
                 "numpy-on-tensor",
-                format!("{} cannot be called on a tensor of the device", api.full_name()),
-                format!("use nl.{} or an instruction of nisa; NumPy's functions serve as op= only", api.name),
+                format!(
+                    "{} cannot be called on a tensor of the device",
+                    api.full_name()
+                ),
+                format!(
+                    "use nl.{} or an instruction of nisa; NumPy's functions serve as op= only",
+                    api.name
+                ),
             ));
         }
         let number = |at: usize| arguments.positional.get(at).and_then(Value::as_number);
         let wrong = || type_error(&format!("{} cannot be called like this", api.full_name()));
-        let keyword = |name: &str| arguments.keywords.iter().find(|(k, _)| &**k == name).map(|(_, v)| v);
+        let keyword = |name: &str| {
+            arguments
+                .keywords
+                .iter()
+                .find(|(k, _)| &**k == name)
+                .map(|(_, v)| v)
+        };
         let unary: Option<fn(f64) -> f64> = match api.name {
             "sqrt" => Some(f64::sqrt),
             "exp" => Some(f64::exp),
@@ -384,15 +515,25 @@ impl Interpreter {
         };
         if let (Some(f), Some(x)) = (unary, number(0)) {
             if api.name == "log" && number(1).is_some() {
-                return Ok(Some(Value::Float(x.ln() / number(1).unwrap_or(f64::NAN).ln())));
+                return Ok(Some(Value::Float(
+                    x.ln() / number(1).unwrap_or(f64::NAN).ln(),
+                )));
             }
             if api.module == "math" && !f(x).is_finite() && x.is_finite() {
-                return Err(Failure::python("value-error", "math domain error", "check the argument"));
+                return Err(Failure::python(
+                    "value-error",
+                    "math domain error",
+                    "check the argument",
+                ));
             }
             return Ok(Some(Value::Float(f(x))));
         }
         let whole = |value: f64| {
-            if value.abs() < 9e18 { Ok(Value::Int(value as i64)) } else { Err(wrong()) }
+            if value.abs() < 9e18 {
+                Ok(Value::Int(value as i64))
+            } else {
+                Err(wrong())
+            }
         };
         let result = match (api.name, number(0), number(1)) {
             ("ceil", Some(x), _) if api.module == "math" => whole(x.ceil())?,
@@ -414,7 +555,9 @@ impl Interpreter {
                 }
                 whole(a as f64)?
             }
-            ("isclose", Some(x), Some(y)) => Value::Bool((x - y).abs() <= 1e-9 * x.abs().max(y.abs())),
+            ("isclose", Some(x), Some(y)) => {
+                Value::Bool((x - y).abs() <= 1e-9 * x.abs().max(y.abs()))
+            }
             ("log10", Some(x), _) => Value::Float(x.log10()),
             ("prod" | "sum" | "max" | "min", ..) => {
                 let items = self.iterate(arguments.positional.first().ok_or_else(wrong)?, 0)?;
@@ -425,7 +568,13 @@ impl Interpreter {
                     let value = item.as_number().ok_or_else(wrong)?;
                     whole_numbers &= item.as_int().is_some();
                     let int = item.as_int().unwrap_or(0);
-                    exact = exact.and_then(|e| if api.name == "prod" { e.checked_mul(int) } else { e.checked_add(int) });
+                    exact = exact.and_then(|e| {
+                        if api.name == "prod" {
+                            e.checked_mul(int)
+                        } else {
+                            e.checked_add(int)
+                        }
+                    });
                     total = Some(match (api.name, total) {
                         (_, None) => value,
                         ("prod", Some(t)) => t * value,
@@ -443,8 +592,14 @@ impl Interpreter {
                     Value::Float(total)
                 }
             }
-            ("identity" | "eye" | "zeros" | "ones" | "full" | "array" | "arange" | "tril" | "triu", ..) => {
-                return self.host_array(api.name, arguments, keyword("dtype")).map(Some);
+            (
+                "identity" | "eye" | "zeros" | "ones" | "full" | "array" | "arange" | "tril"
+                | "triu",
+                ..,
+            ) => {
+                return self
+                    .host_array(api.name, arguments, keyword("dtype"))
+                    .map(Some);
             }
             ("dtype", ..) => match arguments.positional.first() {
                 Some(value) => Value::Dtype(crate::api::dtype_of(value).ok_or_else(wrong)?),
@@ -455,8 +610,19 @@ impl Interpreter {
         Ok(Some(result))
     }
 
-    fn host_array(&mut self, name: &str, arguments: &Arguments, dtype: Option<&Value>) -> Outcome<Value> {
-        let wrong = || Failure::unsupported("unsupported-numpy", format!("np.{name} cannot be called like this in a kernel"), "constants are made with np.identity, zeros, ones, full, arange or array of numbers");
+    fn host_array(
+        &mut self,
+        name: &str,
+        arguments: &Arguments,
+        dtype: Option<&Value>,
+    ) -> Outcome<Value> {
+        let wrong = || {
+            Failure::unsupported(
+                "unsupported-numpy",
+                format!("np.{name} cannot be called like this in a kernel"),
+                "constants are made with np.identity, zeros, ones, full, arange or array of numbers",
+            )
+        };
         let argument = |at: usize| arguments.positional.get(at);
         let position = match name {
             "full" => 2,
@@ -467,22 +633,38 @@ impl Interpreter {
             Some(value) => crate::api::dtype_of(value).ok_or_else(wrong)?,
             None => Dtype::Float32,
         };
-        let size = |at: usize| argument(at).and_then(Value::as_int).and_then(|n| usize::try_from(n).ok());
+        let size = |at: usize| {
+            argument(at)
+                .and_then(Value::as_int)
+                .and_then(|n| usize::try_from(n).ok())
+        };
         let (shape, data): (Vec<usize>, Vec<f32>) = match name {
             "identity" | "eye" => {
                 let n = size(0).filter(|n| *n <= 4096).ok_or_else(wrong)?;
                 self.reserve((n * n) as u64, 0)?;
-                (vec![n, n], (0..n * n).map(|i| if i / n == i % n { 1.0 } else { 0.0 }).collect())
+                (
+                    vec![n, n],
+                    (0..n * n)
+                        .map(|i| if i / n == i % n { 1.0 } else { 0.0 })
+                        .collect(),
+                )
             }
             "zeros" | "ones" | "full" => {
                 let shape = match argument(0).ok_or_else(wrong)? {
                     value if value.as_int().is_some() => vec![size(0).ok_or_else(wrong)?],
                     value => {
                         let items = self.iterate(value, 0)?;
-                        items.iter().map(|v| v.as_int().and_then(|n| usize::try_from(n).ok())).collect::<Option<_>>().ok_or_else(wrong)?
+                        items
+                            .iter()
+                            .map(|v| v.as_int().and_then(|n| usize::try_from(n).ok()))
+                            .collect::<Option<_>>()
+                            .ok_or_else(wrong)?
                     }
                 };
-                let count = shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b)).ok_or_else(wrong)?;
+                let count = shape
+                    .iter()
+                    .try_fold(1usize, |a, b| a.checked_mul(*b))
+                    .ok_or_else(wrong)?;
                 self.reserve(count as u64, 0)?;
                 let value = match name {
                     "zeros" => 0.0,
@@ -502,8 +684,12 @@ impl Interpreter {
                 (vec![count], (start..stop).map(|v| v as f32).collect())
             }
             "tril" | "triu" => {
-                let Some(Value::Host(array)) = argument(0) else { return Err(wrong()) };
-                let &[rows, columns] = &array.shape[..] else { return Err(wrong()) };
+                let Some(Value::Host(array)) = argument(0) else {
+                    return Err(wrong());
+                };
+                let &[rows, columns] = &array.shape[..] else {
+                    return Err(wrong());
+                };
                 let mut data = array.data.clone();
                 for i in 0..rows {
                     for j in 0..columns {
@@ -535,7 +721,9 @@ impl Interpreter {
                 }
                 self.reserve(rows.len() as u64, 0)?;
                 let shape = match columns {
-                    Some(columns) if columns * items.len() == rows.len() => vec![items.len(), columns],
+                    Some(columns) if columns * items.len() == rows.len() => {
+                        vec![items.len(), columns]
+                    }
                     Some(_) => return Err(wrong()),
                     None => vec![rows.len()],
                 };
@@ -547,14 +735,22 @@ impl Interpreter {
     }
 }
 
-pub(super) fn host_method(array: &Rc<HostArray>, name: &str, arguments: &Arguments) -> Outcome<Value> {
+pub(super) fn host_method(
+    array: &Rc<HostArray>,
+    name: &str,
+    arguments: &Arguments,
+) -> Outcome<Value> {
     let wrong = || type_error("arrays of the host have astype and reshape only");
     let first = arguments.positional.first().ok_or_else(wrong)?;
     match name {
         "astype" => {
             let dtype = crate::api::dtype_of(first).ok_or_else(wrong)?;
             let data = array.data.iter().map(|v| dtype.round(*v)).collect();
-            Ok(Value::Host(Rc::new(HostArray { shape: array.shape.clone(), dtype, data })))
+            Ok(Value::Host(Rc::new(HostArray {
+                shape: array.shape.clone(),
+                dtype,
+                data,
+            })))
         }
         "reshape" => {
             let sizes: Vec<Value> = match first {
@@ -562,12 +758,20 @@ pub(super) fn host_method(array: &Rc<HostArray>, name: &str, arguments: &Argumen
                 Value::List(list) => list.borrow().0.clone(),
                 _ => arguments.positional.clone(),
             };
-            let shape: Vec<usize> = sizes.iter().map(|v| v.as_int().and_then(|n| usize::try_from(n).ok())).collect::<Option<_>>().ok_or_else(wrong)?;
+            let shape: Vec<usize> = sizes
+                .iter()
+                .map(|v| v.as_int().and_then(|n| usize::try_from(n).ok()))
+                .collect::<Option<_>>()
+                .ok_or_else(wrong)?;
             let count = shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b));
             if count != Some(array.data.len()) {
                 return Err(wrong());
             }
-            Ok(Value::Host(Rc::new(HostArray { shape, dtype: array.dtype, data: array.data.clone() })))
+            Ok(Value::Host(Rc::new(HostArray {
+                shape,
+                dtype: array.dtype,
+                data: array.data.clone(),
+            })))
         }
         _ => Err(wrong()),
     }

@@ -29,7 +29,9 @@ impl Interpreter {
         let mut evaluated = Arguments::default();
         for argument in arguments {
             match argument {
-                Argument::Positional(node) => evaluated.positional.push(self.evaluate(node, frame)?),
+                Argument::Positional(node) => {
+                    evaluated.positional.push(self.evaluate(node, frame)?)
+                }
                 Argument::Keyword(name, node) => {
                     let value = self.evaluate(node, frame)?;
                     evaluated.keywords.push((Rc::clone(name), value));
@@ -53,14 +55,21 @@ impl Interpreter {
             }
         }
         self.device.line = line;
-        let result = self.call(&function, evaluated, line).map_err(|f| f.at(line));
+        let result = self
+            .call(&function, evaluated, line)
+            .map_err(|f| f.at(line));
         // Calls change the line; what follows belongs to this one again.
         self.device.line = line;
         result
     }
 
     /// Calls a value.
-    pub(crate) fn call(&mut self, function: &Value, arguments: Arguments, line: u32) -> Outcome<Value> {
+    pub(crate) fn call(
+        &mut self,
+        function: &Value,
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
         match function {
             Value::Function(closure) => self.call_closure(closure, arguments, line),
             Value::Api(api) => {
@@ -73,19 +82,30 @@ impl Interpreter {
             Value::Builtin(name) => self.builtin(name, arguments, line),
             Value::Type(name) => self.builtin(name, arguments, line),
             Value::Bound(bound) => self.method(&bound.0, &bound.1, arguments, line),
-            Value::ScalarOf(dtype) => match arguments.positional.first().and_then(Value::as_number) {
-                Some(number) if dtype.is_integer() => Ok(Value::Int(dtype.round(number as f32) as i64)),
+            Value::ScalarOf(dtype) => match arguments.positional.first().and_then(Value::as_number)
+            {
+                Some(number) if dtype.is_integer() => {
+                    Ok(Value::Int(dtype.round(number as f32) as i64))
+                }
                 Some(number) => Ok(Value::Float(f64::from(dtype.round(number as f32)))),
                 None => Err(type_error("a NumPy scalar is made from one number")),
             },
             Value::Dtype(dtype) => self.call(&Value::ScalarOf(*dtype), arguments, line),
             // `context:` constants are entered with `with`, and called first.
             Value::Symbol(name) if name.starts_with("context:") => Ok(function.clone()),
-            other => Err(type_error(&format!("a {} cannot be called", other.type_name()))),
+            other => Err(type_error(&format!(
+                "a {} cannot be called",
+                other.type_name()
+            ))),
         }
     }
 
-    fn call_closure(&mut self, closure: &Rc<Closure>, arguments: Arguments, line: u32) -> Outcome<Value> {
+    fn call_closure(
+        &mut self,
+        closure: &Rc<Closure>,
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
         let code = Rc::clone(&closure.code);
         let mut slots = vec![Value::Unbound; code.slots as usize];
         let mut positional = arguments.positional.into_iter();
@@ -105,11 +125,21 @@ impl Interpreter {
         match code.rest {
             Some(slot) => slots[slot as usize] = Value::tuple(extra),
             None if extra.is_empty() => {}
-            None => return Err(wrong(format!("takes {} arguments, not {}", code.positional.len(), code.positional.len() + extra.len()))),
+            None => {
+                return Err(wrong(format!(
+                    "takes {} arguments, not {}",
+                    code.positional.len(),
+                    code.positional.len() + extra.len()
+                )));
+            }
         }
         let mut rest = Dict::default();
         for (name, value) in arguments.keywords {
-            let parameter = code.positional.iter().chain(&code.keyword_only).find(|p| p.name == name);
+            let parameter = code
+                .positional
+                .iter()
+                .chain(&code.keyword_only)
+                .find(|p| p.name == name);
             match parameter {
                 Some(parameter) => {
                     let slot = &mut slots[parameter.slot as usize];
@@ -127,7 +157,12 @@ impl Interpreter {
         if let Some(slot) = code.keywords {
             slots[slot as usize] = Value::Dict(Rc::new(RefCell::new(rest)));
         }
-        for (parameter, default) in code.positional.iter().chain(&code.keyword_only).zip(&closure.defaults.0) {
+        for (parameter, default) in code
+            .positional
+            .iter()
+            .chain(&code.keyword_only)
+            .zip(&closure.defaults.0)
+        {
             let slot = &mut slots[parameter.slot as usize];
             if matches!(slot, Value::Unbound) {
                 if matches!(default, Value::Unbound) {
@@ -143,7 +178,10 @@ impl Interpreter {
                 view.storage.producer.set(None);
             }
         }
-        let frame = Rc::new(Frame { slots: RefCell::new(Items(slots)), parent: closure.parent.clone() });
+        let frame = Rc::new(Frame {
+            slots: RefCell::new(Items(slots)),
+            parent: closure.parent.clone(),
+        });
         let result = match &code.value {
             Some(node) => self.evaluate(node, &frame),
             None => self.block(&code.body, &frame).map(|flow| match flow {
@@ -182,7 +220,13 @@ impl Interpreter {
         let slot = self.module.names.iter().position(|name| &**name == entry)?;
         match self.globals.slots.borrow().0.get(slot)? {
             Value::Function(closure) => Some(
-                closure.code.positional.iter().chain(&closure.code.keyword_only).map(|p| Rc::clone(&p.name)).collect(),
+                closure
+                    .code
+                    .positional
+                    .iter()
+                    .chain(&closure.code.keyword_only)
+                    .map(|p| Rc::clone(&p.name))
+                    .collect(),
             ),
             _ => None,
         }
@@ -204,10 +248,15 @@ fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -
     let positions = names.iter().filter(|(_, open)| *open).count();
     let given = arguments.positional.len();
     let full = || api.full_name();
-    if given > positions && !(positions == 0 && given <= names.len() && dialect == crate::api::Dialect::V1) {
+    if given > positions
+        && !(positions == 0 && given <= names.len() && dialect == crate::api::Dialect::V1)
+    {
         return Err(Failure::python(
             "type-error",
-            format!("{} takes {positions} positional arguments, not {given}", full()),
+            format!(
+                "{} takes {positions} positional arguments, not {given}",
+                full()
+            ),
             format!("its parameters are: {}", api.parameters),
         ));
     }
@@ -224,7 +273,10 @@ fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -
                     "remove one of them",
                 ));
             }
-            None if matches!(&*name, "name" | "dge_mode" | "priority_class" | "unique_indices") => {}
+            None if matches!(
+                &*name,
+                "name" | "dge_mode" | "priority_class" | "unique_indices"
+            ) => {}
             None => {
                 return Err(Failure::python(
                     "unexpected-argument",
@@ -234,5 +286,9 @@ fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -
             }
         }
     }
-    Ok(Bound { api, names: names.into_iter().map(|(name, _)| name).collect(), values })
+    Ok(Bound {
+        api,
+        names: names.into_iter().map(|(name, _)| name).collect(),
+        values,
+    })
 }

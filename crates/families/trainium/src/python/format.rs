@@ -37,12 +37,22 @@ impl Interpreter {
         Ok(out)
     }
 
-    pub(super) fn format_pieces(&mut self, pieces: &[Piece], frame: &Rc<Frame>, line: u32) -> Outcome<Value> {
+    pub(super) fn format_pieces(
+        &mut self,
+        pieces: &[Piece],
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<Value> {
         let mut out = String::new();
         for piece in pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::Value { node, repr, debug, format } => {
+                Piece::Value {
+                    node,
+                    repr,
+                    debug,
+                    format,
+                } => {
                     let value = self.evaluate(node, frame)?;
                     if let Some(debug) = debug {
                         out.push_str(debug);
@@ -98,7 +108,11 @@ impl Interpreter {
         }
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         rest = &rest[digits.len()..];
-        let width = if digits.is_empty() { 0 } else { digits.parse::<usize>().map_err(|_| bad())? };
+        let width = if digits.is_empty() {
+            0
+        } else {
+            digits.parse::<usize>().map_err(|_| bad())?
+        };
         let grouped = rest.starts_with(',');
         rest = rest.trim_start_matches(',');
         let mut precision = None;
@@ -108,11 +122,18 @@ impl Interpreter {
             rest = &after[digits.len()..];
         }
         if width > MAXIMUM_WIDTH || precision.is_some_and(|p| p > 50) {
-            return Err(Failure::new(FailureKind::Limit, "memory-limit", "a format is too wide", "use a smaller width"));
+            return Err(Failure::new(
+                FailureKind::Limit,
+                "memory-limit",
+                "a format is too wide",
+                "use a smaller width",
+            ));
         }
         let number = value.as_number();
         let mut text = match (rest, number) {
-            ("d", Some(n)) | ("", Some(n)) if value.as_int().is_some() && precision.is_none() => format!("{}", n as i64),
+            ("d", Some(n)) | ("", Some(n)) if value.as_int().is_some() && precision.is_none() => {
+                format!("{}", n as i64)
+            }
             ("f", Some(n)) => format!("{n:.*}", precision.unwrap_or(6)),
             ("e", Some(n)) => format!("{n:.*e}", precision.unwrap_or(6)),
             ("g" | "", Some(n)) => match precision {
@@ -135,7 +156,11 @@ impl Interpreter {
             text.insert(0, '+');
         }
         if grouped {
-            let (head, tail) = text.split_once('.').map_or((text.clone(), String::new()), |(h, t)| (h.to_owned(), format!(".{t}")));
+            let (head, tail) = text
+                .split_once('.')
+                .map_or((text.clone(), String::new()), |(h, t)| {
+                    (h.to_owned(), format!(".{t}"))
+                });
             let mut with = String::new();
             for (position, character) in head.chars().enumerate() {
                 if position > 0 && (head.len() - position) % 3 == 0 && character.is_ascii_digit() {
@@ -147,11 +172,13 @@ impl Interpreter {
         }
         let missing = width.saturating_sub(text.chars().count());
         let pad = |count: usize| std::iter::repeat_n(fill, count).collect::<String>();
-        Ok(match align.unwrap_or(if number.is_some() { '>' } else { '<' }) {
-            '<' => text + &pad(missing),
-            '^' => pad(missing / 2) + &text + &pad(missing - missing / 2),
-            _ => pad(missing) + &text,
-        })
+        Ok(
+            match align.unwrap_or(if number.is_some() { '>' } else { '<' }) {
+                '<' => text + &pad(missing),
+                '^' => pad(missing / 2) + &text + &pad(missing - missing / 2),
+                _ => pad(missing) + &text,
+            },
+        )
     }
 }
 
@@ -197,7 +224,12 @@ fn write_repr(value: &Value, depth: u32, out: &mut String) {
             Ok(())
         }
         Value::Tuple(items) => {
-            several(&items.0, "(", if items.0.len() == 1 { ",)" } else { ")" }, out);
+            several(
+                &items.0,
+                "(",
+                if items.0.len() == 1 { ",)" } else { ")" },
+                out,
+            );
             Ok(())
         }
         Value::Dict(dict) => {
@@ -217,7 +249,13 @@ fn write_repr(value: &Value, depth: u32, out: &mut String) {
             Ok(())
         }
         Value::Dtype(dtype) => write!(out, "{}", dtype.name()),
-        Value::Tensor(view) => write!(out, "tensor({:?}, {}, {})", view.shape(), view.dtype.name(), view.buffer().name()),
+        Value::Tensor(view) => write!(
+            out,
+            "tensor({:?}, {}, {})",
+            view.shape(),
+            view.dtype.name(),
+            view.buffer().name()
+        ),
         Value::Range(start, stop, step, _) => write!(out, "range({start}, {stop}, {step})"),
         Value::Api(api) => write!(out, "<{}>", api.full_name()),
         other => write!(out, "<{}>", other.type_name()),

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::tree::{Binary, Built, Clause, Code, Comparison, Expression, Module, Node, Target, Unary};
+use super::tree::{
+    Binary, Built, Clause, Code, Comparison, Expression, Module, Node, Target, Unary,
+};
 use super::value::{Closure, Cycles, Dict, Frame, Items, Value};
 use crate::api::Device;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
@@ -30,7 +32,10 @@ impl Interpreter {
         let slots = vec![Value::Unbound; module.names.len()];
         Self {
             module: Rc::new(module),
-            globals: Rc::new(Frame { slots: RefCell::new(Items(slots)), parent: None }),
+            globals: Rc::new(Frame {
+                slots: RefCell::new(Items(slots)),
+                parent: None,
+            }),
             device,
             steps: 0,
             step_limit,
@@ -59,7 +64,10 @@ impl Interpreter {
             return Err(Failure::new(
                 FailureKind::Limit,
                 "step-limit",
-                format!("the kernel takes more than {} steps of Python", self.step_limit),
+                format!(
+                    "the kernel takes more than {} steps of Python",
+                    self.step_limit
+                ),
                 "make loops finite, and tiles larger so that there are fewer of them",
             )
             .at(line));
@@ -74,7 +82,10 @@ impl Interpreter {
             return Err(Failure::new(
                 FailureKind::Limit,
                 "memory-limit",
-                format!("the kernel builds lists and strings of more than {} items", self.item_limit),
+                format!(
+                    "the kernel builds lists and strings of more than {} items",
+                    self.item_limit
+                ),
                 "build smaller lists; tensors belong on the device",
             )
             .at(line));
@@ -112,12 +123,15 @@ impl Interpreter {
                 let object = self.evaluate(object, frame)?;
                 self.attribute(&object, name).map_err(|f| f.at(line))
             }
-            Expression::Call(function, arguments) => self.call_node(line, function, arguments, frame),
+            Expression::Call(function, arguments) => {
+                self.call_node(line, function, arguments, frame)
+            }
             Expression::Binary(operator, left, right) => {
                 let left = self.evaluate(left, frame)?;
                 let right = self.evaluate(right, frame)?;
                 self.device.line = line;
-                self.binary(*operator, left, right, line).map_err(|f| f.at(line))
+                self.binary(*operator, left, right, line)
+                    .map_err(|f| f.at(line))
             }
             Expression::Compare(first, rest) => {
                 let mut left = self.evaluate(first, frame)?;
@@ -125,7 +139,9 @@ impl Interpreter {
                 for (position, (operator, right)) in rest.iter().enumerate() {
                     let right = self.evaluate(right, frame)?;
                     self.device.line = line;
-                    let one = self.compare(*operator, &left, &right).map_err(|f| f.at(line))?;
+                    let one = self
+                        .compare(*operator, &left, &right)
+                        .map_err(|f| f.at(line))?;
                     if position + 1 == rest.len() && position == 0 {
                         return Ok(one);
                     }
@@ -195,14 +211,22 @@ impl Interpreter {
                                     dict.insert(key, name.clone(), value.clone());
                                 }
                             }
-                            other => return Err(type_error(&format!("** needs a dict, not {}", other.type_name())).at(line)),
+                            other => {
+                                return Err(type_error(&format!(
+                                    "** needs a dict, not {}",
+                                    other.type_name()
+                                ))
+                                .at(line));
+                            }
                         },
                     }
                 }
                 self.reserve(dict.entries.len() as u64, line)?;
                 Ok(Value::Dict(Rc::new(RefCell::new(dict))))
             }
-            Expression::Starred(_) => Err(type_error("a starred expression is not allowed here").at(line)),
+            Expression::Starred(_) => {
+                Err(type_error("a starred expression is not allowed here").at(line))
+            }
             Expression::Comprehension(built, clauses) => {
                 let mut items = Vec::new();
                 let mut dict = Dict::default();
@@ -216,7 +240,11 @@ impl Interpreter {
             Expression::Lambda(code) => self.closure(code, frame),
             Expression::Conditional(test, yes, no) => {
                 let test = self.evaluate(test, frame)?;
-                let chosen = if self.truth(&test).map_err(|f| f.at(line))? { yes } else { no };
+                let chosen = if self.truth(&test).map_err(|f| f.at(line))? {
+                    yes
+                } else {
+                    no
+                };
                 self.evaluate(chosen, frame)
             }
             Expression::Format(pieces) => self.format_pieces(pieces, frame, line),
@@ -229,8 +257,20 @@ impl Interpreter {
         }
     }
 
-    fn read(&mut self, frame: &Rc<Frame>, slot: u32, line: u32, name: Option<&str>) -> Outcome<Value> {
-        let value = frame.slots.borrow().0.get(slot as usize).cloned().unwrap_or(Value::Unbound);
+    fn read(
+        &mut self,
+        frame: &Rc<Frame>,
+        slot: u32,
+        line: u32,
+        name: Option<&str>,
+    ) -> Outcome<Value> {
+        let value = frame
+            .slots
+            .borrow()
+            .0
+            .get(slot as usize)
+            .cloned()
+            .unwrap_or(Value::Unbound);
         match value {
             Value::Unbound => match name {
                 Some(name) => self.unbound_name(name).map_err(|f| f.at(line)),
@@ -322,11 +362,21 @@ impl Interpreter {
             self.cycles.frames.push(Rc::downgrade(frame));
             Some(Rc::clone(frame))
         };
-        Ok(Value::Function(Rc::new(Closure { code: Rc::clone(code), defaults: Items(defaults), parent })))
+        Ok(Value::Function(Rc::new(Closure {
+            code: Rc::clone(code),
+            defaults: Items(defaults),
+            parent,
+        })))
     }
 
     /// Stores a value in a target.
-    pub(super) fn store(&mut self, target: &Target, value: Value, frame: &Rc<Frame>, line: u32) -> Outcome<()> {
+    pub(super) fn store(
+        &mut self,
+        target: &Target,
+        value: Value,
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<()> {
         match target {
             Target::Local(slot) => set(frame, *slot, value),
             Target::Global(slot) => {
@@ -347,7 +397,8 @@ impl Interpreter {
                 let object = self.evaluate(object, frame)?;
                 let index = self.evaluate(index, frame)?;
                 self.device.line = line;
-                self.store_subscript(&object, &index, value).map_err(|f| f.at(line))?;
+                self.store_subscript(&object, &index, value)
+                    .map_err(|f| f.at(line))?;
             }
             Target::Attribute(..) => {
                 return Err(Failure::unsupported(
@@ -399,7 +450,9 @@ impl Interpreter {
             Value::List(list) => !list.borrow().0.is_empty(),
             Value::Tuple(items) => !items.0.is_empty(),
             Value::Dict(dict) | Value::Set(dict) => !dict.borrow().entries.is_empty(),
-            Value::Range(start, stop, step, _) => super::subscripts::range_length(*start, *stop, *step) > 0,
+            Value::Range(start, stop, step, _) => {
+                super::subscripts::range_length(*start, *stop, *step) > 0
+            }
             Value::Tensor(_) => {
                 return Err(Failure::documented(
                     "err_ambiguous_tensor_truth_value",

@@ -29,7 +29,10 @@ pub(crate) fn lower(source: &str) -> Outcome<Module> {
         return Err(Failure::new(
             FailureKind::Syntax,
             "source-too-long",
-            format!("the file has {} bytes, more than {MAXIMUM_SOURCE}", source.len()),
+            format!(
+                "the file has {} bytes, more than {MAXIMUM_SOURCE}",
+                source.len()
+            ),
             "shorten the kernel; loops need not be unrolled by hand",
         ));
     }
@@ -54,7 +57,11 @@ pub(crate) fn lower(source: &str) -> Outcome<Module> {
     let body = &parsed.syntax().body;
     lowering.declare(body);
     let body = lowering.block(body)?;
-    let names = lowering.scopes.pop().map(|scope| scope.names).unwrap_or_default();
+    let names = lowering
+        .scopes
+        .pop()
+        .map(|scope| scope.names)
+        .unwrap_or_default();
     Ok(Module { body, names })
 }
 
@@ -63,7 +70,10 @@ fn check_nesting(source: &str) -> Outcome<()> {
     let mut brackets = 0u32;
     for (number, line) in source.lines().enumerate() {
         let bytes = line.as_bytes();
-        let indent = bytes.iter().take_while(|b| **b == b' ' || **b == b'\t').count();
+        let indent = bytes
+            .iter()
+            .take_while(|b| **b == b' ' || **b == b'\t')
+            .count();
         let mut words = 0u32;
         for byte in bytes {
             match byte {
@@ -76,7 +86,10 @@ fn check_nesting(source: &str) -> Outcome<()> {
             }
         }
         for word in line.split_ascii_whitespace() {
-            if matches!(word, "not" | "lambda" | "lambda:" | "await" | "else" | "-" | "~" | "+") {
+            if matches!(
+                word,
+                "not" | "lambda" | "lambda:" | "await" | "else" | "-" | "~" | "+"
+            ) {
                 words += 1;
             }
         }
@@ -167,7 +180,11 @@ impl Lowering<'_> {
     }
 
     fn refuse(&self, at: TextSize, what: &str, remedy: &str) -> Rc<Failure> {
-        let failure = Failure::unsupported("unsupported-python", format!("{what} is not supported in kernels"), remedy);
+        let failure = Failure::unsupported(
+            "unsupported-python",
+            format!("{what} is not supported in kernels"),
+            remedy,
+        );
         Rc::from(failure.at(self.line(at)))
     }
 
@@ -228,7 +245,9 @@ impl Lowering<'_> {
     fn declare_one(&mut self, statement: &Stmt) {
         match statement {
             Stmt::Assign(node) => {
-                node.targets.iter().for_each(|target| self.declare_target(target));
+                node.targets
+                    .iter()
+                    .for_each(|target| self.declare_target(target));
                 self.declare_walrus(&node.value);
             }
             Stmt::AugAssign(node) => self.declare_target(&node.target),
@@ -315,7 +334,10 @@ impl Lowering<'_> {
                     return if depth == 0 {
                         Expression::Local(slot)
                     } else {
-                        Expression::Outer { depth: depth as u32, slot }
+                        Expression::Outer {
+                            depth: depth as u32,
+                            slot,
+                        }
                     };
                 }
             }
@@ -360,7 +382,11 @@ impl Lowering<'_> {
                 }
                 Target::Unpack(targets, star)
             }
-            other => Target::Refused(self.refuse(other.start(), "this target", "assign to a name or a subscript")),
+            other => Target::Refused(self.refuse(
+                other.start(),
+                "this target",
+                "assign to a name or a subscript",
+            )),
         })
     }
 
@@ -383,7 +409,11 @@ impl Lowering<'_> {
             },
             Stmt::Assign(node) => {
                 let value = self.expression(&node.value)?;
-                let targets = node.targets.iter().map(|t| self.target(t)).collect::<Outcome<_>>()?;
+                let targets = node
+                    .targets
+                    .iter()
+                    .map(|t| self.target(t))
+                    .collect::<Outcome<_>>()?;
                 Action::Assign(targets, value)
             }
             Stmt::AnnAssign(node) => match &node.value {
@@ -407,7 +437,10 @@ impl Lowering<'_> {
                         Some(test) => {
                             let line = self.line(test.start());
                             let test = self.expression(test)?;
-                            vec![Statement { line, kind: Action::If(test, body, rest) }]
+                            vec![Statement {
+                                line,
+                                kind: Action::If(test, body, rest),
+                            }]
                         }
                         None => body,
                     };
@@ -417,7 +450,12 @@ impl Lowering<'_> {
             Stmt::For(node) if !node.is_async => {
                 let iterable = self.expression(&node.iter)?;
                 let target = self.target(&node.target)?;
-                Action::For(target, iterable, self.block(&node.body)?, self.block(&node.orelse)?)
+                Action::For(
+                    target,
+                    iterable,
+                    self.block(&node.body)?,
+                    self.block(&node.orelse)?,
+                )
             }
             Stmt::While(node) => {
                 let test = self.expression(&node.test)?;
@@ -430,12 +468,18 @@ impl Lowering<'_> {
                 }
                 Action::With(items, self.block(&node.body)?)
             }
-            Stmt::Return(node) => {
-                Action::Return(node.value.as_ref().map(|v| self.expression(v)).transpose()?)
-            }
+            Stmt::Return(node) => Action::Return(
+                node.value
+                    .as_ref()
+                    .map(|v| self.expression(v))
+                    .transpose()?,
+            ),
             Stmt::Assert(node) => {
                 let test = self.expression(&node.test)?;
-                Action::Assert(test, node.msg.as_ref().map(|m| self.expression(m)).transpose()?)
+                Action::Assert(
+                    test,
+                    node.msg.as_ref().map(|m| self.expression(m)).transpose()?,
+                )
             }
             Stmt::Raise(node) => {
                 Action::Raise(node.exc.as_ref().map(|e| self.expression(e)).transpose()?)
@@ -444,7 +488,11 @@ impl Lowering<'_> {
                 line = self.line(node.name.start());
                 let target = self.name_target(node.name.id.as_str(), line);
                 if node.is_async {
-                    Action::Refused(self.refuse(node.name.start(), "async", "write a plain function"))
+                    Action::Refused(self.refuse(
+                        node.name.start(),
+                        "async",
+                        "write a plain function",
+                    ))
                 } else {
                     let code = self.function(node)?;
                     Action::Define(target, Rc::new(code))
@@ -463,7 +511,10 @@ impl Lowering<'_> {
                         }
                     };
                     let target = self.name_target(&bound, line);
-                    out.push(Statement { line, kind: Action::Import(target, path) });
+                    out.push(Statement {
+                        line,
+                        kind: Action::Import(target, path),
+                    });
                 }
                 return Ok(());
             }
@@ -477,7 +528,10 @@ impl Lowering<'_> {
                     let name: Rc<str> = alias.name.id.as_str().into();
                     let bound = alias.asname.as_ref().unwrap_or(&alias.name).id.to_string();
                     let target = self.name_target(&bound, line);
-                    out.push(Statement { line, kind: Action::ImportFrom(target, path.clone(), name) });
+                    out.push(Statement {
+                        line,
+                        kind: Action::ImportFrom(target, path.clone(), name),
+                    });
                 }
                 return Ok(());
             }
@@ -488,20 +542,39 @@ impl Lowering<'_> {
                 return Ok(());
             }
             Stmt::Delete(node) => {
-                let targets = node.targets.iter().map(|t| self.target(t)).collect::<Outcome<_>>()?;
+                let targets = node
+                    .targets
+                    .iter()
+                    .map(|t| self.target(t))
+                    .collect::<Outcome<_>>()?;
                 Action::Delete(targets)
             }
             Stmt::Pass(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => Action::Pass,
             Stmt::Break(_) => Action::Break,
             Stmt::Continue(_) => Action::Continue,
             Stmt::ClassDef(node) => {
-                let failure = self.refuse(node.name.start(), "a class", "use plain functions, tuples and dicts");
+                let failure = self.refuse(
+                    node.name.start(),
+                    "a class",
+                    "use plain functions, tuples and dicts",
+                );
                 let target = self.name_target(node.name.id.as_str(), line);
-                let value = Node { line, kind: Expression::Refused(failure) };
+                let value = Node {
+                    line,
+                    kind: Expression::Refused(failure),
+                };
                 Action::Assign(vec![target], value)
             }
-            Stmt::Try(node) => Action::Refused(self.refuse(node.range.start(), "try", "let errors surface; kernels have no exceptions")),
-            other => Action::Refused(self.refuse(other.start(), "this statement", "use for, while, if, assignments and calls")),
+            Stmt::Try(node) => Action::Refused(self.refuse(
+                node.range.start(),
+                "try",
+                "let errors surface; kernels have no exceptions",
+            )),
+            other => Action::Refused(self.refuse(
+                other.start(),
+                "this statement",
+                "use for, while, if, assignments and calls",
+            )),
         };
         out.push(Statement { line, kind });
         Ok(())
@@ -546,20 +619,32 @@ impl Lowering<'_> {
         let count = parameters.posonlyargs.len() + parameters.args.len();
         let mut positional = Vec::new();
         let mut keyword_only = Vec::new();
-        for (position, (parameter, default)) in
-            parameters.iter_non_variadic_params().zip(defaults).enumerate()
+        for (position, (parameter, default)) in parameters
+            .iter_non_variadic_params()
+            .zip(defaults)
+            .enumerate()
         {
             let name = parameter.parameter.name.id.as_str();
             let slot = self.top().slot(name);
-            let parameter = Parameter { name: name.into(), slot, default };
+            let parameter = Parameter {
+                name: name.into(),
+                slot,
+                default,
+            };
             if position < count {
                 positional.push(parameter);
             } else {
                 keyword_only.push(parameter);
             }
         }
-        let rest = parameters.vararg.as_ref().map(|p| self.top().slot(p.name.id.as_str()));
-        let keywords = parameters.kwarg.as_ref().map(|p| self.top().slot(p.name.id.as_str()));
+        let rest = parameters
+            .vararg
+            .as_ref()
+            .map(|p| self.top().slot(p.name.id.as_str()));
+        let keywords = parameters
+            .kwarg
+            .as_ref()
+            .map(|p| self.top().slot(p.name.id.as_str()));
         Code {
             name: name.into(),
             line,
@@ -596,14 +681,24 @@ impl Lowering<'_> {
             Expr::NoneLiteral(_) => Expression::Constant(Value::None),
             Expr::BooleanLiteral(node) => Expression::Constant(Value::Bool(node.value)),
             Expr::EllipsisLiteral(_) => Expression::Constant(Value::Ellipsis),
-            Expr::StringLiteral(node) => Expression::Constant(Value::Str(node.value.to_str().into())),
+            Expr::StringLiteral(node) => {
+                Expression::Constant(Value::Str(node.value.to_str().into()))
+            }
             Expr::NumberLiteral(node) => match &node.value {
                 ast::Number::Int(value) => match value.as_i64() {
                     Some(value) => Expression::Constant(Value::Int(value)),
-                    None => Expression::Refused(self.refuse(expression.start(), "an integer beyond 64 bits", "use a smaller number")),
+                    None => Expression::Refused(self.refuse(
+                        expression.start(),
+                        "an integer beyond 64 bits",
+                        "use a smaller number",
+                    )),
                 },
                 ast::Number::Float(value) => Expression::Constant(Value::Float(*value)),
-                ast::Number::Complex { .. } => Expression::Refused(self.refuse(expression.start(), "a complex number", "keep real and imaginary parts apart")),
+                ast::Number::Complex { .. } => Expression::Refused(self.refuse(
+                    expression.start(),
+                    "a complex number",
+                    "keep real and imaginary parts apart",
+                )),
             },
             Expr::Name(node) => self.name(node.id.as_str(), line),
             Expr::Attribute(node) => {
@@ -621,7 +716,9 @@ impl Lowering<'_> {
                 let mut arguments = Vec::new();
                 for argument in &node.arguments.args {
                     arguments.push(match argument {
-                        Expr::Starred(starred) => Argument::Spread(self.expression(&starred.value)?),
+                        Expr::Starred(starred) => {
+                            Argument::Spread(self.expression(&starred.value)?)
+                        }
                         other => Argument::Positional(self.expression(other)?),
                     });
                 }
@@ -634,9 +731,11 @@ impl Lowering<'_> {
                 }
                 Expression::Call(function, arguments)
             }
-            Expr::BinOp(node) => {
-                Expression::Binary(binary(node.op), self.boxed(&node.left)?, self.boxed(&node.right)?)
-            }
+            Expr::BinOp(node) => Expression::Binary(
+                binary(node.op),
+                self.boxed(&node.left)?,
+                self.boxed(&node.right)?,
+            ),
             Expr::Compare(node) => {
                 let left = self.boxed(&node.left)?;
                 let mut rest = Vec::new();
@@ -670,7 +769,8 @@ impl Lowering<'_> {
                 Expression::Subscript(self.boxed(&node.value)?, self.boxed(&node.slice)?)
             }
             Expr::Slice(node) => {
-                let mut part = |e: &Option<Box<Expr>>| e.as_ref().map(|e| self.boxed(e)).transpose();
+                let mut part =
+                    |e: &Option<Box<Expr>>| e.as_ref().map(|e| self.boxed(e)).transpose();
                 Expression::Slice(part(&node.lower)?, part(&node.upper)?, part(&node.step)?)
             }
             Expr::Tuple(node) => Expression::Tuple(self.nodes(&node.elts)?),
@@ -701,9 +801,16 @@ impl Lowering<'_> {
             })?,
             Expr::DictComp(node) => match &node.key {
                 Some(key) => self.comprehension(&node.generators, |this| {
-                    Ok(Built::Dict(this.expression(key)?, this.expression(&node.value)?))
+                    Ok(Built::Dict(
+                        this.expression(key)?,
+                        this.expression(&node.value)?,
+                    ))
                 })?,
-                None => Expression::Refused(self.refuse(expression.start(), "unpacking in a comprehension", "write a loop")),
+                None => Expression::Refused(self.refuse(
+                    expression.start(),
+                    "unpacking in a comprehension",
+                    "write a loop",
+                )),
             },
             Expr::Lambda(node) => {
                 let empty = ast::Parameters::default();
@@ -734,15 +841,29 @@ impl Lowering<'_> {
                 let value = self.boxed(&node.value)?;
                 Expression::Walrus(self.target(&node.target)?, value)
             }
-            Expr::Yield(_) | Expr::YieldFrom(_) => Expression::Refused(self.refuse(expression.start(), "yield", "return a list")),
-            Expr::Await(_) => Expression::Refused(self.refuse(expression.start(), "await", "call the function directly")),
-            _ => Expression::Refused(self.refuse(expression.start(), "this expression", "use plain numbers, strings, calls and subscripts")),
+            Expr::Yield(_) | Expr::YieldFrom(_) => {
+                Expression::Refused(self.refuse(expression.start(), "yield", "return a list"))
+            }
+            Expr::Await(_) => Expression::Refused(self.refuse(
+                expression.start(),
+                "await",
+                "call the function directly",
+            )),
+            _ => Expression::Refused(self.refuse(
+                expression.start(),
+                "this expression",
+                "use plain numbers, strings, calls and subscripts",
+            )),
         };
         self.depth -= 1;
         Ok(Node { line, kind })
     }
 
-    fn pieces(&mut self, elements: &[ast::InterpolatedStringElement], out: &mut Vec<Piece>) -> Outcome<()> {
+    fn pieces(
+        &mut self,
+        elements: &[ast::InterpolatedStringElement],
+        out: &mut Vec<Piece>,
+    ) -> Outcome<()> {
         for element in elements {
             match element {
                 ast::InterpolatedStringElement::Literal(literal) => {
@@ -751,7 +872,10 @@ impl Lowering<'_> {
                 ast::InterpolatedStringElement::Interpolation(inner) => {
                     let node = self.expression(&inner.expression)?;
                     let debug = inner.debug_text.as_ref().map(|_| {
-                        let text = self.source.get(inner.expression.range().to_std_range()).unwrap_or("");
+                        let text = self
+                            .source
+                            .get(inner.expression.range().to_std_range())
+                            .unwrap_or("");
                         Rc::from(format!("{text}="))
                     });
                     let format = match &inner.format_spec {
@@ -764,7 +888,12 @@ impl Lowering<'_> {
                     };
                     let repr = matches!(inner.conversion, ast::ConversionFlag::Repr)
                         || (debug.is_some() && format.is_none());
-                    out.push(Piece::Value { node, repr, debug, format });
+                    out.push(Piece::Value {
+                        node,
+                        repr,
+                        debug,
+                        format,
+                    });
                 }
             }
         }
@@ -783,7 +912,11 @@ impl Lowering<'_> {
             self.hide(&generator.target);
             let target = self.target(&generator.target)?;
             let conditions = self.nodes(&generator.ifs)?;
-            clauses.push(Clause { target, iterable, conditions });
+            clauses.push(Clause {
+                target,
+                iterable,
+                conditions,
+            });
         }
         let built = build(self)?;
         self.top().overlay.truncate(before);

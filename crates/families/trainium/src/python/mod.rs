@@ -13,6 +13,6 @@ mod subscripts;
 pub(crate) mod tree;
 pub(crate) mod value;
 
+pub(crate) use calls::Arguments;
 pub(crate) use lower::lower;
 pub(crate) use subscripts::slice_bounds;
-pub(crate) use calls::Arguments;

@@ -39,7 +39,10 @@ fn refused(path: &str) -> Box<Failure> {
 
 /// `import path`.
 pub(super) fn import(device: &Device, path: &str) -> Outcome<Value> {
-    let known = MODULES.iter().find(|(known, _)| *known == path).map(|(_, module)| *module);
+    let known = MODULES
+        .iter()
+        .find(|(known, _)| *known == path)
+        .map(|(_, module)| *module);
     match known {
         Some(module) => Ok(Value::Module(module)),
         None => {
@@ -67,13 +70,44 @@ pub(super) fn import_from(device: &Device, path: &str, name: &str) -> Outcome<Va
 /// imports to their harness.
 pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
     const BUILTINS: &[&str] = &[
-        "range", "len", "int", "float", "bool", "str", "repr", "abs", "round", "min", "max", "sum", "any", "all",
-        "tuple", "list", "set", "dict", "slice", "enumerate", "zip", "map", "filter", "reversed", "sorted",
-        "isinstance", "type", "callable", "print", "divmod", "pow", "hasattr", "getattr",
+        "range",
+        "len",
+        "int",
+        "float",
+        "bool",
+        "str",
+        "repr",
+        "abs",
+        "round",
+        "min",
+        "max",
+        "sum",
+        "any",
+        "all",
+        "tuple",
+        "list",
+        "set",
+        "dict",
+        "slice",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "reversed",
+        "sorted",
+        "isinstance",
+        "type",
+        "callable",
+        "print",
+        "divmod",
+        "pow",
+        "hasattr",
+        "getattr",
     ];
     if let Some(name) = BUILTINS.iter().find(|known| **known == name) {
         return Some(match *name {
-            "int" | "float" | "bool" | "str" | "tuple" | "list" | "set" | "dict" | "slice" | "range" => Value::Type(name),
+            "int" | "float" | "bool" | "str" | "tuple" | "list" | "set" | "dict" | "slice"
+            | "range" => Value::Type(name),
             other => Value::Builtin(other),
         });
     }
@@ -85,7 +119,12 @@ pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
         "np" => Value::Module("np"),
         "math" => Value::Module("math"),
         "par_dim" => return attribute(device, "nl", "par_dim").ok(),
-        "AssertionError" | "ValueError" | "NotImplementedError" | "TypeError" | "RuntimeError" | "Exception" => Value::Builtin("repr"),
+        "AssertionError"
+        | "ValueError"
+        | "NotImplementedError"
+        | "TypeError"
+        | "RuntimeError"
+        | "Exception" => Value::Builtin("repr"),
         _ => return None,
     })
 }
@@ -94,12 +133,20 @@ pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
 pub(super) fn attribute(device: &Device, module: &'static str, name: &str) -> Outcome<Value> {
     find(device, module, name).ok_or_else(|| {
         let remedy = match (module, name) {
-            ("nl" | "nisa", _) if device.dialect == Dialect::V2 => "the second dialect of NKI has no such name; check its documentation",
-            ("nl" | "nisa", _) => "the first dialect of NKI has no such name; check its documentation",
+            ("nl" | "nisa", _) if device.dialect == Dialect::V2 => {
+                "the second dialect of NKI has no such name; check its documentation"
+            }
+            ("nl" | "nisa", _) => {
+                "the first dialect of NKI has no such name; check its documentation"
+            }
             ("np", _) => "NumPy's functions serve as op= only; compute with nl and nisa",
             _ => "check the spelling",
         };
-        Failure::unsupported("unknown-name", format!("`{module}.{name}` is not known here"), remedy)
+        Failure::unsupported(
+            "unknown-name",
+            format!("`{module}.{name}` is not known here"),
+            remedy,
+        )
     })
 }
 
@@ -118,18 +165,21 @@ fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
             "isa" => Some(Value::Module("nisa")),
             "typing" => Some(Value::Module("nt")),
             "compiler" => Some(Value::Module("compiler")),
-            "jit" | "trace" | "benchmark" | "baremetal" | "profile" | "simulate_kernel" | "simulate" => Some(Value::Symbol("nki.jit")),
+            "jit" | "trace" | "benchmark" | "baremetal" | "profile" | "simulate_kernel"
+            | "simulate" => Some(Value::Symbol("nki.jit")),
             "tensor" => Some(Value::Type("tensor")),
             _ => None,
         },
         "nl" => match name {
-            "affine_range" | "sequential_range" | "static_range" | "mgrid" | "device_print" => Some(Value::Builtin(match name {
-                "affine_range" => "affine_range",
-                "sequential_range" => "sequential_range",
-                "static_range" => "static_range",
-                "mgrid" => "mgrid",
-                _ => "device_print",
-            })),
+            "affine_range" | "sequential_range" | "static_range" | "mgrid" | "device_print" => {
+                Some(Value::Builtin(match name {
+                    "affine_range" => "affine_range",
+                    "sequential_range" => "sequential_range",
+                    "static_range" => "static_range",
+                    "mgrid" => "mgrid",
+                    _ => "device_print",
+                }))
+            }
             "sbuf" => Some(Value::Buffer(Buffer::Sbuf)),
             "psum" => Some(Value::Buffer(Buffer::Psum)),
             "hbm" | "private_hbm" => Some(Value::Buffer(Buffer::Hbm)),
@@ -251,8 +301,23 @@ fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
 fn dtype(name: &str) -> Option<Value> {
     let full = matches!(
         name,
-        "float32" | "tfloat32" | "bfloat16" | "float16" | "float8_e4m3" | "float8_e4m3fn" | "float8_e5m2" | "int32"
-            | "uint32" | "int16" | "uint16" | "int8" | "uint8"
+        "float32"
+            | "tfloat32"
+            | "bfloat16"
+            | "float16"
+            | "float8_e4m3"
+            | "float8_e4m3fn"
+            | "float8_e5m2"
+            | "int32"
+            | "uint32"
+            | "int16"
+            | "uint16"
+            | "int8"
+            | "uint8"
     );
-    if full { Dtype::parse(name).map(Value::Dtype) } else { None }
+    if full {
+        Dtype::parse(name).map(Value::Dtype)
+    } else {
+        None
+    }
 }

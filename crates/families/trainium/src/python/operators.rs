@@ -9,15 +9,29 @@ use crate::api::indexing;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 
 fn overflow() -> Box<Failure> {
-    Failure::python("overflow-error", "an integer leaves the range of 64 bits", "keep sizes and indices small")
+    Failure::python(
+        "overflow-error",
+        "an integer leaves the range of 64 bits",
+        "keep sizes and indices small",
+    )
 }
 
 fn division() -> Box<Failure> {
-    Failure::python("zero-division-error", "division by zero", "check the divisor")
+    Failure::python(
+        "zero-division-error",
+        "division by zero",
+        "check the divisor",
+    )
 }
 
 impl Interpreter {
-    pub(super) fn binary(&mut self, operator: Binary, left: Value, right: Value, line: u32) -> Outcome<Value> {
+    pub(super) fn binary(
+        &mut self,
+        operator: Binary,
+        left: Value,
+        right: Value,
+        line: u32,
+    ) -> Outcome<Value> {
         if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
             return self.device.binary_operator(operator, left, right);
         }
@@ -62,12 +76,19 @@ impl Interpreter {
             (Binary::Subtract | Binary::And | Binary::Or, Value::Set(a), Value::Set(b)) => {
                 let (a, b) = (a.borrow(), b.borrow());
                 let items = match operator {
-                    Binary::Or => a.entries.iter().chain(&b.entries).map(|(k, _)| k.clone()).collect(),
+                    Binary::Or => a
+                        .entries
+                        .iter()
+                        .chain(&b.entries)
+                        .map(|(k, _)| k.clone())
+                        .collect(),
                     _ => a
                         .entries
                         .iter()
                         .filter(|(k, _)| {
-                            let inside = k.key(MAXIMUM_DEPTH).is_some_and(|k| b.keys.contains_key(&k));
+                            let inside = k
+                                .key(MAXIMUM_DEPTH)
+                                .is_some_and(|k| b.keys.contains_key(&k));
                             inside == (operator == Binary::And)
                         })
                         .map(|(k, _)| k.clone())
@@ -78,7 +99,11 @@ impl Interpreter {
             (Binary::Or, Value::Dict(a), Value::Dict(b)) => {
                 let mut dict = super::value::Dict::default();
                 for (name, value) in a.borrow().entries.iter().chain(&b.borrow().entries) {
-                    dict.insert(super::interpreter::hashable(name)?, name.clone(), value.clone());
+                    dict.insert(
+                        super::interpreter::hashable(name)?,
+                        name.clone(),
+                        value.clone(),
+                    );
                 }
                 Ok(Value::Dict(Rc::new(std::cell::RefCell::new(dict))))
             }
@@ -118,17 +143,27 @@ impl Interpreter {
             }
             (Unary::Plus, Value::Int(_) | Value::Float(_) | Value::Index(_)) => Ok(value),
             (Unary::Negate, Value::Float(v)) => Ok(Value::Float(-v)),
-            (Unary::Negate, _) if value.as_int().is_some() => {
-                value.as_int().and_then(i64::checked_neg).map(Value::Int).ok_or_else(overflow)
-            }
+            (Unary::Negate, _) if value.as_int().is_some() => value
+                .as_int()
+                .and_then(i64::checked_neg)
+                .map(Value::Int)
+                .ok_or_else(overflow),
             (Unary::Invert, _) if value.as_int().is_some() => {
                 Ok(Value::Int(!value.as_int().unwrap_or(0)))
             }
-            _ => Err(type_error(&format!("bad operand for a unary operator: {}", value.type_name()))),
+            _ => Err(type_error(&format!(
+                "bad operand for a unary operator: {}",
+                value.type_name()
+            ))),
         }
     }
 
-    pub(super) fn compare(&mut self, operator: Comparison, left: &Value, right: &Value) -> Outcome<Value> {
+    pub(super) fn compare(
+        &mut self,
+        operator: Comparison,
+        left: &Value,
+        right: &Value,
+    ) -> Outcome<Value> {
         match operator {
             Comparison::Is | Comparison::IsNot => {
                 let same = identical(left, right);
@@ -144,7 +179,9 @@ impl Interpreter {
             if matches!(left, Value::None) || matches!(right, Value::None) {
                 return Ok(Value::Bool(operator == Comparison::NotEqual));
             }
-            return self.device.compare_operator(operator, left.clone(), right.clone());
+            return self
+                .device
+                .compare_operator(operator, left.clone(), right.clone());
         }
         if let Some(result) = indexing::comparison(operator, left, right)? {
             return Ok(result);
@@ -156,9 +193,15 @@ impl Interpreter {
         };
         Ok(Value::Bool(match operator {
             Comparison::Less => ordering == Some(std::cmp::Ordering::Less),
-            Comparison::LessEqual => matches!(ordering, Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)),
+            Comparison::LessEqual => matches!(
+                ordering,
+                Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
+            ),
             Comparison::Greater => ordering == Some(std::cmp::Ordering::Greater),
-            _ => matches!(ordering, Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)),
+            _ => matches!(
+                ordering,
+                Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)
+            ),
         }))
     }
 
@@ -208,9 +251,21 @@ fn integers(operator: Binary, a: i64, b: i64, left: &Value, right: &Value) -> Ou
         Binary::FloorDivide | Binary::Modulo if b == 0 => return Err(division()),
         Binary::FloorDivide => {
             let quotient = a.checked_div(b);
-            quotient.map(|q| if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
+            quotient.map(|q| {
+                if a % b != 0 && (a < 0) != (b < 0) {
+                    q - 1
+                } else {
+                    q
+                }
+            })
         }
-        Binary::Modulo => a.checked_rem(b).map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r }),
+        Binary::Modulo => a.checked_rem(b).map(|r| {
+            if r != 0 && (r < 0) != (b < 0) {
+                r + b
+            } else {
+                r
+            }
+        }),
         Binary::Power => {
             if b < 0 {
                 return Ok(Value::Float((a as f64).powf(b as f64)));
@@ -223,7 +278,13 @@ fn integers(operator: Binary, a: i64, b: i64, left: &Value, right: &Value) -> Ou
             }
             a.checked_mul(1i64 << b)
         }
-        Binary::ShiftRight => Some(if (0..64).contains(&b) { a >> b } else if a < 0 { -1 } else { 0 }),
+        Binary::ShiftRight => Some(if (0..64).contains(&b) {
+            a >> b
+        } else if a < 0 {
+            -1
+        } else {
+            0
+        }),
         Binary::And | Binary::Or | Binary::Xor => {
             let value = match operator {
                 Binary::And => a & b,
@@ -263,7 +324,9 @@ fn identical(left: &Value, right: &Value) -> bool {
         (Value::Dtype(a), Value::Dtype(b)) => a == b,
         (Value::Buffer(a), Value::Buffer(b)) => a == b,
         (Value::Engine(a), Value::Engine(b)) => a == b,
-        (Value::Symbol(a), Value::Symbol(b)) | (Value::Type(a), Value::Type(b)) | (Value::Builtin(a), Value::Builtin(b)) => a == b,
+        (Value::Symbol(a), Value::Symbol(b))
+        | (Value::Type(a), Value::Type(b))
+        | (Value::Builtin(a), Value::Builtin(b)) => a == b,
         (Value::Api(a), Value::Api(b)) => std::ptr::eq(*a, *b),
         (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b),
         (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b),
@@ -277,7 +340,12 @@ fn identical(left: &Value, right: &Value) -> bool {
 /// Equality, to a limited depth.
 pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
     if depth == 0 {
-        return Err(Failure::new(FailureKind::Limit, "depth-limit", "values are nested too deeply to be compared", "flatten them"));
+        return Err(Failure::new(
+            FailureKind::Limit,
+            "depth-limit",
+            "values are nested too deeply to be compared",
+            "flatten them",
+        ));
     }
     if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
         return Ok(a == b);
@@ -302,7 +370,9 @@ pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
                 return Ok(false);
             }
             for (name, value) in &a.entries {
-                let Some(key) = name.key(MAXIMUM_DEPTH) else { return Ok(false) };
+                let Some(key) = name.key(MAXIMUM_DEPTH) else {
+                    return Ok(false);
+                };
                 match b.get(&key) {
                     Some(other) if equal(value, other, depth - 1)? => {}
                     _ => return Ok(false),
@@ -311,14 +381,21 @@ pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
             true
         }
         (Value::Range(a, b, c, _), Value::Range(x, y, z, _)) => (a, b, c) == (x, y, z),
-        (Value::Dtype(d), Value::Str(name)) | (Value::Str(name), Value::Dtype(d)) => d.name() == &**name,
+        (Value::Dtype(d), Value::Str(name)) | (Value::Str(name), Value::Dtype(d)) => {
+            d.name() == &**name
+        }
         _ => identical(left, right),
     })
 }
 
 fn order(left: &Value, right: &Value, depth: u32) -> Outcome<Option<std::cmp::Ordering>> {
     if depth == 0 {
-        return Err(Failure::new(FailureKind::Limit, "depth-limit", "values are nested too deeply to be compared", "flatten them"));
+        return Err(Failure::new(
+            FailureKind::Limit,
+            "depth-limit",
+            "values are nested too deeply to be compared",
+            "flatten them",
+        ));
     }
     if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
         return Ok(Some(a.cmp(&b)));
@@ -338,6 +415,10 @@ fn order(left: &Value, right: &Value, depth: u32) -> Outcome<Option<std::cmp::Or
         (Value::Str(a), Value::Str(b)) => Ok(Some(a.cmp(b))),
         (Value::Tuple(a), Value::Tuple(b)) => lists(&a.0, &b.0),
         (Value::List(a), Value::List(b)) => lists(&a.borrow().0, &b.borrow().0),
-        _ => Err(type_error(&format!("cannot order {} and {}", left.type_name(), right.type_name()))),
+        _ => Err(type_error(&format!(
+            "cannot order {} and {}",
+            left.type_name(),
+            right.type_name()
+        ))),
     }
 }

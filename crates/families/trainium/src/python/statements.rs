@@ -25,9 +25,9 @@ impl Interpreter {
             let line = statement.line;
             let targets: &[Target] = match &statement.kind {
                 Action::Assign(targets, _) => targets,
-                Action::Define(target, _) | Action::Import(target, _) | Action::ImportFrom(target, ..) => {
-                    std::slice::from_ref(target)
-                }
+                Action::Define(target, _)
+                | Action::Import(target, _)
+                | Action::ImportFrom(target, ..) => std::slice::from_ref(target),
                 _ => continue,
             };
             match self.execute(statement, &globals) {
@@ -44,12 +44,22 @@ impl Interpreter {
         Ok(())
     }
 
-    fn break_target(&mut self, target: &Target, failure: &Rc<Failure>, frame: &Rc<Frame>) -> Outcome<()> {
+    fn break_target(
+        &mut self,
+        target: &Target,
+        failure: &Rc<Failure>,
+        frame: &Rc<Frame>,
+    ) -> Outcome<()> {
         match target {
-            Target::Global(_) => self.store(target, Value::Broken(Rc::clone(failure)), frame, failure.line),
-            Target::Unpack(targets, _) => {
-                targets.iter().try_for_each(|t| self.break_target(t, failure, frame))
-            }
+            Target::Global(_) => self.store(
+                target,
+                Value::Broken(Rc::clone(failure)),
+                frame,
+                failure.line,
+            ),
+            Target::Unpack(targets, _) => targets
+                .iter()
+                .try_for_each(|t| self.break_target(t, failure, frame)),
             _ => Ok(()),
         }
     }
@@ -172,7 +182,12 @@ impl Interpreter {
                     }
                     None => String::new(),
                 };
-                return Err(Failure::python("raised", format!("the kernel raised {text}"), "see the message").at(line));
+                return Err(Failure::python(
+                    "raised",
+                    format!("the kernel raised {text}"),
+                    "see the message",
+                )
+                .at(line));
             }
             Action::Define(target, code) => {
                 let closure = self.closure(code, frame)?;
@@ -183,7 +198,8 @@ impl Interpreter {
                 self.store(target, module, frame, line)?;
             }
             Action::ImportFrom(target, path, name) => {
-                let value = super::modules::import_from(&self.device, path, name).map_err(|f| f.at(line))?;
+                let value = super::modules::import_from(&self.device, path, name)
+                    .map_err(|f| f.at(line))?;
                 self.store(target, value, frame, line)?;
             }
             Action::Delete(targets) => {
@@ -192,7 +208,8 @@ impl Interpreter {
                         Target::Subscript(object, index) => {
                             let object = self.evaluate(object, frame)?;
                             let index = self.evaluate(index, frame)?;
-                            self.delete_subscript(&object, &index).map_err(|f| f.at(line))?;
+                            self.delete_subscript(&object, &index)
+                                .map_err(|f| f.at(line))?;
                         }
                         other => self.store(other, Value::Unbound, frame, line)?,
                     }
@@ -231,7 +248,9 @@ impl Interpreter {
                 break;
             }
             self.device.open_scope();
-            let flow = self.store(target, item, frame, line).and_then(|()| self.block(body, frame));
+            let flow = self
+                .store(target, item, frame, line)
+                .and_then(|()| self.block(body, frame));
             self.device.close_scope();
             self.device.next_iteration();
             match flow {
@@ -272,17 +291,26 @@ impl Interpreter {
                 if let Value::Tensor(view) = &old {
                     let view = Rc::clone(view);
                     drop(old);
-                    return self.device.augment(&view, operator, value).map_err(|f| f.at(line));
+                    return self
+                        .device
+                        .augment(&view, operator, value)
+                        .map_err(|f| f.at(line));
                 }
-                let new = self.binary(operator, old, value, line).map_err(|f| f.at(line))?;
-                self.store_subscript(&object, &index, new).map_err(|f| f.at(line))
+                let new = self
+                    .binary(operator, old, value, line)
+                    .map_err(|f| f.at(line))?;
+                self.store_subscript(&object, &index, new)
+                    .map_err(|f| f.at(line))
             }
             _ => {
                 let old = self.read_target(target, frame, line)?;
                 if let Value::Tensor(view) = &old {
                     let view = Rc::clone(view);
                     drop(old);
-                    return self.device.augment(&view, operator, value).map_err(|f| f.at(line));
+                    return self
+                        .device
+                        .augment(&view, operator, value)
+                        .map_err(|f| f.at(line));
                 }
                 if let (Value::List(list), super::tree::Binary::Add) = (&old, operator) {
                     let items = self.iterate(&value, line)?;
@@ -293,7 +321,9 @@ impl Interpreter {
                     list.borrow_mut().0.extend(items);
                     return Ok(());
                 }
-                let new = self.binary(operator, old, value, line).map_err(|f| f.at(line))?;
+                let new = self
+                    .binary(operator, old, value, line)
+                    .map_err(|f| f.at(line))?;
                 self.store(target, new, frame, line)
             }
         }
@@ -303,7 +333,10 @@ impl Interpreter {
         use super::tree::Expression;
         let kind = match target {
             Target::Local(slot) => Expression::Local(*slot),
-            Target::Outer { depth, slot } => Expression::Outer { depth: *depth, slot: *slot },
+            Target::Outer { depth, slot } => Expression::Outer {
+                depth: *depth,
+                slot: *slot,
+            },
             Target::Global(slot) => Expression::Global(*slot),
             Target::Refused(failure) => return Err(Box::new(Failure::clone(failure)).at(line)),
             _ => {

@@ -51,21 +51,27 @@ impl Interpreter {
         Ok(match value {
             Value::List(list) => list.borrow().0.clone(),
             Value::Tuple(items) => items.0.clone(),
-            Value::Dict(dict) | Value::Set(dict) => {
-                dict.borrow().entries.iter().map(|(key, _)| key.clone()).collect()
-            }
+            Value::Dict(dict) | Value::Set(dict) => dict
+                .borrow()
+                .entries
+                .iter()
+                .map(|(key, _)| key.clone())
+                .collect(),
             Value::Str(text) => {
                 self.reserve(text.len() as u64, line)?;
-                text.chars().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).collect()
+                text.chars()
+                    .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))
+                    .collect()
             }
             Value::Range(start, stop, step, _) => {
                 let count = range_length(*start, *stop, *step).max(0);
                 self.reserve(count as u64, line)?;
                 (0..count).map(|i| Value::Int(start + i * step)).collect()
             }
-            Value::Grid(parts) => {
-                parts.iter().map(|part| Value::Index(part.clone().into())).collect()
-            }
+            Value::Grid(parts) => parts
+                .iter()
+                .map(|part| Value::Index(part.clone().into()))
+                .collect(),
             Value::Tensor(_) => {
                 return Err(Failure::unsupported(
                     "unsupported-python",
@@ -74,7 +80,12 @@ impl Interpreter {
                 )
                 .at(line));
             }
-            other => return Err(type_error(&format!("a {} cannot be iterated over", other.type_name())).at(line)),
+            other => {
+                return Err(
+                    type_error(&format!("a {} cannot be iterated over", other.type_name()))
+                        .at(line),
+                );
+            }
         })
     }
 
@@ -87,7 +98,9 @@ impl Interpreter {
                     .get(wrap(at, parts.len())?)
                     .map(|part| Value::Index(part.clone().into()))
                     .ok_or_else(out_of_range),
-                None => Err(type_error("mgrid is unpacked, or subscripted with a number")),
+                None => Err(type_error(
+                    "mgrid is unpacked, or subscripted with a number",
+                )),
             },
             Value::Builtin("mgrid") => indexing::grid(index),
             Value::List(list) => {
@@ -103,7 +116,10 @@ impl Interpreter {
             }),
             Value::Str(text) => {
                 self.reserve(text.len() as u64 / 8 + 1, 0)?;
-                let characters: Vec<Value> = text.chars().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).collect();
+                let characters: Vec<Value> = text
+                    .chars()
+                    .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))
+                    .collect();
                 let joined = |items: Vec<Value>| {
                     let mut out = String::new();
                     for item in items {
@@ -121,7 +137,11 @@ impl Interpreter {
             Value::Dict(dict) => {
                 let key = hashable(index)?;
                 dict.borrow().get(&key).cloned().ok_or_else(|| {
-                    Failure::python("key-error", "the key is not in the dict", "check the key, or use get")
+                    Failure::python(
+                        "key-error",
+                        "the key is not in the dict",
+                        "check the key, or use get",
+                    )
                 })
             }
             Value::Range(start, stop, step, kind) => match index.as_int() {
@@ -133,24 +153,37 @@ impl Interpreter {
                     }
                     Ok(Value::Int(start + at as i64 * step))
                 }
-                None => Err(type_error(&format!("a range of kind {kind:?} takes a number here"))),
+                None => Err(type_error(&format!(
+                    "a range of kind {kind:?} takes a number here"
+                ))),
             },
             // `kernel[grid](…)`: one core is simulated.
             Value::Function(_) => Ok(object.clone()),
             // Annotations such as nt.tensor[128, 512].
             Value::Type(_) | Value::Symbol(_) => Ok(object.clone()),
             Value::Window(..) | Value::Partition(_) => Err(type_error("this value has no items")),
-            other => Err(type_error(&format!("a {} cannot be subscripted", other.type_name()))),
+            other => Err(type_error(&format!(
+                "a {} cannot be subscripted",
+                other.type_name()
+            ))),
         }
     }
 
-    pub(super) fn store_subscript(&mut self, object: &Value, index: &Value, value: Value) -> Outcome<()> {
+    pub(super) fn store_subscript(
+        &mut self,
+        object: &Value,
+        index: &Value,
+        value: Value,
+    ) -> Outcome<()> {
         match object {
             Value::Tensor(view) => {
                 let place = self.device.subscript(view, index)?;
                 match place {
                     Value::Tensor(place) => self.device.assign(&place, value),
-                    other => Err(type_error(&format!("cannot assign to a {}", other.type_name()))),
+                    other => Err(type_error(&format!(
+                        "cannot assign to a {}",
+                        other.type_name()
+                    ))),
                 }
             }
             Value::List(list) => {
@@ -184,7 +217,10 @@ impl Interpreter {
                 "an index expression cannot be assigned to",
                 "build a new expression with + and *",
             )),
-            other => Err(type_error(&format!("items of a {} cannot be assigned", other.type_name()))),
+            other => Err(type_error(&format!(
+                "items of a {} cannot be assigned",
+                other.type_name()
+            ))),
         }
     }
 
@@ -203,12 +239,20 @@ impl Interpreter {
 }
 
 pub(super) fn wrap(at: i64, length: usize) -> Outcome<usize> {
-    let at = if at < 0 { at.checked_add(length as i64).unwrap_or(-1) } else { at };
+    let at = if at < 0 {
+        at.checked_add(length as i64).unwrap_or(-1)
+    } else {
+        at
+    };
     usize::try_from(at).map_err(|_| out_of_range())
 }
 
 pub(super) fn out_of_range() -> Box<Failure> {
-    Failure::python("index-error", "index out of range", "check the index against the length")
+    Failure::python(
+        "index-error",
+        "index out of range",
+        "check the index against the length",
+    )
 }
 
 enum Found {
@@ -218,7 +262,11 @@ enum Found {
 
 fn sequence(items: &[Value], index: &Value) -> Outcome<Found> {
     if let Some(at) = index.as_int() {
-        return items.get(wrap(at, items.len())?).cloned().map(Found::One).ok_or_else(out_of_range);
+        return items
+            .get(wrap(at, items.len())?)
+            .cloned()
+            .map(Found::One)
+            .ok_or_else(out_of_range);
     }
     let Value::Slice(parts) = index else {
         return Err(type_error(&format!("a {} is no index", index.type_name())));
@@ -240,17 +288,32 @@ pub(crate) fn slice_bounds(parts: &[Value], length: usize) -> Outcome<(i64, i64,
     let part = |at: usize| -> Outcome<Option<i64>> {
         match parts.get(at) {
             None | Some(Value::None) => Ok(None),
-            Some(value) => value.as_int().map(Some).ok_or_else(|| type_error("slices take whole numbers")),
+            Some(value) => value
+                .as_int()
+                .map(Some)
+                .ok_or_else(|| type_error("slices take whole numbers")),
         }
     };
     let step = part(2)?.unwrap_or(1);
     if step == 0 {
-        return Err(Failure::python("value-error", "a slice has step 0", "use another step"));
+        return Err(Failure::python(
+            "value-error",
+            "a slice has step 0",
+            "use another step",
+        ));
     }
     let length = length as i64;
     let clamp = |value: i64| {
-        let value = if value < 0 { value.saturating_add(length) } else { value };
-        if step > 0 { value.clamp(0, length) } else { value.clamp(-1, length - 1) }
+        let value = if value < 0 {
+            value.saturating_add(length)
+        } else {
+            value
+        };
+        if step > 0 {
+            value.clamp(0, length)
+        } else {
+            value.clamp(-1, length - 1)
+        }
     };
     let start = part(0)?.map_or(if step > 0 { 0 } else { length - 1 }, clamp);
     let stop = part(1)?.map_or(if step > 0 { length } else { -1 }, clamp);

@@ -92,7 +92,10 @@ pub(crate) enum Expression {
     /// Slot of the running function.
     Local(u32),
     /// Slot of an enclosing function, `depth` functions out.
-    Outer { depth: u32, slot: u32 },
+    Outer {
+        depth: u32,
+        slot: u32,
+    },
     /// Slot of the module.
     Global(u32),
     /// A name that nothing binds.
@@ -123,7 +126,10 @@ pub(crate) enum Expression {
 /// Where a value is stored.
 pub(crate) enum Target {
     Local(u32),
-    Outer { depth: u32, slot: u32 },
+    Outer {
+        depth: u32,
+        slot: u32,
+    },
     Global(u32),
     Subscript(Box<Node>, Box<Node>),
     Attribute(Box<Node>, Rc<str>),

@@ -192,7 +192,13 @@ impl Value {
     fn is_container(&self) -> bool {
         matches!(
             self,
-            Self::List(_) | Self::Tuple(_) | Self::Dict(_) | Self::Set(_) | Self::Slice(_) | Self::Function(_) | Self::Bound(_)
+            Self::List(_)
+                | Self::Tuple(_)
+                | Self::Dict(_)
+                | Self::Set(_)
+                | Self::Slice(_)
+                | Self::Function(_)
+                | Self::Bound(_)
         )
     }
 
@@ -202,12 +208,18 @@ impl Value {
             Self::None => Key::None,
             Self::Bool(value) => Key::Int(i64::from(*value)),
             Self::Int(value) => Key::Int(*value),
-            Self::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => Key::Int(*value as i64),
+            Self::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => {
+                Key::Int(*value as i64)
+            }
             Self::Float(value) => Key::Float(value.to_bits()),
             Self::Str(text) => Key::Str(Rc::clone(text)),
-            Self::Tuple(items) if depth > 0 => {
-                Key::Tuple(items.0.iter().map(|item| item.key(depth - 1)).collect::<Option<_>>()?)
-            }
+            Self::Tuple(items) if depth > 0 => Key::Tuple(
+                items
+                    .0
+                    .iter()
+                    .map(|item| item.key(depth - 1))
+                    .collect::<Option<_>>()?,
+            ),
             Self::Dtype(dtype) => Key::Dtype(*dtype),
             Self::Symbol(name) | Self::Builtin(name) | Self::Type(name) => Key::Name(name),
             Self::Api(api) => Key::Name(api.name),
@@ -305,7 +317,12 @@ impl Drop for Dict {
     fn drop(&mut self) {
         if self.entries.iter().any(|(_, value)| value.is_container()) {
             let entries = std::mem::take(&mut self.entries);
-            dismantle(entries.into_iter().flat_map(|(key, value)| [key, value]).collect());
+            dismantle(
+                entries
+                    .into_iter()
+                    .flat_map(|(key, value)| [key, value])
+                    .collect(),
+            );
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum Dtype {
 }
 
 use Dtype::{
-    Bfloat16, Float16, Float32, Float8E4m3, Float8E4m3fn, Float8E5m2, Int8, Int16, Int32, Tfloat32,
+    Bfloat16, Float8E4m3, Float8E4m3fn, Float8E5m2, Float16, Float32, Int8, Int16, Int32, Tfloat32,
     Uint8, Uint16, Uint32,
 };
 
@@ -51,8 +51,19 @@ pub(crate) const POISON: u32 = 0x7FC0_BADD;
 impl Dtype {
     /// Every type, in a fixed order.
     pub const ALL: [Self; 13] = [
-        Float32, Tfloat32, Bfloat16, Float16, Float8E4m3, Float8E4m3fn, Float8E5m2, Int32, Uint32,
-        Int16, Uint16, Int8, Uint8,
+        Float32,
+        Tfloat32,
+        Bfloat16,
+        Float16,
+        Float8E4m3,
+        Float8E4m3fn,
+        Float8E5m2,
+        Int32,
+        Uint32,
+        Int16,
+        Uint16,
+        Int8,
+        Uint8,
     ];
 
     /// Size in bytes of one element in memory.
@@ -202,7 +213,11 @@ impl Dtype {
             (false, true) => return self,
             (true, true) => {
                 let signed = |d: Self| matches!(d, Int32 | Int16 | Int8);
-                let (wide, narrow) = if self.bytes() >= other.bytes() { (self, other) } else { (other, self) };
+                let (wide, narrow) = if self.bytes() >= other.bytes() {
+                    (self, other)
+                } else {
+                    (other, self)
+                };
                 return match (signed(wide), signed(narrow)) {
                     (a, b) if a == b => wide,
                     (true, false) if wide.bytes() > narrow.bytes() => wide,

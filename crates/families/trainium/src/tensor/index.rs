@@ -14,7 +14,11 @@ pub(crate) struct Index {
 impl Index {
     /// `start, start+step, …`: one dimension.
     pub(crate) fn range(start: i64, size: usize, step: i64) -> Self {
-        Self { shape: vec![size], coefficients: vec![step], constant: start }
+        Self {
+            shape: vec![size],
+            coefficients: vec![step],
+            constant: start,
+        }
     }
 
     /// Smallest and largest value.
@@ -44,20 +48,34 @@ impl Index {
                 *slot = coefficient.checked_mul(factor)?.checked_add(*slot)?;
             }
         }
-        let constant = other.constant.checked_mul(sign)?.checked_add(self.constant)?;
-        Some(Self { shape, coefficients, constant })
+        let constant = other
+            .constant
+            .checked_mul(sign)?
+            .checked_add(self.constant)?;
+        Some(Self {
+            shape,
+            coefficients,
+            constant,
+        })
     }
 
     /// The index plus a number.
     pub(crate) fn shift(&self, by: i64) -> Option<Self> {
-        Some(Self { constant: self.constant.checked_add(by)?, ..self.clone() })
+        Some(Self {
+            constant: self.constant.checked_add(by)?,
+            ..self.clone()
+        })
     }
 
     /// The index times a number.
     pub(crate) fn scale(&self, by: i64) -> Option<Self> {
         Some(Self {
             shape: self.shape.clone(),
-            coefficients: self.coefficients.iter().map(|c| c.checked_mul(by)).collect::<Option<_>>()?,
+            coefficients: self
+                .coefficients
+                .iter()
+                .map(|c| c.checked_mul(by))
+                .collect::<Option<_>>()?,
             constant: self.constant.checked_mul(by)?,
         })
     }
@@ -70,7 +88,11 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     for (position, slot) in shape.iter_mut().enumerate() {
         let pick = |s: &[usize]| {
             let skip = rank - s.len();
-            if position < skip { 1 } else { s[position - skip] }
+            if position < skip {
+                1
+            } else {
+                s[position - skip]
+            }
         };
         let (x, y) = (pick(a), pick(b));
         *slot = match (x, y) {
@@ -108,7 +130,10 @@ impl Mask {
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut conditions = self.conditions.clone();
         conditions.extend(other.conditions.iter().cloned());
-        Self { conditions, never: self.never || other.never }
+        Self {
+            conditions,
+            never: self.never || other.never,
+        }
     }
 
     /// Applies the mask to a tile of this shape. Conditions on one dimension shrink the box;
@@ -144,7 +169,10 @@ impl Mask {
                     let c = coefficients[d];
                     // constant + c·x ≥ 0
                     if c > 0 {
-                        low[d] = low[d].max((-condition.constant).div_euclid(c) + i64::from((-condition.constant).rem_euclid(c) != 0));
+                        low[d] = low[d].max(
+                            (-condition.constant).div_euclid(c)
+                                + i64::from((-condition.constant).rem_euclid(c) != 0),
+                        );
                     } else {
                         high[d] = high[d].min(condition.constant.div_euclid(-c) + 1);
                     }
@@ -159,8 +187,11 @@ impl Mask {
                 return Some(Selection::Nothing);
             }
         }
-        let bounds: Vec<(usize, usize)> =
-            low.iter().zip(&high).map(|(l, h)| (*l as usize, *h as usize)).collect();
+        let bounds: Vec<(usize, usize)> = low
+            .iter()
+            .zip(&high)
+            .map(|(l, h)| (*l as usize, *h as usize))
+            .collect();
         // Conditions that hold, or fail, over the whole box need no flags.
         let mut needed = Vec::new();
         for (coefficients, constant) in rest {
@@ -180,14 +211,24 @@ impl Mask {
         }
         if needed.is_empty() {
             let full = bounds.iter().zip(shape).all(|(b, s)| b.0 == 0 && b.1 == *s);
-            return Some(if full { Selection::All } else { Selection::Part(bounds, None) });
+            return Some(if full {
+                Selection::All
+            } else {
+                Selection::Part(bounds, None)
+            });
         }
         let count: usize = bounds.iter().map(|b| b.1 - b.0).product();
         let mut flags = Vec::with_capacity(count);
         let mut position: Vec<i64> = bounds.iter().map(|b| b.0 as i64).collect();
         for _ in 0..count {
             flags.push(needed.iter().all(|(coefficients, constant)| {
-                coefficients.iter().zip(&position).fold(*constant, |sum, (c, x)| sum.saturating_add(c.saturating_mul(*x))) >= 0
+                coefficients
+                    .iter()
+                    .zip(&position)
+                    .fold(*constant, |sum, (c, x)| {
+                        sum.saturating_add(c.saturating_mul(*x))
+                    })
+                    >= 0
             }));
             for d in (0..rank).rev() {
                 position[d] += 1;

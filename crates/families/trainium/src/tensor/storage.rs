@@ -77,14 +77,18 @@ impl Storage {
 
     /// Bytes in one partition of one block (on chip).
     pub(crate) fn partition_bytes(&self) -> usize {
-        self.shape.get(self.block_rank + 1..).map_or(1, |d| d.iter().product::<usize>()) * self.dtype.bytes()
+        self.shape
+            .get(self.block_rank + 1..)
+            .map_or(1, |d| d.iter().product::<usize>())
+            * self.dtype.bytes()
     }
 
     /// Runs `f` on the data of a block, making it first if need be.
     pub(crate) fn with_block<R>(&self, block: usize, f: impl FnOnce(&mut [f32]) -> R) -> Option<R> {
         let mut blocks = self.blocks.borrow_mut();
         let slot = blocks.get_mut(block)?;
-        let data = slot.get_or_insert_with(|| vec![self.fill; self.block_elements].into_boxed_slice());
+        let data =
+            slot.get_or_insert_with(|| vec![self.fill; self.block_elements].into_boxed_slice());
         Some(f(data))
     }
 }

@@ -45,7 +45,10 @@ impl View {
         let mut stride = 1i64;
         let mut dimensions: Vec<Dimension> = Vec::with_capacity(storage.shape.len());
         for size in storage.shape.iter().rev() {
-            dimensions.push(Dimension { size: *size, stride });
+            dimensions.push(Dimension {
+                size: *size,
+                stride,
+            });
             stride = stride.saturating_mul(*size as i64);
         }
         dimensions.reverse();
@@ -102,19 +105,28 @@ impl View {
         let mut dimensions = Vec::with_capacity(shape.len());
         for (position, size) in shape.iter().enumerate() {
             dimensions.push(if position < skip {
-                Dimension { size: *size, stride: 0 }
+                Dimension {
+                    size: *size,
+                    stride: 0,
+                }
             } else {
                 let own = self.dimensions[position - skip];
                 if own.size == *size {
                     own
                 } else if own.size == 1 {
-                    Dimension { size: *size, stride: 0 }
+                    Dimension {
+                        size: *size,
+                        stride: 0,
+                    }
                 } else {
                     return None;
                 }
             });
         }
-        Some(Self { dimensions, ..self.clone() })
+        Some(Self {
+            dimensions,
+            ..self.clone()
+        })
     }
 
     /// The view spread to a larger shape, trailing dimensions of size 1 added as needed.
@@ -177,7 +189,10 @@ impl View {
                 return None;
             }
         }
-        Some(Self { dimensions, ..self.clone() })
+        Some(Self {
+            dimensions,
+            ..self.clone()
+        })
     }
 
     /// Whether the elements lie one after the other.

@@ -43,10 +43,18 @@ pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
             }
         }
         (Operation::ScalarTensorTensor | Operation::CopyPredicated, Engine::Vector) => {
-            if features.psum_inputs > 0 || features.narrow { n } else { 2.0 * n }
+            if features.psum_inputs > 0 || features.narrow {
+                n
+            } else {
+                2.0 * n
+            }
         }
         (Operation::Reduce, Engine::Vector) => {
-            if features.narrow { n / 2.0 } else { n }
+            if features.narrow {
+                n / 2.0
+            } else {
+                n
+            }
         }
         (Operation::Scan, _) => 2.0 * n,
         (Operation::Reciprocal, Engine::Vector) => machine.rates.reciprocal * n,
@@ -58,8 +66,16 @@ pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         (Operation::TensorTensor, Engine::Gpsimd) => 2.0 * n,
         _ => n,
     };
-    let cycles = if features.unit_stride || engine == Engine::Tensor { cycles } else { 1.5 * cycles };
+    let cycles = if features.unit_stride || engine == Engine::Tensor {
+        cycles
+    } else {
+        1.5 * cycles
+    };
     // Streams out of the accumulators start sooner.
-    let overhead = if features.psum_inputs > 0 { rates.psum_overhead_cycles.min(rates.overhead_cycles) } else { rates.overhead_cycles };
+    let overhead = if features.psum_inputs > 0 {
+        rates.psum_overhead_cycles.min(rates.overhead_cycles)
+    } else {
+        rates.overhead_cycles
+    };
     (cycles * rates.slowdown + overhead).max(rates.floor_cycles) / rates.ghz
 }

@@ -106,7 +106,10 @@ impl Machine {
     /// # Errors
     /// `unknown-machine`.
     pub fn built_in(name: &str) -> Outcome<Self> {
-        let text = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+        let text = BUILT_IN
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| *text);
         match text {
             Some(text) => Self::parse(text),
             None => Err(Failure::new(
@@ -124,11 +127,31 @@ impl Machine {
     /// `machine-file` with what is wrong.
     pub fn parse(text: &str) -> Outcome<Self> {
         let machine: Self = toml::from_str(text).map_err(|error| {
-            Failure::new(FailureKind::Input, "machine-file", error.to_string(), "compare with the machines that come with the program")
+            Failure::new(
+                FailureKind::Input,
+                "machine-file",
+                error.to_string(),
+                "compare with the machines that come with the program",
+            )
         })?;
-        let rates = [machine.tensor.ghz, machine.vector.ghz, machine.scalar.ghz, machine.gpsimd.ghz, machine.dma.bytes_per_ns, machine.dma.hbm_bytes_per_ns];
-        if rates.iter().any(|r| !(r.is_finite() && *r > 0.0)) || machine.dma.queues == 0 || machine.window == 0 {
-            return Err(Failure::new(FailureKind::Input, "machine-file", "rates, queues and window must be positive", "correct the file"));
+        let rates = [
+            machine.tensor.ghz,
+            machine.vector.ghz,
+            machine.scalar.ghz,
+            machine.gpsimd.ghz,
+            machine.dma.bytes_per_ns,
+            machine.dma.hbm_bytes_per_ns,
+        ];
+        if rates.iter().any(|r| !(r.is_finite() && *r > 0.0))
+            || machine.dma.queues == 0
+            || machine.window == 0
+        {
+            return Err(Failure::new(
+                FailureKind::Input,
+                "machine-file",
+                "rates, queues and window must be positive",
+                "correct the file",
+            ));
         }
         Ok(machine)
     }
@@ -141,6 +164,9 @@ pub struct Passes {
     pub load_cache: bool,
     /// Neighbouring instructions of an affine loop become one.
     pub vectorise: bool,
+    /// Single-use results of the scalar engine go to the accumulators, which halves the time of
+    /// the operation of the vector engine that reads them.
+    pub accumulator_operands: bool,
     /// What does not fit the on-chip memory is spilled and re-loaded.
     pub spill: bool,
 }
@@ -150,8 +176,18 @@ impl Passes {
     #[must_use]
     pub const fn of(dialect: crate::Dialect) -> Self {
         match dialect {
-            crate::Dialect::V1 => Self { load_cache: true, vectorise: true, spill: true },
-            crate::Dialect::V2 => Self { load_cache: false, vectorise: false, spill: true },
+            crate::Dialect::V1 => Self {
+                load_cache: true,
+                vectorise: true,
+                accumulator_operands: true,
+                spill: true,
+            },
+            crate::Dialect::V2 => Self {
+                load_cache: false,
+                vectorise: false,
+                accumulator_operands: false,
+                spill: true,
+            },
         }
     }
 }

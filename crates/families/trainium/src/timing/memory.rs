@@ -30,6 +30,9 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     if passes.load_cache {
         cache_loads(&mut plan, machine);
     }
+    if passes.accumulator_operands {
+        operands_in_accumulators(&mut plan, machine);
+    }
     move_accumulators(&mut plan, machine);
     plan.peak_sbuf = peak(&plan);
     if passes.spill {
@@ -43,8 +46,15 @@ fn spans(plan: &Plan, buffer: Buffer) -> BTreeMap<(u32, u32), (usize, usize)> {
     let mut spans: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            if plan.tensors.get(region.tensor as usize).is_some_and(|t| t.buffer == buffer) {
-                spans.entry((region.tensor, region.block)).and_modify(|s| s.1 = position).or_insert((position, position));
+            if plan
+                .tensors
+                .get(region.tensor as usize)
+                .is_some_and(|t| t.buffer == buffer)
+            {
+                spans
+                    .entry((region.tensor, region.block))
+                    .and_modify(|s| s.1 = position)
+                    .or_insert((position, position));
             }
         }
     }
@@ -89,7 +99,11 @@ fn cache_loads(plan: &mut Plan, machine: &Machine) {
         let tensor = plan.tensors.get(source.tensor as usize)?;
         let whole = plan.tensors.get(target.tensor as usize)?;
         let fresh = whole.buffer == Buffer::Sbuf && target.span == (0, whole.bytes);
-        (instruction.operation == Operation::Load && instruction.reads.len() == 1 && !written[source.tensor as usize] && !tensor.buffer.on_chip() && fresh)
+        (instruction.operation == Operation::Load
+            && instruction.reads.len() == 1
+            && !written[source.tensor as usize]
+            && !tensor.buffer.on_chip()
+            && fresh)
             .then_some(transfer.fingerprint)
     };
     // Tiles that something else writes, too, cannot be shared.
@@ -99,11 +113,23 @@ fn cache_loads(plan: &mut Plan, machine: &Machine) {
             *writers.entry((region.tensor, region.block)).or_default() += 1;
         }
     }
-    let alone = |instruction: &Instruction| instruction.writes.first().is_some_and(|r| writers.get(&(r.tensor, r.block)) == Some(&1));
+    let alone = |instruction: &Instruction| {
+        instruction
+            .writes
+            .first()
+            .is_some_and(|r| writers.get(&(r.tensor, r.block)) == Some(&1))
+    };
     for instruction in &plan.instructions {
         if let (Some(fingerprint), true) = (cacheable(instruction, plan), alone(instruction)) {
-            let bytes = instruction.writes.first().map_or(0, |r| r.span.1 - r.span.0);
-            let entry = sites.entry(instruction.line).or_default().entry(fingerprint).or_insert((bytes, 0));
+            let bytes = instruction
+                .writes
+                .first()
+                .map_or(0, |r| r.span.1 - r.span.0);
+            let entry = sites
+                .entry(instruction.line)
+                .or_default()
+                .entry(fingerprint)
+                .or_insert((bytes, 0));
             entry.1 += 1;
         }
     }
@@ -135,8 +161,13 @@ fn cache_loads(plan: &mut Plan, machine: &Machine) {
             }
         }
         let source = instruction.transfer.as_ref().map(|t| t.fingerprint);
-        if let (Some(fingerprint), true, Operation::Load) = (source, chosen.contains(&instruction.line), instruction.operation) {
-            if let (Some(target), true) = (instruction.writes.first().copied(), alone(&instruction)) {
+        if let (Some(fingerprint), true, Operation::Load) = (
+            source,
+            chosen.contains(&instruction.line),
+            instruction.operation,
+        ) {
+            if let (Some(target), true) = (instruction.writes.first().copied(), alone(&instruction))
+            {
                 let key = (instruction.line, fingerprint);
                 if let Some(home) = first.get(&key) {
                     renamed.insert((target.tensor, target.block), *home);
@@ -149,6 +180,45 @@ fn cache_loads(plan: &mut Plan, machine: &Machine) {
         kept.push(instruction);
     }
     plan.instructions = kept;
+}
+
+/// Results that only one operation of the vector engine reads go to the accumulators if they fit
+/// a bank, which lets that operation stream both operands at once.
+fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
+    let mut writers: HashMap<(u32, u32), (u32, bool)> = HashMap::new();
+    let mut readers: HashMap<(u32, u32), (u32, usize)> = HashMap::new();
+    for (position, instruction) in plan.instructions.iter().enumerate() {
+        let scalar = matches!(
+            instruction.choice,
+            Choice::VectorOrScalar | Choice::Fixed(crate::trace::Engine::Scalar)
+        );
+        for region in &instruction.writes {
+            let entry = writers
+                .entry((region.tensor, region.block))
+                .or_insert((0, scalar));
+            entry.0 += 1;
+            entry.1 &= scalar;
+        }
+        for region in &instruction.reads {
+            let entry = readers
+                .entry((region.tensor, region.block))
+                .or_insert((0, position));
+            entry.0 += 1;
+        }
+    }
+    for (key, (count, position)) in readers {
+        let Some(tensor) = plan.tensors.get(key.0 as usize) else {
+            continue;
+        };
+        let fits = tensor.buffer == Buffer::Sbuf && tensor.bytes * 8 <= machine.psum_bytes;
+        if count != 1 || !fits || writers.get(&key) != Some(&(1, true)) {
+            continue;
+        }
+        let reader = &mut plan.instructions[position];
+        if reader.operation == Operation::TensorTensor && reader.features.psum_inputs == 0 {
+            reader.features.psum_inputs = 1;
+        }
+    }
 }
 
 /// Where more accumulators live at once than there are, those needed latest move to the on-chip
@@ -177,7 +247,15 @@ fn move_accumulators(plan: &mut Plan, machine: &Machine) {
             live.push((*key, spans[key].1));
         }
         while level > total && live.len() > 1 {
-            let Some(at) = live.iter().enumerate().filter(|(_, (key, _))| spans[key].0 < position).max_by_key(|(_, (key, last))| (*last, *key)).map(|(at, _)| at) else { break };
+            let Some(at) = live
+                .iter()
+                .enumerate()
+                .filter(|(_, (key, _))| spans[key].0 < position)
+                .max_by_key(|(_, (key, last))| (*last, *key))
+                .map(|(at, _)| at)
+            else {
+                break;
+            };
             let (key, _) = live.swap_remove(at);
             level -= plan.tensors[key.0 as usize].bytes;
             moved.push(key);
@@ -203,14 +281,18 @@ fn move_accumulators(plan: &mut Plan, machine: &Machine) {
         }
     }
     let mut out = Vec::with_capacity(plan.instructions.len() + homes.len());
-    for (position, mut instruction) in std::mem::take(&mut plan.instructions).into_iter().enumerate() {
+    for (position, mut instruction) in std::mem::take(&mut plan.instructions)
+        .into_iter()
+        .enumerate()
+    {
         for region in &mut instruction.reads {
             let key = (region.tensor, region.block);
             if let (Some(home), Some(write)) = (homes.get(&key), last_write.get(&key)) {
                 if *write < position {
                     region.tensor = *home;
                     region.block = 0;
-                    instruction.features.psum_inputs = instruction.features.psum_inputs.saturating_sub(1);
+                    instruction.features.psum_inputs =
+                        instruction.features.psum_inputs.saturating_sub(1);
                 }
             }
         }
@@ -225,10 +307,24 @@ fn move_accumulators(plan: &mut Plan, machine: &Machine) {
                 let mut copy = Instruction::new(Operation::Copy, Choice::VectorOrScalar, line);
                 copy.partitions = partitions;
                 copy.free = (bytes / plan.tensors[home as usize].dtype.bytes() as u64) as u32;
-                copy.features = Features { psum_inputs: 1, touches_psum: true, touches_sbuf: true, unit_stride: true, inserted: true, ..Features::default() };
-                let whole = Region { span: (0, bytes), ..region };
+                copy.features = Features {
+                    psum_inputs: 1,
+                    touches_psum: true,
+                    touches_sbuf: true,
+                    unit_stride: true,
+                    inserted: true,
+                    ..Features::default()
+                };
+                let whole = Region {
+                    span: (0, bytes),
+                    ..region
+                };
                 copy.reads.push(whole);
-                copy.writes.push(Region { tensor: home, block: 0, ..whole });
+                copy.writes.push(Region {
+                    tensor: home,
+                    block: 0,
+                    ..whole
+                });
                 out.push(copy);
             }
         }
@@ -254,7 +350,11 @@ fn spill(plan: &mut Plan, machine: &Machine) {
     let mut uses: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            if plan.tensors.get(region.tensor as usize).is_some_and(|t| t.buffer == Buffer::Sbuf) {
+            if plan
+                .tensors
+                .get(region.tensor as usize)
+                .is_some_and(|t| t.buffer == Buffer::Sbuf)
+            {
                 let list = uses.entry((region.tensor, region.block)).or_default();
                 if list.last() != Some(&(position as u32)) {
                     list.push(position as u32);
@@ -268,7 +368,10 @@ fn spill(plan: &mut Plan, machine: &Machine) {
     let mut away: HashMap<(u32, u32), (Content, u16)> = HashMap::new();
     let mut level = 0u64;
     let mut out = Vec::with_capacity(plan.instructions.len());
-    for (position, instruction) in std::mem::take(&mut plan.instructions).into_iter().enumerate() {
+    for (position, instruction) in std::mem::take(&mut plan.instructions)
+        .into_iter()
+        .enumerate()
+    {
         let mut needed: Vec<(u32, u32)> = Vec::new();
         for region in instruction.reads.iter().chain(&instruction.writes) {
             let key = (region.tensor, region.block);
@@ -288,8 +391,14 @@ fn spill(plan: &mut Plan, machine: &Machine) {
                 (Some((_, content, partitions)), _) => (content, partitions),
                 (None, Some((content, partitions))) => {
                     // Overwritten as a whole it need not come back.
-                    let replaced = !instruction.reads.iter().any(|r| (r.tensor, r.block) == *key)
-                        && instruction.writes.iter().any(|r| (r.tensor, r.block) == *key && r.span == (0, bytes));
+                    let replaced = !instruction
+                        .reads
+                        .iter()
+                        .any(|r| (r.tensor, r.block) == *key)
+                        && instruction
+                            .writes
+                            .iter()
+                            .any(|r| (r.tensor, r.block) == *key && r.span == (0, bytes));
                     if !replaced {
                         let load = match &content {
                             Content::Clean(load) => {
@@ -299,7 +408,9 @@ fn spill(plan: &mut Plan, machine: &Machine) {
                                 }
                                 *load
                             }
-                            Content::Dirty => spilled(Operation::Load, *key, bytes, partitions, &instruction),
+                            Content::Dirty => {
+                                spilled(Operation::Load, *key, bytes, partitions, &instruction)
+                            }
                         };
                         if let Some(transfer) = &load.transfer {
                             plan.spill_bytes += transfer.hbm_read;
@@ -318,7 +429,9 @@ fn spill(plan: &mut Plan, machine: &Machine) {
         }
         // Make room among what is needed later.
         while level > machine.sbuf_bytes {
-            let Some(((next, key), _)) = resident.iter().next_back().map(|(k, v)| (*k, v.0)) else { break };
+            let Some(((next, key), _)) = resident.iter().next_back().map(|(k, v)| (*k, v.0)) else {
+                break;
+            };
             if next == position as u32 {
                 break;
             }
@@ -326,7 +439,13 @@ fn spill(plan: &mut Plan, machine: &Machine) {
                 place.remove(&key);
                 level -= bytes;
                 if matches!(content, Content::Dirty) {
-                    out.push(spilled(Operation::Store, key, bytes, partitions, &instruction));
+                    out.push(spilled(
+                        Operation::Store,
+                        key,
+                        bytes,
+                        partitions,
+                        &instruction,
+                    ));
                     plan.spill_bytes += bytes * u64::from(partitions);
                 }
                 away.insert(key, (content, partitions));
@@ -334,12 +453,32 @@ fn spill(plan: &mut Plan, machine: &Machine) {
         }
         // What is written changes; what is not needed any more goes.
         for key in &needed {
-            let Some(now) = place.remove(key) else { continue };
-            let Some((bytes, mut content, partitions)) = resident.remove(&(now, *key)) else { continue };
-            if instruction.writes.iter().any(|r| (r.tensor, r.block) == *key) {
-                let whole = instruction.operation == Operation::Load && instruction.reads.len() == 1 && instruction.writes.first().is_some_and(|r| r.span == (0, bytes));
-                let input = instruction.reads.first().is_some_and(|r| plan.tensors.get(r.tensor as usize).is_some_and(|t| t.input));
-                content = if whole && input { Content::Clean(Box::new(instruction.clone())) } else { Content::Dirty };
+            let Some(now) = place.remove(key) else {
+                continue;
+            };
+            let Some((bytes, mut content, partitions)) = resident.remove(&(now, *key)) else {
+                continue;
+            };
+            if instruction
+                .writes
+                .iter()
+                .any(|r| (r.tensor, r.block) == *key)
+            {
+                let whole = instruction.operation == Operation::Load
+                    && instruction.reads.len() == 1
+                    && instruction
+                        .writes
+                        .first()
+                        .is_some_and(|r| r.span == (0, bytes));
+                let input = instruction
+                    .reads
+                    .first()
+                    .is_some_and(|r| plan.tensors.get(r.tensor as usize).is_some_and(|t| t.input));
+                content = if whole && input {
+                    Content::Clean(Box::new(instruction.clone()))
+                } else {
+                    Content::Dirty
+                };
             }
             let list = &uses[key];
             let at = cursor.entry(*key).or_insert(0);
@@ -359,7 +498,13 @@ fn spill(plan: &mut Plan, machine: &Machine) {
     plan.instructions = out;
 }
 
-fn spilled(operation: Operation, key: (u32, u32), bytes: u64, partitions: u16, at: &Instruction) -> Instruction {
+fn spilled(
+    operation: Operation,
+    key: (u32, u32),
+    bytes: u64,
+    partitions: u16,
+    at: &Instruction,
+) -> Instruction {
     let mut one = Instruction::new(operation, Choice::Fixed(crate::trace::Engine::Dma), at.line);
     one.partitions = partitions;
     one.features.inserted = true;
@@ -375,7 +520,12 @@ fn spilled(operation: Operation, key: (u32, u32), bytes: u64, partitions: u16, a
         fingerprint: 0,
         spill: true,
     }));
-    let region = Region { tensor: key.0, block: key.1, partitions: (0, partitions), span: (0, bytes) };
+    let region = Region {
+        tensor: key.0,
+        block: key.1,
+        partitions: (0, partitions),
+        span: (0, bytes),
+    };
     if load {
         one.writes.push(region);
     } else {

@@ -63,13 +63,18 @@ struct Tile {
 }
 
 fn graph(instructions: &[Instruction], tensors: &[Tensor]) -> Graph {
-    let mut graph = Graph { waiting: vec![Vec::new(); instructions.len()], open: vec![0; instructions.len()] };
+    let mut graph = Graph {
+        waiting: vec![Vec::new(); instructions.len()],
+        open: vec![0; instructions.len()],
+    };
     let mut tiles: HashMap<(u32, u32), Tile> = HashMap::new();
     for (position, instruction) in instructions.iter().enumerate() {
         let own = position as u32;
         let mut before: Vec<(u32, bool)> = Vec::new();
         for region in &instruction.reads {
-            let Some(tensor) = tensors.get(region.tensor as usize) else { continue };
+            let Some(tensor) = tensors.get(region.tensor as usize) else {
+                continue;
+            };
             if tensor.input {
                 continue;
             }
@@ -85,7 +90,9 @@ fn graph(instructions: &[Instruction], tensors: &[Tensor]) -> Graph {
             tile.reads.push((*region, own));
         }
         for region in &instruction.writes {
-            let Some(tensor) = tensors.get(region.tensor as usize) else { continue };
+            let Some(tensor) = tensors.get(region.tensor as usize) else {
+                continue;
+            };
             let main = !tensor.buffer.on_chip();
             let tile = tiles.entry((region.tensor, region.block)).or_default();
             for (other, reader) in &tile.reads {
@@ -97,12 +104,14 @@ fn graph(instructions: &[Instruction], tensors: &[Tensor]) -> Graph {
                 for (other, writer) in &tile.writes {
                     if other.overlaps(region) {
                         // Sums in the accumulators follow each other without a wait.
-                        let chained = instruction.features.accumulate && tensor.buffer == Buffer::Psum;
+                        let chained =
+                            instruction.features.accumulate && tensor.buffer == Buffer::Psum;
                         before.push((*writer, !chained));
                     }
                 }
             }
-            tile.reads.retain(|(other, reader)| *reader == own || !region.covers(other));
+            tile.reads
+                .retain(|(other, reader)| *reader == own || !region.covers(other));
             if !main {
                 tile.writes.retain(|(other, _)| !region.covers(other));
             }
@@ -132,7 +141,10 @@ fn banks(instructions: &[Instruction], tensors: &[Tensor]) -> Banks {
     let mut keys = Vec::new();
     for (position, instruction) in instructions.iter().enumerate() {
         for region in instruction.writes.iter().chain(&instruction.reads) {
-            if tensors.get(region.tensor as usize).is_some_and(|t| t.buffer == Buffer::Psum) {
+            if tensors
+                .get(region.tensor as usize)
+                .is_some_and(|t| t.buffer == Buffer::Psum)
+            {
                 let key = (region.tensor, region.block);
                 first
                     .entry(key)
@@ -144,7 +156,11 @@ fn banks(instructions: &[Instruction], tensors: &[Tensor]) -> Banks {
             }
         }
     }
-    let mut banks = Banks { opens: vec![None; instructions.len()], closes: HashMap::new(), order: Vec::new() };
+    let mut banks = Banks {
+        opens: vec![None; instructions.len()],
+        closes: HashMap::new(),
+        order: Vec::new(),
+    };
     for (number, key) in keys.iter().enumerate() {
         let (open, close) = first[key];
         let bytes = tensors.get(key.0 as usize).map_or(0, |t| t.bytes);
@@ -156,7 +172,11 @@ fn banks(instructions: &[Instruction], tensors: &[Tensor]) -> Banks {
                 banks.order.push(open);
             }
         }
-        banks.closes.entry(close).or_default().push((number as u32, bytes));
+        banks
+            .closes
+            .entry(close)
+            .or_default()
+            .push((number as u32, bytes));
     }
     banks
 }
@@ -171,7 +191,12 @@ impl Ord for Time {
     }
 }
 
-const ENGINES: [Engine; 4] = [Engine::Tensor, Engine::Vector, Engine::Scalar, Engine::Gpsimd];
+const ENGINES: [Engine; 4] = [
+    Engine::Tensor,
+    Engine::Vector,
+    Engine::Scalar,
+    Engine::Gpsimd,
+];
 
 struct State<'a> {
     machine: &'a Machine,
@@ -191,11 +216,24 @@ struct State<'a> {
 
 /// Runs the schedule.
 pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
-    let Plan { instructions, tensors, cached_loads, spill_bytes, peak_sbuf, merged } = plan;
+    let Plan {
+        instructions,
+        tensors,
+        cached_loads,
+        spill_bytes,
+        peak_sbuf,
+        merged,
+    } = plan;
     let count = instructions.len();
     let Graph { waiting, mut open } = graph(&instructions, &tensors);
     let banks = banks(&instructions, &tensors);
-    let empty = Slot { engine: Engine::Dma, start: 0.0, released: 0.0, done: 0.0, blocker: None };
+    let empty = Slot {
+        engine: Engine::Dma,
+        start: 0.0,
+        released: 0.0,
+        done: 0.0,
+        blocker: None,
+    };
     let mut slots = vec![empty; count];
     let mut ready_at = vec![0.0f64; count];
     let mut blockers: Vec<Option<u32>> = vec![None; count];
@@ -226,7 +264,11 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
         let Some(Reverse((Time(now), kind, which))) = events.pop() else {
             // Nothing can run: the accumulators are over-subscribed. Let the oldest go first.
             state.psum_free = machine.psum_bytes as i64;
-            state.next_bank = banks.order.iter().position(|i| !state.issued[*i as usize]).unwrap_or(banks.order.len());
+            state.next_bank = banks
+                .order
+                .iter()
+                .position(|i| !state.issued[*i as usize])
+                .unwrap_or(banks.order.len());
             events.push(Reverse((Time(last), 2, 0)));
             if state.ready.iter().all(BinaryHeap::is_empty) {
                 break;
@@ -269,7 +311,9 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
                 if state.free[engine] > now {
                     continue;
                 }
-                let Some((heap, which)) = state.candidate(engine, now, &banks, &mut events) else { continue };
+                let Some((heap, which)) = state.candidate(engine, now, &banks, &mut events) else {
+                    continue;
+                };
                 state.ready[heap].pop();
                 let instruction = &instructions[which as usize];
                 let busy = cost::busy(instruction, ENGINES[engine], machine);
@@ -277,17 +321,35 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
                 state.free[engine] = released;
                 state.running[engine] = Some(which);
                 let done = released + machine.tail_ns;
-                slots[which as usize] = Slot { engine: ENGINES[engine], start: now, released, done, blocker: blockers[which as usize] };
+                slots[which as usize] = Slot {
+                    engine: ENGINES[engine],
+                    start: now,
+                    released,
+                    done,
+                    blocker: blockers[which as usize],
+                };
                 state.take_bank(which, &banks);
                 events.push(Reverse((Time(released), 2, 0)));
-                state.finish(which, released, done, &waiting, &mut open, &mut ready_at, &mut blockers, &mut events, &banks);
+                state.finish(
+                    which,
+                    released,
+                    done,
+                    &waiting,
+                    &mut open,
+                    &mut ready_at,
+                    &mut blockers,
+                    &mut events,
+                    &banks,
+                );
                 last = last.max(done);
                 issued_count += 1;
                 progress = true;
             }
             // Transfers.
             while let Some(Reverse(which)) = state.ready[6].peek().copied() {
-                if which as usize >= state.oldest + 4 * machine.window || state.queues.iter().all(|q| *q > now + 4000.0) {
+                if which as usize >= state.oldest + 4 * machine.window
+                    || state.queues.iter().all(|q| *q > now + 4000.0)
+                {
                     if state.queues.iter().all(|q| *q > now + 4000.0) {
                         let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
                         events.push(Reverse((Time(soonest - 3999.0), 2, 0)));
@@ -296,8 +358,24 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
                 }
                 state.ready[6].pop();
                 let (start, released, done) = state.transfer(which, now);
-                slots[which as usize] = Slot { engine: Engine::Dma, start, released, done, blocker: blockers[which as usize] };
-                state.finish(which, released, done, &waiting, &mut open, &mut ready_at, &mut blockers, &mut events, &banks);
+                slots[which as usize] = Slot {
+                    engine: Engine::Dma,
+                    start,
+                    released,
+                    done,
+                    blocker: blockers[which as usize],
+                };
+                state.finish(
+                    which,
+                    released,
+                    done,
+                    &waiting,
+                    &mut open,
+                    &mut ready_at,
+                    &mut blockers,
+                    &mut events,
+                    &banks,
+                );
                 last = last.max(done);
                 issued_count += 1;
                 progress = true;
@@ -309,12 +387,28 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
     }
     let latency_ns = last + machine.launch_ns;
     let queue_busy = state.queue_busy;
-    Timeline { instructions, tensors, slots, latency_ns, queue_busy, cached_loads, spill_bytes, peak_sbuf, merged }
+    Timeline {
+        instructions,
+        tensors,
+        slots,
+        latency_ns,
+        queue_busy,
+        cached_loads,
+        spill_bytes,
+        peak_sbuf,
+        merged,
+    }
 }
 
 impl State<'_> {
     /// The instruction that an idle engine takes now: the oldest ready one within the window.
-    fn candidate(&self, engine: usize, now: f64, banks: &Banks, events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>) -> Option<(usize, u32)> {
+    fn candidate(
+        &self,
+        engine: usize,
+        now: f64,
+        banks: &Banks,
+        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
+    ) -> Option<(usize, u32)> {
         let heaps: &[usize] = match engine {
             0 => &[0],
             1 => &[1, 4, 5],
@@ -323,7 +417,9 @@ impl State<'_> {
         };
         let mut best: Option<(usize, u32)> = None;
         for heap in heaps {
-            let Some(Reverse(which)) = self.ready[*heap].peek().copied() else { continue };
+            let Some(Reverse(which)) = self.ready[*heap].peek().copied() else {
+                continue;
+            };
             if which as usize >= self.oldest + self.machine.window {
                 continue;
             }
@@ -336,7 +432,8 @@ impl State<'_> {
                 };
                 let instruction = &self.instructions[which as usize];
                 let here = now + cost::busy(instruction, ENGINES[engine], self.machine);
-                let there = self.free[other].max(now) + cost::busy(instruction, ENGINES[other], self.machine);
+                let there = self.free[other].max(now)
+                    + cost::busy(instruction, ENGINES[other], self.machine);
                 let queued = !self.ready[other].is_empty();
                 if there < here && !queued {
                     events.push(Reverse((Time(self.free[other].max(now)), 2, 0)));
@@ -356,7 +453,9 @@ impl State<'_> {
     fn bank_free(&self, which: u32, banks: &Banks) -> bool {
         match banks.opens[which as usize] {
             None => true,
-            Some((_, bytes)) => banks.order.get(self.next_bank) == Some(&which) && self.psum_free >= bytes as i64,
+            Some((_, bytes)) => {
+                banks.order.get(self.next_bank) == Some(&which) && self.psum_free >= bytes as i64
+            }
         }
     }
 
@@ -368,7 +467,13 @@ impl State<'_> {
     }
 
     /// Whether another engine holds the port that the instruction needs.
-    fn excluded(&self, engine: usize, which: u32, now: f64, events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>) -> bool {
+    fn excluded(
+        &self,
+        engine: usize,
+        which: u32,
+        now: f64,
+        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
+    ) -> bool {
         if !self.machine.exclusions {
             return false;
         }
@@ -383,9 +488,15 @@ impl State<'_> {
             if self.free[*other] <= now {
                 continue;
             }
-            let Some(running) = self.running[*other] else { continue };
+            let Some(running) = self.running[*other] else {
+                continue;
+            };
             let theirs = &self.instructions[running as usize].features;
-            let clash = if *psum { own.touches_psum && theirs.touches_psum } else { own.touches_sbuf && theirs.touches_sbuf };
+            let clash = if *psum {
+                own.touches_psum && theirs.touches_psum
+            } else {
+                own.touches_sbuf && theirs.touches_sbuf
+            };
             if clash {
                 events.push(Reverse((Time(self.free[*other]), 2, 0)));
                 return true;
@@ -397,9 +508,14 @@ impl State<'_> {
     /// Spreads a transfer over the least loaded queues.
     fn transfer(&mut self, which: u32, now: f64) -> (f64, f64, f64) {
         let rates = &self.machine.dma;
-        let Some(transfer) = &self.instructions[which as usize].transfer else { return (now, now, now) };
+        let Some(transfer) = &self.instructions[which as usize].transfer else {
+            return (now, now, now);
+        };
         let rows = transfer.rows.max(1) as usize;
-        let queues = rows.div_ceil(8).min(rates.queues).max(rows.min(rates.queues).min(rates.queues));
+        let queues = rows
+            .div_ceil(8)
+            .min(rates.queues)
+            .max(rows.min(rates.queues).min(rates.queues));
         let per_queue = rows.div_ceil(queues) as f64;
         let run = f64::from(transfer.run_bytes);
         let runs = f64::from(transfer.runs);
@@ -424,7 +540,10 @@ impl State<'_> {
         (start, end, end + rates.latency_ns)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the tables of the running schedule")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the tables of the running schedule"
+    )]
     fn finish(
         &mut self,
         which: u32,

@@ -5,7 +5,9 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 
 /// Engines of a core, and the DMA queues as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
     /// The matrix engine.
@@ -22,7 +24,13 @@ pub enum Engine {
 
 impl Engine {
     /// Every engine, in the order of reports.
-    pub const ALL: [Self; 5] = [Self::Tensor, Self::Vector, Self::Scalar, Self::Gpsimd, Self::Dma];
+    pub const ALL: [Self; 5] = [
+        Self::Tensor,
+        Self::Vector,
+        Self::Scalar,
+        Self::Gpsimd,
+        Self::Dma,
+    ];
 
     /// Name in reports, as the profiler spells it.
     #[must_use]
@@ -215,7 +223,10 @@ impl Instruction {
             partitions: 1,
             free: 1,
             columns: 0,
-            features: Features { unit_stride: true, ..Features::default() },
+            features: Features {
+                unit_stride: true,
+                ..Features::default()
+            },
             reads: Vec::new(),
             writes: Vec::new(),
             transfer: None,
