@@ -213,10 +213,10 @@ impl Device {
             parts.first().and_then(Value::as_int),
             parts.get(1).and_then(Value::as_int),
         );
-        if let Some(high) = high {
-            if high > size as i64 {
-                return Err(out_of_bounds(view, position, low.unwrap_or(0), high - 1));
-            }
+        if let Some(high) = high
+            && high > size as i64
+        {
+            return Err(out_of_bounds(view, position, low.unwrap_or(0), high - 1));
         }
         Ok(())
     }

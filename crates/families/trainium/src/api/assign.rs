@@ -32,10 +32,10 @@ impl Device {
         let place = self.operand_of("assignment", "target", place.clone())?;
         match value {
             Value::Tensor(view) => {
-                if let Some(position) = self.unnamed(&view) {
-                    if self.retarget(&place, &view, position, false)? {
-                        return Ok(());
-                    }
+                if let Some(position) = self.unnamed(&view)
+                    && self.retarget(&place, &view, position, false)?
+                {
+                    return Ok(());
                 }
                 self.copy_into(&place, View::clone(&view))
             }
@@ -269,7 +269,7 @@ impl Device {
                 }
             }
         }
-        let alu = Alu::from_operator(operator).ok_or_else(|| unsupported_operator())?;
+        let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
         // A running total is an accumulation: affine loops may carry it.
         self.accumulating = true;
         let result = self.combine(
@@ -292,7 +292,7 @@ impl Device {
         left: Value,
         right: Value,
     ) -> Outcome<Value> {
-        let alu = Alu::from_operator(operator).ok_or_else(|| unsupported_operator())?;
+        let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
         if self.dialect == Dialect::V2 {
             return Err(Failure::unsupported(
                 "operator-on-tensor",

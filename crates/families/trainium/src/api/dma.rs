@@ -388,12 +388,13 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
         return Ok(tensor(target));
     }
     let (mut source, mut flags, mut target_part) = (source, None, target.clone());
-    if let Selection::Part(bounds, f) = &selection {
-        if source.shape() == shape && target.shape() == shape {
-            source = source.part(bounds);
-            target_part = target.part(bounds);
-            flags = f.clone();
-        }
+    if let Selection::Part(bounds, f) = &selection
+        && source.shape() == shape
+        && target.shape() == shape
+    {
+        source = source.part(bounds);
+        target_part = target.part(bounds);
+        flags = f.clone();
     }
     let mut one = Instruction::new(
         if !source.buffer().on_chip() && target.buffer().on_chip() {

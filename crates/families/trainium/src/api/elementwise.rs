@@ -457,14 +457,14 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
     let reverse1 = bound.flag("reverse1")?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
-    if let Some(op1) = op1 {
-        if op0.is_bitwise() != op1.is_bitwise() {
-            return Err(Failure::documented(
-                "err_unsupported_operation",
-                "op0 and op1 mix bits and arithmetic",
-                "make both bitwise or both arithmetic",
-            ));
-        }
+    if let Some(op1) = op1
+        && op0.is_bitwise() != op1.is_bitwise()
+    {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            "op0 and op1 mix bits and arithmetic",
+            "make both bitwise or both arithmetic",
+        ));
     }
     let linear = |op: Alu| matches!(op, Alu::Add | Alu::Multiply);
     let simple = linear(op0) && op1.is_none_or(linear);

@@ -21,10 +21,15 @@ pub(super) const SBUF_FREE: usize = 65536;
 pub(super) const PSUM_BYTES: usize = 16384;
 pub(super) const PSUM_BANK: usize = 2048;
 
+/// Tensor, block, first partition and first byte of a region.
+type Place = (u32, u32, u16, u64);
+/// The iterations of the loops around a write, and whether it accumulates.
+type Written = (Vec<(u32, u32)>, bool);
+
 /// Where something was written within running loops: by first element, the loops around it.
 #[derive(Default)]
 pub(super) struct Hazards {
-    writes: HashMap<(u32, u32, u16, u64), (Vec<(u32, u32)>, bool)>,
+    writes: HashMap<Place, Written>,
 }
 
 impl Hazards {
@@ -72,7 +77,7 @@ impl Device {
             ));
         }
         let id = self.trace.tensors.len() as u32;
-        let block_elements = if blocks == 0 { 0 } else { elements / blocks };
+        let block_elements = elements.checked_div(blocks).unwrap_or(0);
         let partitions = if buffer.on_chip() {
             shape.get(block_rank).copied().unwrap_or(1)
         } else {
@@ -85,7 +90,6 @@ impl Device {
             dtype,
             line: self.line,
             bytes: bytes as u64,
-            partitions: partitions.min(128) as u16,
             input: false,
             output: false,
         });
@@ -289,12 +293,11 @@ impl Device {
                     }
                 } else {
                     for (i, value) in source.iter().enumerate() {
-                        if flags.is_none_or(|f| f.get(position + i).copied().unwrap_or(false)) {
-                            if let Some(slot) =
+                        if flags.is_none_or(|f| f.get(position + i).copied().unwrap_or(false))
+                            && let Some(slot) =
                                 data.get_mut((at as i64 + i as i64 * stride) as usize)
-                            {
-                                *slot = dtype.store(*value);
-                            }
+                        {
+                            *slot = dtype.store(*value);
                         }
                     }
                 }

@@ -364,13 +364,13 @@ pub(super) fn stream_shuffle(device: &mut Device, mut bound: Bound) -> Outcome<V
             let (group, own) = (row / 32, row % 32);
             let from = order[own];
             let start = (group * 32 + from) * width;
-            if from < 32 {
-                if let (Some(line), Some(slot)) = (
+            if from < 32
+                && let (Some(line), Some(slot)) = (
                     read.get(start..start + width),
                     values.get_mut(row * width..(row + 1) * width),
-                ) {
-                    slot.copy_from_slice(line);
-                }
+                )
+            {
+                slot.copy_from_slice(line);
             }
         }
     }

@@ -64,13 +64,12 @@ pub(super) fn paragraph(report: &Report, machine: &Machine) -> String {
             .traffic
             .iter()
             .max_by(|a, b| a.reload_factor.total_cmp(&b.reload_factor))
+            && worst.reload_factor > 1.5
         {
-            if worst.reload_factor > 1.5 {
-                say(format_args!(
-                    "The tensor {} is read {:.1} times over.",
-                    worst.tensor, worst.reload_factor
-                ));
-            }
+            say(format_args!(
+                "The tensor {} is read {:.1} times over.",
+                worst.tensor, worst.reload_factor
+            ));
         }
     }
     if report.spill_reload_bytes > 0 {

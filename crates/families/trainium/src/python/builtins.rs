@@ -455,10 +455,10 @@ impl Interpreter {
             width *= 2;
         }
         let mut items: Vec<Value> = keyed.into_iter().map(|(_, item)| item).collect();
-        if let Some((_, reverse)) = keywords.iter().find(|(name, _)| &**name == "reverse") {
-            if self.truth(reverse)? {
-                items.reverse();
-            }
+        if let Some((_, reverse)) = keywords.iter().find(|(name, _)| &**name == "reverse")
+            && self.truth(reverse)?
+        {
+            items.reverse();
         }
         Ok(items)
     }

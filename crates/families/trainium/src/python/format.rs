@@ -87,18 +87,18 @@ impl Interpreter {
         let mut fill = ' ';
         let mut align = None;
         let mut characters = spec.chars();
-        if let (Some(first), Some(second)) = (characters.next(), characters.next()) {
-            if matches!(second, '<' | '>' | '^') {
-                fill = first;
-                align = Some(second);
-                rest = characters.as_str();
-            }
+        if let (Some(first), Some(second)) = (characters.next(), characters.next())
+            && matches!(second, '<' | '>' | '^')
+        {
+            fill = first;
+            align = Some(second);
+            rest = characters.as_str();
         }
-        if align.is_none() {
-            if let Some(first @ ('<' | '>' | '^')) = rest.chars().next() {
-                align = Some(first);
-                rest = &rest[1..];
-            }
+        if align.is_none()
+            && let Some(first @ ('<' | '>' | '^')) = rest.chars().next()
+        {
+            align = Some(first);
+            rest = &rest[1..];
         }
         let plus = rest.starts_with('+');
         rest = rest.trim_start_matches('+');

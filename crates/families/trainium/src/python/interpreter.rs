@@ -400,7 +400,7 @@ impl Interpreter {
                 self.store_subscript(&object, &index, value)
                     .map_err(|f| f.at(line))?;
             }
-            Target::Attribute(..) => {
+            Target::Attribute => {
                 return Err(Failure::unsupported(
                     "unsupported-python",
                     "attributes cannot be assigned",

@@ -108,10 +108,13 @@ fn check_nesting(source: &str) -> Outcome<()> {
             if line.trim_start().starts_with('#') && brackets <= MAXIMUM_DEPTH {
                 continue;
             }
-            if longest > 200 && words <= 400 && brackets <= MAXIMUM_DEPTH && indent <= 800 {
-                if line.contains('#') || line.contains('"') || line.contains('\'') {
-                    continue;
-                }
+            if longest > 200
+                && words <= 400
+                && brackets <= MAXIMUM_DEPTH
+                && indent <= 800
+                && (line.contains('#') || line.contains('"') || line.contains('\''))
+            {
+                continue;
             }
             return Err(too_deep(number as u32 + 1));
         }
@@ -365,10 +368,7 @@ impl Lowering<'_> {
                 Box::new(self.expression(&node.value)?),
                 Box::new(self.expression(&node.slice)?),
             ),
-            Expr::Attribute(node) => Target::Attribute(
-                Box::new(self.expression(&node.value)?),
-                node.attr.id.as_str().into(),
-            ),
+            Expr::Attribute(_) => Target::Attribute,
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
                 let mut targets = Vec::new();
                 let mut star = None;

@@ -81,10 +81,11 @@ impl Interpreter {
                 .at(line));
             }
             other => {
-                return Err(
-                    type_error(&format!("a {} cannot be iterated over", other.type_name()))
-                        .at(line),
-                );
+                return Err(type_error(&format!(
+                    "a {} cannot be iterated over",
+                    other.type_name()
+                ))
+                .at(line));
             }
         })
     }

@@ -132,7 +132,7 @@ pub(crate) enum Target {
     },
     Global(u32),
     Subscript(Box<Node>, Box<Node>),
-    Attribute(Box<Node>, Rc<str>),
+    Attribute,
     /// Unpacking; the index of the starred one, if any.
     Unpack(Vec<Target>, Option<usize>),
     Refused(Rc<Failure>),

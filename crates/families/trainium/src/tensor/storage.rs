@@ -75,14 +75,6 @@ impl Storage {
         self.shape[..self.block_rank].iter().product()
     }
 
-    /// Bytes in one partition of one block (on chip).
-    pub(crate) fn partition_bytes(&self) -> usize {
-        self.shape
-            .get(self.block_rank + 1..)
-            .map_or(1, |d| d.iter().product::<usize>())
-            * self.dtype.bytes()
-    }
-
     /// Runs `f` on the data of a block, making it first if need be.
     pub(crate) fn with_block<R>(&self, block: usize, f: impl FnOnce(&mut [f32]) -> R) -> Option<R> {
         let mut blocks = self.blocks.borrow_mut();

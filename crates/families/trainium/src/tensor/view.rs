@@ -158,12 +158,12 @@ impl View {
             if dimension.size == 1 {
                 continue;
             }
-            if let Some(last) = merged.last_mut() {
-                if last.stride == dimension.stride * dimension.size as i64 {
-                    last.size *= dimension.size;
-                    last.stride = dimension.stride;
-                    continue;
-                }
+            if let Some(last) = merged.last_mut()
+                && last.stride == dimension.stride * dimension.size as i64
+            {
+                last.size *= dimension.size;
+                last.stride = dimension.stride;
+                continue;
             }
             merged.push(*dimension);
         }

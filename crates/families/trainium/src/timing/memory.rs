@@ -30,6 +30,9 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     if passes.load_cache {
         cache_loads(&mut plan, machine);
     }
+    if passes.vectorise {
+        plan.merged = super::vectorise::merge(&mut plan.instructions, &plan.tensors, &trace.loops);
+    }
     if passes.accumulator_operands {
         operands_in_accumulators(&mut plan, machine);
     }
@@ -165,17 +168,16 @@ fn cache_loads(plan: &mut Plan, machine: &Machine) {
             source,
             chosen.contains(&instruction.line),
             instruction.operation,
-        ) {
-            if let (Some(target), true) = (instruction.writes.first().copied(), alone(&instruction))
-            {
-                let key = (instruction.line, fingerprint);
-                if let Some(home) = first.get(&key) {
-                    renamed.insert((target.tensor, target.block), *home);
-                    plan.cached_loads += 1;
-                    continue;
-                }
-                first.insert(key, (target.tensor, target.block));
+        ) && let (Some(target), true) =
+            (instruction.writes.first().copied(), alone(&instruction))
+        {
+            let key = (instruction.line, fingerprint);
+            if let Some(home) = first.get(&key) {
+                renamed.insert((target.tensor, target.block), *home);
+                plan.cached_loads += 1;
+                continue;
             }
+            first.insert(key, (target.tensor, target.block));
         }
         kept.push(instruction);
     }
@@ -287,13 +289,13 @@ fn move_accumulators(plan: &mut Plan, machine: &Machine) {
     {
         for region in &mut instruction.reads {
             let key = (region.tensor, region.block);
-            if let (Some(home), Some(write)) = (homes.get(&key), last_write.get(&key)) {
-                if *write < position {
-                    region.tensor = *home;
-                    region.block = 0;
-                    instruction.features.psum_inputs =
-                        instruction.features.psum_inputs.saturating_sub(1);
-                }
+            if let (Some(home), Some(write)) = (homes.get(&key), last_write.get(&key))
+                && *write < position
+            {
+                region.tensor = *home;
+                region.block = 0;
+                instruction.features.psum_inputs =
+                    instruction.features.psum_inputs.saturating_sub(1);
             }
         }
         let writes = instruction.writes.clone();
@@ -332,6 +334,9 @@ fn move_accumulators(plan: &mut Plan, machine: &Machine) {
     plan.instructions = out;
 }
 
+/// Tensor and block of a tile.
+type Key = (u32, u32);
+
 /// What a tile holds when it is put out.
 #[derive(Clone)]
 enum Content {
@@ -363,7 +368,7 @@ fn spill(plan: &mut Plan, machine: &Machine) {
         }
     }
     let mut cursor: HashMap<(u32, u32), usize> = HashMap::new();
-    let mut resident: BTreeMap<(u32, (u32, u32)), (u64, Content, u16)> = BTreeMap::new();
+    let mut resident: BTreeMap<(u32, Key), (u64, Content, u16)> = BTreeMap::new();
     let mut place: HashMap<(u32, u32), u32> = HashMap::new();
     let mut away: HashMap<(u32, u32), (Content, u16)> = HashMap::new();
     let mut level = 0u64;

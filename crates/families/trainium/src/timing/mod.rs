@@ -7,6 +7,7 @@ mod cost;
 mod machine;
 mod memory;
 mod schedule;
+mod vectorise;
 
 pub use machine::{EngineRates, Machine, Passes, TransferRates};
 pub use schedule::{Slot, Timeline};

@@ -182,9 +182,14 @@ fn banks(instructions: &[Instruction], tensors: &[Tensor]) -> Banks {
 }
 
 /// Order of floating-point times in heaps.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, PartialEq)]
 struct Time(f64);
 impl Eq for Time {}
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 impl Ord for Time {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)
@@ -275,7 +280,7 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
             }
             continue;
         };
-        let mut apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
+        let apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
             0 => {
                 let heap = match instructions[which as usize].choice {
                     Choice::Fixed(Engine::Tensor) => 0,
@@ -307,7 +312,7 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
         // Issue whatever can be issued now.
         loop {
             let mut progress = false;
-            for engine in 0..4 {
+            for (engine, unit) in ENGINES.into_iter().enumerate() {
                 if state.free[engine] > now {
                     continue;
                 }
@@ -316,13 +321,13 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
                 };
                 state.ready[heap].pop();
                 let instruction = &instructions[which as usize];
-                let busy = cost::busy(instruction, ENGINES[engine], machine);
+                let busy = cost::busy(instruction, unit, machine);
                 let released = now + busy;
                 state.free[engine] = released;
                 state.running[engine] = Some(which);
                 let done = released + machine.tail_ns;
                 slots[which as usize] = Slot {
-                    engine: ENGINES[engine],
+                    engine: unit,
                     start: now,
                     released,
                     done,

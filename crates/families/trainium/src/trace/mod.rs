@@ -244,7 +244,6 @@ pub(crate) struct Tensor {
     pub(crate) line: u32,
     /// Bytes in one partition of one block (on chip), or in all (main memory).
     pub(crate) bytes: u64,
-    pub(crate) partitions: u16,
     pub(crate) input: bool,
     pub(crate) output: bool,
 }
