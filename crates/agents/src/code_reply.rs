@@ -1,6 +1,6 @@
 //! From a model's reply to a kernel.
 
-use crate::c_text::{blank, defines, is_balanced};
+use autocomp_core::{Flaw, Language};
 
 /// The largest reply that is looked at, in bytes.
 const LARGEST_REPLY: usize = 1 << 20;
@@ -66,7 +66,11 @@ pub(crate) fn tool_call_mark(text: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// A [`Complaint`] that says precisely what is missing.
-pub fn extract_kernel(reply: &str, entry: &str) -> Result<String, Complaint> {
+pub fn extract_kernel(
+    reply: &str,
+    language: &dyn Language,
+    entry: &str,
+) -> Result<String, Complaint> {
     let text = normalize(reply)?;
     if text.trim().is_empty() {
         return Err(Complaint::new("the reply is empty"));
@@ -76,15 +80,15 @@ pub fn extract_kernel(reply: &str, entry: &str) -> Result<String, Complaint> {
     let mut unbalanced = false;
     let mut leaked = None;
     for block in blocks.iter().rev() {
-        let blanked = blank(&block.text);
-        if !defines(&blanked, entry) {
+        let flaw = language.flaw(&block.text, entry);
+        if flaw == Some(Flaw::NoEntry) {
             continue;
         }
         if let Some(mark) = tool_call_mark(&block.text) {
             leaked = Some(mark);
-        } else if has_elision(&block.text) {
+        } else if has_elision(&block.text, language) {
             elided = true;
-        } else if !is_balanced(&blanked) {
+        } else if flaw.is_some() {
             unbalanced = true;
             if !block.closed {
                 // The reply ends here; an earlier block may be the kernel to be changed.
@@ -114,7 +118,7 @@ pub fn extract_kernel(reply: &str, entry: &str) -> Result<String, Complaint> {
             "no code block defines the function {entry}; write the whole file with its signature"
         )));
     }
-    bare_code(&text, entry)
+    bare_code(&text, language, entry)
 }
 
 /// One fenced block.
@@ -201,12 +205,13 @@ fn fence_of(line: &str) -> Option<(char, usize, &str)> {
 }
 
 /// Returns whether the code says that it leaves something out.
-fn has_elision(code: &str) -> bool {
+fn has_elision(code: &str, language: &dyn Language) -> bool {
     code.lines().any(|line| {
         let line = line.trim();
-        let comment = line.starts_with("//") || line.starts_with("/*");
+        let marks = language.comment_marks();
+        let comment = marks.iter().any(|mark| line.starts_with(mark));
         let words = line
-            .trim_start_matches(['/', '*', ' '])
+            .trim_start_matches(['/', '*', '#', ' '])
             .trim_end_matches(['/', '*', ' '])
             .to_ascii_lowercase();
         line == "..."
@@ -229,14 +234,14 @@ fn has_elision(code: &str) -> bool {
     })
 }
 
-/// Finds the file in a reply without fences: from the first line that looks
-/// like C to the last closing brace.
-fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
+/// Finds the file in a reply without fences: from the first line that may
+/// begin a file to the last that may end it.
+fn bare_code(text: &str, language: &dyn Language, entry: &str) -> Result<String, Complaint> {
     let lines: Vec<&str> = text.lines().collect();
-    let start = lines.iter().position(|line| starts_code(line, entry));
-    let end = lines
+    let start = lines
         .iter()
-        .rposition(|line| line.trim_end().ends_with(['}', ';']));
+        .position(|line| language.may_begin(line, entry));
+    let end = lines.iter().rposition(|line| language.may_end(line));
     let none = || {
         Complaint::new(format!(
             "there is no code block; reply with one fenced block that defines the function {entry}"
@@ -249,8 +254,8 @@ fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
         return Err(none());
     }
     let code = lines[start..=end].join("\n");
-    let blanked = blank(&code);
-    if !defines(&blanked, entry) {
+    let flaw = language.flaw(&code, entry);
+    if flaw == Some(Flaw::NoEntry) {
         return Err(none());
     }
     if let Some(mark) = tool_call_mark(&code) {
@@ -258,34 +263,17 @@ fn bare_code(text: &str, entry: &str) -> Result<String, Complaint> {
             "the code holds a tool call ({mark}); there are no tools"
         )));
     }
-    if has_elision(&code) {
+    if has_elision(&code, language) {
         return Err(Complaint::new(
             "the code leaves parts out (\"...\" or \"rest unchanged\"); write the whole file",
         ));
     }
-    if !is_balanced(&blanked) {
+    if flaw.is_some() {
         return Err(Complaint::new(
             "the code is cut off or its braces do not match; write the whole file",
         ));
     }
     Ok(finish(&code))
-}
-
-fn starts_code(line: &str, entry: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "#", "//", "/*", "static ", "void ", "typedef ", "inline ", "const ", "extern ",
-    ];
-    let is_directive = |line: &str| {
-        [
-            "define", "include", "pragma", "undef", "if", "ifdef", "ifndef",
-        ]
-        .iter()
-        .any(|word| line.trim_start_matches(['#', ' ']).starts_with(word))
-    };
-    let begins = STARTS.iter().any(|start| line.starts_with(start));
-    // A heading of Markdown starts with the same sign as a directive.
-    begins && (!line.starts_with('#') || is_directive(line))
-        || line.contains(&format!("{entry}(")) && line.contains("int8_t")
 }
 
 fn finish(code: &str) -> String {

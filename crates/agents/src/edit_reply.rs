@@ -1,7 +1,7 @@
 //! From a model's reply to edits, and from edits to a kernel.
 
-use crate::c_text::{blank, defines, is_balanced};
 use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
+use autocomp_core::{Flaw, Language};
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -171,23 +171,25 @@ fn json_edits(text: &str) -> Result<Vec<Edit>, Complaint> {
 ///
 /// # Errors
 /// A [`Complaint`] that names the edit, or says what the result lacks.
-pub fn apply_edits(kernel: &str, edits: &[Edit], entry: &str) -> Result<String, Complaint> {
+pub fn apply_edits(
+    kernel: &str,
+    edits: &[Edit],
+    language: &dyn Language,
+    entry: &str,
+) -> Result<String, Complaint> {
     let mut text = kernel.to_owned();
     for (idx, edit) in edits.iter().enumerate() {
         let number = idx + 1;
         let (start, end) = locate(&text, &edit.old, number)?;
         text.replace_range(start..end, &edit.new);
     }
-    let blanked = blank(&text);
-    if !defines(&blanked, entry) {
-        return Err(Complaint::new(format!(
+    match language.flaw(&text, entry) {
+        Some(Flaw::NoEntry) => Err(Complaint::new(format!(
             "after the edits, nothing defines the function {entry}"
-        )));
+        ))),
+        Some(Flaw::Incomplete) => Err(Complaint::new("after the edits, the brackets do not match")),
+        None => Ok(text),
     }
-    if !is_balanced(&blanked) {
-        return Err(Complaint::new("after the edits, the braces do not match"));
-    }
-    Ok(text)
 }
 
 fn locate(text: &str, old: &str, number: usize) -> Result<(usize, usize), Complaint> {

@@ -170,7 +170,7 @@ impl LlmProposer {
         let ancestors = vec![
             Ancestor {
                 kernel: kernel.to_owned(),
-                cycles: Some(0),
+                cost: Some(0),
                 menu_item: String::new(),
                 plan: plan_text.clone(),
             };

@@ -1,6 +1,7 @@
 //! What prompts say about a target and a problem, as plain data.
 
-use autocomp_targets::{Buffer, Problem, Role, Target, Tolerance};
+use autocomp_catalog::{Buffer, Problem, Role, Target, Tolerance};
+use autocomp_core::{Language, Unit};
 use serde::Serialize;
 
 /// A section of the ISA reference.
@@ -28,13 +29,17 @@ pub struct ExampleFacts {
 }
 
 /// What prompts say about a target and a problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PromptFacts {
     /// Name of the target.
     pub target: String,
     /// What the target is, in a sentence.
     pub target_description: String,
-    /// Language of kernels (`C`).
+    /// Language of kernels.
+    pub syntax: &'static dyn Language,
+    /// What kernels cost.
+    pub unit: Unit,
+    /// The language's name as people write it (`C`).
     pub language: String,
     /// What a kernel writer must know, Markdown.
     pub architecture: String,
@@ -61,9 +66,15 @@ pub struct PromptFacts {
 }
 
 impl PromptFacts {
-    /// Returns what prompts say about `problem` on `target`.
+    /// Returns what prompts say about `problem` on `target`, whose kernels are written in
+    /// the language `syntax` and cost `unit`.
     #[must_use]
-    pub fn of(target: &Target, problem: &Problem) -> Self {
+    pub fn of(
+        target: &Target,
+        problem: &Problem,
+        syntax: &'static dyn Language,
+        unit: Unit,
+    ) -> Self {
         let isa = target.isa.iter().map(|section| IsaFacts {
             title: section.title.clone(),
             symbols: section.symbols.clone(),
@@ -82,17 +93,24 @@ impl PromptFacts {
                 "Outputs may differ from the reference by {relative} of its magnitude or by {absolute}."
             ),
         });
-        problem_facts.push(format!(
-            "Work: {} multiply-accumulate steps and at least {} bytes moved; the target does at most {} steps and moves at most {} bytes, loads and stores together, per cycle.",
-            problem.work.macs,
-            problem.work.bytes,
-            target.roofline.peak_macs_per_cycle,
-            target.roofline.bytes_per_cycle,
-        ));
+        let mut work = format!(
+            "Work: {} multiply-accumulate steps and at least {} bytes moved",
+            problem.work.macs, problem.work.bytes,
+        );
+        if let Some(roofline) = target.roofline {
+            let unit = roofline.unit.singular();
+            work += &format!(
+                "; the target does at most {} steps and moves at most {} bytes, loads and stores together, per {unit}",
+                roofline.peak_macs, roofline.bytes,
+            );
+        }
+        problem_facts.push(work + ".");
         Self {
             target: target.name.clone(),
             target_description: target.description.clone(),
-            language: language_name(&target.language),
+            language: syntax.name().to_owned(),
+            syntax,
+            unit,
             architecture: target.architecture.clone(),
             isa: isa.collect(),
             general_rules: target.rules.general.clone(),
@@ -128,14 +146,6 @@ impl PromptFacts {
     }
 }
 
-/// Returns the name of a language as people write it.
-fn language_name(identifier: &str) -> String {
-    match identifier {
-        "c" => "C".to_owned(),
-        other => other.to_owned(),
-    }
-}
-
 fn describe_buffer(buffer: &Buffer) -> String {
     let shape: Vec<String> = buffer
         .shape
@@ -151,7 +161,7 @@ fn describe_buffer(buffer: &Buffer) -> String {
         "`{}{}` {}, row-major, aligned to {} bytes: {role}.",
         buffer.name,
         shape.concat(),
-        format!("{:?}", buffer.dtype).to_lowercase(),
+        buffer.dtype.name(),
         buffer.alignment
     )
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Source lines named as the dearest ones.
 const DEAREST_LINES: usize = 8;
-/// The least share of all cycles that a counter of cycles or a line is shown for.
+/// The least share of the cost that a counter in its unit or a line is shown for.
 const LEAST_SHARE: f64 = 0.005;
 /// Characters shown of each.
 const LONGEST_LINE: usize = 100;
@@ -19,11 +19,13 @@ const LONGEST_DIAGNOSTICS: usize = 8000;
 /// dearest lines.
 pub(crate) fn describe_feedback(feedback: &Feedback, input: &PromptInput<'_>) -> String {
     let mut text = feedback.bottleneck.trim().to_owned();
-    let cycles = input.evaluation.and_then(Evaluation::cycles);
-    let least = cycles.map_or(0.0, |cycles| LEAST_SHARE * cycles.0 as f64);
+    let cost = input.evaluation.and_then(Evaluation::cost);
+    let least = cost.map_or(0.0, |cost| LEAST_SHARE * cost.value as f64);
     // What did not happen, or hardly, is not worth a line.
-    let is_noise =
-        |name: &str, value: f64| value == 0.0 || (name.ends_with("_cycles") && value < least);
+    let ending = cost.map_or_else(String::new, |cost| format!("_{}", cost.unit));
+    let is_noise = |name: &str, value: f64| {
+        value == 0.0 || (!ending.is_empty() && name.ends_with(&ending) && value < least)
+    };
     for (name, value) in feedback
         .counters
         .iter()
@@ -34,18 +36,14 @@ pub(crate) fn describe_feedback(feedback: &Feedback, input: &PromptInput<'_>) ->
     let lines: Vec<_> = feedback
         .lines
         .iter()
-        .filter(|line| least <= line.cycles.0 as f64)
+        .filter(|line| least <= line.cost.value as f64)
         .take(DEAREST_LINES)
         .collect();
     if !lines.is_empty() {
         text.push_str("\ndearest source lines:");
     }
     for line in lines {
-        let _ = write!(
-            text,
-            "\n{}: {} cycles, {}",
-            line.location, line.cycles, line.cause
-        );
+        let _ = write!(text, "\n{}: {}, {}", line.location, line.cost, line.cause);
         // Models count lines badly.
         if let Some(source) = line_at(input.kernel, line.location.line) {
             let _ = write!(text, ": {source}");

@@ -3,7 +3,6 @@
 //! One trait, [`Proposer`], and one file per kind of proposer. Prompts are
 //! templates plus data; no prompt text stands in Rust code.
 
-mod c_text;
 mod code_reply;
 mod edit_reply;
 mod estimate;
@@ -20,6 +19,7 @@ mod proposer;
 mod replay;
 mod rewriter;
 
+pub use autocomp_llm::{ReservationError, ReservationJournal};
 pub use code_reply::{Complaint, extract_kernel};
 pub use edit_reply::{Edit, apply_edits, parse_edits};
 pub use estimate::{Estimate, ModelEstimate, RunShape};

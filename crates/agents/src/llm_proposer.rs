@@ -15,7 +15,7 @@ use crate::proposer::{
 use autocomp_core::{Draft, Evaluation, Plan, TaskKey, Usage};
 use autocomp_llm::{
     Attempt, Attempts, Availability, LlmErrorKind, Member, Message, ModelSet, ReplySchema, Request,
-    Role, Unclaimed,
+    ReservationJournal, Role, Unclaimed,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -351,8 +351,13 @@ impl Proposer for LlmProposer {
         let prompt = |form: PromptForm<'_>| self.implement_prompt(request, form);
         let entry = self.facts.entry.as_str();
         let parse = |text: &str| match self.settings.code_form {
-            CodeForm::Whole => extract_kernel(text, entry),
-            CodeForm::Edits => apply_edits(&request.kernel, &parse_edits(text)?, entry),
+            CodeForm::Whole => extract_kernel(text, self.facts.syntax, entry),
+            CodeForm::Edits => apply_edits(
+                &request.kernel,
+                &parse_edits(text)?,
+                self.facts.syntax,
+                entry,
+            ),
         };
         let schema = edits_schema();
         let is_structured = self.settings.code_form == CodeForm::Edits
@@ -367,7 +372,7 @@ impl Proposer for LlmProposer {
 
     async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
         let prompt = |form: PromptForm<'_>| self.repair_prompt(request, form);
-        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        let parse = |text: &str| extract_kernel(text, self.facts.syntax, &self.facts.entry);
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
@@ -375,6 +380,12 @@ impl Proposer for LlmProposer {
         self.ask_about(about, (&self.coders, slot), prompt, None, parse)
             .await
             .map(draft_of)
+    }
+
+    fn journal_reservations(&self, journal: &Arc<dyn ReservationJournal>) {
+        for member in self.planners.members().iter().chain(self.coders.members()) {
+            member.budget().journal_reservations(journal);
+        }
     }
 
     fn take_unclaimed(&self) -> Vec<Exchange> {
@@ -470,6 +481,7 @@ pub fn exchange_of(attempt: &Attempt) -> Exchange {
         usage: attempt.usage(),
         cost_is_estimate: attempt.estimated,
         latency_ms: attempt.latency.as_millis() as u64,
+        reservation: attempt.reservation,
     }
 }
 

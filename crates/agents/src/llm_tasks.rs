@@ -74,7 +74,7 @@ impl LlmProposer {
         };
         let prompt = |_| self.render(Phase::Direct, &input);
         let parse = |text: &str| {
-            let source = extract_kernel(text, &self.facts.entry)?;
+            let source = extract_kernel(text, self.facts.syntax, &self.facts.entry)?;
             let value = text.lines().find_map(choice_in).ok_or_else(|| {
                 Complaint::new("the line \"CHOICE: <identifier from the list>\" is missing")
             })?;
@@ -132,11 +132,11 @@ impl LlmProposer {
         second: (&str, &Evaluation),
     ) -> Result<Reply<Draft>, ProposeError> {
         let input = PromptInput {
-            other: Some((second.0, second.1.cycles().map(|cycles| cycles.0))),
+            other: Some((second.0, second.1.cost().map(|cost| cost.value))),
             ..PromptInput::new(first.0, Some(first.1), seed)
         };
         let prompt = |_| self.render(Phase::Combine, &input);
-        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        let parse = |text: &str| extract_kernel(text, self.facts.syntax, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
         self.ask(self.coders(), slot, prompt, None, parse)
             .await
@@ -155,7 +155,7 @@ impl LlmProposer {
     ) -> Result<Reply<Draft>, ProposeError> {
         let input = PromptInput::new(reference, None, seed);
         let prompt = |_| self.render(Phase::Translate, &input);
-        let parse = |text: &str| extract_kernel(text, &self.facts.entry);
+        let parse = |text: &str| extract_kernel(text, self.facts.syntax, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
         self.ask(self.coders(), slot, prompt, None, parse)
             .await

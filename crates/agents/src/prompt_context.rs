@@ -4,7 +4,7 @@ use crate::facts::{ExampleFacts, IsaFacts, PromptFacts};
 use crate::feedback_text::{describe_diagnostics, describe_feedback};
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::Ancestor;
-use autocomp_core::{Feedback, MenuItem, Outcome};
+use autocomp_core::{Feedback, MenuItem, Outcome, Unit};
 use serde::Serialize;
 
 /// The variables of the templates.
@@ -28,7 +28,8 @@ pub(crate) struct Context<'input> {
     entry: &'input str,
     signature: &'input str,
     kernel: &'input str,
-    measurement: Option<&'input autocomp_core::Measurement>,
+    unit: Unit,
+    measurement: Option<Measured>,
     feedback: Option<&'input Feedback>,
     feedback_text: String,
     menu: &'input [MenuItem],
@@ -39,8 +40,16 @@ pub(crate) struct Context<'input> {
     outcome: &'input str,
     diagnostics: String,
     other_kernel: &'input str,
-    other_cycles: Option<u64>,
+    other_cost: Option<u64>,
     count: usize,
+}
+
+/// What was measured of the kernel, in the unit of costs.
+#[derive(Serialize)]
+struct Measured {
+    cost: u64,
+    floor: u64,
+    percent_of_peak: f64,
 }
 
 impl<'input> Context<'input> {
@@ -72,9 +81,15 @@ impl<'input> Context<'input> {
             entry: &facts.entry,
             signature: &facts.signature,
             kernel: input.kernel,
+            unit: facts.unit,
             measurement: input
                 .evaluation
-                .and_then(|evaluation| evaluation.measurement.as_ref()),
+                .and_then(|evaluation| evaluation.measurement.as_ref())
+                .map(|measurement| Measured {
+                    cost: measurement.cost.value,
+                    floor: measurement.floor.value,
+                    percent_of_peak: measurement.percent_of_peak,
+                }),
             feedback,
             feedback_text: feedback
                 .map(|feedback| describe_feedback(feedback, input))
@@ -91,7 +106,7 @@ impl<'input> Context<'input> {
                 .map(|(_, evaluation)| describe_diagnostics(&evaluation.diagnostics))
                 .unwrap_or_default(),
             other_kernel: input.other.map_or("", |(kernel, _)| kernel),
-            other_cycles: input.other.and_then(|(_, cycles)| cycles),
+            other_cost: input.other.and_then(|(_, cost)| cost),
             count: 5,
         }
     }

@@ -1,16 +1,18 @@
 //! The trait that the rewriter, language models and replay share.
 
 use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey, Usage};
+use autocomp_llm::ReservationJournal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// A kernel on the way from the baseline to another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Ancestor {
     /// Its source.
     pub kernel: String,
-    /// Its cycles.
-    pub cycles: Option<u64>,
+    /// Its cost.
+    pub cost: Option<u64>,
     /// The menu item by which it was changed into the next one.
     pub menu_item: String,
     /// The plan by which it was changed.
@@ -92,6 +94,9 @@ pub struct Exchange {
     pub cost_is_estimate: bool,
     /// Wall time in milliseconds.
     pub latency_ms: u64,
+    /// The number under which its cost was reserved in the journal, if it was.
+    #[serde(default)]
+    pub reservation: Option<u64>,
 }
 
 /// A plan or a draft, with the record of how it came about.
@@ -168,6 +173,11 @@ pub trait Proposer: Send + Sync {
             message: format!("{} does not repair drafts", self.name()),
             exchanges: Vec::new(),
         })
+    }
+
+    /// From now on, writes what a call may cost into `journal` before it is sent.
+    fn journal_reservations(&self, journal: &Arc<dyn ReservationJournal>) {
+        let _ = journal;
     }
 
     /// Takes the calls of models whose replies nobody received, because the

@@ -5,6 +5,7 @@
 //! replies that need it, `line-ends: crlf`.
 
 use autocomp_agents::{apply_edits, extract_kernel, parse_edits, parse_plan};
+use autocomp_c::C;
 use autocomp_core::MenuItem;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -79,7 +80,7 @@ fn check(folder: &str, treat: impl Fn(&str) -> Result<String, String>) {
 #[test]
 fn code_replies() {
     check("code_reply", |reply| {
-        extract_kernel(reply, "solution").map_err(|complaint| complaint.0)
+        extract_kernel(reply, &C, "solution").map_err(|complaint| complaint.0)
     });
 }
 
@@ -95,7 +96,7 @@ fn plan_replies() {
 fn edit_replies() {
     check("edit_reply", |reply| {
         let edits = parse_edits(reply).map_err(|complaint| complaint.0)?;
-        apply_edits(KERNEL, &edits, "solution").map_err(|complaint| complaint.0)
+        apply_edits(KERNEL, &edits, &C, "solution").map_err(|complaint| complaint.0)
     });
 }
 
@@ -126,19 +127,19 @@ proptest! {
     #[test]
     fn any_reply_is_survived(pieces in proptest::collection::vec(piece(), 0..12)) {
         let reply = pieces.concat();
-        if let Ok(code) = extract_kernel(&reply, "solution") {
+        if let Ok(code) = extract_kernel(&reply, &C, "solution") {
             prop_assert!(code.contains("solution"));
             // What was taken is taken again, unchanged, unless it holds a fence itself.
             if code.contains("```") || code.contains("~~~") {
                 return Ok(());
             }
-            prop_assert_eq!(extract_kernel(&format!("```c\n{code}```\n"), "solution"), Ok(code));
+            prop_assert_eq!(extract_kernel(&format!("```c\n{code}```\n"), &C, "solution"), Ok(code));
         }
         if let Ok(plan) = parse_plan(&reply, &menu()) {
             prop_assert!(menu().iter().any(|item| item.id == plan.menu_item));
         }
         if let Ok(edits) = parse_edits(&reply) {
-            let _ = apply_edits(KERNEL, &edits, "solution");
+            let _ = apply_edits(KERNEL, &edits, &C, "solution");
         }
     }
 
@@ -147,7 +148,7 @@ proptest! {
     fn a_fenced_kernel_comes_back(before in "[a-zA-Z .:\n]{0,60}", after in "[a-zA-Z .:\n]{0,60}", body in "[a-z0-9 =+;\n]{0,80}") {
         let kernel = format!("void solution(int8_t a[4][4]) {{\n{}\n}}\n", body.replace('=', "+"));
         let reply = format!("{before}\n```c\n{kernel}```\n{after}");
-        prop_assert_eq!(extract_kernel(&reply, "solution"), Ok(kernel));
+        prop_assert_eq!(extract_kernel(&reply, &C, "solution"), Ok(kernel));
     }
 
     /// A search/replace block for any line of the kernel that occurs once does what it says.
@@ -156,7 +157,7 @@ proptest! {
         let reply = format!("<<<<<<< SEARCH\n  fence();\n=======\n  {new}\n>>>>>>> REPLACE\n");
         let edits = parse_edits(&reply);
         if let Ok(edits) = edits {
-            let result = apply_edits(KERNEL, &edits, "solution");
+            let result = apply_edits(KERNEL, &edits, &C, "solution");
             if let Ok(result) = result {
                 prop_assert_eq!(result, KERNEL.replace("  fence();\n", &format!("  {new}\n")));
             }

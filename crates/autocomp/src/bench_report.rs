@@ -1,8 +1,8 @@
 //! The result of `autocomp bench`: rows, ratios, means, and the table of them.
 
-use crate::text::{grouped, markdown_table, table};
-use autocomp_core::Evaluation;
+use autocomp_core::{CostObject, Evaluation};
 use autocomp_eval::EvalError;
+use autocomp_eval::text::{grouped, markdown_table, table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -17,10 +17,12 @@ pub struct Row {
     /// `ok`, how it failed, or `fault` if the evaluator could not judge it.
     pub outcome: String,
     /// Ranking figure; null unless the outcome is `ok`.
+    pub cost: Option<CostObject>,
+    /// The same if cycles are counted.
     pub cycles: Option<u64>,
     pub ideal_cycles: Option<u64>,
     pub percent_of_peak: Option<f64>,
-    /// Cycles of each other kernel divided by the cycles of this one.
+    /// Cost of each other kernel divided by the cost of this one.
     pub speedup_over: BTreeMap<String, f64>,
     /// Why it is not ok.
     pub message: Option<String>,
@@ -59,6 +61,7 @@ pub fn row(problem: &str, kernel: &str, result: Result<Evaluation, EvalError>) -
         problem: problem.to_owned(),
         kernel: kernel.to_owned(),
         outcome: FAULT.to_owned(),
+        cost: None,
         cycles: None,
         ideal_cycles: None,
         percent_of_peak: None,
@@ -71,8 +74,9 @@ pub fn row(problem: &str, kernel: &str, result: Result<Evaluation, EvalError>) -
             row.outcome = evaluation.outcome.name().to_owned();
             match &evaluation.measurement {
                 Some(measurement) => {
-                    row.cycles = Some(measurement.cycles.0);
-                    row.ideal_cycles = Some(measurement.ideal_cycles.0);
+                    row.cost = Some(measurement.cost.into());
+                    row.cycles = measurement.cost.in_cycles();
+                    row.ideal_cycles = measurement.floor.in_cycles();
                     row.percent_of_peak = Some(measurement.percent_of_peak);
                 }
                 None => {
@@ -90,13 +94,15 @@ pub fn row(problem: &str, kernel: &str, result: Result<Evaluation, EvalError>) -
 
 /// Fills in the ratios between the kernels of each problem.
 pub fn set_side_by_side(rows: &mut [Row]) {
-    let cycles: Vec<(String, String, u64)> = rows
+    let costs: Vec<(String, String, u64)> = rows
         .iter()
-        .filter_map(|row| Some((row.problem.clone(), row.kernel.clone(), row.cycles?)))
+        .filter_map(|row| Some((row.problem.clone(), row.kernel.clone(), row.cost?.value)))
         .collect();
     for row in rows {
-        let Some(own) = row.cycles else { continue };
-        row.speedup_over = cycles
+        let Some(own) = row.cost.map(|it| it.value) else {
+            continue;
+        };
+        row.speedup_over = costs
             .iter()
             .filter(|(problem, kernel, _)| *problem == row.problem && *kernel != row.kernel)
             .map(|(_, kernel, other)| (kernel.clone(), *other as f64 / own.max(1) as f64))
@@ -109,7 +115,7 @@ pub fn means(rows: &[Row], kernels: &[String]) -> Vec<Mean> {
     let mean_of = |kernel: &String| {
         let own: Vec<&Row> = rows
             .iter()
-            .filter(|row| row.kernel == *kernel && row.cycles.is_some())
+            .filter(|row| row.kernel == *kernel && row.cost.is_some())
             .collect();
         let over = |other: &String| {
             geometric_mean(
@@ -162,10 +168,11 @@ pub fn report_text(report: &BenchReport, markdown: bool) -> String {
         let mut line = vec![
             row.problem.clone(),
             row.kernel.clone(),
-            row.cycles.map_or_else(|| row.outcome.clone(), grouped),
+            row.cost
+                .map_or_else(|| row.outcome.clone(), |it| grouped(it.value)),
             percent(row.percent_of_peak),
         ];
-        line.extend(ratios(&row.kernel, &row.speedup_over, row.cycles.is_some()));
+        line.extend(ratios(&row.kernel, &row.speedup_over, row.cost.is_some()));
         lines.push(line);
     }
     for mean in report
@@ -215,6 +222,7 @@ mod tests {
 
     fn rows() -> Vec<Row> {
         let make = |problem: &str, kernel: &str, cycles: Option<u64>| Row {
+            cost: cycles.map(|cycles| autocomp_core::Cost::cycles(cycles).into()),
             cycles,
             percent_of_peak: cycles.map(|cycles| 100.0 / cycles as f64),
             outcome: if cycles.is_some() { "ok" } else { "wrong" }.to_owned(),

@@ -1,7 +1,7 @@
 //! An evaluation as people read it.
 
-use crate::text::{grouped, table, wrapped};
 use autocomp_core::{Diagnostic, Evaluation, Severity};
+use autocomp_eval::text::{grouped, table, wrapped};
 
 /// Returns the verdict, the figures and the findings.
 pub fn evaluation_text(evaluation: &Evaluation) -> String {
@@ -9,26 +9,30 @@ pub fn evaluation_text(evaluation: &Evaluation) -> String {
     if let Some(measurement) = &evaluation.measurement {
         let rows = [
             vec![
-                "cycles".to_owned(),
-                grouped(measurement.cycles.0),
+                measurement.cost.unit.to_string(),
+                grouped(measurement.cost.value),
                 format!("{:.1} % of peak", measurement.percent_of_peak),
             ],
             vec![
-                "cold".to_owned(),
-                grouped(measurement.cold_cycles.0),
-                "first call, empty caches".to_owned(),
-            ],
-            vec![
-                "ideal".to_owned(),
-                grouped(measurement.ideal_cycles.0),
+                "floor".to_owned(),
+                grouped(measurement.floor.value),
                 "no kernel can be faster".to_owned(),
             ],
-            vec![
-                "instructions".to_owned(),
-                grouped(measurement.instructions),
-                "of the scalar core".to_owned(),
-            ],
         ];
+        let figures = measurement.figures.iter();
+        let figures = figures.map(|(name, value)| vec![name.replace('_', " "), grouped(*value)]);
+        let mut rows: Vec<Vec<String>> = rows.into_iter().chain(figures).collect();
+        if 0 < measurement.cost.spread_ppm {
+            let spread = f64::from(measurement.cost.spread_ppm) / 1e4;
+            rows[0][2] += &format!(", ±{spread:.2} %");
+        }
+        if let Some(ratio) = measurement.ratio_to_baseline {
+            rows.push(vec![
+                "ratio to baseline".to_owned(),
+                format!("{:.4}", ratio.value),
+                format!("{:.4} to {:.4}, measured in pairs", ratio.low, ratio.high),
+            ]);
+        }
         out += &table(&rows, &[1]);
         out += &format!(
             "measured by {}, compiled by {}\n",
@@ -45,14 +49,14 @@ pub fn evaluation_text(evaluation: &Evaluation) -> String {
             out += &wrapped(&feedback.bottleneck, 96, "  ");
         }
         if !feedback.lines.is_empty() {
-            out += "\nwhere the cycles go:\n";
+            out += "\nwhere the cost goes:\n";
             let rows: Vec<Vec<String>> = feedback
                 .lines
                 .iter()
                 .map(|line| {
                     vec![
                         format!("  {}", line.location),
-                        grouped(line.cycles.0),
+                        grouped(line.cost.value),
                         line.cause.clone(),
                     ]
                 })

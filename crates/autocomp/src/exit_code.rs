@@ -12,5 +12,5 @@ pub const INPUT: u8 = 3;
 pub const ENVIRONMENT: u8 = 4;
 /// autocomp contradicts itself; please report it.
 pub const INTERNAL: u8 = 5;
-/// Interrupted by Ctrl-C or a termination signal; the run can be resumed.
+/// Interrupted by Ctrl-C, a termination signal or the end of the terminal; the run can be resumed.
 pub const INTERRUPTED: u8 = 130;

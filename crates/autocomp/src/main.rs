@@ -1,83 +1,16 @@
-//! The `autocomp` command: makes kernels for tensor accelerators faster,
-//! automatically, and proves it.
-//!
-//! This crate is the only one that prints, reads the environment and knows
-//! exit codes. One command is one file in `commands/` plus one line in
-//! `commands/mod.rs`.
+//! The `autocomp` command with the families of targets that it was built with:
+//! one line each.
 
-mod bench_report;
-mod commands;
-mod error;
-mod evaluation_text;
-mod exit_code;
-mod measuring;
-mod model_usage;
-mod output;
-mod profile_text;
-mod progress;
-mod proposing;
-mod run_errors;
-mod settings;
-mod text;
-mod workplace;
-
-use clap::Parser;
-use error::CliError;
-use output::{Format, Output};
+use autocomp_eval::Family;
 use std::process::ExitCode;
 
-/// Makes kernels for tensor accelerators faster, automatically, and proves it
-#[derive(Debug, Parser)]
-#[command(
-    name = "autocomp",
-    version,
-    max_term_width = 100,
-    disable_help_subcommand = true
-)]
-struct Arguments {
-    /// Print the result as one JSON object on standard output
-    #[arg(long, global = true)]
-    json: bool,
-    #[command(subcommand)]
-    command: commands::Command,
-}
+const FAMILIES: &[&dyn Family] = &[
+    #[cfg(feature = "gemmini")]
+    &autocomp_gemmini_family::Gemmini,
+    #[cfg(feature = "host")]
+    &autocomp_host::Host,
+];
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            return ExitCode::from(refuse(&error));
-        }
-    };
-    let format = if arguments.json {
-        Format::Json
-    } else {
-        Format::Text
-    };
-    let output = Output { format };
-    match commands::run(arguments.command, output) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            output.error(&error);
-            ExitCode::from(error.exit_code())
-        }
-    }
-}
-
-/// Prints what is wrong with the command line, or the help that it asks for.
-fn refuse(error: &clap::Error) -> u8 {
-    // Help and version are results; everything else is a usage error.
-    let _ = error.print();
-    if !error.use_stderr() {
-        return exit_code::SUCCESS;
-    }
-    if std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.render().to_string();
-        let message = text.trim_start_matches("error: ").trim_end();
-        Output {
-            format: Format::Json,
-        }
-        .error_object(&CliError::usage(message));
-    }
-    exit_code::USAGE
+    autocomp::run(FAMILIES)
 }

@@ -1,14 +1,20 @@
 //! Opens an evaluator: problem, target, machine, compiler.
 
+use crate::commands::EVALUATOR;
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Format, Output};
+use crate::registry;
 use crate::run_errors::eval_error;
-use crate::workplace::{Workplace, catalog_error};
+use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use autocomp_catalog::{Problem, Target};
 use autocomp_core::Seed;
-use autocomp_eval::toolchain::find_toolchain;
-use autocomp_eval::{EvaluatorSettings, GemminiEvaluator};
-use autocomp_targets::{Problem, Target};
+use autocomp_eval::isolation::{IsolatedEvaluator, Isolation, IsolationLimits, serve};
+use autocomp_eval::{Bench as Measuring, EvalError, Evaluator, EvaluatorSettings, Opening};
+use serde::{Deserialize, Serialize};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::sync::Arc;
+use std::{env, io};
 
 /// A problem and what evaluates kernels for it.
 pub struct Bench {
@@ -20,8 +26,70 @@ pub struct Bench {
     pub machine: String,
     /// Compiler name and version.
     pub compiler: String,
-    /// The evaluator.
-    pub evaluator: Arc<GemminiEvaluator>,
+    /// Evaluates in processes of their own, which kernels cannot take this one with.
+    pub evaluator: Arc<dyn Evaluator>,
+    /// The same evaluator in this process.
+    pub direct: Arc<dyn Measuring>,
+}
+
+/// What a process that evaluates is told to open.
+#[derive(Serialize, Deserialize)]
+struct Setup {
+    workplace: WorkplaceOptions,
+    problem: String,
+    machine: String,
+    settings: EvaluatorSettings,
+}
+
+/// The variables that a process that evaluates gets: none with a secret.
+const VARIABLES: [&str; 5] = [
+    "PATH",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+];
+
+/// Returns the processes that evaluate for this one; none is started yet.
+pub fn isolation() -> Isolation {
+    let start = || {
+        // This very program, even if another has taken its place on the disk.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("autocomp").arg(EVALUATOR).env_clear();
+        let known = |name: &&'static str| Some((*name, env::var_os(name)?));
+        command.envs(VARIABLES.iter().filter_map(known));
+        Ok(command)
+    };
+    Isolation::new(Box::new(start), IsolationLimits::standard())
+}
+
+/// Evaluates for the process that started this one.
+pub fn evaluate_for_parent() -> io::Result<()> {
+    serve(io::stdin(), io::stdout(), |setup| {
+        let open = || {
+            let setup: Setup = serde_json::from_str(setup).map_err(CliError::internal)?;
+            let mut workplace = Workplace::open(&setup.workplace)?;
+            let machine = Some(setup.machine.as_str());
+            // What there is to say was said by the parent.
+            let output = Output {
+                format: Format::Text,
+            };
+            Bench::open(
+                &mut workplace,
+                &setup.problem,
+                machine,
+                setup.settings,
+                output,
+            )
+        };
+        match open() {
+            Ok(bench) => Ok(Box::new(bench.direct)),
+            Err(error) => Err(EvalError::Environment {
+                message: error.message,
+                remedies: error.hints,
+            }),
+        }
+    })
 }
 
 impl Bench {
@@ -35,29 +103,39 @@ impl Bench {
         output: Output,
     ) -> Result<Self, CliError> {
         let problem = workplace.problem(problem)?;
-        let target = workplace.target(&problem.target)?;
+        let target = workplace.target_of(&problem)?;
         let machine = machine.unwrap_or(&target.default_machine).to_owned();
         target.machine(Some(&machine)).map_err(catalog_error)?;
-        let toolchain = find_toolchain(&workplace.toolchain_search(), &mut |line| {
-            output.message(line)
-        })
-        .map_err(|error| eval_error(&error))?;
-        let compiler = toolchain.name.clone();
-        let evaluator = GemminiEvaluator::new(
-            &problem,
-            &target,
-            Some(&machine),
-            toolchain,
-            &workplace.cache_folder,
+        let direct = registry::family(&target)?
+            .open(Opening {
+                problem: &problem,
+                target: &target,
+                machine: &machine,
+                settings: settings.clone(),
+                surroundings: &workplace.surroundings(),
+                progress: &mut |line| output.message(line),
+            })
+            .map_err(|error| eval_error(&error))?;
+        let setup = Setup {
+            workplace: workplace.options_of_its_like(),
+            problem: problem.name.clone(),
+            machine: machine.clone(),
             settings,
-        )
-        .map_err(|error| eval_error(&error))?;
+        };
+        let setup = serde_json::to_string(&setup).map_err(|error| {
+            CliError::usage(format!(
+                "a path on the command line cannot be used: {error}"
+            ))
+            .hint("name files and folders by paths in UTF-8")
+        })?;
+        let isolation = workplace.isolation.clone();
         Ok(Self {
             problem,
             target,
             machine,
-            compiler,
-            evaluator: Arc::new(evaluator),
+            compiler: direct.compiler().to_owned(),
+            evaluator: Arc::new(IsolatedEvaluator::new(isolation, direct.clone(), setup)),
+            direct,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What each model of a run was asked, and what it cost.
 
-use crate::text;
-use autocomp_core::Usage;
+use autocomp_core::{Event, Usage};
+use autocomp_eval::text;
 use autocomp_runner::RunView;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,13 +19,38 @@ pub struct ModelUsage {
     pub errors: BTreeMap<String, u64>,
     /// Calls whose use the provider did not tell, so that it is a careful guess.
     pub estimated_calls: u64,
-    /// Tokens and cost of all calls.
+    /// Calls whose process died before their reply was written down.
+    pub lost_calls: u64,
+    /// Tokens and cost of all calls; lost ones with the most possible.
     pub usage: Usage,
 }
 
 /// Sums the calls in the journal of a run by model, in the order of their names.
 pub fn model_usage(view: &RunView) -> Vec<ModelUsage> {
     let mut models: BTreeMap<&str, ModelUsage> = BTreeMap::new();
+    let mut unsettled = BTreeMap::new();
+    for stored in &view.events {
+        match &stored.event {
+            Event::Reserved(reserved) => {
+                unsettled.insert(reserved.reservation, reserved);
+            }
+            // The process that could have settled them is gone.
+            Event::Resumed(_) => {
+                for reserved in std::mem::take(&mut unsettled).into_values() {
+                    let model = models.entry(&reserved.model).or_default();
+                    model.model.clone_from(&reserved.model);
+                    model.lost_calls += 1;
+                    model.usage.add(&reserved.most);
+                }
+            }
+            event => {
+                let settled = event.exchanges().iter().filter_map(|it| it.reservation);
+                for reservation in settled {
+                    unsettled.remove(&reservation);
+                }
+            }
+        }
+    }
     for exchange in view
         .events
         .iter()
@@ -67,6 +92,12 @@ pub fn model_lines(models: &[ModelUsage]) -> String {
             out += &format!(
                 " ({} calls at a guess)",
                 text::grouped(model.estimated_calls)
+            );
+        }
+        if 0 < model.lost_calls {
+            out += &format!(
+                " ({} calls lost with their process, counted in full)",
+                text::grouped(model.lost_calls)
             );
         }
         out.push('\n');

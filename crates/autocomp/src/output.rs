@@ -2,8 +2,27 @@
 //! to standard error. The only place of the workspace that prints.
 
 use crate::error::CliError;
+use autocomp_llm::Secrets;
 use serde::Serialize;
+use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Keys that are never printed, whatever a text was made from: those of the
+/// environment, until [`guard`] names more.
+static KEYS: Mutex<Option<Secrets>> = Mutex::new(None);
+
+/// Prints none of these keys from now on.
+pub fn guard(secrets: &Secrets) {
+    *KEYS.lock().unwrap_or_else(PoisonError::into_inner) = Some(secrets.clone());
+}
+
+/// Returns `text` without any key.
+pub fn redacted(text: &str) -> String {
+    let mut keys = KEYS.lock().unwrap_or_else(PoisonError::into_inner);
+    keys.get_or_insert_with(|| Secrets::from_lookup(|name| env::var(name).ok()))
+        .redact(text)
+}
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,20 +52,45 @@ impl Output {
         value: &T,
         text: impl FnOnce() -> String,
     ) -> Result<(), CliError> {
+        self.write_result(value, || harmless(&text(), self.is_coloured()))
+    }
+
+    /// Prints a result whose text is a file, such as a kernel: as it is, but for a terminal.
+    pub fn exact_result<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CliError> {
+        if io::stdout().is_terminal() {
+            self.result(value, text)
+        } else {
+            self.write_result(value, text)
+        }
+    }
+
+    fn write_result<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CliError> {
         let mut line = match self.format {
             Format::Text => text(),
-            Format::Json => serde_json::to_string_pretty(value).map_err(CliError::internal)?,
+            Format::Json => {
+                let json = serde_json::to_string_pretty(value).map_err(CliError::internal)?;
+                harmless_json(&json)
+            }
         };
         if !line.is_empty() && !line.ends_with('\n') {
             line.push('\n');
         }
-        write_out(&mut io::stdout().lock(), &line)
+        write_out(&mut io::stdout().lock(), &redacted(&line))
     }
 
     /// Prints a message for people on standard error. A closed or full standard
     /// error is no reason to fail.
     pub fn message(self, text: impl AsRef<str>) {
-        let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
+        let text = redacted(text.as_ref());
+        let _ = writeln!(io::stderr().lock(), "{}", harmless(&text, false));
     }
 
     /// Prints why the command failed: for people on standard error and, with
@@ -60,7 +104,8 @@ impl Output {
     pub fn error_object(self, error: &CliError) {
         if self.is_json() {
             let value = serde_json::json!({ "error": error });
-            let _ = writeln!(io::stdout().lock(), "{value:#}");
+            let json = harmless_json(&redacted(&format!("{value:#}")));
+            let _ = writeln!(io::stdout().lock(), "{json}");
         }
     }
 
@@ -77,6 +122,60 @@ impl Output {
     }
 }
 
+/// What switches bold text on, and off again: the only sequences that the program uses.
+pub const BOLD: (&str, &str) = ("\x1b[1m", "\x1b[0m");
+
+/// Returns whether a terminal may take a character for a command: control characters, which
+/// begin escape sequences or overwrite what stands there, and those that change the
+/// direction of writing, with which text reads otherwise than it is.
+fn is_command(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns `text` with such characters spelled out. Much of what is printed was written by
+/// others: kernels, models, servers, names of files. Bold text stays if `has_bold`.
+fn harmless(text: &str, has_bold: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_command) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let bold = [BOLD.0, BOLD.1].into_iter();
+        let kept = bold.filter(|_| has_bold).find(|it| from.starts_with(it));
+        let taken = match kept {
+            Some(kept) => {
+                out.push_str(kept);
+                kept.len()
+            }
+            None => {
+                let c = from.chars().next().unwrap_or_default();
+                out.push_str(&match u32::from(c) {
+                    code @ ..=0xff => format!("\\x{code:02x}"),
+                    code => format!("\\u{{{code:x}}}"),
+                });
+                c.len_utf8()
+            }
+        };
+        rest = &from[taken..];
+    }
+    out + rest
+}
+
+/// Returns the same JSON with such characters, which are in texts only, as escapes.
+fn harmless_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_command(c) {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn write_out(stream: &mut impl Write, text: &str) -> Result<(), CliError> {
     match stream
         .write_all(text.as_bytes())
@@ -88,5 +187,31 @@ fn write_out(stream: &mut impl Write, text: &str) -> Result<(), CliError> {
             "failed to write the result: {error}"
         ))),
         Ok(()) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BOLD, harmless, harmless_json};
+
+    #[test]
+    fn what_others_wrote_commands_no_terminal() {
+        let hostile = "a\x1b[2J\x1b]0;title\x07b\rc\u{9b}1m\u{7f}\u{202e}d\n\te\u{301}ß";
+        let shown = "a\\x1b[2J\\x1b]0;title\\x07b\\x0dc\\x9b1m\\x7f\\u{202e}d\n\te\u{301}ß";
+        assert_eq!(harmless(hostile, false), shown);
+        assert_eq!(harmless(hostile, true), shown);
+        let bold = format!("{}heading{}\x1b[8mhidden", BOLD.0, BOLD.1);
+        assert_eq!(harmless(&bold, true), bold.replace("\x1b[8m", "\\x1b[8m"));
+        assert!(!harmless(&bold, false).contains('\x1b'));
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let text = "a\x1b\u{9b}\u{7f}\u{2066}\"\\ß";
+        let json = serde_json::to_string_pretty(&[text]).unwrap();
+        let harmless = harmless_json(&json);
+        assert!(!harmless.chars().any(super::is_command), "{harmless}");
+        let back: Vec<String> = serde_json::from_str(&harmless).unwrap();
+        assert_eq!(back, [text]);
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::model_usage::error_counts;
 use crate::output::Output;
-use crate::text::{clock, dollars, grouped};
 use autocomp_core::{Event, Outcome};
+use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_llm::{Availability, Connector, MemberHealth};
 use autocomp_runner::{Notice, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,7 +19,7 @@ const QUIET: Duration = Duration::from_secs(15);
 pub struct ProgressLines {
     output: Output,
     bar: Option<ProgressBar>,
-    best_cycles: Option<u64>,
+    best: Option<autocomp_core::Cost>,
     last_line: Duration,
     last_status: String,
     connector: Option<Arc<Connector>>,
@@ -39,7 +39,7 @@ impl ProgressLines {
         Self {
             output,
             bar,
-            best_cycles: None,
+            best: None,
             last_line: Duration::ZERO,
             last_status: String::new(),
             connector,
@@ -84,29 +84,40 @@ impl Observer for ProgressLines {
         for text in notices.unwrap_or_default() {
             self.line(&format!("[{}] {text}", clock(notice.elapsed)));
         }
+        if let Some(Event::Evaluated(it)) = notice.event.map(|stored| &stored.event)
+            && it.evaluation.outcome == Outcome::Fault
+            && let Some(found) = it.evaluation.diagnostics.first()
+        {
+            let clock = clock(notice.elapsed);
+            self.line(&format!(
+                "[{clock}] FAULT OF AUTOCOMP: {} could not be judged, the run goes on: {}",
+                it.key, found.message
+            ));
+        }
         let status = status_line(notice);
         if let Some(bar) = &self.bar {
             bar.set_message(status.clone());
         }
         let best = notice.progress.best.as_ref();
-        let is_better = best.map(|best| best.cycles.0) != self.best_cycles;
+        let is_better = best.map(|best| best.cost) != self.best;
         let is_border = matches!(
             notice.event.map(|stored| &stored.event),
             Some(Event::IterationClosed(_) | Event::Resumed(_))
         );
         let is_overdue = QUIET <= notice.elapsed.saturating_sub(self.last_line);
         if let (true, Some(best)) = (is_better, best) {
-            self.best_cycles = Some(best.cycles.0);
+            self.best = Some(best.cost);
             let speedup = notice.progress.speedup().unwrap_or(1.0);
             self.line(&format!(
-                "[{}] {} {} cycles, {:.2}x, {:.1} % of peak ({})",
+                "[{}] {} {} {}, {:.2}x, {:.1} % of peak ({})",
                 clock(notice.elapsed),
                 if best.key == autocomp_core::TaskKey::BASELINE {
                     "baseline"
                 } else {
                     "new best"
                 },
-                grouped(best.cycles.0),
+                grouped(best.cost.value),
+                best.cost.unit,
                 speedup,
                 best.percent_of_peak,
                 best.key,
@@ -169,7 +180,7 @@ fn status_line(notice: &Notice<'_>) -> String {
     let _ = write!(line, " evaluated, {} running", notice.running.evaluations);
     if let Some(best) = &progress.best {
         let speedup = progress.speedup().unwrap_or(1.0);
-        let _ = write!(line, " · best {} ({speedup:.2}x)", grouped(best.cycles.0));
+        let _ = write!(line, " · best {} ({speedup:.2}x)", grouped(best.cost.value));
     }
     let outcomes: Vec<String> = Outcome::ALL
         .iter()

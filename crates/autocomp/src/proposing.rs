@@ -1,9 +1,12 @@
 //! Makes the proposer that the settings ask for: the rewriter, or models.
 
 use crate::error::CliError;
+use crate::given_file::{check_is_file, read_text};
 use crate::measuring::Bench;
+use crate::output::guard;
+use crate::registry;
+use crate::run_errors::eval_error;
 use crate::settings::{AskingSettings, BudgetSettings, Settings};
-use crate::workplace::machine_config;
 use autocomp_agents::{
     LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
 };
@@ -12,9 +15,7 @@ use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
     RetryPolicy, Secrets,
 };
-use autocomp_rewriter::HardwareLimits;
 use std::env;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +47,17 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
                     .hint("name the planning models with `--model`"),
             );
         }
-        let proposer = RewriterProposer::new(hardware_limits(bench)?);
+        let rewriter = registry::family(&bench.target)?
+            .rewriter(&bench.target, &bench.machine)
+            .map_err(|error| eval_error(&error))?;
+        let rewriter = rewriter.ok_or_else(|| {
+            CliError::usage(format!(
+                "for target {} there is no rewriter, so a model is needed",
+                bench.target.name
+            ))
+            .hint("name one with `--model`; `autocomp models list` names the providers")
+        })?;
+        let proposer = RewriterProposer::new(rewriter);
         let names = vec![proposer.name().to_owned()];
         return Ok(Proposing {
             proposer: Arc::new(proposer),
@@ -67,7 +78,12 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         .connect(coding)
         .map_err(|error| connect_error(&error))?;
     let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
-    let facts = Arc::new(PromptFacts::of(&bench.target, &bench.problem));
+    let facts = Arc::new(PromptFacts::of(
+        &bench.target,
+        &bench.problem,
+        registry::language(&bench.target)?,
+        registry::family(&bench.target)?.unit(),
+    ));
     let asking = &settings.asking;
     let proposer = Arc::new(LlmProposer::new(
         facts,
@@ -112,8 +128,15 @@ pub fn connector(
 ) -> Result<Connector, CliError> {
     let mut secrets = Secrets::from_lookup(|name| env::var(name).ok());
     if let Some(path) = &asking.keys {
+        check_is_file(path).map_err(|error| {
+            CliError::input(format!(
+                "failed to read the key file {}: {error}",
+                path.display()
+            ))
+        })?;
         secrets.add_file(path).map_err(CliError::input)?;
     }
+    guard(&secrets);
     let settings = ConnectSettings {
         timeout: seconds(asking.timeout_s.max(1)),
         answer_timeout: seconds(asking.answer_timeout_s.max(1)),
@@ -142,7 +165,7 @@ pub fn connector(
     };
     let spent = Amount {
         cost: spent.cost,
-        tokens: spent.input_tokens + spent.cached_tokens + spent.output_tokens,
+        tokens: spent.tokens(),
         requests: spent.requests,
     };
     Ok(Connector::new(
@@ -164,7 +187,7 @@ fn seconds(count: u64) -> Duration {
 pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let mut prices = PriceTable::built_in();
     if let Some(path) = file {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the price file {}: {error}",
                 path.display()
@@ -182,22 +205,9 @@ fn connect_error(error: &ConnectError) -> CliError {
     match error {
         ConnectError::Model(_) => CliError::usage(error)
             .hint("a model is named `provider::model` or `provider@address::model`; `autocomp models list` names the providers"),
+        ConnectError::HoldsKey(_) => CliError::usage(error),
         ConnectError::Price(_) => CliError::usage(error)
             .hint("add the price with `--prices FILE`, or accept it with `--allow-unknown-prices`"),
         ConnectError::Client(_) => CliError::environment(error),
     }
-}
-
-/// Returns the sizes of the accelerator that the rewriter keeps to.
-fn hardware_limits(bench: &Bench) -> Result<HardwareLimits, CliError> {
-    let gemmini = machine_config(&bench.target, Some(&bench.machine))?.accelerator;
-    Ok(HardwareLimits {
-        dim: i64::from(gemmini.dim),
-        scratchpad_banks: i64::from(gemmini.spad_banks),
-        scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
-        accumulator_banks: i64::from(gemmini.acc_banks),
-        accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
-        move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
-        ..HardwareLimits::gemmini_int8_16()
-    })
 }

@@ -1,11 +1,11 @@
 //! The effective settings of a run: defaults, then a TOML file, then flags.
 
 use crate::error::CliError;
+use crate::given_file::{LONGEST_TEXT, read_file, read_text};
 use autocomp_agents::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 use autocomp_core::SearchSettings;
-use autocomp_llm::{ConnectSettings, ReasoningEffort};
+use autocomp_llm::{ConnectSettings, ReasoningEffort, conceal};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The most evaluations at a time.
@@ -23,6 +23,8 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
+    /// C compiler, by path or name [default: the pinned one].
+    pub compiler: Option<PathBuf>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Evaluations at a time [default: one for each processor].
@@ -147,7 +149,7 @@ impl Default for AskingSettings {
 impl Settings {
     /// Reads a settings file; also returns whether it says how often to repair.
     pub fn read(path: &Path) -> Result<(Self, bool), CliError> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the settings file {}: {error}",
                 path.display()
@@ -169,7 +171,9 @@ impl Settings {
     pub fn parse(text: &str, name: &str) -> Result<Self, CliError> {
         // The library's message has line, column, the source line and a caret.
         toml::from_str(text).map_err(|error| {
-            CliError::input(format!("{name}: {}", error.to_string().trim_end()))
+            // The excerpt may show a key that stands at a wrong place.
+            let (text, _) = conceal(error.to_string().trim_end());
+            CliError::input(format!("{name}: {text}"))
                 .hint("`autocomp optimize --help` names the settings; the file has the same names")
         })
     }
@@ -203,6 +207,29 @@ impl Settings {
             .filter(|usd| !(0.0 <= *usd && usd.is_finite()))
         {
             return wrong("max_usd", &usd, "0 or a number above it");
+        }
+        let asking = &self.asking;
+        let counts = [
+            ("max_output_tokens", u64::from(asking.max_output_tokens)),
+            ("timeout_s", asking.timeout_s),
+            ("concurrency", asking.concurrency as u64),
+            ("answer_timeout_s", asking.answer_timeout_s),
+            ("attempts", asking.attempts as u64),
+            ("deadline_s", asking.deadline_s),
+            ("failures", u64::from(asking.failures)),
+            (
+                "requests_per_minute",
+                u64::from(asking.requests_per_minute.unwrap_or(1)),
+            ),
+        ];
+        if let Some((name, count)) = counts.iter().find(|(_, count)| *count == 0) {
+            return wrong(name, count, "1 or more");
+        }
+        if let Some(temperature) = asking
+            .temperature
+            .filter(|temperature| !(0.0 <= *temperature && temperature.is_finite()))
+        {
+            return wrong("temperature", &temperature, "0 or a number above it");
         }
         Ok(())
     }
@@ -264,7 +291,7 @@ fn first_difference(here: &toml::Table, there: &toml::Table) -> Option<Differenc
 
 /// Reads a kernel from a file.
 pub fn read_kernel(path: &Path) -> Result<String, CliError> {
-    let bytes = fs::read(path)
+    let bytes = read_file(path, LONGEST_TEXT)
         .map_err(|error| {
             CliError::input(format!("failed to read the kernel {}: {error}", path.display()))
                 .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")
@@ -353,6 +380,68 @@ mod tests {
         let names = toml::Table::try_from(Settings::default().asking).unwrap();
         for name in names.keys() {
             assert!(block.contains(&format!("\n{name} = ")), "{name}");
+        }
+    }
+
+    /// Every settings file in the documents can be used as it stands.
+    #[test]
+    fn settings_in_the_documents_can_be_used() {
+        let pages = [
+            include_str!("../../../README.md"),
+            include_str!("../../../docs/models.md"),
+        ];
+        let mut n_files = 0;
+        for page in pages {
+            let blocks = page.split("```toml\n").skip(1);
+            let blocks = blocks.map(|rest| rest.split("```").next().unwrap());
+            for block in blocks.filter(|block| block.contains("models = [")) {
+                n_files += 1;
+                let settings = Settings::parse(block, "the document").unwrap();
+                settings.check().unwrap();
+                let prices = autocomp_llm::PriceTable::built_in();
+                for model in settings.models.iter().chain(&settings.coding_models) {
+                    // Prices of models at an address of one's own are the user's.
+                    let has_own_prices = settings.asking.prices.is_some() && model.contains('@');
+                    let spec = model.parse().unwrap();
+                    assert!(has_own_prices || prices.find(&spec).is_ok(), "{model}");
+                }
+            }
+        }
+        assert_eq!(n_files, 3);
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        let error = |text: &str| {
+            let settings = Settings::parse(text, "s.toml").unwrap();
+            settings.check().unwrap_err().message
+        };
+        for (setting, expected) in [
+            ("concurrency = 0", "1 or more"),
+            ("attempts = 0", "1 or more"),
+            ("max_output_tokens = 0", "1 or more"),
+            ("timeout_s = 0", "1 or more"),
+            ("answer_timeout_s = 0", "1 or more"),
+            ("deadline_s = 0", "1 or more"),
+            ("failures = 0", "1 or more"),
+            ("requests_per_minute = 0", "1 or more"),
+            ("temperature = nan", "0 or a number above it"),
+            ("temperature = inf", "0 or a number above it"),
+            ("temperature = -0.5", "0 or a number above it"),
+        ] {
+            let name = setting.split(' ').next().unwrap();
+            let message = error(&format!("[asking]\n{setting}\n"));
+            let words = [&format!("setting `{name}` is "), expected];
+            assert!(words.iter().all(|it| message.contains(*it)), "{message}");
+        }
+        for text in [
+            "max_minutes = nan",
+            "[budget]\nmax_usd = nan",
+            "[search]\nmenu_dropout = nan",
+            "[search]\nleast_gain = nan",
+            "[search]\nstop_at_percent_of_peak = nan",
+        ] {
+            assert!(error(text).contains("but must be"), "{text}");
         }
     }
 

@@ -2,16 +2,20 @@
 //! search. The only place that reads the environment.
 
 use crate::error::CliError;
-use autocomp_eval::toolchain::ToolchainSearch;
-use autocomp_sim::MachineConfig;
-use autocomp_targets::{Catalog, CatalogError, Problem, Target};
+use crate::measuring::isolation;
+use crate::registry;
+use autocomp_catalog::{Added, Catalog, CatalogError, Problem, Target};
+use autocomp_eval::Surroundings;
+use autocomp_eval::isolation::Isolation;
 use clap::Args;
-use std::collections::{BTreeMap, BTreeSet};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Options of every command that evaluates or names targets and problems
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 pub struct WorkplaceOptions {
     /// Folder with targets, problems or suites of your own; may be repeated
     #[arg(long = "data", value_name = "FOLDER")]
@@ -19,9 +23,15 @@ pub struct WorkplaceOptions {
     /// Private cache: compiler, builds, evaluations [default: the user's cache folder]
     #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
-    /// RISC-V C compiler: a zig, clang or riscv64 gcc [default: looked for, else installed]
+    /// Another C compiler: a zig, clang or riscv64 gcc, by path or name [default: the pinned zig]
     #[arg(long, value_name = "PATH", env = "AUTOCOMP_COMPILER")]
-    compiler: Option<PathBuf>,
+    pub compiler: Option<PathBuf>,
+    /// Take the pinned compiler from this wheel or folder if it has to be installed, not from pip
+    #[arg(long, value_name = "FOLDER")]
+    toolchain: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with.
+    #[arg(skip)]
+    recorded_compiler: Option<String>,
 }
 
 /// What a command works with.
@@ -31,11 +41,13 @@ pub struct Workplace {
     pub catalog: Catalog,
     /// The private cache.
     pub cache_folder: PathBuf,
-    compiler: Option<PathBuf>,
+    options: WorkplaceOptions,
     /// Folders given in place of a problem's name, and the problem in each.
     problem_folders: BTreeMap<String, String>,
-    /// Folders of the user's that the catalog has.
-    data: BTreeSet<PathBuf>,
+    /// Folders of the user's that the catalog has, and what each brought.
+    data: Vec<(PathBuf, Added)>,
+    /// Processes that evaluate for this one.
+    pub isolation: Arc<Isolation>,
 }
 
 impl Workplace {
@@ -44,9 +56,10 @@ impl Workplace {
         let mut workplace = Self {
             catalog: Catalog::built_in().map_err(catalog_error)?,
             cache_folder: cache_folder(options.cache_dir.as_deref())?,
-            compiler: options.compiler.clone(),
+            options: options.clone(),
             problem_folders: BTreeMap::new(),
-            data: BTreeSet::new(),
+            data: Vec::new(),
+            isolation: Arc::new(isolation()),
         };
         for folder in &options.data {
             workplace.add_data(folder)?;
@@ -54,13 +67,25 @@ impl Workplace {
         Ok(workplace)
     }
 
-    /// Adds a folder of the user's, unless the catalog has it already.
-    pub fn add_data(&mut self, folder: &Path) -> Result<(), CliError> {
+    /// Adds a folder of the user's, unless the catalog has it already, and returns what
+    /// it brought.
+    pub fn add_data(&mut self, folder: &Path) -> Result<Added, CliError> {
         let resolved = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        if self.data.insert(resolved) {
-            self.catalog.add_folder(folder).map_err(catalog_error)?;
+        if let Some((_, added)) = self.data.iter().find(|(known, _)| *known == resolved) {
+            return Ok(added.clone());
         }
-        Ok(())
+        let added = self.catalog.add_folder(folder).map_err(catalog_error)?;
+        self.data.push((resolved, added.clone()));
+        Ok(added)
+    }
+
+    /// Returns options with which another process opens the like of this workplace, as it
+    /// is now.
+    pub fn options_of_its_like(&self) -> WorkplaceOptions {
+        WorkplaceOptions {
+            data: self.data.iter().map(|(folder, _)| folder.clone()).collect(),
+            ..self.options.clone()
+        }
     }
 
     /// Loads a problem by name, or from a folder given by its path.
@@ -71,7 +96,7 @@ impl Workplace {
         let path = Path::new(name);
         let is_known = self.catalog.problem_names().any(|known| known == name);
         if !is_known && path.is_dir() {
-            let added = self.catalog.add_folder(path).map_err(catalog_error)?;
+            let added = self.add_data(path)?;
             let [only] = added.problems.as_slice() else {
                 let names = added.problems.join(", ");
                 return Err(CliError::usage(format!(
@@ -92,32 +117,64 @@ impl Workplace {
         self.problem_folders.contains_key(problem)
     }
 
-    /// Loads a target by name.
+    /// Loads a target by name, of a family and in a language that there is.
     pub fn target(&self, name: &str) -> Result<Target, CliError> {
-        self.catalog.target(name).map_err(catalog_error)
+        let target = self.catalog.target(name).map_err(catalog_error)?;
+        registry::language(&target)?;
+        Ok(target)
     }
 
-    /// Returns where to look for a compiler.
-    pub fn toolchain_search(&self) -> ToolchainSearch {
-        ToolchainSearch {
-            configured: self.compiler.clone(),
+    /// Sets the compiler to use unless the command line names one: by its path,
+    /// and by the name that a run recorded.
+    pub fn prefer_compiler(&mut self, path: Option<&Path>, recorded: Option<&str>) {
+        if self.options.compiler.is_none() {
+            self.options.compiler = path.map(Path::to_owned);
+            self.options.recorded_compiler = recorded.map(str::to_owned);
+        }
+    }
+
+    /// Forgets a compiler that was only preferred; returns whether there was one.
+    pub fn forget_preferred_compiler(&mut self) -> bool {
+        let is_preferred = self.options.recorded_compiler.take().is_some();
+        if is_preferred {
+            self.options.compiler = None;
+        }
+        is_preferred
+    }
+
+    /// Returns the compiler that is used in place of the pinned one, as it was named.
+    pub fn named_compiler(&self) -> Option<&Path> {
+        self.options.compiler.as_deref()
+    }
+
+    /// Loads the target that kernels for `problem` are written for on this machine.
+    pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
+        let [first, others @ ..] = problem.targets.as_slice() else {
+            return Err(CliError::input(format!("{} names no target", problem.name))
+                .hint("set `target` in its problem.toml"));
+        };
+        let target = self.target(first)?;
+        if others.is_empty() {
+            return Ok(target);
+        }
+        let preferred = registry::family(&target)?.preferred(&problem.targets);
+        match preferred.filter(|name| *name != target.name) {
+            Some(name) => self.target(name),
+            None => Ok(target),
+        }
+    }
+
+    /// Returns what families may use of this machine.
+    pub fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            compiler: self.options.compiler.clone(),
+            recorded_compiler: self.options.recorded_compiler.clone(),
+            carried: self.options.toolchain.clone(),
             path: env::var_os("PATH"),
             cache_folder: self.cache_folder.clone(),
             install: true,
         }
     }
-}
-
-/// Reads the description of a machine of `target`, of its default one if none is named.
-pub fn machine_config(target: &Target, name: Option<&str>) -> Result<MachineConfig, CliError> {
-    let text = target.machine(name).map_err(catalog_error)?;
-    let name = name.unwrap_or(&target.default_machine);
-    MachineConfig::from_toml(text).map_err(|error| {
-        CliError::input(format!("machine {name} of target {}: {error}", target.name)).hint(format!(
-            "correct machines/{name}.toml in the folder of target {}",
-            target.name
-        ))
-    })
 }
 
 /// Returns the private cache folder: as given, else below the user's cache folder.

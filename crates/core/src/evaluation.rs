@@ -1,7 +1,8 @@
 //! What happened to a draft: outcome, diagnostics, measurement, feedback.
 
+use crate::cost::Cost;
 use crate::hash::ContentHash;
-use crate::quantity::{Cycles, Nanos};
+use crate::quantity::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,11 +25,14 @@ pub enum Outcome {
     Illegal,
     /// It returned, and an output is wrong or an input was changed.
     Wrong,
+    /// It could not be judged: the evaluator panicked, died or contradicted itself. Says
+    /// nothing about the kernel but that it brought that about, and is to be reported.
+    Fault,
 }
 
 impl Outcome {
     /// Every outcome, in the order of the cascade.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Ok,
         Self::Rejected,
         Self::BuildFailed,
@@ -36,6 +40,7 @@ impl Outcome {
         Self::TimedOut,
         Self::Illegal,
         Self::Wrong,
+        Self::Fault,
     ];
 
     /// Returns the serialised name.
@@ -49,6 +54,7 @@ impl Outcome {
             Self::TimedOut => "timed_out",
             Self::Illegal => "illegal",
             Self::Wrong => "wrong",
+            Self::Fault => "fault",
         }
     }
 }
@@ -69,7 +75,7 @@ pub enum Stage {
     Build,
     /// Run on the input sets and compare.
     Test,
-    /// Measure cycles.
+    /// Measure the cost.
     Time,
 }
 
@@ -127,33 +133,53 @@ pub struct Diagnostic {
     pub remedy: Option<String>,
 }
 
+/// How many times the cost of one kernel that of another one is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Median of paired measurements.
+    pub value: f64,
+    /// Lower end of its confidence interval.
+    pub low: f64,
+    /// Upper end of its confidence interval.
+    pub high: f64,
+}
+
 /// The cost of a correct kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// The ranking figure, from call to drained accelerator.
-    pub cycles: Cycles,
-    /// The same for the first call on cold caches.
-    pub cold_cycles: Cycles,
-    /// Instructions retired by the scalar core in the ranked call.
-    pub instructions: u64,
-    /// Cycles that peak compute would need; the floor below which a result is a fault.
-    pub ideal_cycles: Cycles,
-    /// `100 * ideal_cycles / cycles`.
+    /// The ranking figure.
+    #[serde(alias = "cycles")]
+    pub cost: Cost,
+    /// What peak compute or bandwidth would need; a result below it is a fault.
+    #[serde(alias = "ideal_cycles")]
+    pub floor: Cost,
+    /// `100 * floor / cost`.
     pub percent_of_peak: f64,
-    /// What measured it (`sim gemmini-int8-16 machine=fpga model=3`).
+    /// Single measurements in the unit of `cost`, in the order taken; none if
+    /// the cost is exact.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<u64>,
+    /// The cost divided by that of the baseline, measured in pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_to_baseline: Option<Ratio>,
+    /// What measured it (`sim NAME machine=fpga model=3`).
     pub engine: String,
     /// Compiler name and version.
     pub compiler: String,
+    /// Further figures that a family knows of (`instructions`).
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, u64>,
 }
 
-/// Cycles attributed to one source line.
+/// Cost attributed to one source line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LineCost {
     /// Where.
     pub location: SourceLocation,
-    /// Cycles attributed.
-    pub cycles: Cycles,
-    /// Main cause (`mesh`, `wait-load`, `cpu-issue`, …).
+    /// How much; exact.
+    #[serde(flatten, with = "crate::cost::by_unit")]
+    pub cost: Cost,
+    /// Main cause (`wait-load`, `issue`, …).
     pub cause: String,
 }
 
@@ -162,7 +188,7 @@ pub struct LineCost {
 pub struct Feedback {
     /// What limits the kernel, in a sentence or a paragraph generated from the counters.
     pub bottleneck: String,
-    /// Named figures (`scratchpad_rows_used`, `mesh_busy_cycles`, `bytes_read`, …).
+    /// Named figures (`bytes_read`, …).
     #[serde(default)]
     pub counters: BTreeMap<String, f64>,
     /// The most expensive lines, dearest first.
@@ -204,9 +230,9 @@ pub struct Evaluation {
 impl Evaluation {
     /// Returns the ranking figure of a correct kernel.
     #[must_use]
-    pub fn cycles(&self) -> Option<Cycles> {
+    pub fn cost(&self) -> Option<Cost> {
         self.measurement
             .as_ref()
-            .map(|measurement| measurement.cycles)
+            .map(|measurement| measurement.cost)
     }
 }

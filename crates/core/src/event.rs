@@ -8,18 +8,19 @@
 //! Texts (kernels, plans, prompts, replies) are not in events but in blobs,
 //! named by content hash.
 
-use crate::evaluation::Evaluation;
+use crate::cost::Cost;
+use crate::evaluation::{Evaluation, Outcome};
 use crate::hash::ContentHash;
 use crate::ids::{CandidateId, TaskKey};
 use crate::menu::MenuItem;
 use crate::plan::Usage;
-use crate::quantity::{Cycles, Seed};
+use crate::quantity::Seed;
 use crate::settings::SearchSettings;
 use serde::{Deserialize, Serialize};
 
 /// Version of the serialised form of [`Event`]. Raised when a field is added
 /// that older readers must not ignore, or when a meaning changes.
-pub const EVENT_FORMAT: u32 = 1;
+pub const EVENT_FORMAT: u32 = 2;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub enum Event {
     Resumed(Resumed),
     /// An iteration began: who the parents are, and which slots may be filled.
     IterationOpened(IterationOpened),
+    /// A call of a model is about to be sent.
+    Reserved(Reserved),
     /// A plan task ended.
     Planned(Planned),
     /// A draft task or a repair task ended.
@@ -53,9 +56,9 @@ pub struct RunStarted {
     pub format: u32,
     /// Version of the program that created the run.
     pub program: String,
-    /// Name of the target (`gemmini-int8-16`).
+    /// Name of the target (its folder).
     pub target: String,
-    /// Name of the problem (`gemmini/gemm-512x512x512`).
+    /// Name of the problem (with its group, `GROUP/gemm-512x512x512`).
     pub problem: String,
     /// Hash of everything that decides the verdict on a kernel besides the
     /// kernel itself (problem, target, evaluator, compiler). A resumed run
@@ -99,6 +102,20 @@ pub struct IterationOpened {
     /// How many attempts at repairing it each draft may have.
     #[serde(default)]
     pub repairs: u32,
+}
+
+/// A call of a model is about to be sent: written before it, so that its cost
+/// is known even if the process does not live to see the reply. The
+/// [`ExchangeRecord`] with the same number settles it; one that no process is
+/// left to settle counts in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reserved {
+    /// Its number within the run, from 0, without gaps.
+    pub reservation: u64,
+    /// Model string.
+    pub model: String,
+    /// The most that the call may use.
+    pub most: Usage,
 }
 
 /// A plan task ended.
@@ -182,6 +199,10 @@ pub struct ExchangeRecord {
     pub cost_is_estimate: bool,
     /// Wall time in milliseconds. Not part of the canonical history.
     pub latency_ms: u64,
+    /// The number of the [`Reserved`] that it settles; absent in runs of older
+    /// programs. Not part of the canonical history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation: Option<u64>,
 }
 
 /// An evaluation ended.
@@ -221,7 +242,8 @@ pub struct NewCandidate {
     /// Blob that holds the kernel source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    #[serde(alias = "cycles")]
+    pub cost: Cost,
 }
 
 /// Why a run stopped before its end.
@@ -302,6 +324,27 @@ impl FinishReason {
             Self::BaselineFailed => "baseline_failed",
         }
     }
+
+    /// Returns the same in words, for a run with these settings.
+    #[must_use]
+    pub fn text(self, settings: &SearchSettings) -> String {
+        match self {
+            Self::Iterations => format!("all {} iterations are done", settings.iterations),
+            Self::Evaluations => format!(
+                "all {} evaluations that are allowed are done",
+                settings.max_evaluations.unwrap_or_default()
+            ),
+            Self::Stalled => format!(
+                "nothing better was found in {} iterations in a row",
+                settings.patience
+            ),
+            Self::PercentOfPeak => format!(
+                "the best kernel has the {} % of peak that were asked for",
+                settings.stop_at_percent_of_peak.unwrap_or_default()
+            ),
+            Self::BaselineFailed => "the kernel to start from is not correct".to_owned(),
+        }
+    }
 }
 
 /// The run came to its end.
@@ -311,8 +354,9 @@ pub struct Finished {
     pub reason: FinishReason,
     /// The best kernel, unless the baseline failed.
     pub best: Option<CandidateId>,
-    /// Cycles of the best kernel.
-    pub best_cycles: Option<Cycles>,
+    /// Cost of the best kernel.
+    #[serde(default, alias = "best_cycles")]
+    pub best_cost: Option<Cost>,
     /// Distinct kernels evaluated, the baseline included.
     pub evaluations: u32,
 }
@@ -325,6 +369,7 @@ impl Event {
             Self::Started(_) => "started",
             Self::Resumed(_) => "resumed",
             Self::IterationOpened(_) => "iteration_opened",
+            Self::Reserved(_) => "reserved",
             Self::Planned(_) => "planned",
             Self::Drafted(_) => "drafted",
             Self::Evaluated(_) => "evaluated",
@@ -391,14 +436,22 @@ impl Event {
     pub fn canonical(&self) -> Option<Self> {
         let mut event = self.clone();
         match &mut event {
-            Self::Resumed(_) | Self::Stopped(_) => return None,
+            Self::Resumed(_) | Self::Stopped(_) | Self::Reserved(_) => return None,
             Self::Started(started) => started.spec = None,
             Self::Planned(Planned { exchanges, .. }) | Self::Drafted(Drafted { exchanges, .. }) => {
                 for exchange in exchanges {
                     exchange.latency_ms = 0;
+                    exchange.reservation = None;
                 }
             }
-            Self::Evaluated(evaluated) => evaluated.evaluation.tiers.clear(),
+            Self::Evaluated(evaluated) => {
+                let evaluation = &mut evaluated.evaluation;
+                evaluation.tiers.clear();
+                // In which words an evaluator dies depends on the machine.
+                if evaluation.outcome == Outcome::Fault {
+                    evaluation.diagnostics.clear();
+                }
+            }
             Self::IterationOpened(_) | Self::IterationClosed(_) | Self::Finished(_) => {}
         }
         Some(event)
@@ -408,7 +461,9 @@ impl Event {
     fn canonical_rank(&self) -> (u32, u8, Option<TaskKey>) {
         match self {
             Self::Started(_) => (0, 0, None),
-            Self::Resumed(_) | Self::Stopped(_) | Self::Finished(_) => (u32::MAX, 3, None),
+            Self::Resumed(_) | Self::Stopped(_) | Self::Reserved(_) | Self::Finished(_) => {
+                (u32::MAX, 3, None)
+            }
             Self::IterationOpened(opened) => (opened.iteration, 0, None),
             Self::Planned(_) | Self::Drafted(_) | Self::Evaluated(_) => {
                 let key = self.key();
@@ -460,7 +515,7 @@ mod tests {
         let finished = Event::Finished(Finished {
             reason: FinishReason::Iterations,
             best: None,
-            best_cycles: None,
+            best_cost: None,
             evaluations: 1,
         });
         let resumed = Event::Resumed(Resumed {

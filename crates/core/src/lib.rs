@@ -4,27 +4,33 @@
 //! and no environment. Everything here is plain data with a stable
 //! serialised form; the glossary (`docs/glossary.md`) defines each noun.
 
+mod cost;
 mod evaluation;
 mod event;
 mod hash;
 mod ids;
+mod language;
 mod menu;
 mod plan;
 mod quantity;
+mod rewriter;
 mod settings;
 
+pub use cost::{Cost, CostObject, Unit, baseline_cost_fields, cost_fields};
 pub use evaluation::{
-    Diagnostic, Evaluation, Feedback, LineCost, Measurement, Outcome, Severity, SourceLocation,
-    Stage, TierCost,
+    Diagnostic, Evaluation, Feedback, LineCost, Measurement, Outcome, Ratio, Severity,
+    SourceLocation, Stage, TierCost,
 };
 pub use event::{
     DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Resumed,
-    RunStarted, StopReason, Stopped, canonical_history,
+    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Reserved,
+    Resumed, RunStarted, StopReason, Stopped, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};
+pub use language::{Flaw, Language};
 pub use menu::MenuItem;
 pub use plan::{Draft, Plan, Usage};
-pub use quantity::{Cycles, Nanos, Seed, UsdMicros};
+pub use quantity::{Nanos, Seed, UsdMicros};
+pub use rewriter::{PlanChoice, RewriteError, RewritePlan, Rewriter};
 pub use settings::{SearchSettings, SettingError};

@@ -44,13 +44,23 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Returns prompt and output tokens together.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens
+            .saturating_add(self.cached_tokens)
+            .saturating_add(self.output_tokens)
+    }
+
     /// Adds `other` to this usage.
     pub fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.input_tokens += other.input_tokens;
-        self.cached_tokens += other.cached_tokens;
-        self.output_tokens += other.output_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
-        self.cost.0 += other.cost.0;
+        // Saturates: figures come from servers.
+        let sum = u64::saturating_add;
+        self.requests = sum(self.requests, other.requests);
+        self.input_tokens = sum(self.input_tokens, other.input_tokens);
+        self.cached_tokens = sum(self.cached_tokens, other.cached_tokens);
+        self.output_tokens = sum(self.output_tokens, other.output_tokens);
+        self.reasoning_tokens = sum(self.reasoning_tokens, other.reasoning_tokens);
+        self.cost.0 = sum(self.cost.0, other.cost.0);
     }
 }

@@ -21,10 +21,6 @@ macro_rules! quantity {
 }
 
 quantity! {
-    /// Clock cycles of the simulated or measured machine.
-    Cycles
-}
-quantity! {
     /// Nanoseconds of wall time on the host.
     Nanos
 }

@@ -24,7 +24,7 @@ pub struct SearchSettings {
     /// to below 1. The number left is the same for every plan, at least one,
     /// and the `other` item always stays.
     pub menu_dropout: f64,
-    /// A correct child may survive if its cycles are below its parent's times
+    /// A correct child may survive if its cost is below its parent's times
     /// this factor, 1 to 100: 1 asks for a faster child, 1.05 admits one that is
     /// up to 5 % slower. Parents stay in the pool, so the best is never lost.
     pub slack: f64,
@@ -39,7 +39,7 @@ pub struct SearchSettings {
     /// Iterations without a kernel that is better by at least `least_gain`
     /// after which the run ends; 0 for never.
     pub patience: u32,
-    /// Share of the best cycles that a better kernel must save for patience to
+    /// Share of the best cost that a better kernel must save for patience to
     /// begin anew, from 0 to below 1. Smaller gains are kept all the same.
     pub least_gain: f64,
     /// Percent of peak at which the run ends, above 0 to 100.

@@ -42,3 +42,13 @@ pub trait Evaluator: Send + Sync {
     /// An [`EvalError`] if autocomp or its environment failed.
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError>;
 }
+
+impl<E: Evaluator + ?Sized> Evaluator for std::sync::Arc<E> {
+    fn key(&self, source: &str) -> ContentHash {
+        (**self).key(source)
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        (**self).evaluate(source)
+    }
+}

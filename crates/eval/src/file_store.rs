@@ -1,42 +1,118 @@
 //! A folder of immutable entries named by content hashes, shared by processes.
 
-use autocomp_core::ContentHash;
-use std::fs;
+use crate::cache::{is_hex, walk};
+use autocomp_core::{ContentHash, ContentHasher};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// The parts of a cache folder that hold entries of a [`FileStore`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePart {
+    /// Linked programs, and what compilers said of those that do not build.
+    Builds,
+    /// Right answers of references.
+    Answers,
+    /// Verdicts on kernels.
+    Evaluations,
+}
+
+impl CachePart {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Builds, Self::Answers, Self::Evaluations];
+
+    /// Returns its folder's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Builds => "builds",
+            Self::Answers => "answers",
+            Self::Evaluations => "evaluations",
+        }
+    }
+
+    /// Returns about how many bytes it may hold; entries that were not used for
+    /// longest make way for new ones.
+    #[must_use]
+    pub fn most_bytes(self) -> u64 {
+        match self {
+            Self::Builds => 512 << 20,
+            Self::Answers => 1 << 30,
+            Self::Evaluations => 128 << 20,
+        }
+    }
+}
+
+/// Share of the most bytes that one entry may have, and that a process writes
+/// until it looks again what there is.
+const SHARE: u64 = 16;
+
+/// A use is noted once in this time.
+const NOTED_EVERY: Duration = Duration::from_secs(600);
 
 /// A folder of immutable entries. Writes are atomic, reads are verified: a
-/// damaged entry is as good as none, and is removed.
-#[derive(Clone, Debug)]
-pub(crate) struct FileStore {
+/// damaged entry, or one in the place of another, is as good as none, and is
+/// removed. It is kept below a size by removing what was not used for longest.
+#[derive(Debug)]
+pub struct FileStore {
     folder: PathBuf,
+    most_bytes: u64,
+    /// Bytes that may be written before the size is looked at again.
+    room: AtomicU64,
 }
 
 impl FileStore {
-    /// Uses `folder`, which need not exist yet.
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    /// Uses a part of a cache folder, which need not exist yet.
+    #[must_use]
+    pub fn new(cache_folder: &Path, part: CachePart) -> Self {
+        Self::bounded(cache_folder.join(part.name()), part.most_bytes())
+    }
+
+    fn bounded(folder: PathBuf, most_bytes: u64) -> Self {
+        Self {
+            folder,
+            most_bytes,
+            room: AtomicU64::new(0),
+        }
     }
 
     /// Returns the entry of `key` if there is an undamaged one.
-    pub(crate) fn get(&self, key: &ContentHash) -> Option<Vec<u8>> {
+    pub fn get(&self, key: &ContentHash) -> Option<Vec<u8>> {
         let path = self.path(key);
         let mut bytes = fs::read(&path).ok()?;
-        let checksum = ContentHash::of(bytes.get(32..).unwrap_or(&[])).0;
-        if bytes.len() < 32 || bytes[..32] != checksum {
+        let is_whole = bytes
+            .split_first_chunk()
+            .is_some_and(|(sum, payload)| *sum == checksum(key, payload));
+        if !is_whole {
             tracing::warn!(path = %path.display(), "removing a damaged cache entry");
             let _ = fs::remove_file(&path);
             return None;
         }
+        note_use(&path);
         bytes.drain(..32);
         Some(bytes)
     }
 
-    /// Stores an entry. A cache that cannot be written slows things down and
-    /// changes nothing else, so failure is only logged.
-    pub(crate) fn put(&self, key: &ContentHash, payload: &[u8]) {
+    /// Stores an entry, unless it is so large that too many others would have to
+    /// go. A cache that cannot be written slows things down and changes nothing
+    /// else, so failure is only logged.
+    pub fn put(&self, key: &ContentHash, payload: &[u8]) {
+        let size = payload.len() as u64 + 32;
+        if self.most_bytes / SHARE < size {
+            tracing::debug!(size, "too large for the cache");
+            return;
+        }
         if let Err(error) = self.try_put(key, payload) {
             tracing::warn!(folder = %self.folder.display(), %error, "cannot write to the cache");
+        }
+        let took = |room: u64| room.checked_sub(size);
+        let order = Ordering::Relaxed;
+        if self.room.fetch_update(order, order, took).is_err() {
+            let used = evict(&self.folder, self.most_bytes, None).bytes;
+            let room = self.most_bytes.saturating_sub(used);
+            self.room.store(room.min(self.most_bytes / SHARE), order);
         }
     }
 
@@ -45,7 +121,7 @@ impl FileStore {
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&ContentHash::of(payload).0)?;
+        file.write_all(&checksum(key, payload))?;
         file.write_all(payload)?;
         file.persist(&path)?;
         Ok(())
@@ -58,33 +134,74 @@ impl FileStore {
     }
 }
 
-/// Makes a folder whose name says that it is complete: files are written
-/// beside it and renamed into place, and a concurrent maker's work is taken.
-pub(crate) fn make_folder(
-    place: &Path,
-    fill: impl FnOnce(&Path) -> Result<(), crate::EvalError>,
-) -> Result<(), crate::EvalError> {
-    if place.is_dir() {
-        return Ok(());
-    }
-    let parent = place.parent().unwrap_or(Path::new("."));
-    let unwritable = |error: io::Error| unwritable(parent, &error);
-    fs::create_dir_all(parent).map_err(unwritable)?;
-    let staging = tempfile::tempdir_in(parent).map_err(unwritable)?;
-    fill(staging.path())?;
-    match fs::rename(staging.path(), place) {
-        Ok(()) => {
-            // It is no longer temporary.
-            let _ = staging.keep();
-            Ok(())
-        }
-        Err(_) if place.is_dir() => Ok(()),
-        Err(error) => Err(unwritable(error)),
+/// Returns what an entry begins with: it tells damage, and a wrong place.
+fn checksum(key: &ContentHash, payload: &[u8]) -> [u8; 32] {
+    let mut hasher = ContentHasher::new("autocomp cache entry");
+    hasher.update(&key.0);
+    hasher.update(payload);
+    hasher.finish().0
+}
+
+/// Notes in the file's time that an entry is in use. That it cannot be noted
+/// does not matter.
+fn note_use(path: &Path) {
+    let noted = fs::metadata(path).and_then(|meta| meta.modified());
+    let is_recent = noted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < NOTED_EVERY));
+    if !is_recent && let Ok(file) = File::options().append(true).open(path) {
+        let _ = file.set_modified(SystemTime::now());
     }
 }
 
+/// Number and size of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Files.
+    pub files: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+}
+
+impl Extent {
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// Removes entries below `folder` that were last used before `before`, and if
+/// there is more than `most_bytes` then those used longest ago, until there is
+/// a quarter less. Returns what is left.
+pub(crate) fn evict(folder: &Path, most_bytes: u64, before: Option<SystemTime>) -> Extent {
+    let mut files = Vec::new();
+    walk(folder, &mut |path, meta| {
+        // Nothing that autocomp has not put there.
+        if is_entry(path) {
+            let used = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            files.push((used, meta.len(), path.to_owned()));
+        }
+    });
+    files.sort();
+    let mut left = Extent::default();
+    files.iter().for_each(|(_, bytes, _)| left.add(*bytes));
+    let target = match left.bytes <= most_bytes {
+        true => most_bytes,
+        false => most_bytes / 4 * 3,
+    };
+    for (used, bytes, path) in files {
+        let is_old = before.is_some_and(|before| used < before);
+        if left.bytes <= target && !is_old {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            left.files -= 1;
+            left.bytes -= bytes;
+        }
+    }
+    left
+}
+
 /// Returns the error for a cache folder that cannot be used.
-pub(crate) fn unwritable(folder: &Path, error: &io::Error) -> crate::EvalError {
+pub fn unwritable(folder: &Path, error: &io::Error) -> crate::EvalError {
     crate::EvalError::Environment {
         message: format!(
             "cannot write to the cache folder {}: {error}",
@@ -97,21 +214,81 @@ pub(crate) fn unwritable(folder: &Path, error: &io::Error) -> crate::EvalError {
     }
 }
 
+/// Returns whether a file is an entry, or one that was being written.
+fn is_entry(path: &Path) -> bool {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    let (file, group) = (name(path), path.parent().and_then(name));
+    let is_ours = |name: String| is_hex(&name, 62) || name.starts_with(".tmp");
+    file.is_some_and(is_ours) && group.is_some_and(|group| is_hex(&group, 2))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::FileStore;
+    use super::{CachePart, FileStore};
     use autocomp_core::ContentHash;
     use proptest::prelude::*;
+    use std::fs::File;
+    use std::time::{Duration, SystemTime};
 
     #[test]
     fn a_store_that_cannot_be_written_is_empty() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("file");
         std::fs::write(&file, "in the way").expect("written");
-        let store = FileStore::new(file.join("store"));
+        let store = FileStore::new(&file, CachePart::Builds);
         let key = ContentHash::of(b"key");
         store.put(&key, b"payload");
         assert_eq!(store.get(&key), None);
+    }
+
+    #[test]
+    fn an_entry_in_the_place_of_another_is_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = FileStore::new(folder.path(), CachePart::Builds);
+        let [one, other] = [b"one", b"two"].map(|text| ContentHash::of(text));
+        store.put(&one, b"of one");
+        store.put(&other, b"of the other");
+        std::fs::copy(store.path(&one), store.path(&other)).expect("copied");
+        assert_eq!(store.get(&other), None);
+        assert_eq!(store.get(&one).as_deref(), Some(b"of one".as_slice()));
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_makes_way() {
+        const ENTRY: usize = 1000;
+        let folder = tempfile::tempdir().expect("a folder");
+        let most_bytes = 20 * (ENTRY as u64 + 32);
+        let store = || FileStore::bounded(folder.path().to_owned(), most_bytes);
+        let key = |idx: u64| ContentHash::of(&idx.to_le_bytes());
+        let (first, begun) = (store(), SystemTime::now() - Duration::from_secs(86_400));
+        for idx in 0..20 {
+            first.put(&key(idx), &[1; ENTRY]);
+            let file = File::options().append(true).open(first.path(&key(idx)));
+            let time = begun + Duration::from_secs(60 * idx);
+            file.expect("stored").set_modified(time).expect("set");
+        }
+        // Using the oldest ones keeps them.
+        for idx in 0..4 {
+            assert!(first.get(&key(idx)).is_some());
+        }
+        let foreign = folder.path().join("photograph");
+        std::fs::write(&foreign, vec![0; most_bytes as usize]).expect("written");
+        // Too large an entry does not drive out the others.
+        first.put(&key(100), &vec![0; most_bytes as usize / 2]);
+        assert!(first.get(&key(100)).is_none());
+        // Another process, which begins by looking at what there is.
+        store().put(&key(20), &[1; ENTRY]);
+        assert!(foreign.exists());
+        let left: Vec<u64> = (0..=20)
+            .filter(|idx| first.path(&key(*idx)).exists())
+            .collect();
+        assert_eq!(
+            left,
+            [0, 1, 2, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+        );
     }
 
     proptest! {
@@ -122,7 +299,7 @@ mod tests {
             cut in proptest::option::of(any::<prop::sample::Index>()),
         ) {
             let folder = tempfile::tempdir().expect("a folder");
-            let store = FileStore::new(folder.path().to_owned());
+            let store = FileStore::new(folder.path(), CachePart::Builds);
             let key = ContentHash::of(b"key");
             prop_assert_eq!(store.get(&key), None);
             store.put(&key, &payload);

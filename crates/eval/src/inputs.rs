@@ -1,11 +1,11 @@
 //! Test inputs with known answers, and how fresh ones are made of them.
 
+use autocomp_catalog::{Axis, Buffer, Problem};
 use autocomp_core::Seed;
-use autocomp_targets::{Axis, Buffer, Problem};
 
 /// The content of every buffer before and after a right run.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
+pub struct Case {
     /// Name of the input set.
     pub name: String,
     /// Per buffer, its content before the run; none for pure outputs.
@@ -18,7 +18,7 @@ impl Case {
     /// Returns the case that follows from this one by permuting indices along
     /// the axes of the problem: new inputs whose right outputs are known
     /// without computing them.
-    pub(crate) fn permuted(&self, problem: &Problem, seed: Seed) -> Self {
+    pub fn permuted(&self, problem: &Problem, seed: Seed) -> Self {
         let orders: Vec<Vec<u32>> = problem
             .axes
             .iter()
@@ -112,7 +112,7 @@ fn permuted_buffer<'o>(
 
 /// Fills an output with a pattern that has the right value nowhere, so that
 /// not even one element left out is right by chance.
-pub(crate) fn poison_output(bytes: &mut [u8], right: &[u8], seed: Seed) {
+pub fn poison_output(bytes: &mut [u8], right: &[u8], seed: Seed) {
     poison(bytes, seed);
     for (byte, right) in bytes.iter_mut().zip(right) {
         if byte == right {
@@ -122,7 +122,7 @@ pub(crate) fn poison_output(bytes: &mut [u8], right: &[u8], seed: Seed) {
 }
 
 /// Fills `bytes` with a pattern that differs from place to place and seed to seed.
-pub(crate) fn poison(bytes: &mut [u8], mut seed: Seed) {
+pub fn poison(bytes: &mut [u8], mut seed: Seed) {
     let mut chunks = bytes.chunks_exact_mut(8);
     for chunk in &mut chunks {
         chunk.copy_from_slice(&seed.next_u64().to_le_bytes());
@@ -135,8 +135,8 @@ pub(crate) fn poison(bytes: &mut [u8], mut seed: Seed) {
 #[cfg(test)]
 mod tests {
     use super::{permutation, permuted_buffer};
+    use autocomp_catalog::{Buffer, DataType, Role};
     use autocomp_core::Seed;
-    use autocomp_targets::{Buffer, DataType, Role};
     use proptest::prelude::*;
 
     proptest! {

@@ -1,8 +1,8 @@
-//! The evaluation cascade: check, build, test, time.
+//! What all kinds of targets share when kernels are evaluated.
 //!
 //! A kernel comes in as text and an [`Evaluation`](autocomp_core::Evaluation)
-//! goes out. Kernels are hostile: they are compiled in a sandbox and run on a
-//! simulated machine, and the verdict is taken from memory that the host reads
+//! goes out. Kernels are hostile: how they are built and run is a family's
+//! affair, and the verdict is taken from memory that the host reads
 //! afterwards, never from anything that a kernel says. Failed kernels are
 //! data; an [`EvalError`] means that autocomp or its environment failed.
 //!
@@ -10,20 +10,25 @@
 //! share: installed compilers, runtimes, builds, right answers, evaluations.
 //! The library reads no environment; the folder and `PATH` are passed in.
 
-mod bottleneck;
-pub mod build;
-mod cause;
-mod check;
-mod comparison;
+pub mod cache;
+pub mod comparison;
 mod evaluator;
+mod family;
 mod file_store;
-mod gemmini;
-mod inputs;
+pub mod inputs;
+pub mod isolation;
 pub mod profile;
-mod stock;
+mod settings;
+pub mod text;
 mod thread_count;
+mod tier_clock;
 pub mod timeline;
-pub mod toolchain;
+mod verdict;
 
 pub use evaluator::{EvalError, Evaluator};
-pub use gemmini::{EvaluatorSettings, GemminiEvaluator, Profiled};
+pub use family::{Bench, Family, Finding, Opening, Surroundings};
+pub use file_store::{CachePart, Extent, FileStore, unwritable};
+pub use settings::EvaluatorSettings;
+pub use thread_count::{Busy, ThreadCount};
+pub use tier_clock::{TierClock, nanos};
+pub use verdict::Verdict;

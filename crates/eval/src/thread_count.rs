@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts threads at work against the number that is wanted.
 #[derive(Debug)]
-pub(crate) struct ThreadCount {
+pub struct ThreadCount {
     busy: AtomicUsize,
     wanted: usize,
 }
 
 /// A thread at work, until dropped.
-pub(crate) struct Busy<'c>(&'c ThreadCount);
+pub struct Busy<'c>(&'c ThreadCount);
 
 impl ThreadCount {
     /// Wants `wanted` threads to be at work.
-    pub(crate) fn new(wanted: usize) -> Self {
+    pub fn new(wanted: usize) -> Self {
         Self {
             busy: AtomicUsize::new(0),
             wanted,
@@ -22,13 +22,13 @@ impl ThreadCount {
     }
 
     /// Counts the caller's own thread, which is at work in any case.
-    pub(crate) fn take(&self) -> Busy<'_> {
+    pub fn take(&self) -> Busy<'_> {
         self.busy.fetch_add(1, Ordering::Relaxed);
         Busy(self)
     }
 
     /// Counts one more thread if fewer than wanted are at work.
-    pub(crate) fn take_spare(&self) -> Option<Busy<'_>> {
+    pub fn take_spare(&self) -> Option<Busy<'_>> {
         let more = |busy| (busy < self.wanted).then_some(busy + 1);
         let taken = self
             .busy

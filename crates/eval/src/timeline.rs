@@ -22,91 +22,58 @@ const LANES: usize = 100;
 /// Process of all tracks: there is one call.
 const PROCESS: u32 = 1;
 
-/// Where an activity is drawn, from top to bottom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Track {
-    /// What each cycle is spent on.
-    Cause,
-    /// Operations of the array.
-    Array,
-    /// Lines that the core executes.
-    Core,
-    /// Fences and cache misses of the core.
-    CoreWait,
-    /// Moves in.
-    Load,
-    /// Moves out.
-    Store,
-    /// Bytes of moves in at the port.
-    Port,
-    /// Reads of moves in that wait behind the L2.
-    Outer,
+/// Where an activity is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Track {
+    /// Place from top to bottom, from 0.
+    pub place: u8,
+    /// What viewers show.
+    pub name: &'static str,
 }
 
 impl Track {
-    const ALL: [Self; 8] = [
-        Self::Cause,
-        Self::Array,
-        Self::Core,
-        Self::CoreWait,
-        Self::Load,
-        Self::Store,
-        Self::Port,
-        Self::Outer,
-    ];
-
     /// Returns the number of the thread that stands for a lane. Viewers show it
     /// behind the name.
     fn thread(self, lane: usize) -> usize {
-        let place = Self::ALL.iter().position(|it| *it == self).unwrap_or(0);
-        (place + 1) * LANES + lane
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Cause => "cause",
-            Self::Array => "array",
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Port => "port in",
-            Self::Outer => "behind L2",
-            Self::Core => "core",
-            Self::CoreWait => "core waits",
-        }
+        (usize::from(self.place) + 1) * LANES + lane
     }
 }
 
-/// Something that takes some cycles.
+/// Something that takes some time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
     /// Where it is drawn.
     pub track: Track,
     /// What it is.
     pub name: Cow<'static, str>,
-    /// Cycle of the call at which it begins.
+    /// When it begins, in units of the timeline since the call.
     pub start: u64,
-    /// Cycles it takes.
-    pub cycles: u64,
+    /// How long it takes, in the same units.
+    pub duration: u64,
     /// Kernel line.
     pub line: Option<u32>,
     /// Kernel line that it holds up, if that is another one.
     pub holds_up: Option<u32>,
     /// Bytes moved.
     pub bytes: Option<u64>,
-    /// Cycles of it in which the core waits for the accelerator.
+    /// How much of it something else is waited for.
     pub waits: Option<u64>,
 }
 
 impl Activity {
     /// Makes an activity about which no more is known.
     #[must_use]
-    pub fn new(track: Track, name: impl Into<Cow<'static, str>>, start: u64, cycles: u64) -> Self {
+    pub fn new(
+        track: Track,
+        name: impl Into<Cow<'static, str>>,
+        start: u64,
+        duration: u64,
+    ) -> Self {
         Self {
             track,
             name: name.into(),
             start,
-            cycles,
+            duration,
             line: None,
             holds_up: None,
             bytes: None,
@@ -122,14 +89,14 @@ pub struct Counter {
     pub of: &'static str,
     /// What is counted.
     pub name: &'static str,
-    /// Cycle of the call and number from then on, in order.
+    /// Time since the call and number from then on, in order.
     pub steps: Vec<(u64, u64)>,
 }
 
 impl Counter {
     /// Makes a counter. Steps that change nothing are left out; of very many,
     /// only the highest of neighbouring ones are kept, so that peaks are exact.
-    pub(crate) fn new(of: &'static str, name: &'static str, mut steps: Vec<(u64, u64)>) -> Self {
+    pub fn new(of: &'static str, name: &'static str, mut steps: Vec<(u64, u64)>) -> Self {
         steps.dedup_by_key(|(_, value)| *value);
         let Some(last) = steps.last().copied() else {
             return Self { of, name, steps };
@@ -152,7 +119,7 @@ impl Counter {
 pub struct WrittenTrace {
     /// Activities and steps of counters.
     pub events: usize,
-    /// Cycle from which on activities were left out, because there are too
+    /// Time from which on activities were left out, because there are too
     /// many of them.
     pub cut_at: Option<u64>,
 }
@@ -160,6 +127,8 @@ pub struct WrittenTrace {
 /// What happened when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
+    /// What one step of time is (`cycle`).
+    pub unit: &'static str,
     /// Activities in no order.
     pub activities: Vec<Activity>,
     /// Counters.
@@ -170,7 +139,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// Writes the timeline in Chrome's trace event format, which Perfetto
-    /// opens: one microsecond stands for one cycle, `title` is shown above the
+    /// opens: one microsecond stands for one unit, `title` is shown above the
     /// tracks. Activities at the same time on one track are put on lanes of
     /// their own.
     ///
@@ -184,18 +153,20 @@ impl Timeline {
     ) -> io::Result<WrittenTrace> {
         let (activities, cut_at) = self.in_order(MAX_ACTIVITIES);
         let placed = lanes(&activities);
+        let unit = self.unit;
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":")?;
         let about = json!({
-            "title": title, "unit": "1 us = 1 cycle", "activities_left_out_from_cycle": cut_at,
+            "title": title, "unit": format!("1 us = 1 {unit}"),
+            (format!("activities_left_out_from_{unit}")): cut_at,
         });
         write!(out, "{about},\"traceEvents\":[")?;
         let name = json!({
             "ph": "M", "pid": PROCESS, "name": "process_name",
-            "args": { "name": format!("{title}, 1 us = 1 cycle") },
+            "args": { "name": format!("{title}, 1 us = 1 {unit}") },
         });
         write!(out, "\n{name}")?;
         for (track, lane) in placed.used() {
-            let (thread, name) = (track.thread(lane), track.name());
+            let (thread, name) = (track.thread(lane), track.name);
             for (what, arguments) in [
                 ("thread_name", json!({ "name": name })),
                 ("thread_sort_index", json!({ "sort_index": thread })),
@@ -210,10 +181,10 @@ impl Timeline {
         for counter in &self.counters {
             // Viewers show both names, one behind the other.
             let (of, name) = (Value::from(counter.of), Value::from(counter.name));
-            for (cycle, value) in &counter.steps {
+            for (time, value) in &counter.steps {
                 write!(
                     out,
-                    ",\n{{\"ph\":\"C\",\"pid\":{PROCESS},\"ts\":{cycle},\"name\":{of},\"args\":{{{name}:{value}}}}}",
+                    ",\n{{\"ph\":\"C\",\"pid\":{PROCESS},\"ts\":{time},\"name\":{of},\"args\":{{{name}:{value}}}}}",
                 )?;
                 events += 1;
             }
@@ -224,7 +195,7 @@ impl Timeline {
                 out,
                 ",\n{{\"ph\":\"X\",\"pid\":{PROCESS},\"tid\":{thread},\"ts\":{},\"dur\":{},\"name\":{},\"args\":{}}}",
                 activity.start,
-                activity.cycles,
+                activity.duration,
                 Value::from(activity.name.as_ref()),
                 Value::from(self.arguments(activity)),
             )?;
@@ -234,11 +205,11 @@ impl Timeline {
         Ok(WrittenTrace { events, cut_at })
     }
 
-    /// Returns at most `limit` activities in order, and the cycle from which on
+    /// Returns at most `limit` activities in order, and the time from which on
     /// some are missing.
     fn in_order(&self, limit: usize) -> (Vec<&Activity>, Option<u64>) {
         let mut activities: Vec<&Activity> = self.activities.iter().collect();
-        activities.sort_by_key(|it| (it.start, it.track, std::cmp::Reverse(it.cycles)));
+        activities.sort_by_key(|it| (it.start, it.track, std::cmp::Reverse(it.duration)));
         let cut_at = activities.get(limit).map(|it| it.start);
         activities.truncate(limit);
         (activities, cut_at)
@@ -254,12 +225,15 @@ impl Timeline {
             }
         }
         for (name, value) in [
-            ("holds up line", activity.holds_up.map(u64::from)),
-            ("bytes", activity.bytes),
-            ("cycles waiting", activity.waits.filter(|it| 0 < *it)),
+            ("holds up line".to_owned(), activity.holds_up.map(u64::from)),
+            ("bytes".to_owned(), activity.bytes),
+            (
+                format!("{}s waiting", self.unit),
+                activity.waits.filter(|it| 0 < *it),
+            ),
         ] {
             if let Some(value) = value {
-                arguments.insert(name.to_owned(), value.into());
+                arguments.insert(name, value.into());
             }
         }
         arguments
@@ -289,7 +263,7 @@ fn lanes(activities: &[&Activity]) -> Lanes {
         let lanes = free_from.entry(activity.track).or_default();
         let free = lanes.iter().position(|from| *from <= activity.start);
         let lane = free.unwrap_or(lanes.len());
-        let end = activity.start + activity.cycles;
+        let end = activity.start + activity.duration;
         match lanes.get_mut(lane) {
             Some(from) => *from = end,
             None => lanes.push(end),
@@ -307,10 +281,19 @@ fn lanes(activities: &[&Activity]) -> Lanes {
 mod tests {
     use super::*;
 
-    fn activity(start: u64, cycles: u64) -> Activity {
+    const CAUSE: Track = Track {
+        place: 0,
+        name: "cause",
+    };
+    const LOAD: Track = Track {
+        place: 4,
+        name: "load",
+    };
+
+    fn activity(start: u64, duration: u64) -> Activity {
         Activity {
             line: Some(3),
-            ..Activity::new(Track::Load, "move in A", start, cycles)
+            ..Activity::new(LOAD, "move in A", start, duration)
         }
     }
 
@@ -325,12 +308,13 @@ mod tests {
     #[test]
     fn events_are_in_order_and_those_on_one_lane_do_not_overlap() {
         let timeline = Timeline {
+            unit: "cycle",
             activities: vec![
                 activity(5, 10),
                 activity(0, 8),
                 activity(8, 4),
                 activity(15, 1),
-                Activity::new(Track::Cause, "mesh", 2, 3),
+                Activity::new(CAUSE, "mesh", 2, 3),
             ],
             counters: vec![Counter::new("scratchpad", "rows", vec![(0, 1), (9, 4)])],
             texts: [(3, "mvin(\"A\");".to_owned())].into(),

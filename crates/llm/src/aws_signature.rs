@@ -3,7 +3,7 @@
 //! Source: AWS, "Create a signed AWS API request"; the test is one of AWS's
 //! published test suite.
 
-use aws_lc_rs::{digest, hmac};
+use ring::{digest, hmac};
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 

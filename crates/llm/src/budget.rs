@@ -1,12 +1,15 @@
 //! Hard caps on money, tokens and requests, with in-flight calls counted.
 
 use crate::completion::TokenCount;
-use autocomp_core::UsdMicros;
+use autocomp_core::{Usage, UsdMicros};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// Shares of a cap at which a warning is due, in percent.
 const WARNINGS: [u64; 2] = [50, 80];
+
+/// Warnings about absurd reports of providers, at most.
+const MOST_ABSURD: u32 = 3;
 
 /// The caps of a run. Absent means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,12 +52,29 @@ impl Amount {
 }
 
 /// Money, tokens and requests of a run: what was spent, what is in flight, what is allowed.
-#[derive(Debug)]
 pub struct Budget {
     caps: Caps,
     state: Mutex<State>,
     settled: Notify,
+    journal: Mutex<Option<Arc<dyn ReservationJournal>>>,
 }
+
+/// Where reservations are written down before a call is sent, so that a cap
+/// outlives the process.
+#[async_trait::async_trait]
+pub trait ReservationJournal: Send + Sync {
+    /// Notes that a call of `model` is about to be sent, which may use at most
+    /// `most`. Returns the number that the call's record has to carry.
+    ///
+    /// # Errors
+    /// It cannot be noted; the call must not be sent.
+    async fn reserve(&self, model: &str, most: &Usage) -> Result<u64, ReservationError>;
+}
+
+/// A reservation cannot be written down: the run has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run has stopped")]
+pub struct ReservationError;
 
 #[derive(Debug, Default)]
 struct State {
@@ -62,6 +82,7 @@ struct State {
     in_flight: Amount,
     warned_percent: u64,
     warnings: Vec<String>,
+    n_absurd: u32,
 }
 
 /// A cap does not allow the call.
@@ -78,6 +99,15 @@ pub struct Reservation {
     open: bool,
 }
 
+impl std::fmt::Debug for Budget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Budget")
+            .field("caps", &self.caps)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Budget {
     /// Creates a budget of which `spent` is used up already (a resumed run).
     #[must_use]
@@ -86,6 +116,7 @@ impl Budget {
             caps,
             state: Mutex::default(),
             settled: Notify::new(),
+            journal: Mutex::default(),
         };
         let mut state = budget.lock();
         state.spent = spent;
@@ -103,6 +134,30 @@ impl Budget {
     #[must_use]
     pub fn unlimited() -> Arc<Self> {
         Self::new(Caps::default(), Amount::default())
+    }
+
+    /// Writes reservations into `journal` from now on.
+    pub fn journal_reservations(&self, journal: &Arc<dyn ReservationJournal>) {
+        let mut place = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Arc::clone(journal));
+    }
+
+    /// Writes down what a call that is about to be sent may use, if there is a
+    /// journal.
+    pub(crate) async fn write_down(
+        &self,
+        model: &str,
+        most: &Usage,
+    ) -> Result<Option<u64>, ReservationError> {
+        match self.journal() {
+            Some(journal) => journal.reserve(model, most).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn journal(&self) -> Option<Arc<dyn ReservationJournal>> {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.clone()
     }
 
     /// Returns the caps.
@@ -127,6 +182,16 @@ impl Budget {
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut self.lock().warnings)
+    }
+
+    /// Adds a warning about an absurd report; only the first few are kept.
+    pub(crate) fn warn(&self, text: String) {
+        tracing::warn!("{text}");
+        let mut state = self.lock();
+        if state.n_absurd < MOST_ABSURD {
+            state.n_absurd += 1;
+            state.warnings.push(text);
+        }
     }
 
     /// Sets `amount` aside for a call, waiting while only calls in flight stand in the way.
@@ -189,6 +254,11 @@ impl Budget {
 }
 
 impl Reservation {
+    /// Gives the reservation back: the call was not sent.
+    pub(crate) fn release(self) {
+        self.settle(Amount::default());
+    }
+
     /// Replaces the reservation by what the call really used.
     pub fn settle(mut self, actual: Amount) {
         self.open = false;

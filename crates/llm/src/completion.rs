@@ -155,17 +155,20 @@ impl TokenCount {
     /// Returns prompt and output tokens together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.input + self.cached + self.cache_write + self.output
+        [self.cached, self.cache_write, self.output]
+            .into_iter()
+            .fold(self.input, u64::saturating_add)
     }
 }
 
 impl AddAssign for TokenCount {
     fn add_assign(&mut self, other: Self) {
-        self.input += other.input;
-        self.cached += other.cached;
-        self.cache_write += other.cache_write;
-        self.output += other.output;
-        self.reasoning += other.reasoning;
+        let sum = u64::saturating_add;
+        self.input = sum(self.input, other.input);
+        self.cached = sum(self.cached, other.cached);
+        self.cache_write = sum(self.cache_write, other.cache_write);
+        self.output = sum(self.output, other.output);
+        self.reasoning = sum(self.reasoning, other.reasoning);
     }
 }
 
@@ -192,6 +195,9 @@ pub struct Attempt {
     pub latency: Duration,
     /// 1 if a request went out, 0 if it was stopped before.
     pub requests: u64,
+    /// The number under which its cost was reserved in the journal, if it was.
+    #[serde(default)]
+    pub reservation: Option<u64>,
 }
 
 impl Attempt {

@@ -12,7 +12,7 @@ use crate::model::{ModelSpec, ParseModelError, Provider};
 use crate::network_client::NetworkClient;
 use crate::price::{Price, PriceError, PriceTable};
 use crate::retried::{Retried, RetryPolicy};
-use crate::secrets::Secrets;
+use crate::secrets::{Secrets, conceal};
 use crate::throttled::{Gate, Throttled};
 use crate::timed::Timed;
 use crate::unclaimed::Unclaimed;
@@ -71,6 +71,12 @@ impl ConnectSettings {
 /// A model cannot be set up.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ConnectError {
+    /// The model string holds a key. It is stored with a run, and shown in lists
+    /// of processes.
+    #[error(
+        "{0} holds a key, or what looks like one; name a variable that the program reads it from: `command::env:NAME program`"
+    )]
+    HoldsKey(String),
     /// The model string is wrong.
     #[error(transparent)]
     Model(#[from] ParseModelError),
@@ -171,6 +177,7 @@ impl Connector {
     }
 
     fn member(&self, name: &str) -> Result<Arc<Member>, ConnectError> {
+        self.refuse_keys(name)?;
         let spec: ModelSpec = name.parse()?;
         let name = spec.to_string();
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,6 +216,15 @@ impl Connector {
         Ok(member)
     }
 
+    fn refuse_keys(&self, name: &str) -> Result<(), ConnectError> {
+        let redacted = self.secrets.redact(name);
+        let (concealed, is_suspect) = conceal(&redacted);
+        if is_suspect || redacted != name {
+            return Err(ConnectError::HoldsKey(concealed));
+        }
+        Ok(())
+    }
+
     fn gate(&self, name: &str) -> Arc<Gate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Gate::new(self.settings.concurrency, self.settings.requests_per_minute);
@@ -237,6 +253,7 @@ impl Connector {
             Box::new(retried),
             price,
             self.settings.breaker,
+            Arc::clone(&self.budget),
             structured_output,
             unclaimed,
         )

@@ -10,10 +10,10 @@ use crate::command::split_words;
 use crate::error::{LlmError, LlmErrorKind};
 use crate::http;
 use crate::secrets::Secrets;
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ring::rand::SystemRandom;
+use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -285,7 +285,7 @@ impl ServiceAccount {
             URL_SAFE_NO_PAD.encode(header.to_string()),
             URL_SAFE_NO_PAD.encode(claims.to_string())
         );
-        let mut signature = vec![0; self.key.public_modulus_len()];
+        let mut signature = vec![0; self.key.public().modulus_len()];
         let random = SystemRandom::new();
         self.key
             .sign(&RSA_PKCS1_SHA256, &random, text.as_bytes(), &mut signature)

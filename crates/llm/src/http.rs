@@ -83,6 +83,8 @@ impl Endpoint<'_> {
 /// # Errors
 /// The reason in words, if the machine has no usable certificates.
 pub(crate) fn client_for(url: &str) -> Result<reqwest::Client, String> {
+    // Fails only if the process has one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none());

@@ -31,7 +31,9 @@ mod unclaimed;
 mod wire;
 
 pub use breaker::{Availability, Breaker, BreakerPolicy};
-pub use budget::{Amount, Budget, CapReached, Caps, Reservation, dollars};
+pub use budget::{
+    Amount, Budget, CapReached, Caps, Reservation, ReservationError, ReservationJournal, dollars,
+};
 pub use check::{ModelCheck, check_models};
 pub use client::LlmClient;
 pub use command::CommandClient;
@@ -49,7 +51,7 @@ pub use network_client::NetworkClient;
 pub use price::{Price, PriceError, PriceTable};
 pub use retried::{Retried, RetryPolicy};
 pub use scripted::ScriptedClient;
-pub use secrets::{Secrets, SecretsError};
+pub use secrets::{Secrets, SecretsError, conceal};
 pub use throttled::{Gate, Throttled};
 pub use timed::Timed;
 pub use unclaimed::{Attempts, Unclaimed};

@@ -1,6 +1,7 @@
 //! Models ready to be asked, and sets of them.
 
 use crate::breaker::{Availability, Breaker, BreakerPolicy};
+use crate::budget::Budget;
 use crate::client::LlmClient;
 use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
@@ -17,6 +18,7 @@ pub struct Member {
     client: Box<dyn LlmClient>,
     price: Price,
     breaker: Breaker,
+    budget: Arc<Budget>,
     /// Taken away when the model rejects its first schema.
     structured_output: AtomicBool,
     unclaimed: Arc<Unclaimed>,
@@ -60,6 +62,7 @@ impl Member {
         client: Box<dyn LlmClient>,
         price: Price,
         breaker: BreakerPolicy,
+        budget: Arc<Budget>,
         structured_output: bool,
         unclaimed: Arc<Unclaimed>,
     ) -> Self {
@@ -67,6 +70,7 @@ impl Member {
             client,
             price,
             breaker: Breaker::new(breaker),
+            budget,
             structured_output: AtomicBool::new(structured_output),
             unclaimed,
             tally: Mutex::default(),
@@ -91,6 +95,12 @@ impl Member {
     #[must_use]
     pub fn has_structured_output(&self) -> bool {
         self.structured_output.load(Ordering::Relaxed)
+    }
+
+    /// Returns the budget that pays for its calls.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Returns the circuit breaker.
@@ -247,7 +257,7 @@ impl Member {
         for attempt in attempts {
             tally.requests += attempt.requests;
             tally.tokens += attempt.tokens;
-            tally.cost.0 += attempt.cost.0;
+            tally.cost.0 = tally.cost.0.saturating_add(attempt.cost.0);
             if let Some(kind) = attempt.error_kind {
                 *tally.errors.entry(kind).or_default() += 1;
             }

@@ -1,9 +1,15 @@
 //! Keys: where they come from, and how they stay out of every text.
 
+mod spelling;
+mod suspects;
+
+use crate::completion::Request;
 use crate::model::{PROVIDERS, Provider};
 use serde::Deserialize;
+use spelling::{Folded, spellings};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -179,7 +185,8 @@ impl Secrets {
         self.settings.get(name).map(String::as_str)
     }
 
-    /// Returns `text` with every known key replaced by the name of its variable.
+    /// Returns `text` with every known key replaced by the name of its variable,
+    /// in whatever spelling it stands there.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -189,11 +196,75 @@ impl Secrets {
 
     /// Replaces known keys in `text` in place; cheap if there are none.
     pub fn redact_in_place(&self, text: &mut String) {
-        for (name, key) in self.all() {
-            if text.contains(&key) {
-                *text = text.replace(&key, &format!("[{name}]"));
+        let all = self.all();
+        for (name, key) in &all {
+            if text.contains(key) {
+                *text = text.replace(key, &format!("[{name}]"));
             }
         }
+        let spellings: Vec<(&str, Vec<Vec<u8>>)> = all
+            .iter()
+            .map(|(name, key)| (name.as_str(), spellings(key)))
+            .collect();
+        if spellings.iter().all(|(_, spellings)| spellings.is_empty()) {
+            return;
+        }
+        let folded = Folded::new(text.as_bytes());
+        let mut found: Vec<(Range<usize>, &str)> = Vec::new();
+        for (name, spellings) in &spellings {
+            for spelling in spellings {
+                found.extend(
+                    folded
+                        .find(spelling)
+                        .into_iter()
+                        .map(|place| (place, *name)),
+                );
+            }
+        }
+        replace(text, found);
+    }
+
+    /// Returns the request with every known key replaced.
+    pub(crate) fn redact_request(&self, request: &Request) -> Request {
+        let mut request = request.clone();
+        self.redact_in_place(&mut request.system);
+        for message in &mut request.messages {
+            self.redact_in_place(&mut message.text);
+        }
+        request
+    }
+}
+
+/// Returns `text` without words that look like keys, known or not, and whether
+/// there were any.
+#[must_use]
+pub fn conceal(text: &str) -> (String, bool) {
+    let found = suspects::suspects(text);
+    let is_changed = !found.is_empty();
+    let mut text = text.to_owned();
+    replace(
+        &mut text,
+        found.into_iter().map(|place| (place, "hidden")).collect(),
+    );
+    (text, is_changed)
+}
+
+/// Replaces parts of `text` by their names in brackets; where parts overlap,
+/// by that of the first.
+fn replace(text: &mut String, mut found: Vec<(Range<usize>, &str)>) {
+    found.sort_by_key(|(place, _)| (place.start, std::cmp::Reverse(place.end)));
+    let mut merged: Vec<(Range<usize>, &str)> = Vec::new();
+    for (place, name) in found {
+        match merged.last_mut() {
+            Some((last, _)) if place.start < last.end => last.end = last.end.max(place.end),
+            _ => merged.push((place, name)),
+        }
+    }
+    for (place, name) in merged.into_iter().rev() {
+        // A secret may end within a character of several bytes.
+        let start = text.floor_char_boundary(place.start);
+        let end = text.ceil_char_boundary(place.end);
+        text.replace_range(start..end, &format!("[{name}]"));
     }
 }
 
@@ -231,7 +302,7 @@ impl fmt::Debug for Secrets {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, SecretsError};
+    use super::{Secrets, SecretsError, conceal};
     use crate::model::Provider;
 
     fn planted() -> Secrets {
@@ -249,6 +320,91 @@ mod tests {
             secrets.redact("a sk-planted-123456 b"),
             "a [OPENAI_API_KEY] b"
         );
+    }
+
+    #[test]
+    fn other_spellings_are_found() {
+        use base64::Engine as _;
+        use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+        const KEY: &str = "sk-pl?nted/Key+0003~=abc";
+        let secrets =
+            Secrets::from_lookup(|name| (name == "OPENAI_API_KEY").then(|| KEY.to_owned()));
+        let each = |spell: fn(u8) -> String| KEY.bytes().map(spell).collect::<String>();
+        let units = KEY.encode_utf16().map(|unit| format!("\\u{unit:04X}"));
+        let percent = KEY
+            .replace('?', "%3f")
+            .replace('/', "%2F")
+            .replace('+', "%2b");
+        let mut spelled = vec![
+            KEY.to_uppercase(),
+            KEY.to_lowercase(),
+            KEY.chars().rev().collect(),
+            KEY.replace('/', "\\/"),
+            units.collect(),
+            percent.clone(),
+            percent.replace('%', "%25"),
+            each(|byte| format!("%{byte:02X}")),
+            each(|byte| format!("{byte:02x}")),
+            each(|byte| format!("{byte:02X} ")),
+            each(|byte| format!("\\x{byte:02x}")),
+            KEY.replace("nted", "nt\n ed"),
+            KEY.replace("nted", "nt\\r\\ned"),
+        ];
+        for around in ["", "u", "us", "user:"] {
+            let text = format!("{around}{KEY}{around}");
+            spelled.push(STANDARD.encode(&text));
+            spelled.push(URL_SAFE_NO_PAD.encode(&text));
+            spelled.push(
+                STANDARD
+                    .encode(&text)
+                    .replace('+', "%2B")
+                    .replace('=', "%3D"),
+            );
+        }
+        for spelling in spelled {
+            let redacted = secrets.redact(&format!("before <{spelling}> after"));
+            assert!(
+                redacted.starts_with("before <")
+                    && redacted.ends_with("> after")
+                    && redacted.contains("[OPENAI_API_KEY]"),
+                "{spelling}: {redacted}"
+            );
+            // What is left of base64 are digits that depend on the text around it.
+            assert!(redacted.len() < 56, "{spelling}: {redacted}");
+        }
+        let harmless = "for (int i = 0; i < 100 % 7; i++) { printf(\"%d\\n\", i); }";
+        assert_eq!(secrets.redact(harmless), harmless);
+    }
+
+    #[test]
+    fn short_keys_are_found_as_they_are_only() {
+        let secrets =
+            Secrets::from_lookup(|name| (name == "OPENAI_API_KEY").then(|| "ollama".to_owned()));
+        assert_eq!(secrets.redact("ollama OLLAMA"), "[OPENAI_API_KEY] OLLAMA");
+    }
+
+    #[test]
+    fn words_that_look_like_keys_are_concealed() {
+        for text in [
+            "command::curl -H 'Authorization: Bearer abc123def456ghi789' -d @-",
+            "command::ask --api-key=abc123def456ghi789",
+            "command::ask --api-key abc123def456ghi789",
+            "command::env MY_TOKEN=abc123def456ghi789 ask",
+            "3 | opnai_key = \"abc123def456ghi789\"",
+            "command::ask sk-proj-abcdefghijklmnop",
+        ] {
+            let (concealed, is_changed) = conceal(text);
+            assert!(is_changed && concealed.contains("[hidden]"), "{text}");
+            assert!(!concealed.contains("abc"), "{concealed}");
+        }
+        for text in [
+            "command::sh -c 'prompt=$(cat); case \"$prompt\" in *CHOICE:*) printf \"x\";; esac'",
+            "command::env:MY_TOKEN ask --max-tokens 16384 --key-file /home/me/keys/openai1.txt",
+            "openai@https://host.example.org/v1::meta-llama/Llama-3.3-70B-Instruct",
+            "command::ask --tokens-per-minute 1000000000000000000",
+        ] {
+            assert_eq!(conceal(text), (text.to_owned(), false));
+        }
     }
 
     #[cfg(unix)]

@@ -404,6 +404,17 @@ impl Memory {
         Some(&mut self.bytes[offset..end])
     }
 
+    /// Puts every byte back to zero, wherever it lies: what regions forbid stays forbidden, and
+    /// nothing comes from a device any more.
+    pub fn clear(&mut self) {
+        self.code_changed |= self.code.touch(0, self.bytes.len());
+        // New pages cost nothing until they are touched.
+        self.bytes = vec![0; self.bytes.len()];
+        for page in &mut self.pages {
+            *page &= !FROM_DEVICE;
+        }
+    }
+
     #[cold]
     fn unmapped(&self, address: u64, len: usize, kind: AccessKind, pc: u64) -> Fault {
         Fault {

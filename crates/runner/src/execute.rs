@@ -12,17 +12,19 @@ use crate::error::RunError;
 use crate::observer::{Notice, Observer, Running};
 use crate::options::RunOptions;
 use crate::proposal::{self, Answered};
+use crate::reservations::{Waiting, reservations};
 use crate::session::RunSession;
-use autocomp_agents::{ProposeError, Proposer, Reply};
+use autocomp_agents::{ProposeError, Proposer, Reply, ReservationJournal};
 use autocomp_core::{
-    ContentHash, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan, StopReason,
-    Stopped, TaskKey,
+    ContentHash, Diagnostic, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan,
+    Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_store::Stored;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -35,7 +37,7 @@ const ABANDONING: Duration = Duration::from_secs(2);
 enum Done {
     Plan(TaskKey, Result<Reply<Plan>, ProposeError>),
     Draft(TaskKey, Result<Reply<Draft>, ProposeError>),
-    Evaluation(TaskKey, ContentHash, Result<Evaluation, EvalError>),
+    Evaluation(TaskKey, ContentHash, Box<Result<Evaluation, EvalError>>),
     /// A proposal was given up after a stop.
     Abandoned(TaskKey),
 }
@@ -64,6 +66,8 @@ struct Dispatcher<'a> {
     patience_ends: Option<Instant>,
     /// Calls of models made for tasks that did not end.
     unended: Vec<ExchangeRecord>,
+    /// Calls that wait until their reservations are written.
+    reservations: UnboundedReceiver<Waiting>,
 }
 
 impl RunSession {
@@ -98,6 +102,9 @@ impl RunSession {
                 compiler: started.compiler.clone(),
             });
         }
+        let (sender, reservations) = reservations();
+        let sender: Arc<dyn ReservationJournal> = Arc::new(sender);
+        proposer.journal_reservations(&sender);
         let mut dispatcher = Dispatcher {
             session: self,
             proposer,
@@ -111,6 +118,7 @@ impl RunSession {
             stop: None,
             patience_ends: None,
             unended: Vec::new(),
+            reservations,
         };
         let result = dispatcher.run(cancel).await;
         // Proposals that still run must not go on spending.
@@ -158,6 +166,7 @@ impl Dispatcher<'_> {
                 Some(done) = self.tasks.join_next() => {
                     self.take(done.expect("tasks catch their panics and are not aborted"))?;
                 }
+                Some(waiting) = self.reservations.recv() => self.reserve(waiting)?,
                 () = cancel.cancelled(), if !is_stopping => {}
                 () = sleep_to(wall_ends), if !is_stopping && wall_ends.is_some() => {}
                 () = sleep_to(self.patience_ends), if self.patience_ends.is_some() => break,
@@ -180,6 +189,8 @@ impl Dispatcher<'_> {
     /// Gives up proposals that still run, and keeps a record of their calls.
     async fn abandon_proposals(&mut self) -> Result<(), RunError> {
         self.abandon.cancel();
+        // No further call is sent.
+        self.reservations.close();
         let ends = Instant::now() + ABANDONING;
         while !self.proposing.is_empty() {
             let done = tokio::select! {
@@ -192,6 +203,28 @@ impl Dispatcher<'_> {
         let exchanges = self.proposer.take_unclaimed();
         let records = proposal::record_exchanges(exchanges, self.session.blobs())?;
         self.unended.extend(records);
+        Ok(())
+    }
+
+    /// Writes down what a call may cost, and lets it go.
+    fn reserve(&mut self, waiting: Waiting) -> Result<(), RunError> {
+        let Waiting {
+            model,
+            most,
+            written,
+        } = waiting;
+        if written.is_closed() {
+            // The caller went away.
+            return Ok(());
+        }
+        let reservation = self.session.search.next_reservation();
+        self.record(&Event::Reserved(Reserved {
+            reservation,
+            model,
+            most,
+        }))?;
+        // A caller that went away meanwhile leaves it unsettled: it may cost.
+        let _ = written.send(reservation);
         Ok(())
     }
 
@@ -227,7 +260,7 @@ impl Dispatcher<'_> {
             }
             Done::Evaluation(key, source, evaluation) => {
                 self.evaluating.remove(&source);
-                return self.take_evaluation(key, source, evaluation);
+                return self.take_evaluation(key, source, *evaluation);
             }
             Done::Plan(key, answer) => {
                 self.proposing.remove(&key);
@@ -255,50 +288,52 @@ impl Dispatcher<'_> {
         source: ContentHash,
         evaluation: Result<Evaluation, EvalError>,
     ) -> Result<(), RunError> {
-        match evaluation {
+        let message = match evaluation {
             Ok(evaluation)
                 if (evaluation.outcome == Outcome::Ok) == evaluation.measurement.is_some() =>
             {
-                self.record(&Event::Evaluated(Evaluated {
+                return self.record(&Event::Evaluated(Evaluated {
                     key,
                     source,
                     evaluation,
-                }))
+                }));
             }
-            Ok(evaluation) => {
-                self.fault(
-                    key,
-                    source,
-                    &format!(
-                        "outcome `{}` and a measurement that {} there contradict each other",
-                        evaluation.outcome,
-                        if evaluation.measurement.is_some() {
-                            "is"
-                        } else {
-                            "is not"
-                        },
-                    ),
-                );
-                Ok(())
-            }
+            Ok(evaluation) => format!(
+                "evaluator fault: outcome `{}` and a measurement that {} there contradict each other",
+                evaluation.outcome,
+                if evaluation.measurement.is_some() {
+                    "is"
+                } else {
+                    "is not"
+                },
+            ),
             Err(EvalError::Environment { message, remedies }) => {
                 self.stop_everything(StopReason::Environment, message, &remedies);
-                Ok(())
+                return Ok(());
             }
             Err(EvalError::Input { message, remedies }) => {
                 self.stop_everything(StopReason::Input, message, &remedies);
-                Ok(())
+                return Ok(());
             }
-            Err(error) => {
-                self.fault(key, source, &error.to_string());
-                Ok(())
-            }
+            Err(error) => error.to_string(),
+        };
+        tracing::error!(task = %key, %source, message, "a kernel could not be judged");
+        // Without the baseline there is nothing to search from. A draft is one of many: it
+        // would stop the run again and again, since a resumed run evaluates it again.
+        if key == TaskKey::BASELINE {
+            self.fault(key, source, &message);
+            return Ok(());
         }
+        let kernel = self.session.blobs().get_text(source)?;
+        self.record(&Event::Evaluated(Evaluated {
+            key,
+            source,
+            evaluation: unjudged(self.evaluator.key(&kernel), message),
+        }))
     }
 
     fn fault(&mut self, key: TaskKey, source: ContentHash, message: &str) {
         let file = self.session.blobs().path(source);
-        tracing::error!(task = %key, %source, message, "the evaluator contradicts itself");
         self.stop_everything(
             StopReason::Fault,
             format!("{message} (task {key}, kernel {})", source.short()),
@@ -307,6 +342,31 @@ impl Dispatcher<'_> {
                 file.display()
             )],
         );
+    }
+}
+
+/// Returns what is known of a kernel that the evaluator could not judge.
+fn unjudged(key: ContentHash, message: String) -> Evaluation {
+    Evaluation {
+        key,
+        outcome: Outcome::Fault,
+        diagnostics: vec![Diagnostic {
+            stage: Stage::Test,
+            severity: Severity::Error,
+            code: "evaluator-fault".to_owned(),
+            message,
+            location: None,
+            notes: vec![
+                "this is a fault of autocomp, which says nothing about whether the kernel is right"
+                    .to_owned(),
+            ],
+            remedy: Some(
+                "report it with the kernel; meanwhile, write it in a plainer way".to_owned(),
+            ),
+        }],
+        measurement: None,
+        feedback: None,
+        tiers: Vec::new(),
     }
 }
 

@@ -15,6 +15,7 @@ mod observer;
 mod options;
 mod proposal;
 mod recording;
+mod reservations;
 mod session;
 mod view;
 

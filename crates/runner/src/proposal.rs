@@ -130,6 +130,7 @@ pub(crate) fn record_exchanges(
         usage,
         cost_is_estimate,
         latency_ms,
+        reservation,
     } in exchanges
     {
         records.push(ExchangeRecord {
@@ -140,6 +141,7 @@ pub(crate) fn record_exchanges(
             usage,
             cost_is_estimate,
             latency_ms,
+            reservation,
         });
     }
     Ok(records)

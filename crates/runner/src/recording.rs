@@ -53,6 +53,8 @@ impl RecordedRun {
                 usage: record.usage,
                 cost_is_estimate: record.cost_is_estimate,
                 latency_ms: record.latency_ms,
+                // It settles nothing in another run.
+                reservation: None,
             })
         };
         records.iter().map(exchange).collect()

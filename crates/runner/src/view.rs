@@ -3,7 +3,9 @@
 use crate::error::RunError;
 use crate::recording::read_plan;
 use crate::session::NewRun;
-use autocomp_core::{CandidateId, ContentHash, Cycles, FinishReason, Seed, StopReason, TaskKey};
+use autocomp_core::{
+    CandidateId, ContentHash, Cost, FinishReason, Seed, StopReason, TaskKey, cost_fields,
+};
 use autocomp_search::{Progress, Search};
 use autocomp_store::{Blobs, RunReader, Stored, history_hash};
 use serde::Serialize;
@@ -23,6 +25,8 @@ pub enum RunState {
     Finished {
         /// Why.
         reason: FinishReason,
+        /// The same for people.
+        message: String,
     },
     /// It was stopped and can be resumed.
     Stopped {
@@ -68,7 +72,7 @@ pub struct RunReport {
     pub elapsed_ms: u64,
     /// How far it has come.
     pub progress: Progress,
-    /// Baseline cycles divided by best cycles.
+    /// The cost of the baseline divided by that of the best kernel.
     pub speedup: Option<f64>,
     /// The way from the baseline to the best kernel, both included.
     pub lineage: Vec<LineageEntry>,
@@ -86,7 +90,8 @@ pub struct LineageEntry {
     /// Its source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    #[serde(flatten, serialize_with = "cost_fields")]
+    pub cost: Cost,
     /// The menu item chosen; absent for the baseline.
     pub menu_item: Option<String>,
     /// The plan in words; absent for the baseline.
@@ -139,7 +144,10 @@ impl RunView {
     #[must_use]
     pub fn state(&self) -> RunState {
         if let Some(reason) = self.search.finish() {
-            RunState::Finished { reason }
+            RunState::Finished {
+                reason,
+                message: reason.text(&self.search.started().settings),
+            }
         } else if let Some(holder) = self.reader.live_holder() {
             RunState::Running { holder }
         } else if let Some(stopped) = self.search.stopped() {
@@ -209,7 +217,7 @@ fn report(
             id: step.id,
             key: step.key,
             source: step.source,
-            cycles: step.cycles,
+            cost: step.cost,
             menu_item: step.plan.as_ref().map(|record| record.menu_item.clone()),
             plan: plan.map(|plan| plan.text),
             proposer: step.plan.map(|record| record.proposer),

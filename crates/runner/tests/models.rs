@@ -8,14 +8,15 @@ mod chat;
 
 use autocomp_agents::{LlmProposer, LlmProposerSettings, PromptFacts, Templates};
 use autocomp_core::{
-    ContentHash, Cycles, Evaluation, Measurement, MenuItem, Outcome, SearchSettings, Seed,
-    StopReason, UsdMicros,
+    ContentHash, Cost, Evaluation, Event, Measurement, MenuItem, Outcome, Resumed, SearchSettings,
+    Seed, StopReason, Usage, UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_llm::{
     Amount, Budget, Caps, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
 };
-use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession};
+use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
+use autocomp_search::Search;
 use chat::{question, server};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -60,10 +61,15 @@ impl Evaluator for Waits {
             },
             diagnostics: Vec::new(),
             measurement: wait.map(|wait| Measurement {
-                cycles: Cycles(1000 + wait),
-                cold_cycles: Cycles(1100 + wait),
-                instructions: wait,
-                ideal_cycles: Cycles(1000),
+                cost: Cost::cycles(1000 + wait),
+                figures: [
+                    ("cold".to_owned(), 1100 + wait),
+                    ("instructions".to_owned(), wait),
+                ]
+                .into(),
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                floor: Cost::cycles(1000),
                 percent_of_peak: 100_000.0 / (1000 + wait) as f64,
                 engine: "toy".to_owned(),
                 compiler: "toy 1".to_owned(),
@@ -92,9 +98,12 @@ async fn good() -> MockServer {
     server(|request| reply(&answer(&question(request).1))).await
 }
 
+/// After so long a model is slow. The others are on this machine and compute nothing.
+const SLOW: Duration = Duration::from_secs(5);
+
 fn connector(models: &[String], budget: &Arc<Budget>) -> Connector {
-    // Nothing but the slow model takes that long, however busy the machine.
-    connector_with(models, budget, Duration::from_secs(60))
+    // Nothing takes that long, however busy the machine.
+    connector_with(models, budget, Duration::from_secs(3600))
 }
 
 fn connector_with(models: &[String], budget: &Arc<Budget>, timeout: Duration) -> Connector {
@@ -107,12 +116,12 @@ fn connector_with(models: &[String], budget: &Arc<Budget>, timeout: Duration) ->
     }
     let settings = ConnectSettings {
         timeout,
-        answer_timeout: Duration::from_secs(60),
+        answer_timeout: Duration::from_secs(3600),
         retry: RetryPolicy {
             max_attempts: 2,
             first_delay: Duration::from_millis(1),
             longest_delay: Duration::from_millis(4),
-            deadline: Duration::from_secs(120),
+            deadline: Duration::from_secs(7200),
         },
         prices: PriceTable::parse(&prices).unwrap(),
         ..ConnectSettings::standard()
@@ -125,6 +134,8 @@ fn proposer(connector: &Connector, models: &[String]) -> LlmProposer {
     let facts = PromptFacts {
         target: "toy".to_owned(),
         target_description: "A machine that waits.".to_owned(),
+        syntax: &autocomp_c::C,
+        unit: autocomp_core::Unit::Cycles,
         language: "c".to_owned(),
         architecture: String::new(),
         isa: Vec::new(),
@@ -215,7 +226,7 @@ fn occurs(folder: &Path, needle: &str) -> bool {
 async fn a_run_with_unreliable_models_ends_well() {
     let limited = server(|_| ResponseTemplate::new(429)).await;
     let garbage = server(|_| reply(&format!("Your key is {KEY}, have a nice day."))).await;
-    let slow = server(|_| reply("late").set_delay(Duration::from_secs(60))).await;
+    let slow = server(|_| reply("late").set_delay(Duration::from_secs(3600))).await;
     let good = good().await;
     let models: Vec<_> = [&limited, &garbage, &slow, &good]
         .map(|server| format!("openai@{}/v1::m", server.uri()))
@@ -223,12 +234,12 @@ async fn a_run_with_unreliable_models_ends_well() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("run");
     let budget = Budget::unlimited();
-    let connector = connector_with(&models, &budget, Duration::from_millis(1500));
+    let connector = connector_with(&models, &budget, SLOW);
     let mut session = RunSession::create(&folder, new_run(), &Waits).unwrap();
     let end = work_on(&mut session, proposer(&connector, &models)).await;
     session.close().unwrap();
     assert!(end.finish.is_some(), "{:?}", end.stop);
-    assert!(end.progress.best.unwrap().cycles < Cycles(1700));
+    assert!(end.progress.best.unwrap().cost < Cost::cycles(1700));
     let (usage, spent) = (end.progress.usage, budget.spent());
     assert_eq!(usage.cost, spent.cost);
     assert_eq!(usage.requests, spent.requests);
@@ -251,6 +262,38 @@ async fn a_run_with_unreliable_models_ends_well() {
     );
     assert!(occurs(&folder, "[OPENAI_API_KEY]"), "the echo was recorded");
     assert!(!occurs(&folder, KEY), "no key in any file");
+    assert_every_prefix_accounts_for_its_calls(&folder);
+}
+
+/// Wherever the journal ends, every call that was let go before is in it: with
+/// what it used, or with the most that it may have used.
+fn assert_every_prefix_accounts_for_its_calls(folder: &Path) {
+    let view = RunView::open(folder).unwrap();
+    let events: Vec<&Event> = view.events.iter().map(|stored| &stored.event).collect();
+    let mut sent = 0;
+    for n_events in 1..=events.len() {
+        let is_call = matches!(events[n_events - 1], Event::Reserved(_));
+        sent += u64::from(is_call);
+        let mut search = Search::fold(events[..n_events].iter().copied()).unwrap();
+        let (used, unsettled) = (search.usage(), search.unsettled());
+        assert_eq!(used.requests + unsettled.requests, sent);
+        if search.finish().is_some() {
+            assert_eq!(unsettled, Usage::default());
+            continue;
+        }
+        let resumed = Event::Resumed(Resumed {
+            program: "0.1.0".to_owned(),
+        });
+        search.apply(&resumed).unwrap();
+        let mut all = used;
+        all.add(&unsettled);
+        assert_eq!(
+            (search.usage(), search.unsettled()),
+            (all, Usage::default())
+        );
+        assert_eq!(search.progress().lost, unsettled);
+    }
+    assert!(4 < sent, "{sent}");
 }
 
 /// A cap on money stops the run before it is exceeded; with a higher one, it goes on.
@@ -308,7 +351,7 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
         proposer(&connector(&models, &budget), &models),
     )
     .await;
-    let cycles = |end: &RunEnd| end.progress.best.as_ref().map(|best| best.cycles);
+    let cycles = |end: &RunEnd| end.progress.best.as_ref().map(|best| best.cost);
     assert_eq!(cycles(&end), cycles(&whole));
 }
 
@@ -329,8 +372,8 @@ async fn a_program_drives_a_whole_run() {
     .await;
     assert!(end.finish.is_some(), "{:?}", end.stop);
     assert_eq!(
-        end.progress.best.unwrap().cycles,
-        Cycles(1996),
+        end.progress.best.unwrap().cost,
+        Cost::cycles(1996),
         "one cycle per iteration"
     );
     assert_eq!(end.progress.usage.cost, UsdMicros(0));
@@ -366,7 +409,7 @@ async fn a_folder_drives_a_whole_run() {
     let end = work_on(&mut session, proposer).await;
     somebody.abort();
     assert!(end.finish.is_some(), "{:?}", end.stop);
-    assert!(end.progress.best.unwrap().cycles < Cycles(1700));
+    assert!(end.progress.best.unwrap().cost < Cost::cycles(1700));
 }
 
 /// A run that is stopped does not wait for replies, but knows what they may have cost.
@@ -381,7 +424,7 @@ async fn calls_that_a_stop_cuts_off_are_accounted_for() {
             return reply("");
         }
         asked.cancel();
-        reply("late").set_delay(Duration::from_secs(60))
+        reply("late").set_delay(Duration::from_secs(3600))
     })
     .await;
     let models = vec![format!("openai@{}/v1::m", slow.uri())];

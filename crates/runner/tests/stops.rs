@@ -4,7 +4,9 @@
 
 mod scripted;
 
-use autocomp_core::{FinishReason, SearchSettings, StopReason, UsdMicros};
+use autocomp_core::{
+    Evaluation, Event, FinishReason, Outcome, SearchSettings, StopReason, UsdMicros,
+};
 use autocomp_runner::{Limits, RunEnd, RunOptions, RunSession, RunView};
 use scripted::{Failure, Scripted, Toy, history, new_run, options, resume, run_whole, settings};
 use std::path::Path;
@@ -61,7 +63,7 @@ fn evaluations_are_counted_exactly_whatever_the_workers() {
 }
 
 #[test]
-fn failures_of_the_evaluator_stop_the_run_and_leave_no_trace() {
+fn a_machine_that_cannot_evaluate_stops_the_run_and_leaves_no_trace() {
     let root = scripted::scratch();
     let whole = root.path().join("whole");
     run_whole(&whole, settings(), 9, 2);
@@ -76,12 +78,6 @@ fn failures_of_the_evaluator_stop_the_run_and_leave_no_trace() {
             StopReason::Input,
             "the reference does not build",
         ),
-        (Failure::Fault, StopReason::Fault, "two references disagree"),
-        (
-            Failure::Panic,
-            StopReason::Fault,
-            "it panicked: index out of bounds",
-        ),
     ] {
         let folder = root.path().join(format!("{failure:?}"));
         let evaluator = Toy {
@@ -95,6 +91,48 @@ fn failures_of_the_evaluator_stop_the_run_and_leave_no_trace() {
         assert!(!stop.remedies.is_empty());
         assert!(resume(&folder, 2).finish.is_some());
         assert_eq!(history(&folder), history(&whole));
+    }
+}
+
+#[test]
+fn a_kernel_that_cannot_be_judged_is_one_of_many() {
+    let root = scripted::scratch();
+    for (failure, words) in [
+        (Failure::Fault, "two references disagree"),
+        (Failure::Panic, "it panicked: index out of bounds"),
+        (Failure::Contradiction, "contradict each other"),
+    ] {
+        let folder = root.path().join(format!("{failure:?}"));
+        let evaluator = Toy {
+            fails_at: Some((20, failure)),
+            ..Toy::default()
+        };
+        let end = start(&folder, Scripted::default(), evaluator, &options(2));
+        assert!(end.finish.is_some() && end.stop.is_none());
+        assert_eq!(end.progress.outcomes[&Outcome::Fault], 1);
+        let faults: Vec<Evaluation> = scripted::events(&folder)
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::Evaluated(it) => Some(it.evaluation),
+                _ => None,
+            })
+            .filter(|evaluation| evaluation.outcome == Outcome::Fault)
+            .collect();
+        let found = &faults[0].diagnostics[0];
+        assert_eq!(found.code, "evaluator-fault");
+        assert!(found.message.contains(words), "{}", found.message);
+        assert!(found.remedy.is_some());
+    }
+    // Without a baseline there is nothing to search from.
+    for failure in [Failure::Fault, Failure::Panic, Failure::Contradiction] {
+        let folder = root.path().join(format!("baseline-{failure:?}"));
+        let evaluator = Toy {
+            fails_at: Some((0, failure)),
+            ..Toy::default()
+        };
+        let end = start(&folder, Scripted::default(), evaluator, &options(2));
+        assert_eq!(end.stop.unwrap().reason, StopReason::Fault);
+        assert!(resume(&folder, 2).finish.is_some());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lineage: the chain of plans from the baseline to a kernel.
 
 use crate::search::{Candidate, Search};
-use autocomp_core::{CandidateId, ContentHash, Cycles, PlanRecord, TaskKey};
+use autocomp_core::{CandidateId, ContentHash, Cost, PlanRecord, TaskKey};
 use serde::Serialize;
 
 /// A kernel on the way from the baseline to another.
@@ -16,7 +16,7 @@ pub struct LineageStep {
     /// Its source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    pub cost: Cost,
 }
 
 impl Search {
@@ -53,7 +53,7 @@ impl Search {
             key: best.key,
             plan: iteration.plan_of(best.key).cloned(),
             source: best.source,
-            cycles: best.cycles,
+            cost: best.cost,
         });
         steps
     }
@@ -65,6 +65,6 @@ fn step(candidate: &Candidate) -> LineageStep {
         key: candidate.key,
         plan: candidate.plan.clone(),
         source: candidate.source,
-        cycles: candidate.cycles,
+        cost: candidate.cost,
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::search::Search;
 use autocomp_core::{
-    CandidateId, ContentHash, Cycles, Event, FinishReason, Outcome, Proposal, TaskKey, Usage,
+    CandidateId, ContentHash, Cost, Event, FinishReason, Outcome, Proposal, TaskKey, Usage,
+    baseline_cost_fields, cost_fields,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,6 +17,10 @@ pub(crate) struct Tally {
     repairs: ProposalCounts,
     usage: Usage,
     n_failed_calls: u64,
+    /// Calls that were sent and not settled, by reservation.
+    unsettled: BTreeMap<u64, Usage>,
+    n_reserved: u64,
+    lost: Usage,
 }
 
 impl Tally {
@@ -27,10 +32,24 @@ impl Tally {
             }
             Event::Drafted(drafted) => self.drafts.count(&drafted.result),
             Event::Evaluated(_) => self.n_evaluated += 1,
+            Event::Reserved(reserved) => {
+                self.unsettled.insert(reserved.reservation, reserved.most);
+                self.n_reserved += 1;
+            }
+            // The process that could have settled them is gone.
+            Event::Resumed(_) => {
+                for most in std::mem::take(&mut self.unsettled).values() {
+                    self.lost.add(most);
+                    self.usage.add(most);
+                }
+            }
             _ => {}
         }
         for exchange in event.exchanges() {
             self.usage.add(&exchange.usage);
+            if let Some(reservation) = exchange.reservation {
+                self.unsettled.remove(&reservation);
+            }
             self.n_failed_calls += u64::from(exchange.error.is_some());
         }
     }
@@ -67,7 +86,8 @@ pub struct BestKernel {
     /// Its source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    #[serde(flatten, serialize_with = "cost_fields")]
+    pub cost: Cost,
     /// Percent of peak.
     pub percent_of_peak: f64,
 }
@@ -93,12 +113,18 @@ pub struct Progress {
     pub drafts: ProposalCounts,
     /// Repairs of drafts that failed.
     pub repairs: ProposalCounts,
-    /// What calls of models used.
+    /// What calls of models used, lost ones included.
     pub usage: Usage,
+    /// Of this, what calls may have used whose process died before their reply
+    /// was written down: the most possible.
+    pub lost: Usage,
+    /// What calls may use at most that were sent and have not ended.
+    pub unsettled: Usage,
     /// Calls of models that failed.
     pub failed_calls: u64,
-    /// Cycles of the baseline, once it was evaluated correct.
-    pub baseline_cycles: Option<Cycles>,
+    /// Cost of the baseline, once it was evaluated correct.
+    #[serde(flatten, serialize_with = "baseline_cost_fields")]
+    pub baseline_cost: Option<Cost>,
     /// The best kernel so far.
     pub best: Option<BestKernel>,
     /// Why the run is finished, if it is.
@@ -106,11 +132,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns baseline cycles divided by best cycles.
+    /// Returns the cost of the baseline divided by that of the best kernel.
     #[must_use]
     pub fn speedup(&self) -> Option<f64> {
-        let best = self.best.as_ref()?.cycles.0;
-        Some(self.baseline_cycles?.0 as f64 / best as f64)
+        Some(self.best.as_ref()?.cost.times(self.baseline_cost?))
     }
 }
 
@@ -122,23 +147,23 @@ impl Search {
             id: Some(candidate.id),
             key: candidate.key,
             source: candidate.source,
-            cycles: candidate.cycles,
+            cost: candidate.cost,
             percent_of_peak: self.percent_of_peak(candidate.source),
         });
         let open = self.open().and_then(|iteration| {
-            let timed = iteration.sources().filter_map(|(key, source)| {
-                Some((self.evaluation(source)?.cycles()?, key, source))
-            });
-            timed.min().map(|(cycles, key, source)| BestKernel {
+            let timed = iteration
+                .sources()
+                .filter_map(|(key, source)| Some((self.evaluation(source)?.cost()?, key, source)));
+            timed.min().map(|(cost, key, source)| BestKernel {
                 id: None,
                 key,
                 source,
-                cycles,
+                cost,
                 percent_of_peak: self.percent_of_peak(source),
             })
         });
         match (closed, open) {
-            (Some(closed), Some(open)) if open.cycles < closed.cycles => Some(open),
+            (Some(closed), Some(open)) if open.cost < closed.cost => Some(open),
             (closed, _) => closed,
         }
     }
@@ -154,6 +179,23 @@ impl Search {
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.tally.usage
+    }
+
+    /// Returns the most that calls may use which were sent and have not ended;
+    /// if no process is at work on the run, they will count as lost.
+    #[must_use]
+    pub fn unsettled(&self) -> Usage {
+        let mut usage = Usage::default();
+        for most in self.tally.unsettled.values() {
+            usage.add(most);
+        }
+        usage
+    }
+
+    /// Returns the number that the next reservation has.
+    #[must_use]
+    pub fn next_reservation(&self) -> u64 {
+        self.tally.n_reserved
     }
 
     /// Returns how far the run has come.
@@ -175,8 +217,10 @@ impl Search {
             drafts: self.tally.drafts,
             repairs: self.tally.repairs,
             usage: self.tally.usage,
+            lost: self.tally.lost,
+            unsettled: self.unsettled(),
             failed_calls: self.tally.n_failed_calls,
-            baseline_cycles: self.candidates().first().map(|candidate| candidate.cycles),
+            baseline_cost: self.candidates().first().map(|candidate| candidate.cost),
             best: self.best(),
             finish: self.finish(),
         }

@@ -8,7 +8,7 @@ use crate::iteration::Iteration;
 use crate::progress::Tally;
 use crate::strategy::{REGISTRY, Strategy, strategy};
 use autocomp_core::{
-    CandidateId, ContentHash, Cycles, EVENT_FORMAT, Evaluation, Event, FinishReason, PlanRecord,
+    CandidateId, ContentHash, Cost, EVENT_FORMAT, Evaluation, Event, FinishReason, PlanRecord,
     RunStarted, Stopped, TaskKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ pub struct Candidate {
     /// Its source.
     pub source: ContentHash,
     /// The ranking figure.
-    pub cycles: Cycles,
+    pub cost: Cost,
     /// The whole evaluation.
     pub evaluation: Arc<Evaluation>,
 }
@@ -56,8 +56,8 @@ pub struct Search {
     n_closed: u32,
     /// Closed iterations since the last gain that counts.
     n_stalled: u32,
-    /// Cycles of the best kernel at that gain.
-    gained_at: Cycles,
+    /// Cost of the best kernel at that gain.
+    gained_at: Cost,
     candidates: Vec<Candidate>,
     known_sources: BTreeMap<ContentHash, CandidateId>,
     evaluations: BTreeMap<ContentHash, Arc<Evaluation>>,
@@ -97,7 +97,7 @@ impl Search {
             phase: Phase::Baseline,
             n_closed: 0,
             n_stalled: 0,
-            gained_at: Cycles(u64::MAX),
+            gained_at: Cost::MAX,
             candidates: Vec::new(),
             known_sources: BTreeMap::new(),
             evaluations: BTreeMap::new(),

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use autocomp_core::{
-    ContentHash, Cycles, DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Evaluation, Event,
+    ContentHash, Cost, DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Evaluation, Event,
     FinishReason, Measurement, MenuItem, Outcome, PlanRecord, Planned, Proposal, RunStarted,
     SearchSettings, Seed, TaskKey, canonical_history,
 };
@@ -129,7 +129,7 @@ impl World {
 
 fn evaluate(key: ContentHash, point: Point) -> Evaluation {
     let is_wrong = point.0 < 0 || point.1 < 0;
-    let cycles = Cycles(cycles(point));
+    let cycles = Cost::cycles(cycles(point));
     Evaluation {
         key,
         outcome: if is_wrong {
@@ -139,11 +139,16 @@ fn evaluate(key: ContentHash, point: Point) -> Evaluation {
         },
         diagnostics: Vec::new(),
         measurement: (!is_wrong).then(|| Measurement {
-            cycles,
-            cold_cycles: cycles,
-            instructions: point.0 as u64 * 1000 + point.1 as u64,
-            ideal_cycles: Cycles(1000),
-            percent_of_peak: 1e5 / cycles.0 as f64,
+            cost: cycles,
+            figures: [(
+                "instructions".to_owned(),
+                point.0 as u64 * 1000 + point.1 as u64,
+            )]
+            .into(),
+            samples: Vec::new(),
+            ratio_to_baseline: None,
+            floor: Cost::cycles(1000),
+            percent_of_peak: 1e5 / cycles.value as f64,
             engine: "toy".to_owned(),
             compiler: "toy".to_owned(),
         }),
@@ -231,7 +236,7 @@ fn the_beam_finds_the_optimum() {
             Some(FinishReason::PercentOfPeak),
             "seed {seed}"
         );
-        assert_eq!(search.best().unwrap().cycles, Cycles(1000));
+        assert_eq!(search.best().unwrap().cost, Cost::cycles(1000));
         let lineage = search.best_lineage();
         assert_eq!(lineage[0].key, TaskKey::BASELINE);
         assert!(lineage[1..].iter().all(|step| step.plan.is_some()));
@@ -255,10 +260,10 @@ fn slack_crosses_a_ridge_that_faster_children_never_do() {
             ..World::default()
         };
         let (search, _) = run_in(world, settings, seed, Seed(1));
-        search.best().unwrap().cycles
+        search.best().unwrap().cost
     };
     // The point before the ridge, and the optimum.
-    let (before, beyond) = (Cycles(1000 + 10 * 13), Cycles(1000));
+    let (before, beyond) = (Cost::cycles(1000 + 10 * 13), Cost::cycles(1000));
     for seed in 0..3 {
         assert_eq!(best(1.0, 2, seed), before);
         assert_eq!(best(1.1, 2, seed), beyond);
@@ -275,7 +280,7 @@ fn selection_beats_random_parents_on_the_same_budget() {
                     iterations: 12,
                     ..settings()
                 };
-                run(settings, seed, Seed(1)).0.best().unwrap().cycles.0
+                run(settings, seed, Seed(1)).0.best().unwrap().cost.value
             })
             .sum();
         total / 10
@@ -299,12 +304,12 @@ fn a_stalled_search_ends() {
     };
     let (search, events) = run(settings, 1, Seed(1));
     assert_eq!(search.finish(), Some(FinishReason::Stalled));
-    let bests: Vec<Cycles> = events
+    let bests: Vec<Cost> = events
         .iter()
         .filter_map(|event| match event {
             Event::IterationClosed(closed) => {
                 let id = closed.beam[0];
-                Some(search.candidate(id).unwrap().cycles)
+                Some(search.candidate(id).unwrap().cost)
             }
             _ => None,
         })
@@ -328,7 +333,7 @@ fn gains_below_the_least_do_not_prolong_a_search() {
         let is_closed = |event: &&Event| matches!(event, Event::IterationClosed(_));
         events.iter().filter(is_closed).count()
     };
-    // No gain is half of the cycles, so patience never begins anew.
+    // No gain is half of the cost, so patience never begins anew.
     assert_eq!(closed_iterations(0.5), 2);
     assert!(closed_iterations(0.5) < closed_iterations(0.01));
     assert!(closed_iterations(0.01) <= closed_iterations(0.0));
@@ -447,7 +452,7 @@ proptest! {
         let mut best = u64::MAX;
         for event in &events {
             let Event::IterationClosed(closed) = event else { continue };
-            cycles.extend(closed.candidates.iter().map(|new| (new.id.0, new.cycles.0)));
+            cycles.extend(closed.candidates.iter().map(|new| (new.id.0, new.cost.value)));
             let first = cycles[&closed.beam[0].0];
             prop_assert!(first <= best);
             prop_assert_eq!(Some(&first), cycles.values().min());

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 /// Format of run folders, major and minor. A program reads folders of its own
 /// major format and older ones, and writes folders up to its own format.
-pub const FORMAT: (u32, u32) = (1, 0);
+///
+/// 2.0 brought reservations ([`Event::Reserved`]).
+pub const FORMAT: (u32, u32) = (2, 0);
 
 /// Marks the database as ours (`ACMP`).
 const APPLICATION_ID: i64 = 0x4143_4d50;
@@ -135,6 +137,17 @@ impl Journal {
         self.connection
             .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
             .map_err(error_at("read", &self.path))
+    }
+
+    /// Notes that the journal goes on in this program's format.
+    pub(crate) fn mark_format(&self) -> Result<(), StoreError> {
+        let version = i64::from(FORMAT.0 * 1000 + FORMAT.1);
+        if self.pragma("user_version")? == version {
+            return Ok(());
+        }
+        self.connection
+            .pragma_update(None, "user_version", version)
+            .map_err(error_at("write", &self.path))
     }
 
     fn check_format(&self, folder: &Path, access: Access) -> Result<(), StoreError> {

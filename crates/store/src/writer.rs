@@ -112,6 +112,7 @@ impl RunWriter {
             events.truncate(n_sound);
             journal.truncate(&events)?;
         }
+        journal.mark_format()?;
         let writer = Self {
             folder: folder.to_owned(),
             journal,

@@ -63,7 +63,7 @@ fn proposer(server: &MockServer, change: impl FnOnce(&mut LlmProposerSettings)) 
 fn plan_request(plan: u32) -> PlanRequest {
     let ancestor = |cycles: u64| Ancestor {
         kernel: format!("void solution(int8_t a[4][4]) {{ /* {cycles} */ }}"),
-        cycles: Some(cycles),
+        cost: Some(cycles),
         menu_item: "unroll".to_owned(),
         plan: format!("Change what takes {cycles} cycles."),
     };

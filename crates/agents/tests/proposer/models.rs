@@ -1,7 +1,7 @@
 //! What is asked, what is accepted, and who is asked next.
 
 use crate::chat::{self, question, server};
-use crate::servers::{KEY, good, proposer, proposer_with, reply, secrets, settings};
+use crate::servers::{KEY, good, proposer, proposer_by, proposer_with, reply, secrets, settings};
 use crate::toy::{
     KERNEL, evaluation, facts, implement_request, key, menu, plan_request, repair_request,
 };
@@ -10,7 +10,7 @@ use autocomp_agents::{
     Proposer, RunShape, Templates,
 };
 use autocomp_core::{Purpose, UsdMicros};
-use autocomp_llm::{Amount, Budget, Caps, Connector};
+use autocomp_llm::{Amount, Budget, Caps, ConnectSettings, Connector};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,10 +71,15 @@ async fn a_malformed_reply_is_asked_for_once_more_and_then_given_up() {
 async fn unreliable_models_pass_their_samples_on() {
     let limited = server(|_| ResponseTemplate::new(429)).await;
     let garbage = server(|_| reply("Sure!")).await;
-    let slow = server(|_| reply("late").set_delay(Duration::from_secs(3))).await;
+    let slow = server(|_| reply("late").set_delay(Duration::from_secs(3600))).await;
     let good = good().await;
     let budget = Budget::unlimited();
-    let proposer = proposer(&[&limited, &garbage, &slow, &good], &budget);
+    // The others are on this machine and compute nothing.
+    let connect = ConnectSettings {
+        timeout: Duration::from_secs(5),
+        ..settings(&[&limited, &garbage, &slow, &good])
+    };
+    let proposer = proposer_by(connect, &[&limited, &garbage, &slow, &good], &budget);
     let mut exchanges = Vec::new();
     for plan in 0..16 {
         let reply = proposer

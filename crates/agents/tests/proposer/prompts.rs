@@ -247,13 +247,18 @@ fn examples_follow_the_plan_or_the_seed() {
 /// The prompts of every built-in problem, with the target's own data.
 #[test]
 fn prompts_of_the_built_in_problems_hold_what_they_need() {
-    let catalog = autocomp_targets::Catalog::built_in().expect("catalog");
+    let catalog = autocomp_catalog::Catalog::built_in().expect("catalog");
     let names: Vec<_> = catalog.problem_names().map(str::to_owned).collect();
     assert!(names.iter().any(|name| name == "gemmini/gemm-512x512x512"));
     for name in names {
         let problem = catalog.problem(&name).expect("problem");
-        let target = catalog.target(&problem.target).expect("target");
-        let facts = PromptFacts::of(&target, &problem);
+        let target = catalog.target(&problem.targets[0]).expect("target");
+        let facts = PromptFacts::of(
+            &target,
+            &problem,
+            &autocomp_c::C,
+            autocomp_core::Unit::Cycles,
+        );
         let templates = Templates::new(&target.templates).expect("templates");
         let kernel = problem.kernel("baseline").expect("baseline");
         let input = PromptInput {

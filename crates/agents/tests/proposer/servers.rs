@@ -22,12 +22,13 @@ pub fn settings(urls: &[&MockServer]) -> ConnectSettings {
         ));
     }
     ConnectSettings {
-        timeout: Duration::from_millis(400),
+        // Nothing takes that long, however busy the machine.
+        timeout: Duration::from_secs(3600),
         retry: RetryPolicy {
             max_attempts: 2,
             first_delay: Duration::from_millis(1),
             longest_delay: Duration::from_millis(4),
-            deadline: Duration::from_secs(5),
+            deadline: Duration::from_secs(7200),
         },
         prices: PriceTable::parse(&table).expect("prices"),
         ..ConnectSettings::standard()
@@ -49,7 +50,24 @@ pub fn proposer_with(
     budget: &Arc<Budget>,
     code_form: CodeForm,
 ) -> LlmProposer {
-    let connector = Connector::new(settings(servers), secrets(), Arc::clone(budget));
+    proposer_from(settings(servers), servers, budget, code_form)
+}
+
+pub fn proposer_by(
+    connect: ConnectSettings,
+    servers: &[&MockServer],
+    budget: &Arc<Budget>,
+) -> LlmProposer {
+    proposer_from(connect, servers, budget, CodeForm::Whole)
+}
+
+fn proposer_from(
+    connect: ConnectSettings,
+    servers: &[&MockServer],
+    budget: &Arc<Budget>,
+    code_form: CodeForm,
+) -> LlmProposer {
+    let connector = Connector::new(connect, secrets(), Arc::clone(budget));
     let names: Vec<_> = servers
         .iter()
         .map(|server| format!("openai@{}/v1::m", server.uri()))

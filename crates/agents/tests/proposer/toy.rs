@@ -2,7 +2,7 @@
 
 use autocomp_agents::{ImplementRequest, IsaFacts, PlanRequest, PromptFacts, RepairRequest};
 use autocomp_core::{
-    ContentHash, Cycles, Diagnostic, Draft, Evaluation, Feedback, Measurement, MenuItem, Outcome,
+    ContentHash, Cost, Diagnostic, Draft, Evaluation, Feedback, Measurement, MenuItem, Outcome,
     Plan, Purpose, Seed, Severity, SourceLocation, Stage, TaskKey,
 };
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub fn facts() -> Arc<PromptFacts> {
     Arc::new(PromptFacts {
         target: "toy-int8".to_owned(),
         target_description: "A toy accelerator.".to_owned(),
+        syntax: &autocomp_c::C,
+        unit: autocomp_core::Unit::Cycles,
         language: "c".to_owned(),
         architecture: "It has a scratchpad of 16 rows.".to_owned(),
         isa: vec![
@@ -53,10 +55,11 @@ pub fn evaluation() -> Evaluation {
         outcome: Outcome::Ok,
         diagnostics: Vec::new(),
         measurement: Some(Measurement {
-            cycles: Cycles(1000),
-            cold_cycles: Cycles(1200),
-            instructions: 50,
-            ideal_cycles: Cycles(250),
+            cost: Cost::cycles(1000),
+            figures: [("cold".to_owned(), 1200), ("instructions".to_owned(), 50)].into(),
+            samples: Vec::new(),
+            ratio_to_baseline: None,
+            floor: Cost::cycles(250),
             percent_of_peak: 25.0,
             engine: "sim".to_owned(),
             compiler: "cc".to_owned(),

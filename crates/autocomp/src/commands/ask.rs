@@ -8,11 +8,10 @@ use crate::output::Output;
 use crate::proposing::proposing;
 use crate::run_errors::eval_error;
 use crate::settings::{BudgetSettings, Settings};
-use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_agents::{LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
 use autocomp_core::{Evaluation, MenuItem, Outcome, Purpose, SearchSettings, Seed, TaskKey, Usage};
-use autocomp_eval::Evaluator as _;
+use autocomp_eval::text;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fs;
@@ -268,7 +267,7 @@ fn answer(
                 words.clone_from(&kernel);
             }
             report.outcome = Some(evaluation.outcome);
-            report.cycles = evaluation.cycles().map(|cycles| cycles.0);
+            report.cycles = evaluation.cost().and_then(autocomp_core::Cost::in_cycles);
             report.kernel = Some(kernel);
         }
     }

@@ -7,10 +7,10 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
-use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_eval::{EvalError, Evaluator as _, EvaluatorSettings};
-use autocomp_targets::Suite;
+use autocomp_catalog::{Suite, nearest};
+use autocomp_eval::text::grouped;
+use autocomp_eval::{EvalError, EvaluatorSettings};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Order of the customary kernels; others come after them.
-const CUSTOMARY: [&str; 4] = ["baseline", "library", "fsm", "expert"];
+const CUSTOMARY: [&str; 5] = ["baseline", "software", "library", "fsm", "expert"];
 
 /// Evaluate all kernels of a suite side by side
 ///
@@ -69,26 +69,17 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut suites = Vec::new();
     for (place, name) in arguments.suites.iter().enumerate() {
         if !arguments.suites[..place].contains(name) {
-            suites.push(find_suite(&mut workplace, name)?);
+            suites.push(find_suite(&mut workplace, name, &arguments.problems)?);
         }
     }
     let suite = joined(suites);
     let problems: Vec<&String> = suite
         .problems
         .iter()
-        .filter(|name| {
-            arguments.problems.is_empty()
-                || arguments
-                    .problems
-                    .iter()
-                    .any(|text| name.contains(text.as_str()))
-        })
+        .filter(|name| is_wanted(name, &arguments.problems))
         .collect();
     if problems.is_empty() {
-        return Err(
-            CliError::usage(format!("no problem of {} has such a name", suite.name))
-                .hint(format!("its problems are {}", suite.problems.join(", "))),
-        );
+        return Err(no_such_problem(&suite, &arguments.problems));
     }
     let mut kernels: Vec<String> = Vec::new();
     let asked_for = match arguments.kernels.as_slice() {
@@ -161,7 +152,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut rows = evaluate_all(&benches, &tasks, workers, output)?;
     set_side_by_side(&mut rows);
     let geometric_means = means(&rows, &kernels);
-    let all_ok = rows.iter().all(|row| row.cycles.is_some());
+    let all_ok = rows.iter().all(|row| row.cost.is_some());
     let machines: BTreeSet<String> = benches
         .iter()
         .map(|bench| format!("{}/{}", bench.target.name, bench.machine))
@@ -264,17 +255,43 @@ fn joined(suites: Vec<Suite>) -> Suite {
     all
 }
 
-/// Finds a suite by name, or makes one of a folder's problems.
-fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> {
+/// Returns whether a problem is among those asked for, by parts of their names.
+fn is_wanted(problem: &str, asked_for: &[String]) -> bool {
+    asked_for.is_empty() || asked_for.iter().any(|text| problem.contains(text.as_str()))
+}
+
+fn no_such_problem(suite: &Suite, asked_for: &[String]) -> CliError {
+    let error = CliError::usage(format!("no problem of {} has such a name", suite.name));
+    let known = || suite.problems.iter().map(String::as_str);
+    let near = asked_for.iter().find_map(|text| nearest(text, known()));
+    match near {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error,
+    }
+    .hint(format!("its problems are {}", suite.problems.join(", ")))
+}
+
+/// Finds a suite by name, or makes one of a folder's problems. Only those asked for are
+/// looked into.
+fn find_suite(
+    workplace: &mut Workplace,
+    name: &str,
+    asked_for: &[String],
+) -> Result<Suite, CliError> {
     let is_known = workplace.catalog.suite_names().any(|known| known == name);
     let path = Path::new(name);
     if is_known || !path.is_dir() {
-        return workplace
-            .catalog
-            .suite(name)
-            .map_err(|error| catalog_error(error).hint("a folder with problems is a suite too"));
+        return workplace.catalog.suite(name).map_err(|error| {
+            let error = catalog_error(error);
+            let mut problems = workplace.catalog.problem_names();
+            if problems.any(|known| known == name) {
+                error.hint(format!("`{name}` is a problem: `autocomp eval {name}`"))
+            } else {
+                error.hint("a folder with problems is a suite too")
+            }
+        });
     }
-    let added = workplace.catalog.add_folder(path).map_err(catalog_error)?;
+    let added = workplace.add_data(path)?;
     if let [only] = added.suites.as_slice() {
         return workplace.catalog.suite(only).map_err(catalog_error);
     }
@@ -289,7 +306,8 @@ fn find_suite(workplace: &mut Workplace, name: &str) -> Result<Suite, CliError> 
         );
     }
     let mut kernels = BTreeSet::new();
-    for problem in &added.problems {
+    let wanted = |problem: &&String| is_wanted(problem, asked_for);
+    for problem in added.problems.iter().filter(wanted) {
         kernels.extend(workplace.problem(problem)?.kernels.into_keys());
     }
     // What others are compared with comes first.
@@ -346,9 +364,11 @@ fn evaluate_all(
                 result => row(problem, &task.kernel, result),
             };
             done += 1;
-            let cycles = row.cycles.map_or_else(|| row.outcome.clone(), grouped);
+            let cost = row
+                .cost
+                .map_or_else(|| row.outcome.clone(), |it| grouped(it.value));
             output.message(format!(
-                "[{done}/{}] {problem} {}: {cycles}",
+                "[{done}/{}] {problem} {}: {cost}",
                 tasks.len(),
                 task.kernel
             ));

@@ -4,9 +4,10 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
+use crate::registry;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::Outcome;
-use autocomp_eval::Evaluator as _;
+use autocomp_eval::Finding;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
 use clap::Args;
 use serde::Serialize;
@@ -31,27 +32,43 @@ struct DoctorReport {
 
 #[derive(Serialize)]
 struct Check {
-    name: &'static str,
+    name: String,
     ok: bool,
     detail: String,
     remedies: Vec<String>,
 }
 
 impl Check {
-    fn new(name: &'static str, result: Result<String, CliError>) -> Self {
+    /// Makes the check of something that no family owns.
+    fn new(name: &str, result: Result<String, CliError>) -> Self {
         match result {
             Ok(detail) => Self {
-                name,
+                name: name.to_owned(),
                 ok: true,
                 detail,
                 remedies: Vec::new(),
             },
             Err(error) => Self {
-                name,
+                name: name.to_owned(),
                 ok: false,
                 detail: error.message,
                 remedies: error.hints,
             },
+        }
+    }
+
+    /// Makes the check of something that a family needs.
+    fn of(family: &str, name: &str, result: Result<String, CliError>) -> Self {
+        Self::new(&format!("{family}: {name}"), result)
+    }
+
+    /// Passes on what a family found by itself.
+    fn found(family: &str, finding: Finding) -> Self {
+        Self {
+            name: format!("{family}: {}", finding.name),
+            ok: finding.ok,
+            detail: finding.detail,
+            remedies: finding.remedies,
         }
     }
 }
@@ -63,14 +80,28 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         Check::new("catalog", catalog(&mut workplace)),
         Check::new("cache", cache(&workplace)),
     ];
-    let problem = "gemmini/gemm-512x512x512";
+    checks.push(Check::new("sandbox", sandbox()));
     let settings = evaluator_settings(false);
-    match Bench::open(&mut workplace, problem, None, settings, output) {
-        Err(error) => checks.push(Check::new("compiler", Err(error))),
-        Ok(bench) => {
-            checks.push(Check::new("compiler", Ok(bench.compiler.clone())));
-            checks.push(Check::new("sandbox", sandbox()));
-            checks.push(Check::new("evaluation", evaluation(&bench)));
+    for family in registry::families() {
+        let name = family.name();
+        checks.extend(
+            family
+                .examine(&workplace.surroundings())
+                .into_iter()
+                .map(|finding| Check::found(name, finding)),
+        );
+        match Bench::open(
+            &mut workplace,
+            family.probe(),
+            None,
+            settings.clone(),
+            output,
+        ) {
+            Err(error) => checks.push(Check::of(name, "compiler", Err(error))),
+            Ok(bench) => {
+                checks.push(Check::of(name, "compiler", Ok(bench.compiler.clone())));
+                checks.push(Check::of(name, "evaluation", evaluation(&bench)));
+            }
         }
     }
     let report = DoctorReport {

@@ -8,8 +8,7 @@ use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_core::{Diagnostic, Evaluation, Feedback, Outcome, TierCost};
-use autocomp_eval::Evaluator as _;
+use autocomp_core::{CostObject, Diagnostic, Evaluation, Feedback, Outcome, Ratio, TierCost};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -44,11 +43,16 @@ struct EvalReport<'a> {
     kernel: &'a str,
     outcome: Outcome,
     /// Ranking figure; null unless the outcome is `ok`.
+    cost: Option<CostObject>,
+    /// The same if cycles are counted.
     cycles: Option<u64>,
     cold_cycles: Option<u64>,
     ideal_cycles: Option<u64>,
     percent_of_peak: Option<f64>,
     instructions: Option<u64>,
+    /// Single measurements; empty if the cost is exact.
+    samples: &'a [u64],
+    ratio_to_baseline: Option<Ratio>,
     diagnostics: &'a [Diagnostic],
     feedback: Option<&'a Feedback>,
     compiler: &'a str,
@@ -93,17 +97,21 @@ fn report<'a>(
     wall_s: f64,
 ) -> EvalReport<'a> {
     let measurement = evaluation.measurement.as_ref();
+    let figure = |name: &str| measurement.and_then(|it| it.figures.get(name).copied());
     EvalReport {
         problem: &bench.problem.name,
         target: &bench.target.name,
         machine: &bench.machine,
         kernel: &arguments.kernel,
         outcome: evaluation.outcome,
-        cycles: measurement.map(|it| it.cycles.0),
-        cold_cycles: measurement.map(|it| it.cold_cycles.0),
-        ideal_cycles: measurement.map(|it| it.ideal_cycles.0),
+        cost: measurement.map(|it| it.cost.into()),
+        cycles: measurement.and_then(|it| it.cost.in_cycles()),
+        cold_cycles: figure("cold_cycles"),
+        ideal_cycles: measurement.and_then(|it| it.floor.in_cycles()),
         percent_of_peak: measurement.map(|it| it.percent_of_peak),
-        instructions: measurement.map(|it| it.instructions),
+        instructions: figure("instructions"),
+        samples: measurement.map_or(&[], |it| &it.samples),
+        ratio_to_baseline: measurement.and_then(|it| it.ratio_to_baseline),
         diagnostics: &evaluation.diagnostics,
         feedback: evaluation.feedback.as_ref(),
         compiler: &bench.compiler,
@@ -115,7 +123,7 @@ fn report<'a>(
 
 /// Returns the source of a kernel given as a file or by its name in the problem.
 pub fn kernel_source(
-    problem: &autocomp_targets::Problem,
+    problem: &autocomp_catalog::Problem,
     kernel: &str,
 ) -> Result<String, CliError> {
     let path = PathBuf::from(kernel);

@@ -2,6 +2,7 @@
 
 mod ask;
 mod bench;
+mod cache;
 mod doctor;
 mod eval;
 mod models;
@@ -11,10 +12,13 @@ mod profile;
 mod prompt;
 mod runs;
 mod show;
+#[cfg(feature = "gemmini")]
 mod sim;
 mod targets;
 
 use crate::error::CliError;
+use crate::exit_code;
+use crate::measuring::evaluate_for_parent;
 use crate::output::Output;
 use clap::Subcommand;
 
@@ -30,13 +34,21 @@ pub enum Command {
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
+    Cache(cache::Arguments),
     Prompt(prompt::Arguments),
     Ask(ask::Arguments),
     #[command(subcommand)]
     Models(models::Command),
+    #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
+    /// Evaluate for the process that started this one
+    #[command(hide = true, name = EVALUATOR)]
+    Evaluator,
 }
+
+/// The command with which the program starts processes of its own that evaluate.
+pub const EVALUATOR: &str = "evaluator";
 
 /// Runs a command and returns the exit code.
 pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
@@ -49,10 +61,16 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Show(arguments) => show::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
+        Command::Cache(arguments) => cache::run(&arguments, output),
         Command::Doctor(arguments) => doctor::run(&arguments, output),
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
+        #[cfg(feature = "gemmini")]
         Command::Sim(command) => sim::run(command, output),
+        Command::Evaluator => match evaluate_for_parent() {
+            Ok(()) => Ok(exit_code::SUCCESS),
+            Err(error) => Err(CliError::environment(error)),
+        },
     }
 }

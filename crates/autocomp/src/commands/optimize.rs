@@ -1,5 +1,6 @@
 //! `autocomp optimize`: searches for a faster kernel.
 
+mod comparing;
 mod preparing;
 mod reporting;
 
@@ -17,6 +18,7 @@ use preparing::prepare;
 use reporting::finish;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Search for a faster, still correct kernel
@@ -163,31 +165,34 @@ fn execute(
     Ok(end)
 }
 
-/// Waits for Ctrl-C or a termination signal and then stops the run cleanly.
+/// Waits for Ctrl-C, a termination signal or the end of the terminal, and then stops the
+/// run cleanly.
 async fn cancel_on_signal(cancel: CancellationToken, output: Output) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else {
         return;
     };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    any(&mut signals).await;
     output.message(
         "stopping: running evaluations may finish (again to stop at once; nothing is lost)",
     );
     cancel.cancel();
-    // Some programs (`timeout`, terminals) send the same signal twice in a row.
+    // Some programs (`timeout`, terminals) send signals twice in a row.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    while let Ok(Some(())) = tokio::time::timeout(Duration::ZERO, interrupt.recv()).await {}
-    while let Ok(Some(())) = tokio::time::timeout(Duration::ZERO, terminate.recv()).await {}
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    while tokio::time::timeout(Duration::ZERO, any(&mut signals))
+        .await
+        .is_ok()
+    {}
+    any(&mut signals).await;
     // The journal is consistent after every event, so leaving now is safe.
     std::process::exit(i32::from(exit_code::INTERRUPTED));
+}
+
+/// Waits for one of the signals.
+async fn any(signals: &mut [Signal]) {
+    futures::future::select_all(signals.iter_mut().map(|signal| Box::pin(signal.recv()))).await;
 }

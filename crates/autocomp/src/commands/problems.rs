@@ -3,9 +3,9 @@
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
-use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
-use autocomp_targets::Problem;
+use autocomp_catalog::Problem;
+use autocomp_eval::text;
 use clap::Args;
 use serde::Serialize;
 
@@ -24,7 +24,12 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct ProblemReport {
     name: String,
+    /// The target taken on this machine.
     target: String,
+    /// All targets that its kernels can be written for.
+    targets: Vec<String>,
+    family: String,
+    language: String,
     description: String,
     signature: String,
     macs: u64,
@@ -57,7 +62,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             .collect();
         let mut problems = Vec::new();
         for name in &names {
-            problems.push(report(workplace.problem(name)?));
+            let problem = workplace.problem(name)?;
+            problems.push(report(&workplace, problem)?);
         }
         let report = ProblemsReport { problems };
         output.result(&report, || {
@@ -87,7 +93,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 .kernel(kernel)
                 .map_err(crate::workplace::catalog_error)?
         };
-        output.result(
+        output.exact_result(
             &KernelReport {
                 problem: &problem.name,
                 kernel,
@@ -97,7 +103,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         )?;
         return Ok(exit_code::SUCCESS);
     }
-    let report = report(problem);
+    let report = report(&workplace, problem)?;
     output.result(&report, || {
         format!(
             "{}: {}\ntarget: {}\nsignature: {}\nwork: {} MACs, {} bytes at least\ninput sets: {}\nkernels: {}\n",
@@ -117,10 +123,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     Ok(exit_code::SUCCESS)
 }
 
-fn report(problem: Problem) -> ProblemReport {
-    ProblemReport {
+fn report(workplace: &Workplace, problem: Problem) -> Result<ProblemReport, CliError> {
+    let target = workplace.target_of(&problem)?;
+    Ok(ProblemReport {
         name: problem.name,
-        target: problem.target,
+        target: target.name,
+        targets: problem.targets,
+        family: target.family,
+        language: target.language,
         description: problem.description,
         signature: problem.signature,
         macs: problem.work.macs,
@@ -128,5 +138,5 @@ fn report(problem: Problem) -> ProblemReport {
         input_sets: problem.input_sets.into_iter().map(|set| set.name).collect(),
         kernels: problem.kernels.into_keys().collect(),
         content_hash: problem.content_hash.to_string(),
-    }
+    })
 }

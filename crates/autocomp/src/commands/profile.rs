@@ -1,18 +1,16 @@
-//! `autocomp profile`: where the cycles of a kernel go.
+//! `autocomp profile`: where the cost of a kernel goes.
 
 use crate::commands::eval::kernel_source;
 use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
-use crate::output::Output;
-use crate::profile_text::profile_text;
+use crate::output::{BOLD, Output};
 use crate::run_errors::eval_error;
-use crate::text::grouped;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{Diagnostic, Outcome};
-use autocomp_eval::Profiled;
-use autocomp_eval::profile::Profile;
+use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::text::grouped;
 use autocomp_eval::timeline::{Timeline, WrittenTrace};
 use clap::Args;
 use serde::Serialize;
@@ -20,7 +18,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Say where the cycles of a kernel go: by cause, line, unit and buffer
+/// Say where the cost of a kernel goes: by cause, line, unit and buffer
 ///
 /// Exits with 0 if the kernel is ok, and with 1 if it is not.
 #[derive(Debug, Args)]
@@ -50,7 +48,7 @@ struct ProfileReport<'a> {
     outcome: Outcome,
     diagnostics: &'a [Diagnostic],
     /// Null unless the outcome is `ok`.
-    profile: Option<&'a Profile>,
+    profile: Option<&'a serde_json::Value>,
 }
 
 /// Runs the command.
@@ -67,7 +65,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let profiled = bench
-        .evaluator
+        .direct
         .profile(&source)
         .map_err(|error| eval_error(&error))?;
     let mut report = ProfileReport {
@@ -86,8 +84,15 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             output.result(&report, || evaluation_text(evaluation))?;
             Ok(exit_code::NEGATIVE)
         }
-        Profiled::Right { profile, timeline } => {
+        Profiled::Right(profile) => {
             if let Some(path) = &arguments.trace {
+                let Some(timeline) = &profile.timeline else {
+                    return Err(CliError::usage(format!(
+                        "there is no timeline of kernels for target {}",
+                        bench.target.name
+                    ))
+                    .hint("leave `--trace` out"));
+                };
                 // Viewers have room for a few words only.
                 let title = bench.problem.name.rsplit('/').next();
                 let written =
@@ -103,19 +108,32 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                     path.display(),
                     grouped(written.events as u64),
                 ));
-                if let Some(cycle) = written.cut_at {
+                if let Some(end) = written.cut_at {
                     output.message(format!(
-                        "of the {} cycles it shows those before {}; what comes after is too much for viewers",
-                        grouped(profile.cycles),
-                        grouped(cycle),
+                        "it shows the first {} {}s; what comes after is too much for viewers",
+                        grouped(end),
+                        timeline.unit,
                     ));
                 }
             }
-            report.profile = Some(profile);
+            report.profile = Some(&profile.data);
             output.result(&report, || profile_text(profile, output.is_coloured()))?;
             Ok(exit_code::SUCCESS)
         }
     }
+}
+
+/// Returns the sections below each other; headings are bold if `coloured`.
+fn profile_text(profile: &Profile, coloured: bool) -> String {
+    let (on, off) = if coloured { BOLD } else { ("", "") };
+    let mut out = String::new();
+    for section in &profile.sections {
+        if let Some(title) = &section.title {
+            out += &format!("\n{on}{title}{off}\n");
+        }
+        out += &section.text;
+    }
+    out
 }
 
 fn write_trace(timeline: &Timeline, title: &str, path: &Path) -> io::Result<WrittenTrace> {

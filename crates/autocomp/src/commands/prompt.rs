@@ -5,11 +5,11 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
+use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_agents::{Phase, PromptFacts, PromptInput, Templates};
 use autocomp_core::{Evaluation, SearchSettings, Seed};
-use autocomp_eval::Evaluator as _;
 use autocomp_eval::EvaluatorSettings;
 use autocomp_search::menu_after_dropout;
 use clap::Args;
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     }
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let problem = workplace.problem(&arguments.problem)?;
-    let target = workplace.target(&problem.target)?;
+    let target = workplace.target_of(&problem)?;
     let kernel = match &arguments.kernel {
         Some(kernel) => kernel_source(&problem, kernel)?,
         None if phase == Phase::Translate => problem.reference.clone(),
@@ -108,10 +108,15 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         ..PromptInput::new(&kernel, evaluation, Seed(arguments.seed))
     };
     input.failed = second.map(|evaluation| (failed.as_str(), evaluation));
-    let cycles = second.and_then(Evaluation::cycles);
-    input.other = Some((&other, cycles.map(|cycles| cycles.0)));
+    let cost = second.and_then(Evaluation::cost);
+    input.other = Some((&other, cost.map(|cost| cost.value)));
+    let (language, unit) = (
+        registry::language(&target)?,
+        registry::family(&target)?.unit(),
+    );
+    let facts = PromptFacts::of(&target, &problem, language, unit);
     let prompt = templates
-        .render(phase, &PromptFacts::of(&target, &problem), &input)
+        .render(phase, &facts, &input)
         .map_err(CliError::input)?;
     let report = PromptReport {
         phase: phase.name(),
@@ -120,7 +125,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         system: prompt.system,
         user: prompt.user,
     };
-    output.result(&report, || format!("{}\n\n{}", report.system, report.user))?;
+    output.exact_result(&report, || format!("{}\n\n{}", report.system, report.user))?;
     output.message(format!(
         "about {} tokens, {} of them a stable prefix that providers can cache",
         report.estimated_tokens, report.estimated_stable_tokens

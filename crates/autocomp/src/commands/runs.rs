@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::run_errors::store_error;
-use crate::text;
+use autocomp_eval::text;
 use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::list_runs;
 use clap::Args;
@@ -82,7 +82,7 @@ fn row(report: &RunReport) -> Vec<String> {
         report.run.display().to_string(),
         state_name(&report.status),
         report.problem.clone(),
-        best.map_or_else(|| "-".to_owned(), |best| text::grouped(best.cycles.0)),
+        best.map_or_else(|| "-".to_owned(), |best| text::grouped(best.cost.value)),
         report
             .speedup
             .map_or_else(|| "-".to_owned(), |speedup| format!("{speedup:.2}x")),
@@ -91,11 +91,21 @@ fn row(report: &RunReport) -> Vec<String> {
     ]
 }
 
+/// Returns what a run is doing, in a sentence.
+pub fn state_text(state: &RunState) -> String {
+    match state {
+        RunState::Finished { message, .. } => format!("finished: {message}"),
+        RunState::Stopped { message, .. } => format!("stopped, can be resumed: {message}"),
+        RunState::Broken => "broken off, can be resumed".to_owned(),
+        _ => state_name(state),
+    }
+}
+
 /// Returns what a run is doing, in a few words.
 pub fn state_name(state: &RunState) -> String {
     match state {
         RunState::Running { holder } => format!("running ({holder})"),
-        RunState::Finished { reason } => format!("finished ({})", reason.name()),
+        RunState::Finished { reason, .. } => format!("finished ({})", reason.name()),
         RunState::Stopped { reason, .. } => format!("stopped ({})", reason.name()),
         RunState::Broken => "broken off".to_owned(),
         _ => "unknown".to_owned(),

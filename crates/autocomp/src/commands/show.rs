@@ -1,14 +1,14 @@
 //! `autocomp show`: one run, finished or live.
 
-use super::runs::state_name;
+use super::runs::state_text;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::model_usage::{ModelUsage, model_lines, model_usage};
 use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
-use crate::text;
 use autocomp_core::{CandidateId, ContentHash, Event};
-use autocomp_runner::{RunReport, RunView};
+use autocomp_eval::text;
+use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::history_lines;
 use clap::Args;
 use serde::Serialize;
@@ -55,12 +55,21 @@ struct TaskReport {
     task: String,
     events: Vec<serde_json::Value>,
     texts: Vec<TextReport>,
+    missing: Vec<MissingText>,
 }
 
 #[derive(Serialize)]
 struct TextReport {
     hash: ContentHash,
     text: String,
+}
+
+/// A text that cannot be shown.
+#[derive(Serialize)]
+struct MissingText {
+    hash: ContentHash,
+    message: String,
+    remedy: String,
 }
 
 /// Runs the command.
@@ -106,7 +115,7 @@ fn show_kernel(view: &RunView, kernel: &str, output: Output) -> Result<(), CliEr
         .blobs()
         .get_text(source)
         .map_err(|error| store_error(&error))?;
-    output.result(
+    output.exact_result(
         &KernelReport {
             kernel: kernel.to_owned(),
             source: source.clone(),
@@ -147,11 +156,15 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
         return Err(CliError::usage(format!("the run has no task `{task}`"))
             .hint("`autocomp show RUN --history` names the tasks"));
     }
-    let mut texts = Vec::new();
+    let (mut texts, mut missing) = (Vec::new(), Vec::new());
     for hash in of_task.iter().flat_map(|event| event.blobs()) {
-        // A text that is damaged is missing here, no more.
-        if let Ok(text) = view.blobs().get_text(hash) {
-            texts.push(TextReport { hash, text });
+        match view.blobs().get_text(hash) {
+            Ok(text) => texts.push(TextReport { hash, text }),
+            Err(error) => missing.push(MissingText {
+                hash,
+                message: error.to_string(),
+                remedy: error.remedy(),
+            }),
         }
     }
     let events = of_task
@@ -163,6 +176,7 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
         task: task.to_owned(),
         events,
         texts,
+        missing,
     };
     output.result(&report, || {
         let mut out = String::new();
@@ -171,6 +185,14 @@ fn show_task(view: &RunView, task: &str, output: Output) -> Result<(), CliError>
         }
         for text in &report.texts {
             out += &format!("\n--- {} ---\n{}\n", text.hash.short(), text.text);
+        }
+        for text in &report.missing {
+            out += &format!(
+                "\n--- {} ---\nmissing: {}\nhint: {}\n",
+                text.hash.short(),
+                text.message,
+                text.remedy
+            );
         }
         out
     })
@@ -187,7 +209,7 @@ fn report_text(report: &ShowReport) -> String {
         "{} on {}: {}\n",
         report.problem,
         report.target,
-        state_name(&report.status)
+        state_text(&report.status)
     );
     out += &format!(
         "seed {}, {}, compiled by {}\n",
@@ -221,6 +243,17 @@ fn report_text(report: &ShowReport) -> String {
         );
         out += &model_lines(models);
     }
+    if 0 < progress.unsettled.requests {
+        let fate = match report.status {
+            RunState::Running { .. } => "are under way",
+            _ => "were cut off (resuming counts them in full)",
+        };
+        out += &format!(
+            "{} calls {fate}, up to {}\n",
+            text::grouped(progress.unsettled.requests),
+            text::dollars(progress.unsettled.cost.0),
+        );
+    }
     out.push('\n');
     out += &lineage_text(report);
     out
@@ -229,25 +262,26 @@ fn report_text(report: &ShowReport) -> String {
 /// Returns the chain of plans from the baseline to the best kernel.
 pub fn lineage_text(report: &RunReport) -> String {
     let mut out = String::new();
-    let mut before: Option<u64> = None;
+    let mut before: Option<autocomp_core::Cost> = None;
     for entry in &report.lineage {
         let id = entry.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        let cycles = text::grouped(entry.cycles.0);
+        let cost = text::grouped(entry.cost.value);
         let step = before.map_or_else(String::new, |before| {
             format!(
                 "  {:.2}x  {}",
-                before as f64 / entry.cycles.0 as f64,
+                entry.cost.times(before),
                 entry.menu_item.as_deref().unwrap_or("")
             )
         });
         out += &format!(
-            "{id:>5}  {cycles:>12} cycles{step}{}\n",
+            "{id:>5}  {cost:>12} {}{step}{}\n",
+            entry.cost.unit,
             if before.is_none() { "  baseline" } else { "" }
         );
         if let Some(plan) = &entry.plan {
             out += &text::wrapped(plan, 96, "         ");
         }
-        before = Some(entry.cycles.0);
+        before = Some(entry.cost);
     }
     out
 }

@@ -2,15 +2,18 @@
 
 use crate::error::CliError;
 use crate::exit_code;
+use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
 use crate::output::Output;
-use crate::text;
-use crate::workplace::{Workplace, WorkplaceOptions, machine_config};
+use crate::run_errors::eval_error;
+use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_eval::text;
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
-use autocomp_riscv::{Limits, Mode};
-use autocomp_sim::{
+use autocomp_gemmini_family::machine_config;
+use autocomp_gemmini_sim::{
     CalibrationError, CalibrationGroup, CalibrationSuite, Machine, Program, ProgramEnd,
     ProgramReport, SimError, calibrate, parse_counts, run_loaded,
 };
+use autocomp_riscv::{Limits, Mode};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -28,13 +31,9 @@ pub enum Command {
 /// Compare the simulator's cycles with a suite of programs measured on hardware
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Folder with `elf/` and `cycles.tsv`, such as `crates/sim/calibration/gemmini-rtl`
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        default_value = "crates/sim/calibration/gemmini-rtl"
-    )]
-    suite: PathBuf,
+    /// Folder with `elf/` and `cycles.tsv` [default: the built-in suite, calibrated with]
+    #[arg(long, value_name = "FOLDER")]
+    suite: Option<PathBuf>,
     /// Table of counts in the folder
     #[arg(long, default_value = "cycles.tsv", value_name = "FILE")]
     counts: String,
@@ -124,8 +123,15 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
 fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target(&arguments.target)?;
-    let config = machine_config(&target, arguments.machine.as_deref())?;
-    let elf = fs::read(&arguments.elf).map_err(|error| {
+    let config = machine_config(
+        &target,
+        arguments
+            .machine
+            .as_deref()
+            .unwrap_or(&target.default_machine),
+    )
+    .map_err(|error| eval_error(&error))?;
+    let elf = read_file(&arguments.elf, LARGEST_PROGRAM).map_err(|error| {
         CliError::input(format!(
             "failed to read {}: {error}",
             arguments.elf.display()
@@ -171,7 +177,7 @@ fn run_elf(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
         stopped: stopped(&report, &program, arguments.max_instructions),
         warnings: warnings(machine.accelerator().functional().warnings(), &program),
     };
-    output.result(&report, || report.stdout.clone())?;
+    output.exact_result(&report, || report.stdout.clone())?;
     output.message(format!(
         "{}, {} instructions, {} cycles, {wall_s:.3} s{}",
         report.exit_code.map_or_else(
@@ -293,9 +299,13 @@ fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> 
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
-    let mut machine = machine_config(&target, Some(&arguments.machine))?;
+    let mut machine =
+        machine_config(&target, &arguments.machine).map_err(|error| eval_error(&error))?;
     machine.timing.memory.outer_latency += arguments.extra_latency;
-    let suite = read_suite(&arguments.suite, &arguments.counts)?;
+    let suite = match &arguments.suite {
+        Some(folder) => read_suite(folder, &arguments.counts)?,
+        None => built_in_suite(&arguments.counts)?,
+    };
     let report = calibrate(&suite, &machine).map_err(|error| suite_error(&error, arguments))?;
     let rows = report.kernels.rows.iter().chain(&report.micro.rows);
     let compared: BTreeSet<_> = rows.clone().map(|row| (&row.elf, &row.case)).collect();
@@ -305,7 +315,7 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
         .filter(|(elf, case)| !compared.contains(&(elf, case)))
         .collect();
     if !left_out.is_empty() {
-        output.message(left_out_text(&left_out, counts.len(), arguments));
+        output.message(left_out_text(&left_out, counts.len(), &suite, arguments));
     }
     for row in rows.filter(|row| row.checked == Some(false)) {
         output.message(format!(
@@ -331,19 +341,21 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
 }
 
 fn suite_error(error: &CalibrationError, arguments: &CalibrateArguments) -> CliError {
-    let table = arguments.suite.join(&arguments.counts);
+    let suite = arguments.suite.clone();
+    let suite = suite.unwrap_or_else(|| PathBuf::from("the built-in suite"));
+    let table = suite.join(&arguments.counts);
     let (place, hint) = match error {
         CalibrationError::Counts { .. } | CalibrationError::Repetitions { .. } => (
             table,
             "tab-separated; the header names elf, case, rep (0 to 2), issue_cycles and total_cycles",
         ),
         CalibrationError::Nothing { .. } => (
-            arguments.suite.clone(),
+            suite,
             "the column `elf` of the table holds file names in the folder's `elf/`, `case` the names that the programs give",
         ),
         _ => (
-            arguments.suite.join("elf"),
-            "programs like those of crates/sim/calibration/gemmini-rtl are needed",
+            suite.join("elf"),
+            "programs like those of crates/families/gemmini/sim/calibration/gemmini-rtl are needed",
         ),
     };
     CliError::input(format!("{}: {error}", place.display())).hint(hint)
@@ -354,13 +366,14 @@ fn suite_error(error: &CalibrationError, arguments: &CalibrateArguments) -> CliE
 fn left_out_text(
     left_out: &[&(String, String)],
     counts: usize,
+    suite: &CalibrationSuite,
     arguments: &CalibrateArguments,
 ) -> String {
     const NAMED: usize = 4;
     let mut missing: Vec<String> = Vec::new();
     let mut unknown = Vec::new();
     for (elf, case) in left_out {
-        if arguments.suite.join("elf").join(elf).exists() {
+        if suite.programs.iter().any(|(name, _)| name == elf) {
             unknown.push(format!("{elf} has no case {case}"));
         } else {
             missing.push(format!("elf/{elf} is missing"));
@@ -382,13 +395,40 @@ fn left_out_text(
     )
 }
 
+/// The suite that the simulator is calibrated with.
+#[derive(rust_embed::RustEmbed)]
+#[folder = "../families/gemmini/sim/calibration/gemmini-rtl"]
+struct BuiltInSuite;
+
+fn built_in_suite(counts: &str) -> Result<CalibrationSuite, CliError> {
+    let table = BuiltInSuite::get(counts).filter(|_| counts.ends_with(".tsv"));
+    let table = table.ok_or_else(|| {
+        let tables: Vec<_> = BuiltInSuite::iter()
+            .filter(|name| name.ends_with(".tsv"))
+            .collect();
+        CliError::usage(format!("the built-in suite has no table {counts}"))
+            .hint(format!("it has {}", tables.join(" and ")))
+    })?;
+    let mut programs: Vec<(String, Vec<u8>)> = BuiltInSuite::iter()
+        .filter_map(|path| {
+            let name = path.strip_prefix("elf/")?.to_owned();
+            Some((name, BuiltInSuite::get(&path)?.data.into_owned()))
+        })
+        .collect();
+    programs.sort();
+    Ok(CalibrationSuite {
+        programs,
+        counts: String::from_utf8_lossy(&table.data).into_owned(),
+    })
+}
+
 fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError> {
     let unreadable = |path: &Path, error: std::io::Error| {
         CliError::input(format!("failed to read {}: {error}", path.display()))
-            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; the one that is meant by default is in the source tree of autocomp")
+            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; without it, the built-in one is taken")
     };
     let table = folder.join(counts);
-    let counts = fs::read_to_string(&table).map_err(|error| unreadable(&table, error))?;
+    let counts = read_text(&table).map_err(|error| unreadable(&table, error))?;
     let elf = folder.join("elf");
     let mut programs = Vec::new();
     for entry in fs::read_dir(&elf).map_err(|error| unreadable(&elf, error))? {
@@ -401,7 +441,7 @@ fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError>
                 .into_owned();
             programs.push((
                 name,
-                fs::read(&path).map_err(|error| unreadable(&path, error))?,
+                read_file(&path, LARGEST_PROGRAM).map_err(|error| unreadable(&path, error))?,
             ));
         }
     }

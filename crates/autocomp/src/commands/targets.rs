@@ -3,8 +3,9 @@
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
-use crate::text;
 use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_core::Unit;
+use autocomp_eval::text;
 use clap::Args;
 use serde::Serialize;
 
@@ -21,10 +22,16 @@ pub struct Arguments {
 struct TargetReport {
     name: String,
     description: String,
+    family: String,
     language: String,
     machines: Vec<String>,
     default_machine: String,
-    peak_macs_per_cycle: f64,
+    /// Multiply-accumulate steps per unit of cost; null where it is measured.
+    peak_macs: Option<f64>,
+    /// What kernels cost; null where it is measured.
+    unit: Option<Unit>,
+    /// The same as `peak_macs` if the unit is cycles.
+    peak_macs_per_cycle: Option<f64>,
     menu: Vec<String>,
     problems: Vec<String>,
     content_hash: String,
@@ -48,9 +55,15 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 report.machines.join(", "),
                 report.default_machine
             );
+            if let (Some(peak), Some(unit)) = (report.peak_macs, report.unit) {
+                out += &match unit {
+                    Unit::Cycles => format!("peak: {peak} multiply-accumulate steps per cycle\n"),
+                    Unit::Nanoseconds => format!("peak: {peak} multiply-accumulate steps per ns\n"),
+                };
+            }
             out += &format!(
-                "peak: {} multiply-accumulate steps per cycle\n\nmenu:\n",
-                report.peak_macs_per_cycle
+                "family {}, kernels in {}\n\nmenu:\n",
+                report.family, report.language
             );
             let rows: Vec<Vec<String>> = target
                 .menu
@@ -98,7 +111,7 @@ fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
         if workplace
             .catalog
             .problem(problem)
-            .is_ok_and(|problem| problem.target == name)
+            .is_ok_and(|problem| problem.targets.iter().any(|target| target == name))
         {
             problems.push(problem.to_owned());
         }
@@ -106,10 +119,16 @@ fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
     Ok(TargetReport {
         name: target.name,
         description: target.description,
+        family: target.family,
         language: target.language,
         machines: target.machines.keys().cloned().collect(),
         default_machine: target.default_machine,
-        peak_macs_per_cycle: target.roofline.peak_macs_per_cycle,
+        peak_macs: target.roofline.map(|it| it.peak_macs),
+        unit: target.roofline.map(|it| it.unit),
+        peak_macs_per_cycle: target
+            .roofline
+            .filter(|it| it.unit == Unit::Cycles)
+            .map(|it| it.peak_macs),
         menu: target.menu.iter().map(|item| item.id.clone()).collect(),
         problems,
         content_hash: target.content_hash.to_string(),

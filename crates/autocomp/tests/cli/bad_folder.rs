@@ -3,7 +3,6 @@
 use crate::program::{Place, problem};
 use std::fs;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 fn with_run() -> Place {
     let place = Place::new();
@@ -103,6 +102,26 @@ fn a_text_that_is_damaged() {
         "{}",
         ended.stderr
     );
+    // Where other texts are shown too, it is said which one is not.
+    let (_, history) = place.json(&["show", "runs/one", "--history"]);
+    let events = history["events"].as_array().unwrap().iter();
+    let mut keys = events.filter(|it| it["event"] == "evaluated" && it["source"] == *best);
+    let key = &keys.next().unwrap()["key"];
+    let key = match key["iteration"].as_u64() {
+        Some(0) => "baseline".to_owned(),
+        _ => format!(
+            "i{}.b{}.p{}.d{}",
+            key["iteration"], key["parent"], key["plan"], key["draft"]
+        ),
+    };
+    let (code, task) = place.json(&["show", "runs/one", "--task", &key]);
+    assert_eq!(code, Some(0), "{task}");
+    assert_eq!(task["missing"][0]["hash"], best.as_str(), "{task}");
+    let shown = place.call(&["show", "runs/one", "--task", &key]).stdout;
+    assert!(
+        shown.contains("missing: ") && shown.contains("of the run is damaged"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -135,6 +154,8 @@ fn a_folder_that_is_no_run() {
 #[test]
 fn a_second_process_on_the_same_run() {
     let place = Place::new();
+    // A model that lets it wait until the test is over and its folder gone.
+    let script = place.file("wait.sh", "while test -e \"$0\"; do sleep 1; done\n");
     let mut first = place
         .std_command()
         .args([
@@ -142,20 +163,15 @@ fn a_second_process_on_the_same_run() {
             &problem(),
             "--run-dir",
             "run",
-            // A model that lets it wait for longer than the test takes.
             "--model",
-            "command::sleep 60",
+            &format!("command::sh {script}"),
         ])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
     while place.call(&["show", "run"]).code != Some(0) {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "the run does not start"
-        );
+        assert_eq!(first.try_wait().unwrap(), None, "the run does not start");
     }
     let second = place.call(&["optimize", "--resume", "run"]);
     let (_, live) = place.json(&["show", "run"]);

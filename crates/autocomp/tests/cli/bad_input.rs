@@ -72,6 +72,159 @@ fn kernels_that_cannot_be_read() {
 }
 
 #[test]
+fn devices_and_pipes_are_not_read() {
+    let place = Place::new();
+    let pipe = place.path().join("pipe.c");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let (problem, pipe) = (problem(), pipe.display().to_string());
+    for file in ["/dev/zero", "/dev/stdin", &pipe] {
+        for arguments in [
+            &["eval", &problem, "--kernel", file][..],
+            &["profile", &problem, "--kernel", file],
+            &["bench", &problem, "--add", &format!("mine={file}")],
+            &["optimize", &problem, "--baseline", file],
+            &["optimize", &problem, "--config", file],
+            &[
+                "optimize",
+                &problem,
+                "--model",
+                "openai::gpt-5.4",
+                "--prices",
+                file,
+            ],
+            &[
+                "optimize",
+                &problem,
+                "--model",
+                "openai::gpt-5.4",
+                "--keys",
+                file,
+            ],
+            &["sim", "run", file],
+        ] {
+            let mut command = place.command();
+            // Standard input is a pipe that nobody writes to.
+            let ended = place.ended(&command.args(arguments).output().unwrap());
+            assert_eq!(ended.code, Some(3), "{arguments:?} {}", ended.stderr);
+            assert!(
+                ended.stderr.contains("only regular files are read"),
+                "{arguments:?} {}",
+                ended.stderr
+            );
+        }
+    }
+    let long = place.file("long.c", vec![b' '; (16 << 20) + 1]);
+    let ended = place.call(&["eval", &problem, "--kernel", &long]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("longer than the"), "{}", ended.stderr);
+}
+
+#[test]
+fn kernels_that_command_the_terminal() {
+    let place = Place::new();
+    let kernel = place.file(
+        "clear.c",
+        "void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {\n    \
+         C[0][0] = nothing; /* \x1b[2J\x1b]0;mine\x07 \u{9b}31m */ \\x1b\n#error \x1b[2J\n}\n",
+    );
+    let ended = place.call(&["eval", &problem(), "--kernel", &kernel]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let is_command = |c: char| c.is_control() && c != '\n';
+    assert!(!ended.stdout.contains(is_command), "{:?}", ended.stdout);
+    assert!(ended.stdout.contains("\\x1b[2J"), "{}", ended.stdout);
+    let (_, value) = place.json(&["eval", &problem(), "--kernel", &kernel]);
+    assert!(value.to_string().contains("\\u001b[2J"), "{value}");
+    let name = "\x1b[2Jname.c";
+    let ended = place.call(&["eval", &problem(), "--kernel", name]);
+    assert!(ended.stderr.contains("\\x1b[2Jname.c"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains(is_command), "{:?}", ended.stderr);
+}
+
+#[test]
+fn few_open_files() {
+    let place = Place::new();
+    // Whatever is shared is there.
+    assert_eq!(place.call(&["eval", &problem()]).code, Some(0));
+    for (most, code) in [(10, 4), (12, 4), (20, 4), (63, 4), (64, 0)] {
+        let folder = format!("run-{most}");
+        let mut limited = std::process::Command::new("sh");
+        limited
+            .current_dir(place.path())
+            .env("AUTOCOMP_CACHE_DIR", cache())
+            .args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")])
+            .arg(env!("CARGO_BIN_EXE_autocomp"))
+            .args(["optimize", &problem(), "--max-evaluations", "3"])
+            .args(["--workers", "2", "--run-dir", &folder]);
+        let ended = place.ended(&limited.output().unwrap());
+        assert_eq!(ended.code, Some(code), "{most}: {}", ended.stderr);
+        assert_eq!(code == 4, ended.stderr.contains("hint: raise the limit"));
+    }
+}
+
+#[test]
+fn a_folder_that_is_named_twice() {
+    let place = Place::new();
+    let folder = problem();
+    for arguments in [
+        &["eval", &folder, "--data", &folder][..],
+        &["bench", &folder, "--data", &folder],
+        &["bench", &folder, &format!("{folder}/../gemm-64")],
+    ] {
+        let ended = place.call(arguments);
+        assert_eq!(ended.code, Some(0), "{arguments:?} {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_broken_neighbour() {
+    let place = Place::new();
+    for name in ["a", "b"] {
+        let folder = place.path().join("mine").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        for entry in fs::read_dir(problem()).unwrap() {
+            let entry = entry.unwrap();
+            if entry.path().is_file() {
+                fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    place.file("mine/b/problem.toml", "target = 7\n");
+    let ended = place.call(&["bench", "mine", "--problem", "a", "--kernel", "baseline"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(place.call(&["bench", "mine"]).code, Some(3));
+}
+
+#[test]
+fn names_that_are_nearly_right() {
+    let place = Place::new();
+    let near = "did you mean `gemmini/gemm-512x512x512`?";
+    for arguments in [
+        &["eval", "gemm512"][..],
+        &["optimize", "gemmini/gem-512x512x512"],
+        &["bench", "gemmini-gemm", "--problem", "gemm-512x512x511"],
+        &["problems", "Gemmini/GEMM-512"],
+        &["prompt", "gemm-512"],
+    ] {
+        let ended = place.call(arguments);
+        assert_eq!(ended.code, Some(2), "{arguments:?} {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(near),
+            "{arguments:?} {}",
+            ended.stderr
+        );
+    }
+    let ended = place.call(&["bench", "gemmini/gemm-512x512x512"]);
+    assert!(
+        ended
+            .stderr
+            .contains("hint: `gemmini/gemm-512x512x512` is a problem"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn settings_files_with_mistakes() {
     let place = Place::new();
     for (name, text) in [
@@ -349,7 +502,7 @@ fn machines_that_cannot_be() {
     place.file(
         "data/targets/mine/target.toml",
         "name = \"mine\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"gemmini-int8-16\"\n\
-         default_machine = \"m\"\nroofline = { peak_macs_per_cycle = 256.0, bytes_per_cycle = 32.0 }\n",
+         default_machine = \"m\"\nfamily = \"gemmini\"\nroofline = { peak_macs_per_cycle = 256.0, bytes_per_cycle = 32.0 }\n",
     );
     place.file("data/targets/mine/architecture.md", "# Mine\n");
     place.file("a.elf", "");

@@ -13,6 +13,7 @@ const COMMANDS: &[&[&str]] = &[
     &["targets"],
     &["problems"],
     &["doctor"],
+    &["cache"],
     &["prompt"],
     &["ask"],
     &["models"],

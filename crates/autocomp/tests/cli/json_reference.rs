@@ -58,10 +58,13 @@ fn collect(
 fn the_documented_fields_are_those_printed() {
     let place = Place::new();
     let problem = problem();
+    // The problem's baseline is then another kernel to compare with.
+    let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    place.file("mine.c", baseline + "\n");
     let wrong = data("kernels/modifies-a.c");
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../sim/calibration/gemmini-rtl/elf/micro_grid.elf"
+        "/../families/gemmini/sim/calibration/gemmini-rtl/elf/micro_grid.elf"
     );
     let calls: &[(&str, &[&str])] = &[
         (
@@ -73,6 +76,8 @@ fn the_documented_fields_are_those_printed() {
                 "runs/one",
                 "--max-evaluations",
                 "3",
+                "--baseline",
+                "mine.c",
             ],
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),
@@ -91,6 +96,7 @@ fn the_documented_fields_are_those_printed() {
             &["problems", &problem, "--kernel", "baseline"],
         ),
         ("doctor", &["doctor"]),
+        ("cache", &["cache"]),
         ("prompt", &["prompt", &problem, "--no-eval"]),
         ("bench", &["bench", &problem]),
         ("sim run", &["sim", "run", elf, "--functional"]),

@@ -4,11 +4,14 @@
 
 mod bad_folder;
 mod bad_input;
+mod compiler;
 mod eval;
 mod help;
 mod json_reference;
 mod models;
+mod neutral;
 mod optimize;
 mod profile;
 mod program;
 mod sim;
+mod toy_family;

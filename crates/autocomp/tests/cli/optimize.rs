@@ -43,6 +43,10 @@ fn the_result_is_what_was_measured() {
         (value["status"].as_str(), value["reason"].as_str()),
         (Some("finished"), Some("evaluations"))
     );
+    assert_eq!(
+        value["reason_text"],
+        "all 10 evaluations that are allowed are done"
+    );
     assert_eq!((figure("evaluations"), figure("seed")), (10.0, 7.0));
     assert!(figure("best_cycles") < figure("baseline_cycles"), "{value}");
     assert!((figure("speedup") - figure("baseline_cycles") / figure("best_cycles")).abs() < 1e-9);
@@ -79,7 +83,11 @@ fn the_result_is_what_was_measured() {
     let (_, runs) = place.json(&["runs"]);
     assert_eq!(
         runs["runs"][0]["status"],
-        serde_json::json!({ "state": "finished", "reason": "evaluations" })
+        serde_json::json!({
+            "state": "finished",
+            "reason": "evaluations",
+            "message": "all 10 evaluations that are allowed are done",
+        })
     );
     let listed = place.call(&["runs"]).stdout;
     assert!(
@@ -95,6 +103,17 @@ fn standard_output_has_the_result_only() {
     let ended = place.call(&arguments(&problem, &[]));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.starts_with("\nbaseline "), "{}", ended.stdout);
+    let end = ended.stdout.lines().find(|it| it.starts_with("finished "));
+    assert!(
+        end.is_some_and(|it| it.ends_with("  all 10 evaluations that are allowed are done")),
+        "{}",
+        ended.stdout
+    );
+    let shown = place.call(&["show", "runs/gemm-64-s7"]).stdout;
+    assert!(
+        shown.contains(": finished: all 10 evaluations that are allowed are done\n"),
+        "{shown}"
+    );
     assert!(
         ended.stdout.contains("how it got there:\n")
             && ended.stdout.contains("best kernel  runs/gemm-64-s7/best.c")
@@ -193,6 +212,74 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
     }
 }
 
+/// Returns the processes that evaluate for another one.
+fn evaluators_of(parent: u32) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let names = processes.map(|process| process.file_name().to_string_lossy().into_owned());
+    names
+        .filter(|name| {
+            let stat = fs::read_to_string(format!("/proc/{name}/stat")).unwrap_or_default();
+            let after_name = stat.rsplit(") ").next().unwrap_or_default();
+            let fields: Vec<&str> = after_name.split(' ').collect();
+            let line = fs::read(format!("/proc/{name}/cmdline")).unwrap_or_default();
+            fields.get(1) == Some(&parent.to_string().as_str()) && line == b"autocomp\0evaluator\0"
+        })
+        .collect()
+}
+
+#[test]
+fn evaluators_that_die_change_nothing_and_live_no_longer_than_the_run() {
+    let place = Place::new();
+    let expected = undisturbed(&place, "undisturbed");
+    let problem = problem();
+    for n_evaluations in [0, 4] {
+        let folder = format!("run-{n_evaluations}");
+        let mut run = place
+            .std_command()
+            .args(arguments(&problem, &["--run-dir", &folder]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut killed = None;
+        while killed.is_none() && run.try_wait().unwrap().is_none() {
+            let (_, shown) = place.json(&["show", &folder]);
+            if n_evaluations <= shown["progress"]["evaluations"].as_u64().unwrap_or(0) {
+                killed = evaluators_of(run.id()).pop();
+            }
+        }
+        if let Some(pid) = &killed {
+            let kill = ["-c", "kill -KILL \"$0\"", pid];
+            let mut shell = std::process::Command::new("sh");
+            shell.args(kill).status().unwrap();
+        }
+        assert!(run.wait().unwrap().success(), "after {n_evaluations}");
+        let (_, shown) = place.json(&["show", &folder]);
+        assert_eq!(shown["history"], expected["history"]);
+    }
+
+    let mut run = place
+        .std_command()
+        .args(arguments(&problem, &["--run-dir", "other"]))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut evaluators = Vec::new();
+    while evaluators.is_empty() && run.try_wait().unwrap().is_none() {
+        evaluators = evaluators_of(run.id());
+    }
+    assert!(!evaluators.is_empty());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    for pid in evaluators {
+        let line = || fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        while line() == b"autocomp\0evaluator\0" {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
 #[test]
 fn a_kernel_that_nothing_is_found_for() {
     let place = Place::new();
@@ -250,6 +337,18 @@ fn a_run_is_not_resumed_on_another_course() {
 
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
+    for signal in ["INT", "TERM", "HUP"] {
+        interrupted_by(signal);
+    }
+}
+
+fn interrupted_by(signal: &str) {
+    // The run may be over before the signal comes.
+    while !is_interrupted_by(signal) {}
+}
+
+/// Returns whether the signal came in time.
+fn is_interrupted_by(signal: &str) -> bool {
     let place = Place::new();
     let expected = undisturbed(&place, "undisturbed");
     let problem = problem();
@@ -267,13 +366,16 @@ fn an_interrupted_run_says_how_to_go_on() {
         thread::sleep(Duration::from_millis(5));
     }
     let pid = child.id().to_string();
-    let killed = std::process::Command::new("sh")
-        .args(["-c", "kill -INT \"$0\"", &pid])
+    // There may be nobody left.
+    let _ = std::process::Command::new("sh")
+        .args(["-c", &format!("kill -{signal} \"$0\""), &pid])
         .status();
-    assert!(killed.unwrap().success());
     let output = child.wait_with_output().unwrap();
     let ended = place.ended(&output);
-    assert_eq!(ended.code, Some(130), "{}", ended.transcript());
+    if ended.code == Some(0) {
+        return false;
+    }
+    assert_eq!(ended.code, Some(130), "{signal}: {}", ended.transcript());
     assert!(
         ended
             .stderr
@@ -295,6 +397,7 @@ fn an_interrupted_run_says_how_to_go_on() {
         (Some(0), &expected["history"]),
         "{value}"
     );
+    true
 }
 
 #[test]
@@ -353,4 +456,37 @@ fn a_time_limit_stops_a_run_that_can_go_on() {
         (Some(0), &undisturbed(&place, "undisturbed")["history"]),
         "{value}"
     );
+}
+
+#[test]
+fn other_kernels_of_the_problem_stand_beside_the_best() {
+    let place = Place::new();
+    let problem = problem();
+    let baseline = fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    let mine = place.file("mine.c", format!("{baseline}\n// mine\n"));
+    let run = [
+        "optimize",
+        &problem,
+        "--baseline",
+        &mine,
+        "--max-evaluations",
+        "4",
+    ];
+    let (_, report) = place.json(&run);
+    let [other] = report["others"].as_array().unwrap().as_slice() else {
+        panic!("{report}");
+    };
+    let (_, evaluation) = place.json(&["eval", &problem]);
+    assert_eq!(other["kernel"], "baseline");
+    assert_eq!(other["cycles"], evaluation["cycles"]);
+    let ratio = other["cycles"].as_f64().unwrap() / report["best_cycles"].as_f64().unwrap();
+    assert_eq!(other["ratio"].as_f64(), Some(ratio));
+    let text = place.call(&run).stdout;
+    assert!(
+        text.contains("\nto compare, other kernels of the problem:\nbaseline  "),
+        "{text}"
+    );
+    // What the run began with is shown already.
+    let (_, report) = place.json(&["optimize", &problem, "--max-evaluations", "2"]);
+    assert_eq!(report["others"].as_array().map(Vec::len), Some(0));
 }

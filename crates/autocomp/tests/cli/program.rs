@@ -4,6 +4,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::Once;
 use tempfile::TempDir;
 
 /// Variables that must not leak from the machine into a test.
@@ -71,6 +72,23 @@ impl Place {
 
     /// Returns the program, ready for arguments and to be started in the background.
     pub fn std_command(&self) -> std::process::Command {
+        // What all tests share is there before the first one looks at what takes how long.
+        static READY: Once = Once::new();
+        READY.call_once(|| {
+            let folder = TempDir::new().unwrap();
+            let mut command = self.bare_command();
+            let command = command.current_dir(&folder).args(["eval", &problem()]);
+            let output = command.output().unwrap();
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        });
+        self.bare_command()
+    }
+
+    fn bare_command(&self) -> std::process::Command {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_autocomp"));
         command
             .current_dir(self.path())

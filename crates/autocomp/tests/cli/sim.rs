@@ -163,7 +163,7 @@ fn a_suite_without_some_programs_says_which() {
     let place = Place::new();
     let suite = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../sim/calibration/gemmini-rtl"
+        "/../families/gemmini/sim/calibration/gemmini-rtl"
     );
     fs::create_dir_all(place.path().join("suite/elf")).unwrap();
     let table = fs::read_to_string(format!("{suite}/cycles.tsv")).unwrap();

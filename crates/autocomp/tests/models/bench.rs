@@ -10,7 +10,7 @@ use wiremock::MockServer;
 /// A problem small enough to be measured in a moment.
 pub const PROBLEM: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../eval/tests/data/problems/gemm-64x64x64"
+    "/../families/gemmini/family/tests/data/problems/gemm-64x64x64"
 );
 
 /// Prices of the servers in dollars per million tokens, and the tokens of a reply.
@@ -68,7 +68,8 @@ impl Bench {
             "asking": {
                 "prices": prices,
                 "max_output_tokens": 2000,
-                "timeout_s": 1,
+                // Only a model that never answers takes that long.
+                "timeout_s": 5,
                 "attempts": 2,
                 "first_wait_ms": 10,
                 "pause_s": 600,

@@ -8,5 +8,7 @@ mod bench;
 #[path = "../../../llm/tests/chat/mod.rs"]
 mod chat;
 mod estimate;
+mod keys;
+mod kills;
 mod questions;
 mod runs;

@@ -45,7 +45,7 @@ async fn a_run_with_unreliable_models_ends_well() {
     let limited =
         server(|_| ResponseTemplate::new(429).set_body_string(format!("slow down, {KEY}"))).await;
     let garbage = server(|_| reply(&format!("Your key is {KEY}, have a nice day."))).await;
-    let slow = server(|_| reply("late").set_delay(Duration::from_secs(60))).await;
+    let slow = server(|_| reply("late").set_delay(Duration::from_secs(3600))).await;
     let good = good().await;
     let bench = Bench::new();
     let settings = bench.settings(&[&limited, &garbage, &slow, &good]);

@@ -2,8 +2,8 @@
 
 mod pattern;
 
+use autocomp_catalog::{Buffer, Tolerance};
 use autocomp_core::{Diagnostic, Severity, Stage};
-use autocomp_targets::{Buffer, DataType, Tolerance};
 use pattern::Mismatches;
 
 /// Elements listed after the first.
@@ -13,7 +13,7 @@ const LISTED: usize = 5;
 ///
 /// `tile` is the side of the accelerator's tiles, for patterns.
 /// Returns nothing if every element is within `tolerance`.
-pub(crate) fn compare(
+pub fn compare(
     buffer: &Buffer,
     expected: &[u8],
     got: &[u8],
@@ -30,15 +30,15 @@ pub(crate) fn compare(
             let at = idx * width..(idx + 1) * width;
             expected[at.clone()] != got[at.clone()]
                 && !is_close(
-                    value(buffer.dtype, &expected[at.clone()]),
-                    value(buffer.dtype, &got[at]),
+                    buffer.dtype.value(&expected[at.clone()]),
+                    buffer.dtype.value(&got[at]),
                     tolerance,
                 )
         })
         .collect();
     let first = *wrong.first()?;
     let element =
-        |bytes: &[u8], idx: usize| value(buffer.dtype, &bytes[idx * width..(idx + 1) * width]);
+        |bytes: &[u8], idx: usize| buffer.dtype.value(&bytes[idx * width..(idx + 1) * width]);
     let n_poison = wrong
         .iter()
         .filter(|idx| got[*idx * width..][..width] == poison[*idx * width..][..width])
@@ -52,7 +52,7 @@ pub(crate) fn compare(
         buffer.elements(),
         buffer.name
     );
-    let text = |bytes: &[u8], idx: usize| shown(buffer.dtype, &bytes[idx * width..][..width]);
+    let text = |bytes: &[u8], idx: usize| buffer.dtype.shown(&bytes[idx * width..][..width]);
     let (at, right, pattern) = (
         place(buffer, first),
         text(expected, first),
@@ -138,17 +138,20 @@ fn relation(
             },
             offset.abs()
         ))
-    } else if buffer.dtype == DataType::Int8
-        && all(&|expected, _| expected == 127.0 || expected == -128.0)
+    } else if let Some((least, greatest)) = buffer.dtype.limits()
+        && all(&|expected, _| expected == greatest || expected == least)
     {
-        Some("wrong only where the right value is at the limit of int8: sums must be clamped, once, at the end".into())
+        Some(format!(
+            "wrong only where the right value is at the limit of {}: sums must be clamped, once, at the end",
+            buffer.dtype.name()
+        ))
     } else {
         None
     }
 }
 
 /// Returns `C[3][17]`.
-pub(crate) fn place(buffer: &Buffer, element: usize) -> String {
+pub fn place(buffer: &Buffer, element: usize) -> String {
     let mut rest = element;
     let mut indices: Vec<usize> = Vec::new();
     for extent in buffer.shape.iter().rev() {
@@ -159,28 +162,11 @@ pub(crate) fn place(buffer: &Buffer, element: usize) -> String {
     format!("{}{}", buffer.name, indices.concat())
 }
 
-/// Returns an element as a number; every integer type here fits exactly.
-pub(crate) fn value(dtype: DataType, bytes: &[u8]) -> f64 {
-    match (dtype, bytes) {
-        (DataType::Int8, [byte]) => f64::from(byte.cast_signed()),
-        (DataType::Int32, [a, b, c, d]) => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
-        (DataType::Float32, [a, b, c, d]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
-        _ => f64::NAN,
-    }
-}
-
-/// Returns an element as text, with as many digits as its type has.
-pub(crate) fn shown(dtype: DataType, bytes: &[u8]) -> String {
-    let value = value(dtype, bytes);
-    match dtype {
-        DataType::Float32 => (value as f32).to_string(),
-        DataType::Int8 | DataType::Int32 => value.to_string(),
-    }
-}
-
 fn is_close(expected: f64, got: f64, tolerance: Tolerance) -> bool {
     match tolerance {
         Tolerance::Exact {} => expected == got,
+        // No finite value is near an infinite one, and every one is within any part of it.
+        Tolerance::Close { .. } if !expected.is_finite() => expected == got,
         Tolerance::Close { relative, absolute } => {
             // Not-a-number is close to nothing, not even to itself.
             (got - expected).abs() <= absolute.max(relative * expected.abs())
@@ -191,7 +177,7 @@ fn is_close(expected: f64, got: f64, tolerance: Tolerance) -> bool {
 #[cfg(test)]
 mod tests {
     use super::compare;
-    use autocomp_targets::{Buffer, DataType, Role, Tolerance};
+    use autocomp_catalog::{Buffer, DataType, Role, Tolerance};
 
     fn buffer() -> Buffer {
         Buffer {
@@ -290,5 +276,38 @@ mod tests {
         assert!(compare(bytes(1.0005, 2.0)));
         assert!(!compare(bytes(1.002, 2.0)));
         assert!(!compare(bytes(1.0, f32::NAN)));
+        assert!(!compare(bytes(f32::INFINITY, 2.0)));
+    }
+
+    #[test]
+    fn nothing_but_the_same_infinity_is_near_an_infinity() {
+        let buffer = Buffer {
+            dtype: DataType::Float32,
+            shape: vec![2],
+            ..buffer()
+        };
+        let tolerance = Tolerance::Close {
+            relative: 1e-3,
+            absolute: 1e30,
+        };
+        let is_near = |expected: f32, got: f32| {
+            let bytes = |value: f32| [value.to_le_bytes(), 1.0_f32.to_le_bytes()].concat();
+            compare(
+                &buffer,
+                &bytes(expected),
+                &bytes(got),
+                &[0; 8],
+                tolerance,
+                4,
+            )
+            .is_none()
+        };
+        for infinity in [f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(is_near(infinity, infinity));
+            for other in [0.0, f32::MAX, f32::MIN, -infinity, f32::NAN] {
+                assert!(!is_near(infinity, other), "{infinity} {other}");
+                assert!(!is_near(other, infinity), "{other} {infinity}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Where wrong elements lie, in words.
 
-use autocomp_targets::Buffer;
+use autocomp_catalog::Buffer;
 
 /// Periods of rows, columns and tiles that are looked for.
 const PERIODS: &[usize] = &[2, 4, 8];

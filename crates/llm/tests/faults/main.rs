@@ -1,5 +1,6 @@
 //! Connections that break, drip or never open; programs and folders that misbehave.
 
+mod accounts;
 mod mailbox;
 mod network;
 mod programs;

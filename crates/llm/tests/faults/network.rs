@@ -40,7 +40,7 @@ async fn kind_from(spec: &ModelSpec, limit: Duration) -> LlmErrorKind {
 
 #[tokio::test]
 async fn cut_connections_are_connection_errors() {
-    let long = Duration::from_secs(20);
+    let long = Duration::from_secs(3600);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n";
     for pieces in [
         vec![],
@@ -103,7 +103,7 @@ async fn an_endless_reply_is_not_read() {
             sent
         });
         let spec = spec(&format!("{provider}@http://{address}/v1::m"));
-        let kind = kind_from(&spec, Duration::from_secs(60)).await;
+        let kind = kind_from(&spec, Duration::from_secs(3600)).await;
         assert_eq!(kind, LlmErrorKind::Oversized, "{provider}");
         let sent = flood.await.expect("joined");
         // What it sent beyond the limit lay in the buffers of the connection.

@@ -49,7 +49,7 @@ async fn run_command(command: &str, limit: Duration) -> Result<String, (LlmError
 
 #[tokio::test]
 async fn programs_answer_fail_hang_and_flood() {
-    let long = Duration::from_secs(30);
+    let long = Duration::from_secs(3600);
     assert_eq!(
         run_command("cat", long).await,
         Ok("You write plans.\n\nWrite one.".to_owned())
@@ -94,7 +94,7 @@ async fn programs_answer_fail_hang_and_flood() {
 async fn programs_see_no_environment_but_what_is_named() {
     // CARGO_MANIFEST_DIR stands for a key: it is set in this process and not on the list.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    let long = Duration::from_secs(30);
+    let long = Duration::from_secs(3600);
     let seen = run_command("env", long).await.expect("runs");
     assert!(!seen.contains("CARGO_MANIFEST_DIR"), "{seen}");
     let seen = run_command("env:CARGO_MANIFEST_DIR env", long)

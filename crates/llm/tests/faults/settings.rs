@@ -23,6 +23,27 @@ async fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
     assert!(complaint("vertex::gemini-9").contains("no price"));
     assert!(complaint("command::sh -c 'open").contains("quote"));
     assert!(complaint("opnai::m").contains("unknown provider"));
+    let with_key = complaint("command::ask --api-key abc123def456ghi789");
+    assert!(with_key.contains("holds a key") && !with_key.contains("abc123"));
+    let known =
+        Secrets::from_lookup(|name| (name == "OPENAI_API_KEY").then(|| "sk-plant-77".into()));
+    let knowing = Connector::new(
+        ConnectSettings::standard(),
+        Arc::new(known),
+        Budget::unlimited(),
+    );
+    for name in [
+        "command::ask SK-PLANT-77",
+        "vllm@http://host/v1?k=sk-plant-77::m",
+    ] {
+        let Err(error) = knowing.connect(&[name]) else {
+            panic!("{name} is accepted");
+        };
+        assert!(
+            !error.to_string().to_lowercase().contains("sk-plant"),
+            "{error}"
+        );
+    }
     let allowed = Connector::new(
         ConnectSettings {
             allow_unknown_prices: true,

@@ -70,7 +70,7 @@ impl Dispatcher<'_> {
                         panic_text(&*panic)
                     )))
                 });
-            Done::Evaluation(key, source, evaluation)
+            Done::Evaluation(key, source, Box::new(evaluation))
         });
         Ok(())
     }
@@ -208,7 +208,7 @@ fn ancestors_of(
             })?;
             Ok(Ancestor {
                 kernel: blobs.get_text(pair[0].source)?,
-                cycles: Some(pair[0].cycles.0),
+                cost: Some(pair[0].cost.value),
                 menu_item: plan
                     .as_ref()
                     .map_or_else(String::new, |plan| plan.menu_item.clone()),

@@ -7,9 +7,9 @@ use autocomp_agents::{
     RepairRequest, Reply,
 };
 use autocomp_core::{
-    ContentHash, ContentHasher, Cycles, Diagnostic, Draft, Evaluation, Event, Feedback,
-    Measurement, MenuItem, Nanos, Outcome, Plan, SearchSettings, Seed, Severity, Stage, TierCost,
-    Usage, UsdMicros,
+    ContentHash, ContentHasher, Cost, Diagnostic, Draft, Evaluation, Event, Feedback, Measurement,
+    MenuItem, Nanos, Outcome, Plan, SearchSettings, Seed, Severity, Stage, TierCost, Usage,
+    UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 /// The kernel that takes [`FLOOR`] cycles; every step away from it costs.
 pub const TARGET: [i64; 8] = [3, 1, 4, 1, 5, 9, 2, 6];
 
-/// Cycles of the best kernel.
+/// Cost of the best kernel.
 pub const FLOOR: u64 = 1000;
 
 /// Distance above which a kernel is wrong.
@@ -103,6 +103,7 @@ fn exchange(prompt: &str, reply: &str, cost: u64) -> Exchange {
         latency_ms: std::time::SystemTime::now()
             .elapsed()
             .map_or(1, |it| it.as_nanos() as u64 % 50),
+        reservation: None,
     }
 }
 
@@ -232,6 +233,7 @@ pub enum Failure {
     Input,
     Fault,
     Panic,
+    Contradiction,
 }
 
 impl Evaluator for Toy {
@@ -274,6 +276,7 @@ impl Toy {
             Some((at, Failure::Panic)) if at == call => panic!("index out of bounds"),
             _ => {}
         }
+        let contradicts = matches!(self.fails_at, Some((at, Failure::Contradiction)) if at == call);
         let mut evaluation = Evaluation {
             key: self.key(source),
             outcome: Outcome::Ok,
@@ -310,10 +313,18 @@ impl Toy {
                     .sum();
                 let cycles = FLOOR + 7 * distance;
                 evaluation.measurement = Some(Measurement {
-                    cycles: Cycles(cycles),
-                    cold_cycles: Cycles(cycles + 50),
-                    instructions: numbers.iter().map(|number| number.unsigned_abs()).sum(),
-                    ideal_cycles: Cycles(FLOOR),
+                    cost: Cost::cycles(cycles),
+                    figures: [
+                        ("cold".to_owned(), cycles + 50),
+                        (
+                            "instructions".to_owned(),
+                            numbers.iter().map(|number| number.unsigned_abs()).sum(),
+                        ),
+                    ]
+                    .into(),
+                    samples: Vec::new(),
+                    ratio_to_baseline: None,
+                    floor: Cost::cycles(FLOOR),
                     percent_of_peak: 100.0 * FLOOR as f64 / cycles as f64,
                     engine: "toy".to_owned(),
                     compiler: "toy 1".to_owned(),
@@ -324,6 +335,12 @@ impl Toy {
                     lines: Vec::new(),
                 });
             }
+        }
+        if contradicts {
+            evaluation.outcome = match evaluation.outcome {
+                Outcome::Ok => Outcome::Wrong,
+                _ => Outcome::Ok,
+            };
         }
         Ok(evaluation)
     }

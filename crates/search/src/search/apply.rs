@@ -4,7 +4,7 @@ use super::{Candidate, Phase, Search};
 use crate::error::ApplyError;
 use crate::iteration::{Answer, Iteration};
 use autocomp_core::{
-    CandidateId, Cycles, Evaluated, Event, IterationClosed, IterationOpened, Outcome, Proposal,
+    CandidateId, Cost, Evaluated, Event, IterationClosed, IterationOpened, Outcome, Proposal,
     TaskKey,
 };
 use std::sync::Arc;
@@ -25,6 +25,8 @@ impl Search {
                 self.stopped = Some(stopped.clone());
                 Ok(())
             }
+            Event::Reserved(reserved) if reserved.reservation == self.next_reservation() => Ok(()),
+            Event::Reserved(_) => Err("another reservation is to come"),
             Event::IterationOpened(opened) => self.apply_opened(opened),
             Event::Planned(planned) => {
                 let answer = match &planned.result {
@@ -105,7 +107,7 @@ impl Search {
                 return Err("it is not the baseline's source");
             }
             let evaluation = Arc::new(evaluation.clone());
-            if let Some(cycles) = evaluation.cycles() {
+            if let Some(cost) = evaluation.cost() {
                 let id = CandidateId(0);
                 self.candidates.push(Candidate {
                     id,
@@ -113,7 +115,7 @@ impl Search {
                     parent: None,
                     plan: None,
                     source: *source,
-                    cycles,
+                    cost,
                     evaluation: Arc::clone(&evaluation),
                 });
                 self.known_sources.insert(*source, id);
@@ -142,14 +144,14 @@ impl Search {
         let mut candidates = Vec::new();
         for (idx, new) in closed.candidates.iter().enumerate() {
             let evaluation = self.evaluations.get(&new.source);
-            let Some((evaluation, cycles)) =
-                evaluation.and_then(|it| it.cycles().map(|cycles| (Arc::clone(it), cycles)))
+            let Some((evaluation, cost)) =
+                evaluation.and_then(|it| it.cost().map(|cost| (Arc::clone(it), cost)))
             else {
                 return Err("a new candidate was not evaluated correct");
             };
             let is_next = new.id.0 as usize == self.candidates.len() + idx;
             let is_parent = self.candidates.len() > new.parent.0 as usize;
-            if !is_next || !is_parent || cycles != new.cycles {
+            if !is_next || !is_parent || cost != new.cost {
                 return Err("a new candidate contradicts the events before");
             }
             candidates.push(Candidate {
@@ -158,7 +160,7 @@ impl Search {
                 parent: Some(new.parent),
                 plan: iteration.plan_of(new.key).cloned(),
                 source: new.source,
-                cycles,
+                cost,
                 evaluation,
             });
         }
@@ -173,16 +175,16 @@ impl Search {
         let best = self
             .candidates
             .iter()
-            .min_by_key(|it| (it.cycles, it.id))
+            .min_by_key(|it| (it.cost, it.id))
             .map(|it| it.id);
         if let Some(baseline) = self.candidates.first() {
-            self.gained_at = self.gained_at.min(baseline.cycles);
+            self.gained_at = self.gained_at.min(baseline.cost);
         }
-        let best_cycles = best.map_or(Cycles(u64::MAX), |id| self.candidates[id.0 as usize].cycles);
-        let least = self.gained_at.0 as f64 * (1.0 - self.started.settings.least_gain);
-        if best_cycles < self.gained_at && best_cycles.0 as f64 <= least {
+        let best_cost = best.map_or(Cost::MAX, |id| self.candidates[id.0 as usize].cost);
+        let least = self.gained_at.value as f64 * (1.0 - self.started.settings.least_gain);
+        if best_cost.beats(self.gained_at) && best_cost.value as f64 <= least {
             self.n_stalled = 0;
-            self.gained_at = best_cycles;
+            self.gained_at = best_cost;
         } else {
             self.n_stalled += 1;
         }

@@ -159,7 +159,7 @@ impl Search {
         Finished {
             reason,
             best: self.best,
-            best_cycles: self.best.map(|id| self.candidates[id.0 as usize].cycles),
+            best_cost: self.best.map(|id| self.candidates[id.0 as usize].cost),
             evaluations: self.n_evaluations(),
         }
     }
@@ -188,7 +188,7 @@ impl Search {
         let mut new = Vec::new();
         for (key, source) in iteration.sources() {
             let evaluation = &self.evaluations[&source];
-            let Some(cycles) = evaluation.cycles() else {
+            let Some(cost) = evaluation.cost() else {
                 continue;
             };
             if !seen.insert(source) {
@@ -201,7 +201,7 @@ impl Search {
                 key,
                 parent,
                 source,
-                cycles,
+                cost,
             });
             candidates.push(Candidate {
                 id,
@@ -209,7 +209,7 @@ impl Search {
                 parent: Some(parent),
                 plan: None,
                 source,
-                cycles,
+                cost,
                 evaluation: Arc::clone(evaluation),
             });
         }

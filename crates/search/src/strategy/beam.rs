@@ -5,17 +5,17 @@ use autocomp_core::CandidateId;
 
 /// Keeps the best distinct kernels among the beam and the admitted children.
 ///
-/// Kernels rank by cycles, older ones first among equals. Places are filled in
+/// Kernels rank by cost, older ones first among equals. Places are filled in
 /// three steps: all but the `newcomers` places by rank; then, as long as fewer
 /// than `newcomers` of the chosen never held a place, by rank among those that
-/// never did: the admitted children, and older kernels whose cycles are below
+/// never did: the admitted children, and older kernels whose cost is below
 /// the best's times the slack; then what is left, by rank.
 ///
 /// Each step goes through its kernels in three rounds: first it takes those
 /// that differ in their measurement from all chosen and have fewer than
 /// `siblings` chosen siblings; then the rest that differ in their measurement;
-/// then the rest. A kernel with the same cycles, cold cycles and instruction
-/// count as another is most likely the same program written differently, and
+/// then the rest. A kernel with the same cost and further figures
+/// as another is most likely the same program written differently, and
 /// a beam full of those is a beam of one.
 #[derive(Debug)]
 pub(super) struct Beam;
@@ -37,14 +37,17 @@ impl Strategy for Beam {
                 .copied()
                 .filter(|id| pool.is_admitted(*id)),
         );
-        ranked.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
+        ranked.sort_by_key(|id| (pool.candidate(*id).cost, *id));
         ranked.dedup();
 
-        let best = ranked.first().map_or(0, |id| pool.candidate(*id).cycles.0);
+        let best = ranked
+            .first()
+            .map_or(0, |id| pool.candidate(*id).cost.value);
         let limit = best as f64 * pool.settings.slack;
         let mut newcomers: Vec<CandidateId> = pool.unplaced.to_vec();
-        newcomers.retain(|id| ranked.contains(id) || (pool.candidate(*id).cycles.0 as f64) < limit);
-        newcomers.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
+        newcomers
+            .retain(|id| ranked.contains(id) || (pool.candidate(*id).cost.value as f64) < limit);
+        newcomers.sort_by_key(|id| (pool.candidate(*id).cost, *id));
 
         let n_places = pool.settings.beam as usize;
         let n_newcomers = (pool.settings.newcomers as usize).min(n_places - 1);
@@ -54,7 +57,7 @@ impl Strategy for Beam {
         let n_filled = chosen.len() + n_newcomers.saturating_sub(n_new);
         fill(pool, &newcomers, n_filled, &mut chosen);
         fill(pool, &ranked, n_places, &mut chosen);
-        chosen.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
+        chosen.sort_by_key(|id| (pool.candidate(*id).cost, *id));
         chosen
     }
 }
@@ -87,10 +90,7 @@ fn is_alike(pool: &Pool<'_>, a: CandidateId, b: CandidateId) -> bool {
     let figures = |id| {
         let candidate = pool.candidate(id);
         let measurement = candidate.evaluation.measurement.as_ref();
-        (
-            candidate.cycles,
-            measurement.map(|it| (it.cold_cycles, it.instructions)),
-        )
+        (candidate.cost, measurement.map(|it| &it.figures))
     };
     figures(a) == figures(b)
 }

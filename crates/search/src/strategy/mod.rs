@@ -33,7 +33,7 @@ impl<'a> Pool<'a> {
         &self.candidates[id.0 as usize]
     }
 
-    /// Returns whether a new kernel is fast enough to survive: its cycles are
+    /// Returns whether a new kernel is fast enough to survive: its cost is
     /// below its parent's times the slack.
     #[must_use]
     pub fn is_admitted(&self, id: CandidateId) -> bool {
@@ -41,8 +41,8 @@ impl<'a> Pool<'a> {
         let Some(parent) = candidate.parent else {
             return true;
         };
-        let limit = self.candidate(parent).cycles.0 as f64 * self.settings.slack;
-        (candidate.cycles.0 as f64) < limit
+        let limit = self.candidate(parent).cost.value as f64 * self.settings.slack;
+        (candidate.cost.value as f64) < limit
     }
 }
 

@@ -28,7 +28,7 @@ impl Strategy for Random {
             drawn.swap(idx, other);
         }
         drawn.truncate(n_places);
-        drawn.sort_by_key(|id| (pool.candidate(*id).cycles, *id));
+        drawn.sort_by_key(|id| (pool.candidate(*id).cost, *id));
         drawn
     }
 }

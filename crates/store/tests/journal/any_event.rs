@@ -1,11 +1,11 @@
 //! Events of every kind with anything in them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, Cycles, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
+    CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
     IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanRecord, Planned,
-    Proposal, Purpose, Resumed, RunStarted, SearchSettings, Seed, Severity, SourceLocation, Stage,
-    StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
+    Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
+    SourceLocation, Stage, StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
 };
 use proptest::prelude::*;
 
@@ -76,6 +76,7 @@ fn exchanges() -> impl Strategy<Value = Vec<ExchangeRecord>> {
             usage,
             cost_is_estimate: last.0,
             latency_ms: last.1,
+            reservation: last.0.then_some(last.1),
         }
     });
     prop::collection::vec(exchange, 0..3)
@@ -108,10 +109,15 @@ fn evaluation() -> impl Strategy<Value = Evaluation> {
     });
     let measurement =
         (any::<[u64; 4]>(), figure()).prop_map(|(counts, percent_of_peak)| Measurement {
-            cycles: Cycles(counts[0]),
-            cold_cycles: Cycles(counts[1]),
-            instructions: counts[2],
-            ideal_cycles: Cycles(counts[3]),
+            cost: Cost::cycles(counts[0]),
+            figures: [
+                ("cold".to_owned(), counts[1]),
+                ("instructions".to_owned(), counts[2]),
+            ]
+            .into(),
+            samples: Vec::new(),
+            ratio_to_baseline: None,
+            floor: Cost::cycles(counts[3]),
             percent_of_peak,
             engine: "sim".to_owned(),
             compiler: "cc".to_owned(),
@@ -160,7 +166,7 @@ pub fn event() -> impl Strategy<Value = Event> {
             key,
             parent: CandidateId(parent),
             source,
-            cycles: Cycles(cycles),
+            cost: Cost::cycles(cycles),
         },
     );
     let start = (
@@ -209,6 +215,17 @@ pub fn event() -> impl Strategy<Value = Event> {
                     repairs: iteration,
                 })
             }),
+        (any::<(u64, u64, u64)>(), ".*").prop_map(|((reservation, tokens, cost), model)| {
+            Event::Reserved(Reserved {
+                reservation,
+                model,
+                most: Usage {
+                    input_tokens: tokens,
+                    cost: UsdMicros(cost),
+                    ..Usage::default()
+                },
+            })
+        }),
         (key(), proposal(plan), exchanges()).prop_map(|(key, result, exchanges)| {
             Event::Planned(Planned {
                 key,
@@ -255,7 +272,7 @@ pub fn event() -> impl Strategy<Value = Event> {
             Event::Finished(Finished {
                 reason: FinishReason::Stalled,
                 best: cycles.map(|_| CandidateId(3)),
-                best_cycles: cycles.map(Cycles),
+                best_cost: cycles.map(Cost::cycles),
                 evaluations,
             })
         }),

@@ -231,7 +231,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 1.1, but this program writes only formats up to 1.0"),
+            .ends_with("has format 2.1, but this program writes only formats up to 2.0"),
         "{error}"
     );
     set_version(root.path(), (major + 1) * 1000);
@@ -239,9 +239,34 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 2.0, but this program reads only formats up to 1.0"),
+            .ends_with("has format 3.0, but this program reads only formats up to 2.0"),
         "{error}"
     );
+}
+
+/// A run of an older program is read as it is, and once it goes on, programs of
+/// that time no longer take it for one of theirs.
+#[test]
+fn older_formats_are_read_and_written_on_as_the_newest() {
+    let root = scratch();
+    let events = create(root.path(), 2);
+    set_version(root.path(), 1000);
+    assert_eq!(read(root.path()).unwrap(), events);
+    let version = || -> u32 {
+        rusqlite::Connection::open(root.path().join("run.sqlite"))
+            .unwrap()
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(version(), 1000);
+    RunWriter::open(root.path())
+        .unwrap()
+        .writer
+        .close()
+        .unwrap();
+    let (major, minor) = autocomp_store::FORMAT;
+    assert_eq!(version(), major * 1000 + minor);
+    assert_eq!(read(root.path()).unwrap(), events);
 }
 
 proptest! {

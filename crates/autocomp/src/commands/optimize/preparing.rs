@@ -4,15 +4,15 @@ use super::super::eval::kernel_source;
 use super::Arguments;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
-use crate::output::Output;
+use crate::output::{Output, redacted};
 use crate::proposing::{Proposing, proposing};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
-use crate::text;
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
 use autocomp_core::{SearchSettings, Seed, Usage};
 use autocomp_eval::EvaluatorSettings;
+use autocomp_eval::text;
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
 use std::path::{Path, PathBuf};
@@ -88,9 +88,18 @@ fn start(
     let problem = workplace.problem(&problem_name)?;
     check_run_dir(arguments)?;
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
+    workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
     let proposing = proposing(&settings, &bench, &Usage::default())?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
+    let mut stored = in_stored_form(&settings, workplace);
+    // A bare name is looked up again when the run is resumed.
+    stored.compiler = workplace
+        .named_compiler()
+        .map(|named| match named.exists() {
+            true => std::path::absolute(named).unwrap_or_else(|_| named.to_owned()),
+            false => named.to_owned(),
+        });
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -101,7 +110,7 @@ fn start(
         settings: settings.search.clone(),
         menu: bench.target.menu.clone(),
         baseline,
-        spec: Some(in_stored_form(&settings, workplace).to_toml()?),
+        spec: Some(redacted(&stored.to_toml()?)),
     };
     let (folder, session) = create(arguments, &settings, new, &bench)?;
     output.message(format!(
@@ -125,7 +134,9 @@ fn resume(
 ) -> Result<Prepared, CliError> {
     let view = RunView::open(folder).map_err(|error| run_error(&error))?;
     let mut settings = stored_settings(&view)?;
-    let spent = view.search.progress().usage;
+    // What was under way when its process died may have been billed.
+    let mut spent = view.search.usage();
+    spent.add(&view.search.unsettled());
     let compiler = view.search.started().compiler.clone();
     let baseline = view
         .blobs()
@@ -136,13 +147,14 @@ fn resume(
     take_limits(arguments, &mut settings);
     settings.check()?;
     add_data(workplace, &settings)?;
+    workplace.prefer_compiler(settings.compiler.as_deref(), Some(&compiler));
     let bench = open_bench(workplace, &settings, output)?;
     if bench.compiler != compiler {
         return Err(CliError::environment(format!(
-            "the run was measured with {compiler}, but the compiler here is {}",
+            "the run was measured with {compiler}, but the compiler named is {}",
             bench.compiler
         ))
-        .hint("name the same compiler with `--compiler PATH`, or start a new run"));
+        .hint("leave `--compiler` out, name the same compiler with it, or start a new run"));
     }
     let proposing = proposing(&settings, &bench, &spent)?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
@@ -174,7 +186,14 @@ fn replay(
     settings.check()?;
     add_data(workplace, &settings)?;
     check_run_dir(arguments)?;
-    let bench = open_bench(workplace, &settings, output)?;
+    workplace.prefer_compiler(settings.compiler.as_deref(), Some(&new.compiler));
+    let bench = match open_bench(workplace, &settings, output) {
+        // A replay may be measured with another one.
+        Err(_) if workplace.forget_preferred_compiler() => {
+            open_bench(workplace, &settings, output)?
+        }
+        opened => opened?,
+    };
     if bench.compiler != new.compiler {
         output.message(format!(
             "note: the recorded run was measured with {}, this one is with {}; cycles may differ",
@@ -299,10 +318,10 @@ fn refuse_other_course(
 
 /// Brings the user's folders into the catalog.
 fn add_data(workplace: &mut Workplace, settings: &Settings) -> Result<(), CliError> {
-    settings
-        .data
-        .iter()
-        .try_for_each(|folder| workplace.add_data(folder))
+    for folder in &settings.data {
+        workplace.add_data(folder)?;
+    }
+    Ok(())
 }
 
 /// Returns the settings as they are stored with the run: good from any folder.
@@ -431,11 +450,15 @@ fn open_bench(
     output: Output,
 ) -> Result<Bench, CliError> {
     let problem = settings.problem.as_deref().unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = settings.workers.unwrap_or(processors).max(1);
     Bench::open(
         workplace,
         problem,
         settings.machine.as_deref(),
         EvaluatorSettings {
+            // Each worker has an evaluator of its own, which knows nothing of the others.
+            threads: (processors / workers).max(1),
             // Only models read the feedback.
             experiments: !settings.models.is_empty(),
             ..evaluator_settings(true)

@@ -1,15 +1,19 @@
 //! What a run ends with: the best kernel, the result, the exit code.
 
 use super::super::show::lineage_text;
+use super::comparing::{OtherKernel, other_kernels, others_text};
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
 use crate::model_usage::{ModelUsage, model_usage};
 use crate::output::Output;
+use crate::registry;
 use crate::run_errors::{run_error, store_error};
-use crate::text;
 use autocomp_agents::Estimate;
-use autocomp_core::{Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage};
+use autocomp_core::{
+    CostObject, Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage,
+};
+use autocomp_eval::text;
 use autocomp_runner::{RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,8 +31,13 @@ struct OptimizeReport {
     status: &'static str,
     /// Why it finished or stopped.
     reason: String,
-    baseline_cycles: u64,
-    best_cycles: u64,
+    /// The same in words.
+    reason_text: String,
+    baseline_cost: CostObject,
+    best_cost: CostObject,
+    /// The same if cycles are counted, as the next.
+    baseline_cycles: Option<u64>,
+    best_cycles: Option<u64>,
     speedup: f64,
     percent_of_peak: f64,
     evaluations: u32,
@@ -45,13 +54,16 @@ struct OptimizeReport {
     run: PathBuf,
     seed: u64,
     compiler: String,
+    /// Other kernels of the problem, slowest first.
+    others: Vec<OtherKernel>,
     history: String,
     plans: Vec<PlanReport>,
 }
 
 #[derive(Serialize)]
 struct PlanReport {
-    cycles: u64,
+    cost: CostObject,
+    cycles: Option<u64>,
     menu_item: Option<String>,
     plan: Option<String>,
     proposer: Option<String>,
@@ -72,7 +84,7 @@ pub fn finish(
     if end.finish == Some(FinishReason::BaselineFailed) {
         return Err(baseline_failed(&view, bench));
     }
-    let (Some(baseline), Some(best)) = (run.progress.baseline_cycles, &run.progress.best) else {
+    let (Some(baseline), Some(best)) = (run.progress.baseline_cost, &run.progress.best) else {
         // Stopped before the baseline was measured.
         let stop = end.stop.as_ref();
         return Err(stop.map_or_else(
@@ -84,7 +96,8 @@ pub fn finish(
         .blobs()
         .get_text(best.source)
         .map_err(|error| store_error(&error))?;
-    let best_kernel = folder.join("best.c");
+    let extension = registry::language(&bench.target)?.extension();
+    let best_kernel = folder.join(format!("best.{extension}"));
     fs::write(&best_kernel, source).map_err(|error| {
         CliError::environment(format!(
             "failed to write {}: {error}",
@@ -95,6 +108,20 @@ pub fn finish(
             folder.display()
         ))
     })?;
+    // Whoever wants to stop does not want to wait for a comparison.
+    let is_over = match &end.stop {
+        None => true,
+        Some(stop) => stop.reason == StopReason::WallTime,
+    };
+    let others = if is_over {
+        let baseline = view
+            .blobs()
+            .get_text(view.search.started().baseline)
+            .map_err(|error| store_error(&error))?;
+        other_kernels(bench, &baseline, best.cost, output)
+    } else {
+        Vec::new()
+    };
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),
@@ -113,9 +140,16 @@ pub fn finish(
                     .map_or("unknown", |stop| stop.reason.name())
                     .to_owned()
             }),
-        baseline_cycles: baseline.0,
-        best_cycles: best.cycles.0,
-        speedup: baseline.0 as f64 / best.cycles.0 as f64,
+        reason_text: match (end.finish, &end.stop) {
+            (Some(finish), _) => finish.text(&view.search.started().settings),
+            (None, Some(stop)) => stop.message.clone(),
+            (None, None) => String::new(),
+        },
+        baseline_cost: baseline.into(),
+        best_cost: best.cost.into(),
+        baseline_cycles: baseline.in_cycles(),
+        best_cycles: best.cost.in_cycles(),
+        speedup: best.cost.times(baseline),
         percent_of_peak: best.percent_of_peak,
         evaluations: run.progress.evaluations,
         outcomes: run.progress.outcomes.clone(),
@@ -129,12 +163,14 @@ pub fn finish(
         run: absolute(folder),
         seed: run.seed.0,
         compiler: run.compiler.clone(),
+        others,
         history: run.history.to_string(),
         plans: plan_reports(&run),
     };
     output.result(&report, || {
-        result_text(&report, &run, folder, bench, problem)
+        result_text(&report, &run, (folder, &best_kernel), bench, problem)
     })?;
+    tell_of_faults(&view, folder, output);
     match &end.stop {
         None => Ok(after_failed_proposals(&view, output)),
         // A time limit is what the user asked for.
@@ -154,6 +190,28 @@ pub fn finish(
             Ok(error.exit_code())
         }
     }
+}
+
+/// Tells of kernels that the evaluator could not judge.
+fn tell_of_faults(view: &RunView, folder: &Path, output: Output) {
+    let faults: Vec<_> = view
+        .events
+        .iter()
+        .filter_map(|stored| match &stored.event {
+            Event::Evaluated(it) if it.evaluation.outcome == Outcome::Fault => Some(it),
+            _ => None,
+        })
+        .collect();
+    let Some(last) = faults.last() else { return };
+    let found = last.evaluation.diagnostics.first();
+    output.message(format!(
+        "FAULT OF AUTOCOMP: {} kernels could not be judged and were left out; the last one: {}\n\
+         hint: please report it with the kernel, which `autocomp show {} --task {}` prints",
+        faults.len(),
+        found.map_or("no reason is known", |found| found.message.as_str()),
+        folder.display(),
+        last.key,
+    ));
 }
 
 /// Tells of plans and drafts that could not be had, and returns the exit code:
@@ -256,7 +314,8 @@ fn plan_reports(run: &RunReport) -> Vec<PlanReport> {
     run.lineage
         .iter()
         .map(|entry| PlanReport {
-            cycles: entry.cycles.0,
+            cost: entry.cost.into(),
+            cycles: entry.cost.in_cycles(),
             menu_item: entry.menu_item.clone(),
             plan: entry.plan.clone(),
             proposer: entry.proposer.clone(),
@@ -267,20 +326,21 @@ fn plan_reports(run: &RunReport) -> Vec<PlanReport> {
 fn result_text(
     report: &OptimizeReport,
     run: &RunReport,
-    folder: &Path,
+    (folder, best_kernel): (&Path, &Path),
     bench: &Bench,
     problem: &str,
 ) -> String {
+    let unit = report.best_cost.unit;
     let rows = [
         vec![
             "baseline".to_owned(),
-            text::grouped(report.baseline_cycles),
-            "cycles".to_owned(),
+            text::grouped(report.baseline_cost.value),
+            unit.to_string(),
         ],
         vec![
             "best".to_owned(),
-            text::grouped(report.best_cycles),
-            format!("cycles, {:.1} % of peak", report.percent_of_peak),
+            text::grouped(report.best_cost.value),
+            format!("{unit}, {:.1} % of peak", report.percent_of_peak),
         ],
         vec![
             "speedup".to_owned(),
@@ -295,16 +355,22 @@ fn result_text(
                 text::clock(Duration::from_secs_f64(report.wall_s))
             ),
         ],
+        vec![
+            report.status.to_owned(),
+            String::new(),
+            report.reason_text.clone(),
+        ],
     ];
     format!(
-        "\n{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
+        "\n{}{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
+        others_text(&report.others),
         lineage_text(run),
-        folder.join("best.c").display(),
+        best_kernel.display(),
         folder.display(),
         folder.display(),
         problem,
-        folder.join("best.c").display(),
+        best_kernel.display(),
     )
 }
 

@@ -1,0 +1,76 @@
+//! The problem's other kernels beside the best one of a run.
+
+use crate::measuring::Bench;
+use crate::output::Output;
+use autocomp_core::{Cost, CostObject, Outcome};
+use autocomp_eval::text;
+use serde::Serialize;
+
+/// Another kernel of the problem; field names are stable.
+#[derive(Debug, Serialize)]
+pub struct OtherKernel {
+    kernel: String,
+    outcome: Outcome,
+    cost: Option<CostObject>,
+    /// The same if cycles are counted.
+    cycles: Option<u64>,
+    /// Its cost by that of the best kernel.
+    ratio: Option<f64>,
+}
+
+/// Evaluates the kernels of the problem but the one that the run began with,
+/// through the cache; slowest first.
+pub fn other_kernels(
+    bench: &Bench,
+    baseline: &str,
+    best: Cost,
+    output: Output,
+) -> Vec<OtherKernel> {
+    let mut others = Vec::new();
+    for (name, source) in &bench.problem.kernels {
+        if source == baseline {
+            continue;
+        }
+        match bench.evaluator.evaluate(source) {
+            Ok(evaluation) => {
+                let cost = evaluation.cost();
+                others.push(OtherKernel {
+                    kernel: name.clone(),
+                    outcome: evaluation.outcome,
+                    cost: cost.map(CostObject::from),
+                    cycles: cost.and_then(Cost::in_cycles),
+                    ratio: cost.map(|cost| best.times(cost)),
+                });
+            }
+            Err(error) => output.message(format!("note: {name} could not be evaluated: {error}")),
+        }
+    }
+    others.sort_by_key(|other| std::cmp::Reverse(other.cost.map(|it| it.value)));
+    others
+}
+
+/// Returns the table of other kernels, if there are any, with a line above it.
+pub fn others_text(others: &[OtherKernel]) -> String {
+    if others.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = others
+        .iter()
+        .map(|other| match (other.cost, other.ratio) {
+            (Some(cost), Some(ratio)) => vec![
+                other.kernel.clone(),
+                text::grouped(cost.value),
+                format!("{}, {ratio:.2}x the best", cost.unit),
+            ],
+            _ => vec![
+                other.kernel.clone(),
+                other.outcome.to_string(),
+                String::new(),
+            ],
+        })
+        .collect();
+    format!(
+        "\nto compare, other kernels of the problem:\n{}",
+        text::table(&rows, &[1])
+    )
+}

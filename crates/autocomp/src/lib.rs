@@ -1,0 +1,96 @@
+//! The `autocomp` program: makes kernels for tensor accelerators faster,
+//! automatically, and proves it. [`run`] is given the families of targets that it
+//! can work for.
+//!
+//! This crate is the only one that prints, reads the environment and knows
+//! exit codes. One command is one file in `commands/` plus one line in
+//! `commands/mod.rs`.
+
+mod bench_report;
+mod commands;
+mod error;
+mod evaluation_text;
+mod exit_code;
+mod given_file;
+mod measuring;
+mod model_usage;
+mod open_files;
+mod output;
+mod progress;
+mod proposing;
+mod registry;
+mod run_errors;
+mod settings;
+mod workplace;
+
+use autocomp_eval::Family;
+use clap::Parser;
+use error::CliError;
+use output::{Format, Output};
+use std::process::ExitCode;
+
+/// Makes kernels for tensor accelerators faster, automatically, and proves it
+#[derive(Debug, Parser)]
+#[command(
+    name = "autocomp",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+struct Arguments {
+    /// Print the result as one JSON object on standard output
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+/// Runs the program for `families` with the arguments of the process.
+pub fn run(families: &'static [&'static dyn Family]) -> ExitCode {
+    registry::register(families);
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            return ExitCode::from(refuse(&error));
+        }
+    };
+    let format = if arguments.json {
+        Format::Json
+    } else {
+        Format::Text
+    };
+    let output = Output { format };
+    match open_files::raise_limit().and_then(|()| commands::run(arguments.command, output)) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            output.error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Prints what is wrong with the command line, or the help that it asks for.
+fn refuse(error: &clap::Error) -> u8 {
+    // Help and version are results; everything else is a usage error.
+    let text = error.render().to_string();
+    let redacted = output::redacted(&text);
+    if redacted == text {
+        let _ = error.print();
+    } else {
+        Output {
+            format: Format::Text,
+        }
+        .message(redacted.trim_end());
+    }
+    if !error.use_stderr() {
+        return exit_code::SUCCESS;
+    }
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let message = text.trim_start_matches("error: ").trim_end();
+        Output {
+            format: Format::Json,
+        }
+        .error_object(&CliError::usage(message));
+    }
+    exit_code::USAGE
+}

@@ -1,0 +1,1 @@
+void solution(float x[1]) { x[0] = 100; }

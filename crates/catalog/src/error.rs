@@ -1,0 +1,241 @@
+//! What can be wrong with a folder of data, said so that a person can mend it.
+
+use std::fmt;
+use std::io;
+
+/// A place in a file of a target or problem that cannot be accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// Path of the file, from the root of the built-in data or as the user gave it.
+    pub path: String,
+    /// Line, from 1; 0 if the whole file is meant.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Characters to underline, at least 1.
+    pub length: usize,
+    /// The line itself.
+    pub source_line: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            writeln!(f, "{}: {}", self.path, self.message)?;
+        } else {
+            writeln!(
+                f,
+                "{}:{}:{}: {}",
+                self.path, self.line, self.column, self.message
+            )?;
+            let number = self.line.to_string();
+            writeln!(f, "{number} | {}", self.source_line)?;
+            // Tabs are kept, so that the caret stands where the text does.
+            let before: String = self
+                .source_line
+                .chars()
+                .take(self.column - 1)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            let gutter = " ".repeat(number.len());
+            writeln!(f, "{gutter} | {before}{}", "^".repeat(self.length.max(1)))?;
+        }
+        write!(f, "help: {}", self.remedy)
+    }
+}
+
+/// Why a target or problem cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogError {
+    /// A file is there and cannot be accepted.
+    #[error("{0}")]
+    Invalid(Box<Invalid>),
+    /// There is nothing of that name.
+    #[error("{}", unknown_message(kind, name, nearest.as_deref(), known))]
+    Unknown {
+        /// `target`, `problem`, `machine`, `kernel`, or `suite`.
+        kind: &'static str,
+        /// What was asked for.
+        name: String,
+        /// The most similar name, if one is similar.
+        nearest: Option<String>,
+        /// Every name there is.
+        known: Vec<String>,
+    },
+    /// A folder lacks a file it must have.
+    #[error("{folder}: no {file}\nhelp: {remedy}")]
+    Missing {
+        /// The folder.
+        folder: String,
+        /// The file that is not there.
+        file: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// Two folders define the same name.
+    #[error("{kind} {name} is defined by {first} and by {second}\nhelp: rename one of them")]
+    Duplicate {
+        /// `target`, `problem` or `suite`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// Where it was first.
+        first: String,
+        /// Where it is again.
+        second: String,
+    },
+    /// A file or folder of the user cannot be read.
+    #[error("cannot read {path}: {source}\nhelp: check the path and its permissions")]
+    Read {
+        /// The path.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn unknown_message(kind: &str, name: &str, nearest: Option<&str>, known: &[String]) -> String {
+    let mut text = format!("unknown {kind} `{name}`");
+    if let Some(nearest) = nearest {
+        text += &format!("; did you mean `{nearest}`?");
+    }
+    if known.is_empty() {
+        text += &format!("\nhelp: there is no {kind} here");
+    } else {
+        text += &format!("\nhelp: there are: {}", known.join(", "));
+    }
+    text
+}
+
+impl CatalogError {
+    /// Makes an [`Unknown`](Self::Unknown) error that suggests the nearest of `known`.
+    pub(crate) fn unknown(
+        kind: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().collect();
+        let nearest = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        Self::Unknown {
+            kind,
+            name: name.to_owned(),
+            nearest,
+            known,
+        }
+    }
+}
+
+/// Returns the most similar of `known`, of equally similar ones the shortest,
+/// unless even that needs more edits than two fifths of the name. If there is none, the
+/// shortest whose letters and digits begin, group or not, with those of the name, if a
+/// number is among them.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let begun = plain(name);
+    let begins = |candidate: &&str| {
+        let tail = candidate.rsplit('/').next().unwrap_or(candidate);
+        begun.contains(char::is_numeric)
+            && [*candidate, tail]
+                .iter()
+                .any(|it| plain(it).starts_with(&begun))
+    };
+    let begun_with = known
+        .clone()
+        .filter(begins)
+        .min_by_key(|candidate| (candidate.len(), *candidate));
+    similar(name, known).or(begun_with)
+}
+
+fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|candidate| {
+            // A name without its group is as good as the whole, and most of it
+            // (`512x512x512`) nearly so.
+            let tail = candidate.rsplit('/').next().unwrap_or(candidate);
+            let mut distance = edits(name, candidate).min(edits(name, tail));
+            if tail.contains(name) && name.len() * 2 > tail.len() {
+                distance = distance.min(1);
+            }
+            (distance, candidate.len(), candidate)
+        })
+        .min()
+        .filter(|(distance, ..)| *distance * 5 <= name.chars().count() * 2)
+        .map(|(.., candidate)| candidate)
+}
+
+/// The Levenshtein distance of two texts.
+fn edits(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (idx, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = idx + 1;
+        for (column, b) in right.iter().enumerate() {
+            let substitute = diagonal + usize::from(a != *b);
+            diagonal = row[column + 1];
+            row[column + 1] = substitute.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{edits, nearest};
+
+    #[test]
+    fn edit_distance() {
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("abc", "abc"), 0);
+    }
+
+    #[test]
+    fn nearest_name_ignores_the_group_and_gives_up_on_strangers() {
+        let known = ["gemmini/gemm-512x512x512", "gemmini/gemm-784x1024x256"];
+        assert_eq!(
+            nearest("gemm-512x512x51", known.into_iter()),
+            Some(known[0])
+        );
+        assert_eq!(
+            nearest("gemini/gemm-784x1024x256", known.into_iter()),
+            Some(known[1])
+        );
+        assert_eq!(nearest("softmax", known.into_iter()), None);
+        assert_eq!(nearest("", known.into_iter()), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_finds_it() {
+        let known = [
+            "gemmini-int8-32/gemm-512x512x512",
+            "gemmini/gemm-512x512x512",
+            "gemmini/gemm-784x1024x256",
+        ];
+        for name in ["gemm-512", "GEMM512", "gemmini/gemm512", "gemm_512x"] {
+            assert_eq!(nearest(name, known.into_iter()), Some(known[1]), "{name}");
+        }
+        assert_eq!(nearest("gemmini", known.into_iter()), None);
+    }
+
+    #[test]
+    fn most_of_a_name_finds_it_and_the_shortest_group_wins() {
+        let known = [
+            "gemmini-int8-32/gemm-512x512x512",
+            "gemmini/gemm-512x512x512",
+        ];
+        for name in ["gemm-512x512x512", "512x512x512"] {
+            assert_eq!(nearest(name, known.into_iter()), Some(known[1]), "{name}");
+        }
+        assert_eq!(nearest("gemm", known.into_iter()), None);
+    }
+}

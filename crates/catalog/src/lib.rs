@@ -1,0 +1,27 @@
+//! Targets and problems as folders of data, built in or a user's own.
+//!
+//! [`Catalog`] knows which there are and loads them on demand, so that one
+//! broken folder of a user never hides the others. A target is a folder with
+//! a `target.toml`, a problem one with a `problem.toml`; a problem folder
+//! that also has a `family.toml` is a template for many shapes.
+
+mod catalog;
+mod data_type;
+mod distribution;
+mod error;
+mod family;
+mod isa;
+mod problem;
+mod suite;
+mod target;
+mod toml_text;
+mod tree;
+
+pub use catalog::{Added, Catalog};
+pub use data_type::DataType;
+pub use distribution::Distribution;
+pub use error::{CatalogError, Invalid, nearest};
+pub use isa::IsaSection;
+pub use problem::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
+pub use suite::Suite;
+pub use target::{Example, Roofline, Rules, Target};

@@ -1,0 +1,222 @@
+//! A problem: what must be computed, on which data, and known kernels for it.
+
+mod checks;
+mod load;
+mod signature;
+
+use crate::data_type::DataType;
+use crate::distribution::Distribution;
+use crate::error::CatalogError;
+use autocomp_core::{ContentHash, Seed};
+pub(crate) use load::load;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a kernel may do with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Read only; it must be unchanged afterwards.
+    Input,
+    /// Written in full; its content on entry is not to be relied upon.
+    Output,
+    /// Read and written; compared afterwards in full.
+    Inout,
+}
+
+/// One argument of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Name, as in the signature.
+    pub name: String,
+    /// Type of the elements.
+    pub dtype: DataType,
+    /// Extents, outermost first; row-major and dense.
+    pub shape: Vec<u64>,
+    /// What the kernel may do with it.
+    pub role: Role,
+    /// Alignment in bytes, a power of two.
+    #[serde(default = "default_alignment")]
+    pub alignment: u64,
+    /// Elements that have to be read or written, each once; all if absent. A
+    /// task may leave parts of its buffers alone.
+    #[serde(default)]
+    pub used: Option<u64>,
+}
+
+fn default_alignment() -> u64 {
+    64
+}
+
+impl Buffer {
+    /// Returns the number of elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product::<u64>() as usize
+    }
+
+    /// Returns the size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.elements() * self.dtype.bytes()
+    }
+
+    /// Returns the bytes that have to be moved at least.
+    #[must_use]
+    pub fn least_bytes(&self) -> u64 {
+        let used = self.used.unwrap_or(self.elements() as u64);
+        used * self.dtype.bytes() as u64
+    }
+
+    /// Returns whether the buffer has content before the kernel runs.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.role != Role::Output
+    }
+
+    /// Returns whether the buffer is compared after the kernel has run.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.role != Role::Input
+    }
+}
+
+/// How the buffers that the kernel reads are filled for one test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputSet {
+    /// Name, unique in its problem.
+    pub name: String,
+    /// Whether every evaluation draws it anew instead of always alike.
+    #[serde(default)]
+    pub fresh: bool,
+    /// The distribution of each buffer that is read, by name.
+    pub fill: BTreeMap<String, Distribution>,
+}
+
+impl InputSet {
+    /// Draws the content of `buffer`; none if the kernel does not read it.
+    ///
+    /// Each buffer has a random stream of its own, derived from `seed`, the
+    /// name of the set and the name of the buffer.
+    #[must_use]
+    pub fn draw(&self, buffer: &Buffer, seed: Seed) -> Option<Vec<u8>> {
+        let distribution = self.fill.get(&buffer.name)?;
+        let stream = seed.derive(&self.name).derive(&buffer.name);
+        Some(distribution.fill(buffer, stream))
+    }
+}
+
+/// How far an output element may be from the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Tolerance {
+    /// Not at all.
+    Exact {},
+    /// By `relative` of the reference or by `absolute`, whichever is more.
+    Close {
+        /// Share of the reference's magnitude.
+        relative: f64,
+        /// Absolute distance.
+        absolute: f64,
+    },
+}
+
+/// One dimension of one buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AxisPosition {
+    /// Index into [`Problem::buffers`].
+    pub buffer: usize,
+    /// Index into [`Buffer::shape`].
+    pub dimension: usize,
+}
+
+/// A dimension along which the problem is symmetric: permuting the indices
+/// jointly in all its positions turns inputs and right outputs into inputs
+/// and right outputs of the same problem, exactly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Name (`m`).
+    pub name: String,
+    /// Where it occurs.
+    pub of: Vec<AxisPosition>,
+}
+
+/// Which run of a kernel ranks it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ranking {
+    /// The second call, with what the first left in the caches.
+    #[default]
+    Warm,
+    /// The first call.
+    Cold,
+}
+
+/// The least any kernel must do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// Multiply-accumulate steps.
+    pub macs: u64,
+    /// Bytes that must be moved: each input and each output once.
+    pub bytes: u64,
+}
+
+/// A problem, complete.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Name with its group (`GROUP/gemm-512x512x512`).
+    pub name: String,
+    /// Names of the targets that its kernels are written for, the customary one first; all
+    /// of one family.
+    pub targets: Vec<String>,
+    /// What it computes, in a sentence.
+    pub description: String,
+    /// The function a kernel defines.
+    pub entry: String,
+    /// The whole signature, without a brace or semicolon.
+    pub signature: String,
+    /// Arguments in order.
+    pub buffers: Vec<Buffer>,
+    /// Tests.
+    pub input_sets: Vec<InputSet>,
+    /// How outputs are compared.
+    pub tolerance: Tolerance,
+    /// Symmetries, from which fresh inputs with known answers can be made.
+    pub axes: Vec<Axis>,
+    /// The least any kernel must do.
+    pub work: Work,
+    /// Which run ranks.
+    pub ranking: Ranking,
+    /// Preprocessor definitions for every build of a kernel or the reference.
+    pub macros: BTreeMap<String, String>,
+    /// Source of the reference: plain C with the same signature.
+    pub reference: String,
+    /// Known kernels, by the stem of their file (`baseline`, `expert`).
+    pub kernels: BTreeMap<String, String>,
+    /// Hash of everything above.
+    pub content_hash: ContentHash,
+    /// Hash of all but the kernels: what decides whether an answer is right.
+    pub oracle_hash: ContentHash,
+}
+
+impl Problem {
+    /// Returns a known kernel.
+    ///
+    /// # Errors
+    /// [`CatalogError::Unknown`] with the names there are.
+    pub fn kernel(&self, name: &str) -> Result<&str, CatalogError> {
+        self.kernels
+            .get(name)
+            .map(String::as_str)
+            .ok_or_else(|| CatalogError::unknown("kernel", name, self.kernels.keys().cloned()))
+    }
+
+    /// Returns a buffer by name.
+    #[must_use]
+    pub fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.buffers.iter().find(|buffer| buffer.name == name)
+    }
+}

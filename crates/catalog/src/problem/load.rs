@@ -1,0 +1,204 @@
+//! Problems from their files, and what is wrong with those.
+
+use super::checks::{
+    check_buffers, check_input_sets, check_macros, check_signature, check_tolerance, check_work,
+};
+use super::signature::contradiction;
+use super::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Tolerance, Work};
+use crate::error::CatalogError;
+use crate::toml_text::Source;
+use crate::tree::Tree;
+use autocomp_core::ContentHasher;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// Endings of files beside a problem's kernels.
+const NO_KERNELS: [&str; 3] = ["toml", "md", "h"];
+
+/// `problem.toml` as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProblemFile {
+    #[serde(alias = "targets")]
+    target: OneOrMore,
+    description: String,
+    pub(super) entry: Spanned<String>,
+    pub(super) signature: Spanned<String>,
+    #[serde(default)]
+    ranking: Ranking,
+    tolerance: Spanned<Tolerance>,
+    work: Spanned<Work>,
+    #[serde(default)]
+    macros: BTreeMap<String, Spanned<String>>,
+    buffer: Vec<Spanned<Buffer>>,
+    #[serde(default)]
+    axis: Vec<AxisFile>,
+    input_set: Vec<Spanned<InputSet>>,
+}
+
+/// One name, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AxisFile {
+    name: String,
+    of: Vec<Spanned<String>>,
+}
+
+/// Makes a problem of its files, all templates already rendered.
+///
+/// # Errors
+/// If a file is missing or says something impossible; the error names the place.
+pub(crate) fn load(
+    tree: &Tree,
+    name: &str,
+    texts: &BTreeMap<String, String>,
+) -> Result<Problem, CatalogError> {
+    let text = |file: &str, remedy: &str| {
+        texts.get(file).ok_or_else(|| CatalogError::Missing {
+            folder: tree.folder(),
+            file: file.to_owned(),
+            remedy: remedy.to_owned(),
+        })
+    };
+    let path = tree.display("problem.toml");
+    let source = Source {
+        path: &path,
+        text: text("problem.toml", "describe the problem in it")?,
+    };
+    let file: ProblemFile = source.parse()?;
+    let reference = text(
+        "reference.c",
+        "add a plain C function with the kernel's signature: the oracle",
+    )?
+    .clone();
+    check_signature(source, &file)?;
+    check_buffers(source, &file.buffer)?;
+    let buffers: Vec<Buffer> = file
+        .buffer
+        .iter()
+        .map(|buffer| buffer.get_ref().clone())
+        .collect();
+    check_input_sets(source, &file.input_set, &buffers)?;
+    let axes = axes(source, file.axis, &buffers)?;
+    let (signature, entry) = (file.signature.get_ref(), file.entry.get_ref());
+    if let Some(message) = contradiction(signature, entry, &buffers) {
+        return Err(source.error(
+            file.signature.span(),
+            message,
+            "give each `[[buffer]]` the name, type and extents of its parameter, in the same order",
+        ));
+    }
+    check_work(source, &file.work, &buffers)?;
+    check_tolerance(source, &file.tolerance)?;
+    check_macros(source, &file.macros)?;
+    let kernels: BTreeMap<String, String> = texts
+        .iter()
+        .filter_map(|(path, text)| {
+            let (stem, ending) = path.rsplit_once('.')?;
+            let is_kernel =
+                stem != "reference" && !stem.contains('/') && !NO_KERNELS.contains(&ending);
+            is_kernel.then(|| (stem.to_owned(), text.clone()))
+        })
+        .collect();
+
+    let mut oracle = ContentHasher::new("problem-oracle");
+    for part in [name, source.text, &reference] {
+        oracle.update(part.as_bytes());
+    }
+    let oracle_hash = oracle.finish();
+    let mut content = ContentHasher::new("problem");
+    content.update(name.as_bytes());
+    for (path, text) in texts {
+        content.update(path.as_bytes());
+        content.update(text.as_bytes());
+    }
+    Ok(Problem {
+        name: name.to_owned(),
+        targets: match file.target {
+            OneOrMore::One(name) => vec![name],
+            OneOrMore::More(names) => names,
+        },
+        description: file.description,
+        entry: file.entry.into_inner(),
+        signature: file.signature.into_inner().trim().to_owned(),
+        buffers,
+        input_sets: file
+            .input_set
+            .into_iter()
+            .map(Spanned::into_inner)
+            .collect(),
+        tolerance: file.tolerance.into_inner(),
+        axes,
+        work: file.work.into_inner(),
+        ranking: file.ranking,
+        macros: file
+            .macros
+            .into_iter()
+            .map(|(name, value)| (name, value.into_inner()))
+            .collect(),
+        reference,
+        kernels,
+        content_hash: content.finish(),
+        oracle_hash,
+    })
+}
+
+fn axes(
+    source: Source<'_>,
+    files: Vec<AxisFile>,
+    buffers: &[Buffer],
+) -> Result<Vec<Axis>, CatalogError> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for file in files {
+        let mut of = Vec::new();
+        let mut extent = None;
+        for position in &file.of {
+            let text = position.get_ref();
+            let found = text.split_once('.').and_then(|(name, dimension)| {
+                let buffer = buffers.iter().position(|buffer| buffer.name == name)?;
+                let dimension: usize = dimension.parse().ok()?;
+                let here = *buffers[buffer].shape.get(dimension)?;
+                Some((AxisPosition { buffer, dimension }, here))
+            });
+            let Some((found, here)) = found else {
+                return Err(source.error(
+                    position.span(),
+                    format!("`{text}` is no dimension of a buffer"),
+                    "write a buffer and the index of one of its dimensions, as in `A.0`",
+                ));
+            };
+            let is_taken = |axis: &Axis| axis.of.contains(&found);
+            if of.contains(&found) || axes.iter().any(is_taken) {
+                return Err(source.error(
+                    position.span(),
+                    format!("`{text}` is in an axis already"),
+                    "an index runs over a dimension once: keep one of the two",
+                ));
+            }
+            if *extent.get_or_insert(here) != here {
+                return Err(source.error(
+                    position.span(),
+                    format!(
+                        "the axis `{}` has {here} indices here and another number elsewhere",
+                        file.name
+                    ),
+                    "an axis joins dimensions of the same extent",
+                ));
+            }
+            of.push(found);
+        }
+        axes.push(Axis {
+            name: file.name,
+            of,
+        });
+    }
+    Ok(axes)
+}

@@ -1,0 +1,382 @@
+//! A target: one accelerator configuration that kernels are written for.
+
+use crate::error::CatalogError;
+use crate::isa::{self, IsaSection};
+use crate::problem::Work;
+use crate::toml_text::{Source, parse_file};
+use crate::tree::Tree;
+use autocomp_core::{ContentHash, ContentHasher, Cost, MenuItem, Unit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// Upper bounds of the machine, for the physical floor of a kernel's cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Roofline {
+    /// Multiply-accumulate steps per unit of cost at peak.
+    pub peak_macs: f64,
+    /// Bytes per unit of cost, in both directions together, at peak.
+    pub bytes: f64,
+    /// The unit.
+    pub unit: Unit,
+}
+
+impl Roofline {
+    /// Returns what `work` costs at least.
+    #[must_use]
+    pub fn floor(&self, work: &Work) -> Cost {
+        let compute = work.macs as f64 / self.peak_macs;
+        let traffic = work.bytes as f64 / self.bytes;
+        Cost {
+            value: compute.max(traffic).ceil() as u64,
+            unit: self.unit,
+            spread_ppm: 0,
+        }
+    }
+}
+
+/// A roofline as written, by its unit.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+enum RooflineFile {
+    Cycles {
+        peak_macs_per_cycle: f64,
+        bytes_per_cycle: f64,
+    },
+    Nanoseconds {
+        peak_macs_per_ns: f64,
+        bytes_per_ns: f64,
+    },
+}
+
+/// What plans and code must keep to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// Rules for both.
+    pub general: Vec<String>,
+    /// Rules for plans.
+    pub plan: Vec<String>,
+    /// Rules for code.
+    pub code: Vec<String>,
+}
+
+/// A small before/after pair that shows one menu item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Name: its folder.
+    pub name: String,
+    /// The [`MenuItem::id`] it shows.
+    pub menu_item: String,
+    /// What changes and why it pays.
+    pub text: String,
+    /// Code before.
+    pub before: String,
+    /// Code after.
+    pub after: String,
+}
+
+/// A target, complete.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Name : its folder.
+    pub name: String,
+    /// The kind of target, which decides who evaluates its kernels.
+    pub family: String,
+    /// Language of kernels (`c`).
+    pub language: String,
+    /// What it is, in a sentence.
+    pub description: String,
+    /// Machine parameter files by name, as TOML text.
+    pub machines: BTreeMap<String, String>,
+    /// The machine to measure on unless another is asked for.
+    pub default_machine: String,
+    /// What a kernel writer must know, as Markdown.
+    pub architecture: String,
+    /// The ISA reference.
+    pub isa: Vec<IsaSection>,
+    /// Optimizations a plan may choose; has [`MenuItem::OTHER`].
+    pub menu: Vec<MenuItem>,
+    /// What plans and code must keep to.
+    pub rules: Rules,
+    /// Worked examples.
+    pub examples: Vec<Example>,
+    /// Prompt templates that override the built-in ones, by file name.
+    pub templates: BTreeMap<String, String>,
+    /// Runtime files by name: headers, start code, linker script.
+    pub runtime: BTreeMap<String, Vec<u8>>,
+    /// Upper bounds of the machine; none where they are measured.
+    pub roofline: Option<Roofline>,
+    /// Hash of everything above.
+    pub content_hash: ContentHash,
+    /// Hash of the runtime files: what a build depends on.
+    pub runtime_hash: ContentHash,
+}
+
+impl Target {
+    /// Returns the parameters of a machine as TOML text; of the default
+    /// machine if `name` is none.
+    ///
+    /// # Errors
+    /// [`CatalogError::Unknown`] with the names there are.
+    pub fn machine(&self, name: Option<&str>) -> Result<&str, CatalogError> {
+        let name = name.unwrap_or(&self.default_machine);
+        self.machines
+            .get(name)
+            .map(String::as_str)
+            .ok_or_else(|| CatalogError::unknown("machine", name, self.machines.keys().cloned()))
+    }
+
+    /// Returns the sections of the ISA reference that a kernel with this
+    /// source needs: those that explain a name in it, and those for all.
+    #[must_use]
+    pub fn isa_for(&self, source: &str) -> Vec<&IsaSection> {
+        let identifiers = isa::identifiers(source);
+        self.isa
+            .iter()
+            .filter(|section| section.concerns(&identifiers))
+            .collect()
+    }
+}
+
+/// `target.toml` as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TargetFile {
+    name: Spanned<String>,
+    family: String,
+    language: String,
+    description: String,
+    /// A target whose files stand in for those this folder lacks.
+    /// Description, machines and examples are never taken from there.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read by the catalog before the folders are laid over each other"
+    )]
+    inherits: Option<String>,
+    default_machine: Spanned<String>,
+    #[serde(default)]
+    roofline: Option<Spanned<RooflineFile>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MenuFile {
+    item: Vec<Spanned<MenuItem>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExampleFile {
+    menu_item: Spanned<String>,
+    text: String,
+}
+
+/// Makes the target `name` of its files.
+///
+/// # Errors
+/// If a file is missing or says something impossible; the error names the place.
+pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
+    let path = tree.display("target.toml");
+    let source = Source {
+        path: &path,
+        text: tree.text("target.toml", "describe the target in it")?,
+    };
+    let file: TargetFile = source.parse()?;
+    if file.name.get_ref() != name {
+        return Err(source.error(
+            file.name.span(),
+            format!(
+                "the target is called `{}` and its folder `{name}`",
+                file.name.get_ref()
+            ),
+            "give both the same name",
+        ));
+    }
+    let roofline = file
+        .roofline
+        .map(|written| roofline(source, &written))
+        .transpose()?;
+    let menu = menu(tree)?;
+    let mut runtime = BTreeMap::new();
+    let mut machines = BTreeMap::new();
+    let mut templates = BTreeMap::new();
+    let mut content = ContentHasher::new("target");
+    let mut build = ContentHasher::new("target-runtime");
+    content.update(name.as_bytes());
+    for (path, data) in tree.iter() {
+        content.update(path.as_bytes());
+        content.update(data);
+        if let Some(file) = path.strip_prefix("runtime/") {
+            build.update(file.as_bytes());
+            build.update(data);
+            runtime.insert(file.to_owned(), data.to_vec());
+        }
+        if let Some(template) = path.strip_prefix("templates/") {
+            templates.insert(template.to_owned(), tree.utf8(path, data)?.to_owned());
+        }
+        if let Some(machine) = path
+            .strip_prefix("machines/")
+            .and_then(|file| file.strip_suffix(".toml"))
+        {
+            machines.insert(machine.to_owned(), tree.utf8(path, data)?.to_owned());
+        }
+    }
+    let default_machine = file.default_machine.get_ref();
+    if !machines.contains_key(default_machine) {
+        let known: Vec<&str> = machines.keys().map(String::as_str).collect();
+        return Err(source.error(
+            file.default_machine.span(),
+            format!("there is no machines/{default_machine}.toml"),
+            match known.as_slice() {
+                [] => "describe a machine in that file; machines are not inherited".to_owned(),
+                known => format!("name a machine that there is: {}", known.join(", ")),
+            },
+        ));
+    }
+    tree.text("isa.md", "write the ISA reference in it, in sections")?;
+    let mut isa: Vec<IsaSection> = Vec::new();
+    for (path, data) in tree.iter() {
+        // A target that inherits may add sections in files of its own.
+        if path.starts_with("isa") && path.ends_with(".md") && !path.contains('/') {
+            let display = tree.display(path);
+            let source = Source {
+                path: &display,
+                text: tree.utf8(path, data)?,
+            };
+            isa::sections(source, &mut isa)?;
+        }
+    }
+    Ok(Target {
+        name: name.to_owned(),
+        family: file.family,
+        language: file.language,
+        description: file.description,
+        machines,
+        default_machine: file.default_machine.into_inner(),
+        architecture: tree
+            .text(
+                "architecture.md",
+                "write in it what a kernel writer must know",
+            )?
+            .to_owned(),
+        isa,
+        rules: parse_file(
+            tree,
+            "rules.toml",
+            "list `general`, `plan` and `code` rules in it",
+        )?,
+        examples: examples(tree, &menu)?,
+        menu,
+        templates,
+        runtime,
+        roofline,
+        content_hash: content.finish(),
+        runtime_hash: build.finish(),
+    })
+}
+
+/// Returns the bounds that work is divided by.
+fn roofline(source: Source<'_>, written: &Spanned<RooflineFile>) -> Result<Roofline, CatalogError> {
+    let (peak_macs, bytes, unit, per) = match *written.get_ref() {
+        RooflineFile::Cycles {
+            peak_macs_per_cycle,
+            bytes_per_cycle,
+        } => (peak_macs_per_cycle, bytes_per_cycle, Unit::Cycles, "cycle"),
+        RooflineFile::Nanoseconds {
+            peak_macs_per_ns,
+            bytes_per_ns,
+        } => (peak_macs_per_ns, bytes_per_ns, Unit::Nanoseconds, "ns"),
+    };
+    for (name, value) in [("peak_macs", peak_macs), ("bytes", bytes)] {
+        if !(value.is_finite() && 0.0 < value) {
+            return Err(source.error(
+                written.span(),
+                format!("`roofline.{name}_per_{per}` is {value}"),
+                "give what the machine can do at most, more than 0",
+            ));
+        }
+    }
+    Ok(Roofline {
+        peak_macs,
+        bytes,
+        unit,
+    })
+}
+
+fn menu(tree: &Tree) -> Result<Vec<MenuItem>, CatalogError> {
+    let path = tree.display("menu.toml");
+    let source = Source {
+        path: &path,
+        text: tree.text("menu.toml", "list the optimizations in it")?,
+    };
+    let file: MenuFile = source.parse()?;
+    for (idx, item) in file.item.iter().enumerate() {
+        let id = &item.get_ref().id;
+        let is_kebab = !id.is_empty()
+            && id
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        if !is_kebab
+            || file.item[..idx]
+                .iter()
+                .any(|other| &other.get_ref().id == id)
+        {
+            return Err(source.error(
+                item.span(),
+                format!("the identifier `{id}` is used before or not kebab-case"),
+                "give every item an identifier of its own, as in `double-buffer`",
+            ));
+        }
+    }
+    let menu: Vec<MenuItem> = file.item.into_iter().map(Spanned::into_inner).collect();
+    if !menu.iter().any(|item| item.id == MenuItem::OTHER) {
+        return Err(source.error(
+            0..0,
+            "the menu has no escape item",
+            "add an `[[item]]` with `id = \"other\"`",
+        ));
+    }
+    Ok(menu)
+}
+
+fn examples(tree: &Tree, menu: &[MenuItem]) -> Result<Vec<Example>, CatalogError> {
+    let mut examples = Vec::new();
+    for folder in tree.folders_with("example.toml") {
+        let Some(name) = folder.strip_prefix("examples/") else {
+            continue;
+        };
+        let path = format!("{folder}/example.toml");
+        let display = tree.display(&path);
+        let source = Source {
+            path: &display,
+            text: tree.text(&path, "describe the example in it")?,
+        };
+        let file: ExampleFile = source.parse()?;
+        if !menu.iter().any(|item| &item.id == file.menu_item.get_ref()) {
+            return Err(source.error(
+                file.menu_item.span(),
+                format!("the menu has no item `{}`", file.menu_item.get_ref()),
+                "name an item of menu.toml",
+            ));
+        }
+        let part = |stem: &str| {
+            let prefix = format!("{folder}/{stem}.");
+            let found = tree.iter().find(|(path, _)| path.starts_with(&prefix));
+            let path = found.map_or_else(|| prefix.clone() + "*", |(path, _)| path.to_owned());
+            tree.text(
+                &path,
+                "an example has code before and after, such as before.c and after.c",
+            )
+        };
+        examples.push(Example {
+            name: name.to_owned(),
+            before: part("before")?.to_owned(),
+            after: part("after")?.to_owned(),
+            menu_item: file.menu_item.into_inner(),
+            text: file.text,
+        });
+    }
+    Ok(examples)
+}

@@ -1,0 +1,137 @@
+//! Every built-in folder loads, and says what it must.
+
+use autocomp_catalog::{Buffer, Catalog, DataType, Role};
+use autocomp_core::MenuItem;
+
+fn catalog() -> Catalog {
+    Catalog::built_in().expect("the built-in folders are sound")
+}
+
+#[test]
+fn every_built_in_target_loads() {
+    let catalog = catalog();
+    let names: Vec<&str> = catalog.target_names().collect();
+    assert!(names.contains(&"gemmini-int8-16"), "{names:?}");
+    for name in names {
+        let target = catalog
+            .target(name)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert!(target.menu.iter().any(|item| item.id == MenuItem::OTHER));
+        for file in [
+            "gemmini.h",
+            "gemmini_params.h",
+            "start.S",
+            "link.ld",
+            "runtime.c",
+        ] {
+            assert!(target.runtime.contains_key(file), "{name} has no {file}");
+        }
+    }
+}
+
+#[test]
+fn every_built_in_problem_loads_with_a_baseline() {
+    let catalog = catalog();
+    let mut seen = 0;
+    for name in catalog.problem_names() {
+        let problem = catalog
+            .problem(name)
+            .unwrap_or_else(|error| panic!("{error}"));
+        for (kernel, source) in problem
+            .kernels
+            .iter()
+            .chain([(&"reference".to_owned(), &problem.reference)])
+        {
+            let head = format!("{} {{", problem.signature);
+            assert!(
+                source.contains(&head),
+                "{name}/{kernel} does not define `{}`",
+                problem.signature
+            );
+            assert!(
+                !source.contains("{{") && !source.contains("#include"),
+                "{name}/{kernel}"
+            );
+        }
+        assert!(
+            problem.kernels.contains_key("baseline"),
+            "{name} has no baseline"
+        );
+        seen += 1;
+    }
+    assert!(6 <= seen);
+}
+
+#[test]
+fn every_built_in_suite_names_kernels_that_exist() {
+    let catalog = catalog();
+    for name in catalog.suite_names() {
+        let suite = catalog
+            .suite(name)
+            .unwrap_or_else(|error| panic!("{error}"));
+        for problem in &suite.problems {
+            let problem = catalog
+                .problem(problem)
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert!(
+                suite
+                    .kernels
+                    .iter()
+                    .any(|kernel| problem.kernels.contains_key(kernel))
+            );
+        }
+    }
+}
+
+#[test]
+fn the_least_traffic_of_a_problem_is_that_of_its_buffers() {
+    let catalog = catalog();
+    for name in catalog.problem_names() {
+        let problem = catalog
+            .problem(name)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let least: u64 = problem.buffers.iter().map(Buffer::least_bytes).sum();
+        assert_eq!(problem.work.bytes, least, "{name}");
+    }
+}
+
+#[test]
+fn a_member_of_a_family_has_its_own_numbers() {
+    let problem = catalog()
+        .problem("gemmini/gemm-12544x64x256")
+        .expect("a paper shape");
+    assert_eq!(problem.targets, ["gemmini-int8-16"]);
+    assert_eq!(problem.work.macs, 12544 * 64 * 256);
+    let shapes: Vec<(&str, &[u64], Role)> = problem
+        .buffers
+        .iter()
+        .map(|buffer| (buffer.name.as_str(), buffer.shape.as_slice(), buffer.role))
+        .collect();
+    assert_eq!(
+        shapes,
+        [
+            ("A", &[12544, 256][..], Role::Input),
+            ("B", &[256, 64][..], Role::Input),
+            ("C", &[12544, 64][..], Role::Output),
+        ]
+    );
+    assert!(
+        problem
+            .buffers
+            .iter()
+            .all(|buffer| buffer.dtype == DataType::Int8)
+    );
+    assert_eq!(problem.axes.len(), 3);
+}
+
+#[test]
+fn names_nobody_knows_are_answered_with_the_nearest() {
+    let error = catalog()
+        .problem("gemmini/gemm-512x512x521")
+        .expect_err("no such shape");
+    let text = error.to_string();
+    assert!(
+        text.contains("did you mean `gemmini/gemm-512x512x512`?"),
+        "{text}"
+    );
+}

@@ -1,0 +1,291 @@
+//! What is said about descriptions, targets, suites and templates that are broken.
+
+use super::{KERNEL, PROBLEM, load, write};
+use autocomp_catalog::Catalog;
+use tempfile::TempDir;
+
+/// Loads the sample problem with one piece of its description replaced.
+fn error_with(from: &str, to: &str) -> String {
+    assert!(PROBLEM.contains(from), "{from}");
+    let changed = PROBLEM.replacen(from, to, 1);
+    load(&[
+        ("problem.toml", &changed),
+        ("reference.c", KERNEL),
+        ("baseline.c", KERNEL),
+    ])
+    .expect_err("the description is broken")
+}
+
+#[test]
+fn what_is_said_about_broken_descriptions() {
+    let cases = [
+        ("syntax", error_with("work = {", "work = = {")),
+        ("unknown field", error_with("description", "desription")),
+        (
+            "missing field",
+            error_with("tolerance = { kind = \"exact\" }\n", ""),
+        ),
+        ("wrong type", error_with("macs = 256", "macs = \"many\"")),
+        (
+            "unknown variant",
+            error_with("role = \"input\"", "role = \"inptu\""),
+        ),
+        (
+            "entry is no name",
+            error_with("\"solution\"", "\"solution()\""),
+        ),
+        (
+            "signature without entry",
+            error_with("void solution", "void kernel"),
+        ),
+        (
+            "another order than the buffers",
+            error_with(
+                "int8_t A[16][16], int8_t C[16][16]",
+                "int8_t C[16][16], int8_t A[16][16]",
+            ),
+        ),
+        (
+            "other extents than the buffer",
+            error_with("C[16][16]", "C[16][32]"),
+        ),
+        (
+            "more bytes than there are",
+            error_with("bytes = 512", "bytes = 513"),
+        ),
+        ("no bytes", error_with("bytes = 512", "bytes = 0")),
+        (
+            "more multiplications than can be counted",
+            error_with("macs = 256", "macs = 9007199254740993"),
+        ),
+        (
+            "no results",
+            error_with("role = \"output\"", "role = \"input\""),
+        ),
+        (
+            "tolerance that admits everything",
+            error_with(
+                "kind = \"exact\"",
+                "kind = \"close\", relative = inf, absolute = 0.0",
+            ),
+        ),
+        (
+            "tolerance below zero",
+            error_with(
+                "kind = \"exact\"",
+                "kind = \"close\", relative = 0.0, absolute = -1.0",
+            ),
+        ),
+        (
+            "macro that is no name",
+            error_with("work = {", "macros = { \"N M\" = \"1\" }\nwork = {"),
+        ),
+        (
+            "buffer that is no name",
+            error_with("name = \"A\"", "name = \"A x\""),
+        ),
+        (
+            "input set without a name",
+            error_with("name = \"random\"", "name = \"\""),
+        ),
+        (
+            "two buffers of one name",
+            error_with("name = \"C\"", "name = \"A\""),
+        ),
+        (
+            "no elements",
+            error_with("shape = [16, 16]", "shape = [16, 0]"),
+        ),
+        (
+            "too large",
+            error_with("shape = [16, 16]", "shape = [65536, 65536, 65536]"),
+        ),
+        ("axis of no dimension", error_with("\"C.0\"", "\"C.2\"")),
+        (
+            "dimension that an axis has twice",
+            error_with("\"C.0\"", "\"C.0\", \"A.0\""),
+        ),
+        (
+            "axis of two extents",
+            error_with(
+                "shape = [16, 16]\nrole = \"input\"",
+                "shape = [8, 16]\nrole = \"input\"",
+            ),
+        ),
+        ("buffer not filled", error_with("fill.A", "fill.C")),
+        ("empty distribution", error_with("low = -60", "low = 61")),
+        (
+            "distribution without an end",
+            error_with(
+                "\"uniform\", low = -60, high = 60",
+                "\"real\", low = 0.5, high = inf",
+            ),
+        ),
+        (
+            "unknown target",
+            error_with("gemmini-int8-16", "gemmini-int8-61"),
+        ),
+    ];
+    let text: String = cases
+        .iter()
+        .map(|(name, error)| format!("== {name}\n{error}\n\n"))
+        .collect();
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_is_said_about_broken_targets() {
+    const TARGET: &str = "name = \"mine\"\nfamily = \"gemmini\"\nlanguage = \"c\"\ndescription = \"d\"\n\
+        inherits = \"gemmini-int8-16\"\ndefault_machine = \"m\"\n\
+        roofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n";
+    let load = |text: &str, machine: &str| {
+        let root = TempDir::new().expect("a temporary folder");
+        let files = [
+            ("mine/target.toml", text),
+            ("mine/architecture.md", "# Mine\n"),
+            (machine, "x = 1\n"),
+        ];
+        write(root.path(), &files);
+        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        let said = catalog.add_folder(&root.path().join("mine"));
+        let said = said.and_then(|_| catalog.target("mine"));
+        let prefix = format!("{}/", root.path().display());
+        said.map_err(|error| error.to_string().replace(&prefix, ""))
+    };
+    load(TARGET, "mine/machines/m.toml").expect("a sound target");
+    let mut text = String::new();
+    for (from, to, machine) in [
+        (
+            "inherits = \"gemmini-int8-16\"",
+            "inherits = \"gemini\"",
+            "m.toml",
+        ),
+        (
+            "inherits = \"gemmini-int8-16\"",
+            "inherits = \"gemmini-int8-32\"",
+            "m.toml",
+        ),
+        (
+            "inherits = \"gemmini-int8-16\"",
+            "inherits = \"mine\"",
+            "m.toml",
+        ),
+        ("16.0", "0.0", "m.toml"),
+        ("8.0", "nan", "m.toml"),
+        ("\"m\"", "\"n\"", "m.toml"),
+        ("\"m\"", "\"n\"", "m.txt"),
+    ] {
+        let machine = format!("mine/machines/{machine}");
+        let error = load(&TARGET.replace(from, to), &machine).expect_err("a broken target");
+        text += &format!("== {to} {machine}\n{error}\n\n");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_is_said_about_broken_suites() {
+    const SUITE: &str =
+        "description = \"d\"\nproblems = [\"one\"]\nkernels = [\"baseline\", \"fsm\"]\n";
+    let load = |text: &str| {
+        let root = TempDir::new().expect("a temporary folder");
+        let files = [
+            ("problems/one/problem.toml", PROBLEM),
+            ("problems/one/reference.c", KERNEL),
+            ("suites/mine.toml", text),
+        ];
+        write(root.path(), &files);
+        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        let said = catalog.add_folder(root.path());
+        let said = said.and_then(|_| catalog.suite("mine"));
+        let prefix = format!("{}/", root.path().display());
+        said.map_err(|error| error.to_string().replace(&prefix, ""))
+    };
+    load(SUITE).expect("a sound suite");
+    let mut text = String::new();
+    for (from, to) in [
+        ("[\"one\"]", "[]"),
+        ("[\"one\"]", "[\"one\", \"one\"]"),
+        ("[\"one\"]", "[\"gemm-512x512x51\"]"),
+        ("[\"one\"]", "\"one\""),
+        ("fsm", "baseline"),
+        ("kernels", "kernel"),
+    ] {
+        let error = load(&SUITE.replace(from, to)).expect_err("a broken suite");
+        text += &format!("== {to}\n{error}\n\n");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_is_said_about_missing_files_and_broken_templates() {
+    let family = "name = \"double-{{ N }}\"\n[[instance]]\nN = 16\n";
+    let cases = [
+        ("no reference", load(&[("problem.toml", PROBLEM)])),
+        (
+            "name without a number",
+            load(&[
+                ("problem.toml", PROBLEM),
+                ("family.toml", "name = \"d-{{ M }}\"\n[[instance]]\nN = 1\n"),
+            ]),
+        ),
+        (
+            "no instances",
+            load(&[
+                ("problem.toml", PROBLEM),
+                ("family.toml", "name = \"d\"\ninstance = []\n"),
+            ]),
+        ),
+        (
+            "number not given",
+            load(&[
+                ("problem.toml", PROBLEM),
+                ("family.toml", family),
+                ("reference.c", "// for\n  int n = {{ M }};\n"),
+            ]),
+        ),
+        (
+            "no template",
+            load(&[
+                ("problem.toml", PROBLEM),
+                ("family.toml", family),
+                ("reference.c", "{% if %}"),
+            ]),
+        ),
+    ];
+    let text: String = cases
+        .into_iter()
+        .map(|(name, result)| {
+            let error = result
+                .err()
+                .unwrap_or_else(|| panic!("{name} was accepted"));
+            format!("== {name}\n{error}\n\n")
+        })
+        .collect();
+    insta::assert_snapshot!(text);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 64,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
+    #[test]
+    fn no_description_however_broken_panics(
+        at in 0..PROBLEM.len(),
+        length in 0..40usize,
+        with in "[\\PC\n\t]{0,12}",
+    ) {
+        let end = (at + length).min(PROBLEM.len());
+        let changed = format!("{}{with}{}", &PROBLEM[..at], &PROBLEM[end..]);
+        let family = "name = \"d-{{ N }}\"\n[[instance]]\nN = 1\n";
+        let plain = [("problem.toml", changed.as_str()), ("reference.c", KERNEL)];
+        let template = [("problem.toml", changed.as_str()), ("reference.c", KERNEL), ("family.toml", family)];
+        for result in [load(&plain), load(&template)] {
+            if let Err(text) = result {
+                proptest::prop_assert!(text.contains("help: "), "{}", text);
+            }
+        }
+    }
+}

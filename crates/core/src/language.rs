@@ -1,0 +1,40 @@
+//! What the neutral parts must know about a language of kernels.
+
+use std::fmt;
+
+/// A language that kernels are written in.
+///
+/// Everything here is given hostile text and must not panic.
+pub trait Language: fmt::Debug + Send + Sync {
+    /// Returns the name in `target.toml` (`c`).
+    fn id(&self) -> &'static str;
+
+    /// Returns the name as people write it (`C`).
+    fn name(&self) -> &'static str;
+
+    /// Returns the ending of its files, without a dot (`c`).
+    fn extension(&self) -> &'static str;
+
+    /// Returns why `source` cannot be a whole kernel that defines `entry`; none
+    /// if it may be one. Nothing depends on it for safety.
+    fn flaw(&self, source: &str, entry: &str) -> Option<Flaw>;
+
+    /// Returns the marks that comments begin with (`//`).
+    fn comment_marks(&self) -> &'static [&'static str];
+
+    /// Returns whether a file that defines `entry` may begin with this line,
+    /// rather than prose about it.
+    fn may_begin(&self, line: &str, entry: &str) -> bool;
+
+    /// Returns whether a file may end with this line.
+    fn may_end(&self, line: &str) -> bool;
+}
+
+/// Why a text cannot be a whole kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// It does not define the entry.
+    NoEntry,
+    /// It defines the entry, but is cut off or its brackets do not match.
+    Incomplete,
+}

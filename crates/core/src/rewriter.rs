@@ -1,0 +1,64 @@
+//! Source transformations that need no model: the interface.
+
+use crate::menu::MenuItem;
+use std::fmt;
+
+/// Why a rewriter has nothing to offer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// The kernel is not understood; the text says where and why.
+    #[error("{0}")]
+    NotUnderstood(String),
+    /// No transformation applies, or not that many.
+    #[error("no transformation applies")]
+    Nothing,
+    /// The payload of a plan is not the rewriter's.
+    #[error("the plan's payload is not the rewriter's: {0}")]
+    Payload(String),
+}
+
+/// A plan of a rewriter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RewritePlan {
+    /// Identifier of the menu item.
+    pub menu_item: String,
+    /// The plan in words.
+    pub text: String,
+    /// The plan as JSON.
+    pub payload: String,
+}
+
+/// What a request for a plan says besides the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanChoice<'request> {
+    /// The menu.
+    pub menu: &'request [MenuItem],
+    /// Number of the iteration; another one ranks close proposals differently.
+    pub iteration: u32,
+    /// Place of the parent in the beam; later places choose more freely, since
+    /// one kernel may hold several.
+    pub place: u32,
+    /// Number of the plan for this parent: each gets another proposal.
+    pub plan: u32,
+}
+
+/// Proposes source transformations without any language model.
+///
+/// Replies depend on the request only. A draft may be wrong; the evaluator has
+/// the last word.
+pub trait Rewriter: fmt::Debug + Send + Sync {
+    /// Describes one transformation of the kernel.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood or there are not
+    /// that many transformations.
+    fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError>;
+
+    /// Carries out a plan; each draft of it may be another variant.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel or the payload is not understood, or
+    /// the plan has no such variant.
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError>;
+}

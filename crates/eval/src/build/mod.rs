@@ -1,8 +1,0 @@
-//! Compiling and linking kernels: sandboxed, and never twice.
-
-mod builder;
-mod compiler_output;
-mod tools;
-
-pub use builder::{Build, Builder, Loops, Program, Source};
-pub(crate) use tools::try_toolchain;

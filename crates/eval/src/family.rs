@@ -1,0 +1,148 @@
+//! What a kind of target must bring: the contract of families.
+//!
+//! A family owns everything that its targets need: how kernels are checked,
+//! built, run, timed and explained. Everything outside its folder sees it
+//! through these traits.
+
+use crate::evaluator::{EvalError, Evaluator};
+use crate::profile::Profiled;
+use crate::settings::EvaluatorSettings;
+use autocomp_catalog::{Problem, Target};
+use autocomp_core::{Cost, Language, Rewriter, Unit};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a family may use of the machine that the program runs on. Families
+/// read no environment themselves.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The private cache folder.
+    pub cache_folder: PathBuf,
+    /// A compiler that the user named.
+    pub compiler: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with, as [`Bench::compiler`]
+    /// gave it: no other one will do.
+    pub recorded_compiler: Option<String>,
+    /// Where tools that may be installed were carried to from another machine.
+    pub carried: Option<PathBuf>,
+    /// The value of `PATH`.
+    pub path: Option<OsString>,
+    /// Whether tools may be installed into the cache folder.
+    pub install: bool,
+}
+
+/// What a bench is opened for.
+pub struct Opening<'a> {
+    /// What must be computed.
+    pub problem: &'a Problem,
+    /// On what.
+    pub target: &'a Target,
+    /// Name of the machine of the target to measure on.
+    pub machine: &'a str,
+    /// How to evaluate.
+    pub settings: EvaluatorSettings,
+    /// The machine that the program runs on.
+    pub surroundings: &'a Surroundings,
+    /// Takes a line before anything that takes long or uses the network.
+    pub progress: &'a mut dyn FnMut(&str),
+}
+
+/// One kind of target.
+pub trait Family: Sync {
+    /// Returns the name in `target.toml` (`family = "…"`).
+    fn name(&self) -> &'static str;
+
+    /// Returns the languages that kernels may be written in.
+    fn languages(&self) -> &'static [&'static dyn Language];
+
+    /// Returns what its kernels cost.
+    fn unit(&self) -> Unit;
+
+    /// Checks what the schema of targets leaves to families: machine files.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] with the file and the remedy.
+    fn check_target(&self, target: &Target) -> Result<(), EvalError>;
+
+    /// Returns which of the targets that a problem names is the one to take on
+    /// this machine unless the user names another.
+    fn preferred<'t>(&self, targets: &'t [String]) -> Option<&'t str> {
+        targets.first().map(String::as_str)
+    }
+
+    /// Opens a bench: finds or installs tools, reads the machine.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if the environment does not allow it or a file of
+    /// target or problem is unusable.
+    fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError>;
+
+    /// Returns the proposer that needs no model, if there is one for `target`.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the machine's file is unusable.
+    fn rewriter(
+        &self,
+        target: &Target,
+        machine: &str,
+    ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
+        let _ = (target, machine);
+        Ok(None)
+    }
+
+    /// Returns what a user should know of this machine: what of the family
+    /// works here and what does not.
+    fn examine(&self, surroundings: &Surroundings) -> Vec<Finding> {
+        let _ = surroundings;
+        Vec::new()
+    }
+
+    /// Returns the problem whose baseline shows that evaluation works here.
+    fn probe(&self) -> &'static str;
+}
+
+/// One thing found on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at (`default target`).
+    pub name: &'static str,
+    /// Whether it is as the family needs it.
+    pub ok: bool,
+    /// What was found.
+    pub detail: String,
+    /// What the user can do, one line each.
+    pub remedies: Vec<String>,
+}
+
+/// One family opened for one problem on one machine.
+///
+/// Threads may share it, and processes its cache folder. What can only be
+/// measured alone (a device) is the bench's own affair: it takes a lease that
+/// other threads and processes respect, while builds and tests go on.
+pub trait Bench: Evaluator {
+    /// Returns name and version of what compiles.
+    fn compiler(&self) -> &str;
+
+    /// Returns the program that compiles, if there is one.
+    fn compiler_program(&self) -> Option<&Path>;
+
+    /// Returns what measures (`sim NAME machine=… model=…`).
+    fn engine(&self) -> &str;
+
+    /// Returns the cost that no right kernel can be below.
+    fn floor(&self) -> Cost;
+
+    /// Computes the right answers of all input sets, unless that has been done
+    /// before. Evaluating does it too when it must.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference is broken.
+    fn prepare(&self) -> Result<(), EvalError>;
+
+    /// Evaluates a kernel and says where its cost goes.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError>;
+}

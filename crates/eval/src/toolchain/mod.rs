@@ -1,8 +1,0 @@
-//! The C compiler for RISC-V: finding it, installing it, its flags.
-
-mod compiler;
-mod discovery;
-mod installation;
-
-pub use compiler::{Family, Toolchain};
-pub use discovery::{ToolchainSearch, find_toolchain};

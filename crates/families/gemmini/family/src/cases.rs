@@ -1,0 +1,75 @@
+//! The cases of one kernel.
+
+use super::evaluator::GemminiEvaluator;
+use autocomp_catalog::InputSet;
+use autocomp_core::Seed;
+use autocomp_eval::EvalError;
+use autocomp_eval::inputs::Case;
+use std::sync::{Mutex, OnceLock};
+
+/// The cases of all input sets for one kernel. Those of fresh sets are its own;
+/// they are made by the thread that first wants them.
+pub(super) struct Cases<'a> {
+    evaluator: &'a GemminiEvaluator,
+    known: &'a [Case],
+    seed: Seed,
+    own: Vec<OnceLock<Case>>,
+    /// Held while a case is made.
+    making: Mutex<()>,
+}
+
+/// One of the cases.
+#[derive(Clone, Copy)]
+pub(super) struct CaseOf<'c> {
+    cases: &'c Cases<'c>,
+    idx: usize,
+}
+
+impl<'a> Cases<'a> {
+    /// `known` are the cases for all kernels, `seed` is what its own are made with.
+    pub(super) fn new(evaluator: &'a GemminiEvaluator, known: &'a [Case], seed: Seed) -> Self {
+        Self {
+            evaluator,
+            known,
+            seed,
+            own: known.iter().map(|_| OnceLock::new()).collect(),
+            making: Mutex::new(()),
+        }
+    }
+
+    /// Returns all of them in the order of the input sets.
+    pub(super) fn all(&self) -> Vec<CaseOf<'_>> {
+        let indices = 0..self.known.len();
+        indices.map(|idx| CaseOf { cases: self, idx }).collect()
+    }
+
+    fn make(&self, set: &InputSet, known: &Case) -> Result<Case, EvalError> {
+        let problem = &self.evaluator.problem;
+        if !problem.axes.is_empty() {
+            return Ok(known.permuted(problem, self.seed.derive(&set.name)));
+        }
+        let drawn = self.evaluator.oracle();
+        let drawn = drawn.cases(std::slice::from_ref(set), self.seed, false)?;
+        let case = drawn.into_iter().next();
+        case.ok_or_else(|| EvalError::Fault("no case drawn".into()))
+    }
+}
+
+impl<'c> CaseOf<'c> {
+    /// Returns the case.
+    pub(super) fn get(self) -> Result<&'c Case, EvalError> {
+        let Self { cases, idx } = self;
+        let set = &cases.evaluator.problem.input_sets[idx];
+        let (known, own) = (&cases.known[idx], &cases.own[idx]);
+        if !set.fresh {
+            return Ok(known);
+        }
+        let poisoned = |_| EvalError::Fault("making a case panicked".into());
+        let _guard = cases.making.lock().map_err(poisoned)?;
+        if own.get().is_none() {
+            // Nobody else sets it while the guard is held.
+            let _ = own.set(cases.make(set, known)?);
+        }
+        Ok(own.get().unwrap_or(known))
+    }
+}

@@ -1,0 +1,389 @@
+//! The cascade check, build, test, time for one problem.
+
+use super::cases::Cases;
+use super::engine::{ENGINE_HASH, Engine};
+use super::findings::{self, Kernel};
+use super::image::Image;
+use super::oracle::{Oracle, with_declaration};
+use super::timed_calls::Judged;
+use super::trial::Trial;
+use crate::profile::Profile;
+use autocomp_c::{check, doubts};
+use autocomp_catalog::{Problem, Roofline, Target};
+use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
+use autocomp_eval::ThreadCount;
+use autocomp_eval::Verdict;
+use autocomp_eval::inputs::Case;
+use autocomp_eval::timeline::Timeline;
+use autocomp_eval::{CachePart, FileStore};
+use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
+use autocomp_eval::{TierClock, nanos};
+use autocomp_riscv::Limits;
+use autocomp_toolchain::Toolchain;
+use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
+use std::path::Path;
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// Name of kernels in diagnostics.
+const KERNEL_FILE: &str = "kernel.c";
+
+/// Header of the target's runtime that every kernel sees.
+const HEADER: &str = "gemmini.h";
+
+/// Instructions that any kernel may take.
+const MIN_INSTRUCTIONS: u64 = 20_000_000;
+
+/// Instructions beyond that, per cycle of the physical floor. A kernel that
+/// computes on the core alone needs about 1500 and is told that it is too slow.
+const INSTRUCTIONS_PER_IDEAL_CYCLE: u64 = 200;
+
+/// Cycles that a kernel may take, per instruction that it may take.
+const CYCLES_PER_INSTRUCTION: u64 = 8;
+
+/// What profiling a kernel gives.
+#[derive(Clone, Debug)]
+pub enum Explained {
+    /// The kernel is right; this is where its cycles go.
+    Right {
+        /// Sums.
+        profile: Box<Profile>,
+        /// What happened when.
+        timeline: Timeline,
+    },
+    /// The kernel is not right, and there is nothing to profile.
+    Failed(Box<Evaluation>),
+}
+
+/// Evaluates kernels for one problem on the simulator of a Gemmini target.
+///
+/// Threads may share it, and processes its cache folder.
+#[derive(Debug)]
+pub struct GemminiEvaluator {
+    pub(super) problem: Problem,
+    pub(super) engine: Engine,
+    builder: Builder,
+    header: Option<&'static str>,
+    macros: Vec<(String, String)>,
+    evaluations: Option<FileStore>,
+    answers: FileStore,
+    cases: OnceLock<Vec<Case>>,
+    /// Held while right answers are computed.
+    computing: Mutex<()>,
+    pub(super) settings: EvaluatorSettings,
+    threads: ThreadCount,
+    /// Cycles that no kernel can be below.
+    pub(super) ideal: u64,
+    pub(super) roofline: Roofline,
+    base_key: ContentHash,
+}
+
+impl GemminiEvaluator {
+    /// Prepares to evaluate kernels for `problem` on the machine called
+    /// `machine` of `target`, its default if none.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine description is not valid, the
+    /// runtime does not build, or the cache folder cannot be written.
+    pub fn new(
+        problem: &Problem,
+        target: &Target,
+        machine: Option<&str>,
+        toolchain: Toolchain,
+        cache_folder: &Path,
+        settings: EvaluatorSettings,
+    ) -> Result<Self, EvalError> {
+        let engine = Engine::new(target, machine)?;
+        let files = target
+            .runtime
+            .iter()
+            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        let mut builder =
+            Builder::new(toolchain, files, &problem.entry, cache_folder)?.decided_by(ENGINE_HASH);
+        if !settings.use_cache {
+            builder = builder.without_cache();
+        }
+        let roofline = target.roofline.filter(|it| it.unit == Unit::Cycles);
+        let roofline = roofline.ok_or_else(|| EvalError::Input {
+            message: format!("target {} has no roofline in cycles", target.name),
+            remedies: vec![
+                "give `peak_macs_per_cycle` and `bytes_per_cycle` in `[roofline]` of its target.toml".into(),
+            ],
+        })?;
+        let ideal = roofline.floor(&problem.work).value;
+        let mut hasher = ContentHasher::new("autocomp evaluation");
+        hasher.update(&problem.oracle_hash.0);
+        hasher.update(&builder.runtime_key().0);
+        hasher.update(ENGINE_HASH.as_bytes());
+        hasher.update(engine.text.as_bytes());
+        hasher.update(&ideal.to_le_bytes());
+        hasher.update(&settings.seed.0.to_le_bytes());
+        hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
+        hasher.update(&[u8::from(settings.experiments)]);
+        Ok(Self {
+            header: target.runtime.contains_key(HEADER).then_some(HEADER),
+            macros: problem
+                .macros
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            evaluations: settings
+                .use_cache
+                .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
+            answers: FileStore::new(cache_folder, CachePart::Answers),
+            cases: OnceLock::new(),
+            computing: Mutex::new(()),
+            threads: ThreadCount::new(settings.threads),
+            problem: problem.clone(),
+            base_key: hasher.finish(),
+            engine,
+            builder,
+            settings,
+            ideal,
+            roofline,
+        })
+    }
+
+    /// Returns the compiler in use.
+    #[must_use]
+    pub fn toolchain(&self) -> &Toolchain {
+        self.builder.toolchain()
+    }
+
+    /// Returns what measures (`sim gemmini-int8-16 machine=fpga model=1a2b3c4d`).
+    #[must_use]
+    pub fn engine(&self) -> &str {
+        &self.engine.name
+    }
+
+    /// Returns the cycles that no kernel can be below.
+    #[must_use]
+    pub fn ideal_cycles(&self) -> u64 {
+        self.ideal
+    }
+
+    /// Computes the right answers of all input sets, unless that has been
+    /// done before, now or in an earlier process. Takes seconds per set;
+    /// evaluating does it too when it must.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference is broken.
+    pub fn prepare(&self) -> Result<(), EvalError> {
+        self.known_cases().map(|_| ())
+    }
+
+    /// Evaluates a kernel and says where the cycles of its ranked call go.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    pub fn explain(&self, source: &str) -> Result<Explained, EvalError> {
+        let evaluation = self.evaluate(source)?;
+        if evaluation.outcome != Outcome::Ok {
+            return Ok(Explained::Failed(Box::new(evaluation)));
+        }
+        let (_, profiled) = self.judge(source, true, &mut TierClock::default())?;
+        match profiled {
+            Some((profile, Some(timeline))) => Ok(Explained::Right {
+                profile: Box::new(profile),
+                timeline,
+            }),
+            _ => Err(EvalError::Fault(
+                "a kernel that was right is not right when it is profiled".into(),
+            )),
+        }
+    }
+
+    pub(super) fn known_cases(&self) -> Result<&[Case], EvalError> {
+        if let Some(cases) = self.cases.get() {
+            return Ok(cases);
+        }
+        let poisoned = |_| EvalError::Fault("computing right answers panicked".into());
+        let _guard = self.computing.lock().map_err(poisoned)?;
+        if self.cases.get().is_none() {
+            let oracle = self.oracle();
+            let cases = oracle.cases(&self.problem.input_sets, self.problem_seed(), true)?;
+            // Nobody else sets it while the guard is held.
+            let _ = self.cases.set(cases);
+        }
+        Ok(self.cases.get().map_or(&[], Vec::as_slice))
+    }
+
+    pub(super) fn oracle(&self) -> Oracle<'_> {
+        Oracle {
+            problem: &self.problem,
+            builder: &self.builder,
+            machine: &self.engine.config,
+            header: self.header,
+            macros: &self.macros,
+            store: &self.answers,
+            threads: self.settings.threads,
+        }
+    }
+
+    /// Returns the seed of everything that is the same for all kernels.
+    pub(super) fn problem_seed(&self) -> Seed {
+        Seed(0).derive(&self.problem.oracle_hash.to_string())
+    }
+
+    /// Returns the seed of what differs from kernel to kernel: fresh inputs,
+    /// the places of buffers, poison. The same in every run and version.
+    fn kernel_seed(&self, source: &str) -> Seed {
+        let kernel = ContentHash::of(source.as_bytes());
+        self.settings
+            .seed
+            .derive(&self.problem.oracle_hash.to_string())
+            .derive(&kernel.to_string())
+    }
+
+    /// Returns the cases for one kernel: those of the fresh input sets are its own.
+    fn cases_for(&self, seed: Seed) -> Result<Cases<'_>, EvalError> {
+        Ok(Cases::new(self, self.known_cases()?, seed))
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let beyond = self.ideal.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
+        let derived = MIN_INSTRUCTIONS.saturating_add(beyond);
+        let instructions = self.settings.max_instructions.unwrap_or(derived);
+        Limits {
+            instructions,
+            cycles: instructions.saturating_mul(CYCLES_PER_INSTRUCTION),
+        }
+    }
+
+    fn evaluate_anew(&self, source: &str, key: ContentHash) -> Result<Evaluation, EvalError> {
+        let mut clock = TierClock::default();
+        let (verdict, _) = self.judge(source, false, &mut clock)?;
+        Ok(clock.finish(key, verdict))
+    }
+
+    /// Checks, builds, tests and times a kernel.
+    fn judge(
+        &self,
+        source: &str,
+        with_timeline: bool,
+        clock: &mut TierClock,
+    ) -> Result<Judged, EvalError> {
+        let _first = self.threads.take();
+        let refusals = clock.measure("check", || check(source, KERNEL_FILE, &self.problem));
+        if !refusals.is_empty() {
+            return Ok((Verdict::failed(Outcome::Rejected, refusals), None));
+        }
+        let build = clock.measure("build", || self.build(source))?;
+        let elf = match build {
+            Build::Built(program) => program.elf,
+            Build::Failed(found) => {
+                return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
+            }
+            Build::Refused(found) => {
+                return Ok((Verdict::failed(Outcome::Rejected, found), None));
+            }
+        };
+        let program = match Image::read(&elf, &self.problem.entry) {
+            Ok(program) => program,
+            Err(error) => {
+                let found = vec![findings::no_image(&error)];
+                return Ok((Verdict::failed(Outcome::BuildFailed, found), None));
+            }
+        };
+        let seed = self.kernel_seed(source);
+        let cases = self.cases_for(seed)?;
+        let cases = cases.all();
+        let trial = Trial {
+            evaluator: self,
+            program: &program,
+            kernel: Kernel {
+                file: KERNEL_FILE,
+                source,
+            },
+            seed,
+            with_timeline,
+        };
+        // The last case is tested by the timed calls. A single one is tested too, by
+        // calling the kernel twice.
+        let Some((timed, tested)) = cases.split_last() else {
+            return Err(EvalError::Fault("the problem has no input set".into()));
+        };
+        let (timed, tested) = match tested {
+            [] => (*timed, std::slice::from_ref(timed)),
+            _ => (*timed, tested),
+        };
+        let (mut verdict, profiled) = match self.threads.take_spare() {
+            Some(_second) => trial.test_while_timing(tested, timed, clock)?,
+            None => trial.test_then_time(tested, timed, clock)?,
+        };
+        if matches!(verdict.outcome, Outcome::Wrong | Outcome::Illegal) {
+            verdict.diagnostics.extend(doubts(source, KERNEL_FILE));
+        }
+        Ok((verdict, profiled))
+    }
+
+    fn build(&self, source: &str) -> Result<Build, EvalError> {
+        let text = with_declaration(source, &self.problem);
+        let build = self.builder.build(&Source {
+            name: KERNEL_FILE,
+            text: &text,
+            header: self.header,
+            macros: &self.macros,
+            loops: Loops::Plain,
+            rules: Rules::Kernel,
+        })?;
+        let lines = source.lines().count() as u32;
+        Ok(match build {
+            Build::Built(_) | Build::Refused(_) => build,
+            Build::Failed(mut found) => {
+                for diagnostic in &mut found {
+                    let place = diagnostic.location.take_if(|place| lines < place.line);
+                    if place.is_none() {
+                        continue;
+                    }
+                    diagnostic
+                        .notes
+                        .retain(|note| !note.contains(&self.problem.signature));
+                    if diagnostic.message.contains(&self.problem.entry) {
+                        diagnostic.remedy =
+                            Some(format!("define `{} {{ … }}`", self.problem.signature));
+                    } else {
+                        diagnostic
+                            .notes
+                            .push(format!("at the end of {KERNEL_FILE}"));
+                    }
+                }
+                Build::Failed(found)
+            }
+        })
+    }
+}
+
+impl Evaluator for GemminiEvaluator {
+    fn key(&self, source: &str) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp evaluation of a kernel");
+        hasher.update(&self.base_key.0);
+        hasher.update(source.as_bytes());
+        hasher.finish()
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        let key = self.key(source);
+        let started = Instant::now();
+        if let Some(store) = &self.evaluations {
+            let stored = store
+                .get(&key)
+                .and_then(|bytes| serde_json::from_slice::<Evaluation>(&bytes).ok());
+            if let Some(mut evaluation) = stored.filter(|evaluation| evaluation.key == key) {
+                evaluation.tiers = vec![TierCost {
+                    tier: "cache".into(),
+                    wall_ns: nanos(started),
+                }];
+                return Ok(evaluation);
+            }
+        }
+        let evaluation = self.evaluate_anew(source, key)?;
+        if let Some(store) = &self.evaluations {
+            let bytes = serde_json::to_vec(&evaluation).map_err(|error| {
+                EvalError::Fault(format!("an evaluation cannot be stored: {error}"))
+            })?;
+            store.put(&key, &bytes);
+        }
+        Ok(evaluation)
+    }
+}

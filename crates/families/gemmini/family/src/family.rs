@@ -1,0 +1,127 @@
+//! Gemmini behind the contract of families.
+
+use crate::evaluator::{Explained, GemminiEvaluator};
+use crate::profile_text::sections;
+use autocomp_c::C;
+use autocomp_catalog::Target;
+use autocomp_core::{Cost, Language, Rewriter, Unit};
+use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::{Bench, EvalError, Family, Opening};
+use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits};
+use autocomp_gemmini_sim::MachineConfig;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The family of Gemmini accelerators beside a Rocket core.
+#[derive(Debug)]
+pub struct Gemmini;
+
+impl Family for Gemmini {
+    fn name(&self) -> &'static str {
+        "gemmini"
+    }
+
+    fn languages(&self) -> &'static [&'static dyn Language] {
+        &[&C]
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Cycles
+    }
+
+    fn check_target(&self, target: &Target) -> Result<(), EvalError> {
+        target
+            .machines
+            .keys()
+            .try_for_each(|name| machine_config(target, name).map(|_| ()))
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        let surroundings = opening.surroundings;
+        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
+        let evaluator = GemminiEvaluator::new(
+            opening.problem,
+            opening.target,
+            Some(opening.machine),
+            toolchain,
+            &surroundings.cache_folder,
+            opening.settings,
+        )?;
+        Ok(Arc::new(evaluator))
+    }
+
+    fn rewriter(
+        &self,
+        target: &Target,
+        machine: &str,
+    ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
+        let gemmini = machine_config(target, machine)?.accelerator;
+        let limits = HardwareLimits {
+            dim: i64::from(gemmini.dim),
+            scratchpad_banks: i64::from(gemmini.spad_banks),
+            scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
+            accumulator_banks: i64::from(gemmini.acc_banks),
+            accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
+            move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
+            ..HardwareLimits::gemmini_int8_16()
+        };
+        Ok(Some(Arc::new(GemminiRewriter::new(limits))))
+    }
+
+    fn probe(&self) -> &'static str {
+        "gemmini/gemm-512x512x512"
+    }
+}
+
+/// Reads the description of a machine of `target`.
+///
+/// # Errors
+/// [`EvalError::Input`] with the file and what is wrong in it.
+pub fn machine_config(target: &Target, name: &str) -> Result<MachineConfig, EvalError> {
+    let unusable = |message: String| EvalError::Input {
+        message,
+        remedies: vec![format!(
+            "correct machines/{name}.toml in the folder of target {}",
+            target.name
+        )],
+    };
+    let text = target
+        .machine(Some(name))
+        .map_err(|error| unusable(error.to_string()))?;
+    MachineConfig::from_toml(text)
+        .map_err(|error| unusable(format!("machine {name} of target {}: {error}", target.name)))
+}
+
+impl Bench for GemminiEvaluator {
+    fn compiler(&self) -> &str {
+        &self.toolchain().name
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        Some(self.toolchain().program())
+    }
+
+    fn engine(&self) -> &str {
+        &self.engine.name
+    }
+
+    fn floor(&self) -> Cost {
+        Cost::cycles(self.ideal)
+    }
+
+    fn prepare(&self) -> Result<(), EvalError> {
+        Self::prepare(self)
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        Ok(match self.explain(source)? {
+            Explained::Failed(evaluation) => Profiled::Failed(evaluation),
+            Explained::Right { profile, timeline } => Profiled::Right(Box::new(Profile {
+                sections: sections(&profile),
+                data: serde_json::to_value(&profile)
+                    .map_err(|error| EvalError::Fault(error.to_string()))?,
+                timeline: Some(timeline),
+            })),
+        })
+    }
+}

@@ -1,0 +1,348 @@
+//! Diagnostics of what a running kernel did.
+
+use super::image::ImageError;
+use super::session::Session;
+use autocomp_catalog::Buffer;
+use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
+use autocomp_eval::comparison::place;
+use autocomp_gemmini_sim::{Program, Spin, Stop};
+use autocomp_riscv::{Fault, FaultKind, Limits};
+use std::collections::BTreeSet;
+
+/// The kernel's file name and text, for locations.
+#[derive(Clone, Copy)]
+pub(super) struct Kernel<'a> {
+    pub(super) file: &'a str,
+    pub(super) source: &'a str,
+}
+
+impl Kernel<'_> {
+    /// Returns the kernel line of an instruction: for code from the target's
+    /// header, the line that used it.
+    pub(super) fn location(&self, program: &Program, pc: u64) -> Option<SourceLocation> {
+        let frames = program.frames(pc);
+        let frame = frames
+            .iter()
+            .find(|frame| base_name(&frame.file) == self.file)?;
+        Some(SourceLocation {
+            file: self.file.to_owned(),
+            line: frame.line,
+            column: None,
+        })
+    }
+
+    /// Returns the text of a line as a note.
+    fn line(&self, line: u32) -> Option<String> {
+        let text = self
+            .source
+            .lines()
+            .nth(line.checked_sub(1)? as usize)?
+            .trim();
+        let text: String = text.chars().take(200).collect();
+        (!text.is_empty()).then(|| format!("line {line}: {text}"))
+    }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the diagnostic for a linked program that is not run.
+pub(super) fn no_image(error: &ImageError) -> Diagnostic {
+    let (code, remedy) = match error {
+        ImageError::TooLarge { .. } => (
+            "program-too-large",
+            "make static arrays smaller, and their alignment",
+        ),
+        ImageError::Shape(_) => (
+            "program-shape",
+            "leave out what is about linking: a kernel is code and data",
+        ),
+    };
+    Diagnostic {
+        stage: Stage::Build,
+        remedy: Some(remedy.into()),
+        ..diagnostic(code, error.to_string())
+    }
+}
+
+/// Returns outcome and diagnostic for a call that did not complete.
+pub(super) fn stopped(
+    stop: &Stop,
+    session: &Session<'_>,
+    kernel: Kernel<'_>,
+    limits: Limits,
+) -> (Outcome, Diagnostic) {
+    match stop {
+        Stop::Fault(fault) => fault_finding(fault, session, kernel),
+        Stop::Limit(spin) => (
+            Outcome::TimedOut,
+            endless(spin, session.program(), kernel, limits),
+        ),
+    }
+}
+
+fn fault_finding(
+    fault: &Fault,
+    session: &Session<'_>,
+    kernel: Kernel<'_>,
+) -> (Outcome, Diagnostic) {
+    let program = session.program();
+    let outcome = match fault.kind {
+        FaultKind::Trap => Outcome::Crashed,
+        FaultKind::OutOfBounds
+        | FaultKind::ReadOnly
+        | FaultKind::IllegalCommand
+        | FaultKind::Uninitialized
+        | FaultKind::Race => Outcome::Illegal,
+    };
+    let mut found = diagnostic(fault.rule, fault.message.clone());
+    found.location = kernel.location(program, fault.pc);
+    let layout = session.layout();
+    match (fault.kind, fault.address) {
+        (FaultKind::OutOfBounds | FaultKind::ReadOnly, Some(address)) => {
+            let access = Access::of(&fault.message);
+            let direction = if access.reads { "read" } else { "write" };
+            found.code = match fault.kind {
+                FaultKind::ReadOnly => "write-to-code".into(),
+                _ => format!("out-of-bounds-{direction}"),
+            };
+            let place = layout.describe(address, session.buffers());
+            found.message = format!("{} touches {place}", access.text);
+        }
+        (FaultKind::Trap, Some(address)) if address < 4096 && fault.rule == "unmapped" => {
+            found
+                .notes
+                .push("the address looks like a null pointer".into());
+        }
+        _ => {}
+    }
+    found.remedy = remedy(fault).map(str::to_owned);
+    if found.location.is_none() {
+        match program.function(fault.pc) {
+            Some(function) => found.notes.push(format!(
+                "in or behind function {function}, at an address that belongs to no line of {}",
+                kernel.file
+            )),
+            None => found.notes.push(format!(
+                "at address {:#x}, which is not in the kernel's code",
+                fault.pc
+            )),
+        }
+    }
+    add_line(&mut found, kernel);
+    add_other(&mut found, fault.other_pc, program, kernel);
+    (outcome, found)
+}
+
+/// Names the line of the other instruction involved, if there is one.
+fn add_other(found: &mut Diagnostic, other_pc: Option<u64>, program: &Program, kernel: Kernel<'_>) {
+    if let Some(other) = other_pc.and_then(|pc| kernel.location(program, pc)) {
+        found
+            .notes
+            .push(format!("the other command involved is at {other}"));
+        found.notes.extend(kernel.line(other.line));
+    }
+}
+
+fn remedy(fault: &Fault) -> Option<&'static str> {
+    match fault.kind {
+        FaultKind::OutOfBounds => {
+            Some("check the indices on this line and the bounds of the loops around it")
+        }
+        FaultKind::Uninitialized => {
+            Some("move the data in first; overwrite instead of adding in the first step of a sum")
+        }
+        FaultKind::Race => Some("put a fence() between the two"),
+        FaultKind::Trap if fault.rule == "illegal-instruction" => Some(
+            "compilers leave such a gap where C has no meaning: a null pointer that is followed, an index beyond its array, a division by zero, `__builtin_unreachable`",
+        ),
+        FaultKind::Trap | FaultKind::ReadOnly | FaultKind::IllegalCommand => None,
+    }
+}
+
+/// An access as the memory's message begins: `mvin, row 3 of 16: DMA read of
+/// 64 bytes at 0x80001000 touches …`.
+struct Access<'m> {
+    text: &'m str,
+    reads: bool,
+}
+
+impl<'m> Access<'m> {
+    fn of(message: &'m str) -> Self {
+        let text = message.split(" touches ").next().unwrap_or(message);
+        let text = text.split(" at 0x").next().unwrap_or(text);
+        let reads = ["load of", "DMA read of", "instruction fetch of"]
+            .iter()
+            .any(|word| text.contains(word));
+        Self { text, reads }
+    }
+}
+
+/// Returns what the accelerator model found doubtful in what a kernel did, one
+/// diagnostic per rule and line.
+pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
+    let program = session.program();
+    let warnings = session.accelerator().functional().warnings();
+    let mut found: Vec<(u64, Diagnostic)> = Vec::new();
+    for warning in warnings {
+        let location = kernel.location(program, warning.pc);
+        // One line may have become several instructions.
+        let known = found.iter_mut().find(|(_, known)| {
+            known.code == warning.rule && known.location.is_some() && known.location == location
+        });
+        if let Some((count, _)) = known {
+            *count += warning.count;
+            continue;
+        }
+        let mut one = diagnostic(warning.rule, warning.message.clone());
+        one.severity = Severity::Warning;
+        one.location = location;
+        add_line(&mut one, kernel);
+        add_other(&mut one, warning.other_pc, program, kernel);
+        found.push((warning.count, one));
+    }
+    let counted = found.into_iter().map(|(count, mut one)| {
+        if 1 < count {
+            one.message = format!("{} ({count} times)", one.message);
+        }
+        one
+    });
+    counted.collect()
+}
+
+/// Returns what is said about a kernel that has returned without a fence behind its last
+/// store: the machine itself waits for the accelerator then.
+pub(super) fn unfenced_end(session: &mut Session<'_>, kernel: Kernel<'_>) -> Option<Diagnostic> {
+    let pc = session.accelerator().functional().store_at_fence()?;
+    let mut found = diagnostic(
+        "no-final-fence",
+        "the kernel returns without a fence() behind its last mvout: on hardware its caller may read old data".to_owned(),
+    );
+    found.severity = Severity::Warning;
+    found.location = kernel.location(session.program(), pc);
+    add_line(&mut found, kernel);
+    found.remedy = Some(
+        "end with fence(): it costs nothing, as cycles count until the accelerator is idle".into(),
+    );
+    Some(found)
+}
+
+/// Returns the diagnostic for a kernel that returned behind the preload at `pc`,
+/// without the compute that belongs to it.
+pub(super) fn unfinished_preload(pc: u64, program: &Program, kernel: Kernel<'_>) -> Diagnostic {
+    let mut found = diagnostic(
+        "preload-without-compute",
+        "preload: the kernel returned before the compute that belongs to it; each preload must be followed by exactly one".to_owned(),
+    );
+    found.location = kernel.location(program, pc);
+    add_line(&mut found, kernel);
+    found
+}
+
+fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -> Diagnostic {
+    let lines: BTreeSet<u32> = spin
+        .hottest
+        .iter()
+        .filter_map(|(pc, _)| kernel.location(program, *pc))
+        .map(|location| location.line)
+        .collect();
+    let Limits {
+        instructions,
+        cycles,
+    } = limits;
+    let mut message =
+        format!("the kernel did not return within {instructions} instructions or {cycles} cycles");
+    match (lines.first(), lines.last()) {
+        (Some(first), Some(last)) if first == last => {
+            message += &format!("; it was spinning in line {first}")
+        }
+        (Some(first), Some(last)) => {
+            message += &format!("; it was spinning between lines {first} and {last}")
+        }
+        _ => {}
+    }
+    let mut found = diagnostic("time-limit", message);
+    found.location = kernel.location(program, spin.pc).or_else(|| {
+        let pc = spin.hottest.first()?.0;
+        kernel.location(program, pc)
+    });
+    found
+        .notes
+        .extend(lines.iter().take(6).filter_map(|line| kernel.line(*line)));
+    found.remedy = Some(
+        "check the conditions and steps of these loops; loops that do end are far too slow: let the accelerator do the work"
+            .into(),
+    );
+    found
+}
+
+/// Returns the diagnostic for a kernel whose timed call took `timed` instructions, and
+/// `alone` behind a call with other inputs.
+pub(super) fn does_less(timed: u64, alone: u64) -> Diagnostic {
+    let mut found = diagnostic(
+        "state-between-calls",
+        format!(
+            "the timed call does not do what it does behind a call with other inputs: it takes {timed} instructions instead of {alone}, or other commands"
+        ),
+    );
+    found.remedy = Some(
+        "compute everything anew in every call, whatever calls before have left behind".into(),
+    );
+    found
+}
+
+/// Returns the diagnostic for an input that the kernel changed.
+pub(super) fn input_changed(
+    buffer: &Buffer,
+    before: &[u8],
+    after: &[u8],
+    writer: Option<SourceLocation>,
+    kernel: Kernel<'_>,
+) -> Diagnostic {
+    let width = buffer.dtype.bytes();
+    let changed: Vec<usize> = (0..buffer.elements())
+        .filter(|idx| before[idx * width..][..width] != after[idx * width..][..width])
+        .collect();
+    let first = changed.first().copied().unwrap_or(0);
+    let number = |bytes: &[u8]| buffer.dtype.shown(&bytes[first * width..][..width]);
+    let mut found = diagnostic(
+        "input-changed",
+        format!(
+            "the kernel changed its input {}: {} was {} and became {}; {} of {} elements changed",
+            buffer.name,
+            place(buffer, first),
+            number(before),
+            number(after),
+            changed.len(),
+            buffer.elements(),
+        ),
+    );
+    found.location = writer;
+    add_line(&mut found, kernel);
+    found.remedy = Some(format!(
+        "write only to outputs; copy {} if it must be changed",
+        buffer.name
+    ));
+    found
+}
+
+fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
+    if let Some(location) = &found.location {
+        let line = kernel.line(location.line);
+        found.notes.splice(0..0, line);
+    }
+}
+
+/// Returns an error of the test stage.
+pub(super) fn diagnostic(code: &str, message: String) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location: None,
+        notes: Vec::new(),
+        remedy: None,
+    }
+}

@@ -1,0 +1,260 @@
+//! Right answers: the problem's reference, run on the simulated core.
+
+use super::engine::ENGINE_HASH;
+use super::image::{Image, ImageError};
+use super::layout::Layout;
+use autocomp_catalog::{InputSet, Problem};
+use autocomp_core::{ContentHash, ContentHasher, Seed};
+use autocomp_eval::EvalError;
+use autocomp_eval::FileStore;
+use autocomp_eval::comparison::place;
+use autocomp_eval::inputs::Case;
+use autocomp_gemmini_sim::{Machine, MachineConfig, NoAccelerator, Stop};
+use autocomp_riscv::{Limits, Mode};
+use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Instructions that a reference may take, per multiply-accumulate step.
+const INSTRUCTIONS_PER_MAC: u64 = 200;
+
+/// File name of references in messages.
+const REFERENCE: &str = "reference.c";
+
+/// Runs references, and keeps their answers.
+pub(super) struct Oracle<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) builder: &'a Builder,
+    pub(super) machine: &'a MachineConfig,
+    pub(super) header: Option<&'a str>,
+    pub(super) macros: &'a [(String, String)],
+    pub(super) store: &'a FileStore,
+    /// Threads that may compute at once.
+    pub(super) threads: usize,
+}
+
+impl Oracle<'_> {
+    /// Returns one case for each of `sets`, drawn with `seed`. If answers have to be
+    /// computed and `is_first` is set, the reference is checked with one of them.
+    pub(super) fn cases(
+        &self,
+        sets: &[InputSet],
+        seed: Seed,
+        is_first: bool,
+    ) -> Result<Vec<Case>, EvalError> {
+        let mut cases: Vec<Case> = sets.iter().map(|set| self.inputs(set, seed)).collect();
+        let mut missing = Vec::new();
+        for (case, set) in cases.iter_mut().zip(sets) {
+            match self.stored(&self.key(set, seed)) {
+                Some(after) => case.after = after,
+                None => missing.push((case, self.key(set, seed))),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(cases);
+        }
+        let elf = self.reference()?;
+        let workers = self.threads.clamp(1, missing.len());
+        let unchecked = AtomicBool::new(is_first);
+        let queue = Mutex::new(missing);
+        let work = || -> Result<(), EvalError> {
+            let program = self.read(&elf)?;
+            loop {
+                let next = queue
+                    .lock()
+                    .map_err(|_| EvalError::Fault("a reference run panicked".into()))?
+                    .pop();
+                let Some((case, key)) = next else {
+                    return Ok(());
+                };
+                case.after = self.run(&program, case)?;
+                if unchecked.swap(false, Ordering::Relaxed) {
+                    self.check(&program, case)?;
+                }
+                self.store.put(
+                    &key,
+                    &case
+                        .after
+                        .iter()
+                        .flatten()
+                        .flatten()
+                        .copied()
+                        .collect::<Vec<u8>>(),
+                );
+            }
+        };
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            handles.into_iter().try_for_each(|handle| {
+                handle
+                    .join()
+                    .map_err(|_| EvalError::Fault("a reference run panicked".into()))?
+            })
+        })?;
+        drop(queue);
+        Ok(cases)
+    }
+
+    fn inputs(&self, set: &InputSet, seed: Seed) -> Case {
+        Case {
+            name: set.name.clone(),
+            before: self
+                .problem
+                .buffers
+                .iter()
+                .map(|buffer| {
+                    if buffer.is_read() {
+                        set.draw(buffer, seed)
+                    } else {
+                        None
+                    }
+                })
+                .collect(),
+            after: Vec::new(),
+        }
+    }
+
+    fn key(&self, set: &InputSet, seed: Seed) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp answer");
+        hasher.update(&self.problem.oracle_hash.0);
+        hasher.update(&self.builder.runtime_key().0);
+        hasher.update(ENGINE_HASH.as_bytes());
+        hasher.update(set.name.as_bytes());
+        hasher.update(&seed.0.to_le_bytes());
+        hasher.finish()
+    }
+
+    fn stored(&self, key: &ContentHash) -> Option<Vec<Option<Vec<u8>>>> {
+        let bytes = self.store.get(key)?;
+        let mut rest = bytes.as_slice();
+        let mut after = Vec::new();
+        for buffer in &self.problem.buffers {
+            after.push(if buffer.is_written() {
+                let (content, others) = rest.split_at_checked(buffer.bytes())?;
+                rest = others;
+                Some(content.to_vec())
+            } else {
+                None
+            });
+        }
+        rest.is_empty().then_some(after)
+    }
+
+    fn reference(&self) -> Result<Vec<u8>, EvalError> {
+        let text = with_declaration(&self.problem.reference, self.problem);
+        let lines = self.problem.reference.lines().count() as u32;
+        let source = Source {
+            name: REFERENCE,
+            text: &text,
+            header: self.header,
+            macros: self.macros,
+            loops: Loops::Unrolled,
+            rules: Rules::Reference,
+        };
+        match self.builder.build(&source)? {
+            Build::Built(program) => Ok(program.elf),
+            Build::Failed(diagnostics) | Build::Refused(diagnostics) => {
+                let first = diagnostics.first().map(|found| {
+                    let place = found.location.as_ref();
+                    let place = place.filter(|place| place.line <= lines);
+                    let place = place.map(|place| format!("{place}: "));
+                    format!("{}{}", place.unwrap_or_default(), found.message)
+                });
+                Err(self.broken(format!("does not build: {}", first.unwrap_or_default())))
+            }
+        }
+    }
+
+    pub(super) fn run(
+        &self,
+        program: &Image,
+        case: &Case,
+    ) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+        let buffers = &self.problem.buffers;
+        let layout = Layout::new(program, buffers, Seed(0))?;
+        let accelerator = NoAccelerator::new(0, 0);
+        let mut machine = Machine::with_memory(
+            self.machine,
+            accelerator,
+            Mode::Functional,
+            layout.memory_bytes,
+        );
+        machine.load(program).map_err(|error| {
+            EvalError::Fault(format!("the linked reference cannot be loaded: {error}"))
+        })?;
+        layout.protect(machine.memory(), buffers, false);
+        for (before, address) in case.before.iter().zip(&layout.addresses) {
+            // Outputs are zero.
+            if let Some(content) = before {
+                let bytes = machine
+                    .memory()
+                    .host_mut(*address, content.len())
+                    .expect("buffers lie in memory");
+                bytes.copy_from_slice(content);
+            }
+        }
+        let entry = program.entry_function();
+        let limits = Limits {
+            instructions: (self.problem.work.macs + 1_000_000).saturating_mul(INSTRUCTIONS_PER_MAC),
+            cycles: u64::MAX,
+        };
+        if let Err(stop) = machine.call(entry, &layout.addresses, layout.stack.end, limits) {
+            return Err(self.broken(match stop {
+                Stop::Limit(_) => {
+                    format!("did not return within {} instructions", limits.instructions)
+                }
+                Stop::Fault(fault) => {
+                    let line = program
+                        .line(fault.pc, |_| false)
+                        .map(|line| format!("{line}: "));
+                    format!("stopped: {}{}", line.unwrap_or_default(), fault.message)
+                }
+            }));
+        }
+        for (idx, buffer) in buffers.iter().enumerate() {
+            let Some(before) = case.before[idx].as_ref().filter(|_| !buffer.is_written()) else {
+                continue;
+            };
+            let after = machine
+                .memory()
+                .host(layout.addresses[idx], before.len())
+                .expect("buffers lie in memory");
+            if let Some(at) = before.iter().zip(after).position(|(a, b)| a != b) {
+                let at = place(buffer, at / buffer.dtype.bytes());
+                return Err(self.broken(format!(
+                    "changes its input {at} (with input set {}): a buffer that is written is `output` or `inout`",
+                    case.name
+                )));
+            }
+        }
+        Ok(buffers
+            .iter()
+            .zip(&layout.addresses)
+            .map(|(buffer, address)| {
+                let content = machine
+                    .memory()
+                    .host(*address, buffer.bytes())
+                    .expect("buffers lie in memory");
+                buffer.is_written().then(|| content.to_vec())
+            })
+            .collect())
+    }
+
+    fn read(&self, elf: &[u8]) -> Result<Image, EvalError> {
+        Image::read(elf, &self.problem.entry)
+            .map_err(|error: ImageError| self.broken(format!("cannot be run: {error}")))
+    }
+
+    pub(super) fn broken(&self, what: String) -> EvalError {
+        EvalError::Input {
+            message: format!("the reference of problem {} {what}", self.problem.name),
+            remedies: vec![format!("correct {REFERENCE} in the problem's folder")],
+        }
+    }
+}
+
+/// Returns `text` with the declaration of the problem's function behind it, which makes
+/// the compiler compare types.
+pub(super) fn with_declaration(text: &str, problem: &Problem) -> String {
+    format!("{text}\n{};\n", problem.signature)
+}

@@ -1,0 +1,350 @@
+//! One kernel's program under test: what a whole trial finds.
+
+use super::apart::Apart;
+use super::cases::CaseOf;
+use super::evaluator::GemminiEvaluator;
+use super::findings::{self, Kernel};
+use super::image::Image;
+use super::session::{Session, SessionKind, Watch};
+use autocomp_catalog::{Role, Tolerance};
+use autocomp_core::{Diagnostic, Outcome, Seed};
+use autocomp_eval::comparison::compare;
+use autocomp_eval::inputs::Case;
+use autocomp_eval::{EvalError, Verdict};
+use autocomp_gemmini_sim::CallReport;
+use autocomp_riscv::Mode;
+
+/// What is said about a kernel whose result depends on the pattern in memory.
+const DEPENDS_ON_POISON: &str =
+    "the result depends on memory that was never written: two runs with the same inputs differ";
+
+/// How a call ended.
+pub(super) enum Called {
+    /// Its results are right, or the session has none.
+    Right(CallReport),
+    /// Something is wrong with the kernel.
+    Failed(Verdict),
+    /// Nobody wants to know any more.
+    Abandoned,
+}
+
+/// One kernel's program under test.
+pub(super) struct Trial<'a> {
+    pub(super) evaluator: &'a GemminiEvaluator,
+    pub(super) program: &'a Image,
+    pub(super) kernel: Kernel<'a>,
+    pub(super) seed: Seed,
+    /// Whether a profile with a timeline of the ranked call is wanted.
+    pub(super) with_timeline: bool,
+}
+
+impl<'a> Trial<'a> {
+    pub(super) fn session(
+        &self,
+        kind: SessionKind,
+        seed: Seed,
+    ) -> Result<Box<Session<'a>>, EvalError> {
+        let evaluator = self.evaluator;
+        Session::new(
+            &evaluator.engine,
+            self.program,
+            &evaluator.problem,
+            kind,
+            seed,
+        )
+    }
+
+    /// Returns the verdict on all of `cases` from those on each of them, up to one
+    /// that ends the test; nothing if all are right.
+    pub(super) fn verdict_on_tests(
+        &self,
+        cases: &[CaseOf<'_>],
+        verdicts: Vec<Option<Verdict>>,
+    ) -> Result<Option<Verdict>, EvalError> {
+        let mut failed: Option<Verdict> = None;
+        let (mut right, mut wrong) = (Vec::new(), Vec::new());
+        for (case, verdict) in cases.iter().zip(verdicts) {
+            match verdict {
+                None => right.push(case.get()?.name.as_str()),
+                Some(verdict) => {
+                    wrong.push(case.get()?.name.as_str());
+                    let stops = verdict.stops();
+                    failed.get_or_insert(verdict);
+                    if stops {
+                        break;
+                    }
+                }
+            }
+        }
+        let first = failed
+            .as_mut()
+            .and_then(|verdict| verdict.diagnostics.first_mut());
+        if let Some(first) = first.filter(|_| 1 < right.len() + wrong.len()) {
+            let list = |names: &[&str]| {
+                if names.is_empty() {
+                    "none".into()
+                } else {
+                    names.join(", ")
+                }
+            };
+            first.notes.push(format!(
+                "input sets that go wrong: {}; right: {}",
+                list(&wrong),
+                list(&right)
+            ));
+        }
+        Ok(failed)
+    }
+
+    /// Runs `cases`, each in a machine of its own, but for the second one if `again`:
+    /// that is a second call in the machine of the first one, whose static data stay. If
+    /// there is none the first one is called again. Returns the verdicts on them, nothing
+    /// for those that are right, up to one that ends the test.
+    ///
+    /// Gives `apart` up as soon as a kernel shows that it cannot be timed without
+    /// values.
+    pub(super) fn test(
+        &self,
+        cases: &[CaseOf<'_>],
+        again: bool,
+        apart: &Apart,
+    ) -> Result<Vec<Option<Verdict>>, EvalError> {
+        let mut verdicts = Vec::new();
+        let mut called = None;
+        for (idx, case) in cases.iter().enumerate() {
+            let case = case.get()?;
+            let mut verdict = match called.take() {
+                Some(session) => self.run_again(session, case, apart)?,
+                None => {
+                    let (verdict, session) = self.run_alone(case, Some(apart))?;
+                    called = (again && idx == 0 && verdict.is_none()).then_some(session);
+                    verdict
+                }
+            };
+            if cases.len() == 1
+                && let Some(session) = called.take()
+            {
+                let other = case.permuted(&self.evaluator.problem, self.seed.derive("again"));
+                verdict = self.run_again(session, &other, apart)?;
+            }
+            let stops = verdict.as_ref().is_some_and(Verdict::stops);
+            verdicts.push(verdict);
+            if stops {
+                break;
+            }
+        }
+        Ok(verdicts)
+    }
+
+    /// Runs one case in the machine of an earlier call that was right. Returns nothing if
+    /// it is right there, and also alone if results need not be exact.
+    fn run_again(
+        &self,
+        mut session: Box<Session<'a>>,
+        case: &Case,
+        apart: &Apart,
+    ) -> Result<Option<Verdict>, EvalError> {
+        let seed = self.seed.derive(&case.name).derive("again");
+        session.place(case, seed)?;
+        let called = self.call(&mut session, case, seed, Watch::default())?;
+        if !session.core_stands_alone() {
+            apart.give_up();
+        }
+        let Called::Failed(mut verdict) = called else {
+            let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
+            return match exact {
+                true => Ok(None),
+                false => Ok(self.run_alone(case, Some(apart))?.0),
+            };
+        };
+        if let (Some(alone), _) = self.run_alone(case, Some(apart))? {
+            return Ok(Some(alone));
+        }
+        verdict.mark_state();
+        Ok(Some(verdict))
+    }
+
+    /// Runs one case in a machine of its own. Returns no verdict if it is right, and the
+    /// machine.
+    pub(super) fn run_alone(
+        &self,
+        case: &Case,
+        apart: Option<&Apart>,
+    ) -> Result<(Option<Verdict>, Box<Session<'a>>), EvalError> {
+        let kind = SessionKind::plain(Mode::Functional);
+        let seed = self.seed.derive(&case.name);
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed)?;
+        if apart.is_some() {
+            session.note_origins();
+        }
+        let called = self.call(&mut session, case, seed, Watch::default())?;
+        if let Some(apart) = apart.filter(|_| !session.core_stands_alone()) {
+            apart.give_up();
+        }
+        let verdict = match called {
+            Called::Failed(verdict) => Some(verdict),
+            Called::Right(_) | Called::Abandoned => None,
+        };
+        let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
+        let verdict = match verdict {
+            // Right exactly, in spite of poison that is nowhere right.
+            None if exact => None,
+            None if !self.varies(case, seed, &session.outputs())? => None,
+            None => {
+                let message = format!("{DEPENDS_ON_POISON}, though both are within the tolerance");
+                let mut found = findings::diagnostic("uninitialized-memory", message);
+                found.notes.push(format!("with input set {}", case.name));
+                found.remedy =
+                    Some("write variables, outputs and local memory before they are read".into());
+                Some(Verdict::failed(Outcome::Wrong, vec![found]))
+            }
+            Some(mut verdict) => {
+                let found = verdict.diagnostics.first_mut();
+                if let Some(found) = found.filter(|found| found.code == "output-mismatch")
+                    && self.varies(case, seed, &session.outputs())?
+                {
+                    found.notes.push(DEPENDS_ON_POISON.into());
+                }
+                Some(verdict)
+            }
+        };
+        Ok((verdict, session))
+    }
+
+    /// Runs a case again with other content in memory that it must not depend
+    /// on; returns whether the outputs differ from `outputs`.
+    fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
+        let kind = SessionKind::plain(Mode::Functional);
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed.derive("other poison"))?;
+        // Where nothing was written the poison shows through, which is no result.
+        let before = session.outputs();
+        if session.call(self.evaluator.limits()).is_err() {
+            return Ok(true);
+        }
+        let after = session.outputs();
+        let differs = |idx: usize| {
+            let bytes = outputs[idx].iter().zip(&before[idx]).zip(&after[idx]);
+            bytes
+                .filter(|((_, before), after)| before != after)
+                .any(|((first, _), second)| first != second)
+        };
+        Ok((0..outputs.len()).any(differs))
+    }
+
+    /// Calls the kernel and compares everything.
+    pub(super) fn call(
+        &self,
+        session: &mut Session<'_>,
+        case: &Case,
+        seed: Seed,
+        watch: Watch<'_>,
+    ) -> Result<Called, EvalError> {
+        let limits = self.evaluator.limits();
+        let report = match session.call_watched(limits, watch) {
+            Ok(Some(report)) => report,
+            Ok(None) => return Ok(Called::Abandoned),
+            Err(stop) => {
+                let (outcome, mut found) = findings::stopped(&stop, session, self.kernel, limits);
+                found.notes.push(format!("with input set {}", case.name));
+                return Ok(self.refused(outcome, vec![found], session));
+            }
+        };
+        if let Some(pc) = session.accelerator().functional().pending_preload() {
+            let mut found = findings::unfinished_preload(pc, self.program, self.kernel);
+            found.notes.push(format!("with input set {}", case.name));
+            return Ok(Called::Failed(Verdict::failed(
+                Outcome::Illegal,
+                vec![found],
+            )));
+        }
+        if !session.has_values() {
+            return Ok(Called::Right(report));
+        }
+        let mut found = Vec::new();
+        for (idx, buffer) in self.evaluator.problem.buffers.iter().enumerate() {
+            match (&case.before[idx], &case.after[idx]) {
+                (Some(before), None) if session.content(idx) != before => {
+                    let after = session.content(idx).to_vec();
+                    let writer = self.writer(idx, case, seed)?;
+                    found.push(findings::input_changed(
+                        buffer,
+                        before,
+                        &after,
+                        writer,
+                        self.kernel,
+                    ));
+                }
+                (before, Some(after)) => {
+                    let poison = if before.is_none() {
+                        session.poison(idx).to_vec()
+                    } else {
+                        Vec::new()
+                    };
+                    let poison = before.as_ref().unwrap_or(&poison);
+                    let tolerance = self.evaluator.problem.tolerance;
+                    let tile = self.evaluator.engine.tile();
+                    found.extend(compare(
+                        buffer,
+                        after,
+                        session.content(idx),
+                        poison,
+                        tolerance,
+                        tile,
+                    ));
+                }
+                _ => {}
+            }
+        }
+        if found.is_empty() {
+            return Ok(Called::Right(report));
+        }
+        for diagnostic in &mut found {
+            diagnostic
+                .notes
+                .push(format!("with input set {}", case.name));
+        }
+        Ok(self.refused(Outcome::Wrong, found, session))
+    }
+
+    /// Returns what was doubtful in a call that has come to its end.
+    pub(super) fn warnings_at_end(&self, session: &mut Session<'_>) -> Vec<Diagnostic> {
+        let mut found = findings::warnings(session, self.kernel);
+        found.extend(findings::unfenced_end(session, self.kernel));
+        found
+    }
+
+    /// Returns the verdict on a call that went wrong: what was found, and what
+    /// was doubtful before, which may be the reason.
+    fn refused(
+        &self,
+        outcome: Outcome,
+        mut found: Vec<Diagnostic>,
+        session: &mut Session<'_>,
+    ) -> Called {
+        found.extend(findings::warnings(session, self.kernel));
+        Called::Failed(Verdict::failed(outcome, found))
+    }
+
+    /// Returns the line that first writes to input `idx`, by running once more.
+    fn writer(
+        &self,
+        idx: usize,
+        case: &Case,
+        seed: Seed,
+    ) -> Result<Option<autocomp_core::SourceLocation>, EvalError> {
+        debug_assert_eq!(self.evaluator.problem.buffers[idx].role, Role::Input);
+        let kind = SessionKind {
+            note_writes: true,
+            ..SessionKind::plain(Mode::Functional)
+        };
+        let mut session = self.session(kind, seed)?;
+        session.place(case, seed)?;
+        // It may stop for another reason now; the note is there or is not.
+        let _ = session.call(self.evaluator.limits());
+        Ok(session
+            .first_write(idx)
+            .and_then(|pc| self.kernel.location(self.program, pc)))
+    }
+}

@@ -1,0 +1,255 @@
+//! Plans and drafts for a kernel: the rewriter's interface.
+
+use crate::annotate::annotate;
+use crate::dataflow::{Outcome, outcome};
+use crate::kernel::Kernel;
+use crate::limits::HardwareLimits;
+use crate::parse::parse;
+use crate::print::print;
+use crate::proposal::{Family, Proposals, Variant, carry_out, may_be_right, proposals};
+use crate::transformation::Step;
+use autocomp_core::{ContentHash, MenuItem, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Kernels whose proposals are remembered.
+const REMEMBERED: usize = 64;
+/// How far chance may move a family in the ranking, in units of the natural
+/// logarithm of estimated cycles.
+const TEMPERATURE: f64 = 0.04;
+/// What it costs a family, in the same units, that no item in the menu names it.
+const OFF_MENU: f64 = 0.08;
+/// What it costs a family, in the same units, for each better one with the same first step.
+const ALIKE: f64 = 0.04;
+/// Variants of a family that a plan offers to its drafts.
+const DRAFTS: usize = 2;
+
+/// The machine-readable form of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Payload {
+    /// Steps for each draft in turn.
+    drafts: Vec<Vec<Step>>,
+}
+
+/// Proposes source transformations without any language model.
+///
+/// Replies depend on the request only. Proposals for recent kernels are kept
+/// to save time.
+#[derive(Debug)]
+pub struct GemminiRewriter {
+    limits: HardwareLimits,
+    remembered: Mutex<BTreeMap<ContentHash, Finding>>,
+}
+
+/// A place for what is found out about one kernel. The first request does the
+/// work; requests that come meanwhile wait for it instead of doing it again.
+type Finding = Arc<OnceLock<Result<Arc<Known>, RewriteError>>>;
+
+/// What was found out about one kernel.
+#[derive(Debug)]
+struct Known {
+    kernel: Kernel,
+    proposals: Proposals,
+    outcome: Option<Outcome>,
+    /// Which steps were found to keep the result.
+    verdicts: Mutex<BTreeMap<Vec<Step>, bool>>,
+}
+
+impl GemminiRewriter {
+    /// Creates a rewriter for a target of these sizes.
+    #[must_use]
+    pub fn new(limits: HardwareLimits) -> Self {
+        Self {
+            limits,
+            remembered: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// Returns everything that could be done to a kernel, the most promising first.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood.
+    pub fn proposals(&self, source: &str) -> Result<Proposals, RewriteError> {
+        Ok(self.known(source)?.proposals.clone())
+    }
+
+    /// Returns the rewriter's own estimate of a kernel's cycles: coarse, good
+    /// for comparing kernels with each other.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood.
+    pub fn estimate(&self, source: &str) -> Result<f64, RewriteError> {
+        let kernel = parse(source)?;
+        let estimate = crate::estimate::estimate(&kernel, &self.limits);
+        estimate
+            .map(|estimate| estimate.cycles)
+            .ok_or(RewriteError::Nothing)
+    }
+
+    /// Returns the steps of the first few variants that compute the same as
+    /// the kernel, if there are any, in an order that chance perturbs.
+    fn right_variants(
+        &self,
+        known: &Known,
+        family: &Family,
+        seed: Seed,
+        temperature: f64,
+    ) -> Option<Vec<Vec<Step>>> {
+        let mut order: Vec<(f64, &Variant)> = family
+            .variants
+            .iter()
+            .enumerate()
+            .map(|(idx, variant)| {
+                let chance = gumbel(seed.derive(&format!("{} {idx}", family.key)));
+                (variant.score - temperature * chance, variant)
+            })
+            .collect();
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut drafts = Vec::new();
+        for (_, variant) in order {
+            if self.keeps_result(known, &variant.steps) {
+                drafts.push(variant.steps.clone());
+                if drafts.len() == DRAFTS {
+                    break;
+                }
+            }
+        }
+        (!drafts.is_empty()).then_some(drafts)
+    }
+
+    fn keeps_result(&self, known: &Known, steps: &[Step]) -> bool {
+        let verdict = lock(&known.verdicts).get(steps).copied();
+        verdict.unwrap_or_else(|| {
+            let verdict = carry_out(&known.kernel, steps, &self.limits)
+                .is_some_and(|kernel| may_be_right(&kernel, known.outcome.as_ref(), &self.limits));
+            lock(&known.verdicts).insert(steps.to_vec(), verdict);
+            verdict
+        })
+    }
+
+    fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
+        let key = ContentHash::of(source.as_bytes());
+        let finding = {
+            let mut remembered = lock(&self.remembered);
+            if REMEMBERED <= remembered.len() && !remembered.contains_key(&key) {
+                remembered.clear();
+            }
+            Arc::clone(remembered.entry(key).or_default())
+        };
+        finding
+            .get_or_init(|| self.find_out(source).map(Arc::new))
+            .clone()
+    }
+
+    fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
+        let kernel = parse(source)?;
+        let proposals = proposals(&kernel, &self.limits).ok_or(RewriteError::Nothing)?;
+        let outcome = outcome(&kernel, &self.limits);
+        Ok(Known {
+            kernel,
+            proposals,
+            outcome,
+            verdicts: Mutex::new(BTreeMap::new()),
+        })
+    }
+}
+
+impl Rewriter for GemminiRewriter {
+    fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        let known = self.known(source)?;
+        let seed = kernel_seed(source).derive(&format!(
+            "iteration {} place {}",
+            choice.iteration, choice.place
+        ));
+        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
+        let mut order: Vec<(f64, &Family)> = known
+            .proposals
+            .families
+            .iter()
+            .filter_map(|family| {
+                let best = family.variants.first()?.score;
+                let listed = chosen_item(family, choice.menu).is_some();
+                let score = best + if listed { 0.0 } else { OFF_MENU }
+                    - temperature * gumbel(seed.derive(&family.key));
+                Some((score, family))
+            })
+            .collect();
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        // Plans that begin alike teach less than plans that do not.
+        let mut alike: BTreeMap<&str, f64> = BTreeMap::new();
+        for (score, family) in &mut order {
+            let first = family.key.split(" + ").next().unwrap_or_default();
+            let count = alike.entry(first).or_default();
+            *score += ALIKE * *count;
+            *count += 1.0;
+        }
+        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut skipped = 0;
+        for (_, family) in order {
+            let Some(drafts) = self.right_variants(&known, family, seed, temperature) else {
+                continue;
+            };
+            if skipped < choice.plan {
+                skipped += 1;
+                continue;
+            }
+            let menu_item = chosen_item(family, choice.menu).unwrap_or(MenuItem::OTHER);
+            let text = family
+                .variants
+                .iter()
+                .find(|variant| Some(&variant.steps) == drafts.first())
+                .map_or_else(String::new, |variant| variant.text.clone());
+            let payload = serde_json::to_string(&Payload { drafts })
+                .map_err(|error| RewriteError::Payload(error.to_string()))?;
+            return Ok(RewritePlan {
+                menu_item: menu_item.to_owned(),
+                text,
+                payload,
+            });
+        }
+        Err(RewriteError::Nothing)
+    }
+
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
+        let payload: Payload = serde_json::from_str(payload)
+            .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        let steps = payload
+            .drafts
+            .get(draft as usize)
+            .ok_or(RewriteError::Nothing)?;
+        let kernel = parse(source)?;
+        let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        annotate(&mut rewritten, &self.limits);
+        Ok(print(&rewritten))
+    }
+}
+
+/// Locks what is kept to save time. Nothing is computed meanwhile, so a panic
+/// elsewhere leaves it whole.
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kernel_seed(source: &str) -> Seed {
+    let hash = ContentHash::of(source.as_bytes()).0;
+    let mut word = [0; 8];
+    word.copy_from_slice(&hash[..8]);
+    Seed(u64::from_le_bytes(word))
+}
+
+fn chosen_item(family: &Family, menu: &[MenuItem]) -> Option<&'static str> {
+    family
+        .menu_items
+        .iter()
+        .copied()
+        .find(|id| menu.iter().any(|item| item.id == *id))
+}
+
+/// Returns a sample of the standard Gumbel distribution, by which adding it to
+/// scores samples without replacement.
+fn gumbel(mut seed: Seed) -> f64 {
+    let uniform = ((seed.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+    -(-uniform.ln()).ln()
+}

@@ -1,0 +1,79 @@
+//! The rewriter through the trait that proposers see.
+
+use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
+use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits};
+
+const KERNEL: &str = "void solution(int8_t A[32][64], int8_t B[64][64], int8_t C[32][64]) {
+    config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
+    config_st(64);
+    config_ld(64, 1.0f, 16, 0);
+    for (int i = 0; i < 2; i++) {
+        mvin(&A[16 * i][0], 0, 64, 16);
+        for (int k = 0; k < 4; k++) { mvin(&B[16 * k][0], 1024 + 64 * k, 64, 16); }
+        for (int k = 0; k < 4; k++) {
+            for (int j = 0; j < 4; j++) {
+                preload(1024 + 64 * k + 16 * j, (k == 0 ? 0x80000000 : 0xc0000000) + 16 * j, 16, 16, 16, 16);
+                compute_preloaded(16 * k, 0xffffffff, 16, 16, 16, 16);
+            }
+        }
+        for (int j = 0; j < 4; j++) { mvout(&C[16 * i][16 * j], 0x80000000 + 16 * j, 16, 16); }
+    }
+    fence();
+}";
+
+fn rewriter() -> GemminiRewriter {
+    GemminiRewriter::new(HardwareLimits::gemmini_int8_16())
+}
+
+fn menu() -> [MenuItem; 1] {
+    [MenuItem {
+        id: MenuItem::OTHER.to_owned(),
+        text: String::new(),
+        applies_when: String::new(),
+    }]
+}
+
+fn choice(menu: &[MenuItem], plan: u32) -> PlanChoice<'_> {
+    PlanChoice {
+        menu,
+        iteration: 1,
+        place: 0,
+        plan,
+    }
+}
+
+#[test]
+fn plans_differ_and_repeat() {
+    let (rewriter, menu) = (rewriter(), menu());
+    let mut sources = vec![KERNEL.to_owned()];
+    for idx in 0..3 {
+        let plan = rewriter.plan(KERNEL, choice(&menu, idx)).expect("a plan");
+        let again = self::rewriter().plan(KERNEL, choice(&menu, idx));
+        assert_eq!(again.expect("a plan"), plan);
+        assert!(!plan.text.is_empty());
+        assert_eq!(plan.menu_item, MenuItem::OTHER);
+        let draft = rewriter
+            .implement(KERNEL, &plan.payload, 0)
+            .expect("a draft");
+        assert!(!sources.contains(&draft));
+        sources.push(draft);
+    }
+}
+
+#[test]
+fn nothing_to_say_about_what_is_no_kernel() {
+    let menu = menu();
+    for kernel in [
+        "",
+        "int main() { return 0; }",
+        "void solution() { while (1) f(); }",
+    ] {
+        let error = rewriter()
+            .plan(kernel, choice(&menu, 0))
+            .expect_err("no plan");
+        assert!(matches!(
+            error,
+            RewriteError::Nothing | RewriteError::NotUnderstood(_)
+        ));
+    }
+}

@@ -1,0 +1,180 @@
+//! Which numbers a machine description may have.
+//!
+//! The model holds entries in arrays of fixed size and cuts what does not fit: a
+//! description that asks for more would silently be another machine.
+
+use crate::config::MachineConfig;
+use crate::error::SimError;
+use toml::Value;
+
+/// Most cycles, entries or whatever else is counted, where nothing else is said: far
+/// more than any machine has, and few enough to be added up.
+const MOST: i64 = 100_000;
+
+/// A requirement on one number.
+struct Limit {
+    /// Table and key.
+    key: &'static str,
+    least: i64,
+    most: i64,
+    is_power_of_two: bool,
+}
+
+const fn within(key: &'static str, least: i64, most: i64) -> Limit {
+    Limit {
+        key,
+        least,
+        most,
+        is_power_of_two: false,
+    }
+}
+
+const fn power_of_two(key: &'static str, least: i64, most: i64) -> Limit {
+    Limit {
+        is_power_of_two: true,
+        ..within(key, least, most)
+    }
+}
+
+/// What the arrays of the model hold, and what its divisions and shifts allow.
+const LIMITS: [Limit; 37] = [
+    within("core.multiply_bits_per_cycle", 1, 64),
+    power_of_two("core.bht_entries", 1, 65_536),
+    within("core.bht_history", 1, 16),
+    within("core.bht_history_bits", 0, 16),
+    power_of_two("core.l1i.sets", 1, 65_536),
+    within("core.l1i.ways", 1, 64),
+    power_of_two("core.l1d.sets", 1, 65_536),
+    within("core.l1d.ways", 1, 64),
+    // The loop units stand before the last two of them.
+    within("timing.frontend.queues", 3, 16),
+    within("timing.frontend.queue_entries", 1, 10),
+    within("timing.station.load_entries", 1, 16),
+    within("timing.station.store_entries", 1, 16),
+    within("timing.station.execute_entries", 1, 16),
+    within("timing.load.row_queue", 1, 8),
+    within("timing.load.packets", 1, 64),
+    within("timing.load.row_to_packet", 1, MOST),
+    within("timing.load.merger_to_write", 1, MOST),
+    within("timing.load.merger_to_acc_write", 1, MOST),
+    within("timing.load.write_stages", 1, 8),
+    within("timing.load.scale_units", 1, MOST),
+    within("timing.load.zero_to_write", 1, MOST),
+    power_of_two("timing.load.beat_bytes", 4, 64),
+    within("timing.store.queue", 1, MOST),
+    within("timing.store.dispatch_queue", 1, 16),
+    within("timing.store.norm_queue", 1, 8),
+    within("timing.store.issue_queue", 1, 8),
+    within("timing.store.spad_read_latency", 1, 8),
+    within("timing.store.packets", 1, 64),
+    within("timing.execute.queue", 3, 16),
+    within("timing.execute.unroller_queue", 2, 8),
+    within("timing.execute.read_latency", 1, MOST),
+    within("timing.execute.tags", 2, MOST),
+    within("timing.execute.min_rows", 1, MOST),
+    within("timing.memory.l2_kib", 1, 65_536),
+    within("timing.memory.l2_ways", 1, 64),
+    within("timing.memory.l2_mshrs", 1, 30),
+    within("timing.memory.outer_bytes_per_cycle", 1, 64),
+];
+
+/// Checks the numbers of a machine description.
+///
+/// # Errors
+/// [`SimError::Config`] with the key and what it must be.
+pub(crate) fn check(config: &MachineConfig) -> Result<(), SimError> {
+    config
+        .accelerator
+        .validate()
+        .map_err(|error| SimError::Config(format!("accelerator.{error}")))?;
+    for (name, table) in [
+        ("core", Value::try_from(&config.core)),
+        ("timing", Value::try_from(&config.timing)),
+    ] {
+        let table = table.map_err(|error| SimError::Config(format!("{name}: {error}")))?;
+        check_numbers(name, &table)?;
+    }
+    let frontend = &config.timing.frontend;
+    if 32 < frontend.queues * frontend.queue_entries {
+        return Err(SimError::Config(format!(
+            "timing.frontend: {} queues of {} entries must hold at most 32 commands",
+            frontend.queues, frontend.queue_entries
+        )));
+    }
+    Ok(())
+}
+
+fn check_numbers(key: &str, value: &Value) -> Result<(), SimError> {
+    match value {
+        Value::Table(table) => table
+            .iter()
+            .try_for_each(|(name, value)| check_numbers(&format!("{key}.{name}"), value)),
+        Value::Integer(number) => check_number(key, *number),
+        _ => Ok(()),
+    }
+}
+
+fn check_number(key: &str, number: i64) -> Result<(), SimError> {
+    let other = within("", 0, MOST);
+    let limit = LIMITS.iter().find(|it| it.key == key).unwrap_or(&other);
+    let is_power = number.cast_unsigned().is_power_of_two() || !limit.is_power_of_two;
+    if (limit.least..=limit.most).contains(&number) && is_power {
+        return Ok(());
+    }
+    let what = if limit.is_power_of_two {
+        "a power of two from "
+    } else {
+        ""
+    };
+    Err(SimError::Config(format!(
+        "{key} = {number}: must be {what}{} to {}",
+        limit.least, limit.most
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LIMITS;
+    use crate::MachineConfig;
+
+    const MACHINE: &str = include_str!("../../../../../targets/gemmini-int8-16/machines/fpga.toml");
+
+    /// Returns the machine with the number at `key` replaced.
+    fn changed(key: &str, number: i64) -> String {
+        let mut text: toml::Table = MACHINE.parse().expect("a machine");
+        let mut names: Vec<&str> = key.split('.').collect();
+        let last = names.pop().expect("a key");
+        let table = names.iter().fold(&mut text, |table, name| {
+            table[*name].as_table_mut().expect("a table")
+        });
+        assert!(table.contains_key(last), "{key} is no key");
+        table.insert(last.to_owned(), number.into());
+        text.to_string()
+    }
+
+    #[test]
+    fn numbers_that_the_model_would_cut_are_refused_with_their_key() {
+        for limit in &LIMITS {
+            let beyond = [limit.least - 1, limit.most + 1];
+            for number in beyond.into_iter().filter(|it| 0 <= *it) {
+                let error = MachineConfig::from_toml(&changed(limit.key, number));
+                let error = error.expect_err("no such machine").to_string();
+                assert!(error.contains(limit.key), "{number}: {error}");
+            }
+            if !limit.key.starts_with("timing.frontend") {
+                let most = MachineConfig::from_toml(&changed(limit.key, limit.most));
+                assert!(most.is_ok(), "{most:?}");
+            }
+        }
+        for (key, number) in [
+            ("timing.memory.outer_latency", 4_294_967_295),
+            ("core.l1d.sets", 48),
+            ("accelerator.dim", 17),
+            ("timing.frontend.queue_entries", 7),
+        ] {
+            let error = MachineConfig::from_toml(&changed(key, number));
+            let error = error.expect_err("no such machine").to_string();
+            assert!(error.contains("must "), "{key}: {error}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Static checks of a kernel: of its text, before anything is built, and of what is left
+//! of it when the compiler has expanded its macros.
+//!
+//! They save work and explain what is not allowed; nothing depends on them
+//! for safety. Syntax errors are left to the compiler, which knows the macros.
+
+mod entry;
+mod expanded;
+mod rules;
+mod tokens;
+
+pub use expanded::{Expanded, templates};
+pub use rules::is_runtime_name;
+
+use autocomp_catalog::Problem;
+use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
+use tokens::Token;
+
+/// Largest kernel source, bytes. Fully unrolled kernels stay below 100 kB.
+pub const MAX_SOURCE_BYTES: usize = 512 << 10;
+
+/// Diagnostics kept of one check.
+const MAX_DIAGNOSTICS: usize = 10;
+
+/// Returns why `source` is refused; empty if it may be built.
+#[must_use]
+pub fn check(source: &str, file: &str, problem: &Problem) -> Vec<Diagnostic> {
+    if MAX_SOURCE_BYTES < source.len() {
+        let message = format!(
+            "the kernel has {} bytes; at most {MAX_SOURCE_BYTES} are accepted",
+            source.len()
+        );
+        return vec![refusal(
+            "too-large",
+            message,
+            None,
+            "unroll less, or compute tables instead of writing them out",
+        )];
+    }
+    if let Some(at) = source.find('\0') {
+        let line = 1 + source[..at].matches('\n').count() as u32;
+        let location = SourceLocation {
+            file: file.to_owned(),
+            line,
+            column: None,
+        };
+        return vec![refusal(
+            "nul-byte",
+            "the kernel contains a NUL byte".into(),
+            Some(location),
+            "remove it",
+        )];
+    }
+    // Compilers disagree about whether such a line has ended.
+    let lone = |at: &usize| source.as_bytes().get(at + 1) != Some(&b'\n');
+    if let Some(at) = source.match_indices('\r').map(|(at, _)| at).find(lone) {
+        let location = SourceLocation {
+            file: file.to_owned(),
+            line: 1 + source[..at].matches('\n').count() as u32,
+            column: None,
+        };
+        return vec![refusal(
+            "carriage-return",
+            "a carriage return ends no line without a line feed behind it".into(),
+            Some(location),
+            "end lines with a line feed",
+        )];
+    }
+    let tokens = tokens::tokens(source);
+    let mut found = rules::check(&tokens, file);
+    found.extend(entry::check(&tokens, file, problem));
+    quote(&mut found, source);
+    found
+}
+
+/// Returns what is doubtful in `source` and may be why a kernel goes wrong: one warning for
+/// every line with a shift whose result is a negative `int`.
+#[must_use]
+pub fn doubts(source: &str, file: &str) -> Vec<Diagnostic> {
+    let tokens = tokens::tokens(source);
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (idx, four) in tokens.windows(4).enumerate() {
+        let [base, first, second, count] = four else {
+            continue;
+        };
+        let shifts = first.is('<') && second.is('<') && second.column == first.column + 1;
+        let (Some(value), Some(by), true) = (plain_int(base), plain_int(count), shifts) else {
+            continue;
+        };
+        // A cast to a type without a sign takes the upper half away again.
+        let is_cast = tokens[..idx]
+            .iter()
+            .rev()
+            .skip_while(|token| token.is('(') || token.is(')'))
+            .map(Token::word)
+            .next()
+            .is_some_and(|word| matches!(word, "uint32_t" | "unsigned"));
+        let is_negative = by < 64 && i32::try_from(u128::from(value) << by).is_err();
+        let known =
+            |known: &Diagnostic| known.location.as_ref().map(|place| place.line) == Some(base.line);
+        if !is_negative || is_cast || found.iter().any(known) {
+            continue;
+        }
+        let text = format!("{} << {}", base.text, count.text);
+        found.push(Diagnostic {
+            severity: Severity::Warning,
+            ..refusal(
+                "sign-extended",
+                format!("`{text}` is an int, and negative: as a 64-bit value all of its upper half is ones, which changes the fields above an address"),
+                location(file, base),
+                &format!("write `{}u << {}`, or the constant in hexadecimal", base.text, count.text),
+            )
+        });
+    }
+    quote(&mut found, source);
+    found
+}
+
+/// Returns the value of a number that is an `int`: decimal or hexadecimal, without suffix.
+fn plain_int(token: &Token<'_>) -> Option<u32> {
+    let text = match token.kind {
+        tokens::Kind::Number => &*token.text,
+        _ => return None,
+    };
+    match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Keeps the first of `found` and quotes the lines of `source` that they are about.
+fn quote(found: &mut Vec<Diagnostic>, source: &str) {
+    found.truncate(MAX_DIAGNOSTICS);
+    for diagnostic in found {
+        let line = diagnostic
+            .location
+            .as_ref()
+            .map_or(0, |location| location.line as usize);
+        if let Some(text) = line.checked_sub(1).and_then(|idx| source.lines().nth(idx)) {
+            let text: String = text.trim().chars().take(200).collect();
+            diagnostic.notes.insert(0, format!("line {line}: {text}"));
+        }
+    }
+}
+
+fn refusal(
+    code: &str,
+    message: String,
+    location: Option<SourceLocation>,
+    remedy: &str,
+) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Check,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location,
+        notes: Vec::new(),
+        remedy: Some(remedy.to_owned()),
+    }
+}
+
+fn location(file: &str, token: &Token<'_>) -> Option<SourceLocation> {
+    Some(SourceLocation {
+        file: file.to_owned(),
+        line: token.line,
+        column: Some(token.column),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use autocomp_catalog::Catalog;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(
+            text in "(solution|void|static|#include|#pragma|__attribute__|asm|\\(|\\)|\\{|\\}|\\[|\\]|,|;|\n|\\\\|\"|/\\*|é|.){0,60}",
+        ) {
+            let problem = Catalog::built_in().and_then(|catalog| catalog.problem("gemmini/gemm-512x512x512"));
+            let found = check(&text, "kernel.c", &problem.expect("built-in data"));
+            prop_assert!(found.len() <= super::MAX_DIAGNOSTICS);
+        }
+    }
+
+    #[test]
+    fn shifts_into_the_sign_are_doubtful() {
+        let lines = |source: &str| {
+            let found = super::doubts(source, "kernel.c");
+            found
+                .iter()
+                .filter_map(|one| Some(one.location.as_ref()?.line))
+                .collect::<Vec<u32>>()
+        };
+        let source = "uint64_t a = 1 << 31;\nuint64_t b = 1u << 31;\nuint64_t c = 0x3 << 30 | 5;\n\
+                      int d = 1 << 30;\nuint32_t e = (uint32_t)(1 << 31);\n// 1 << 31\n";
+        assert_eq!(lines(source), [1, 3]);
+    }
+
+    #[test]
+    fn known_kernels_pass() {
+        let catalog = Catalog::built_in().expect("built-in data");
+        for name in catalog.problem_names() {
+            let problem = catalog.problem(name).expect("built-in data");
+            for (kernel, source) in &problem.kernels {
+                assert_eq!(check(source, "kernel.c", &problem), [], "{name} {kernel}");
+            }
+        }
+    }
+}

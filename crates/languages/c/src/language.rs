@@ -1,0 +1,55 @@
+//! C behind the trait of languages.
+
+use crate::text::{blank, defines, is_balanced};
+use autocomp_core::{Flaw, Language};
+
+/// C as kernels are written in it.
+#[derive(Debug)]
+pub struct C;
+
+impl Language for C {
+    fn id(&self) -> &'static str {
+        "c"
+    }
+
+    fn name(&self) -> &'static str {
+        "C"
+    }
+
+    fn extension(&self) -> &'static str {
+        "c"
+    }
+
+    fn flaw(&self, source: &str, entry: &str) -> Option<Flaw> {
+        let blanked = blank(source);
+        if !defines(&blanked, entry) {
+            return Some(Flaw::NoEntry);
+        }
+        (!is_balanced(&blanked)).then_some(Flaw::Incomplete)
+    }
+
+    fn comment_marks(&self) -> &'static [&'static str] {
+        &["//", "/*"]
+    }
+
+    fn may_begin(&self, line: &str, entry: &str) -> bool {
+        const STARTS: &[&str] = &[
+            "#", "//", "/*", "static ", "void ", "typedef ", "inline ", "const ", "extern ",
+        ];
+        let is_directive = |line: &str| {
+            [
+                "define", "include", "pragma", "undef", "if", "ifdef", "ifndef",
+            ]
+            .iter()
+            .any(|word| line.trim_start_matches(['#', ' ']).starts_with(word))
+        };
+        let begins = STARTS.iter().any(|start| line.starts_with(start));
+        // A heading of Markdown starts with the same sign as a directive.
+        begins && (!line.starts_with('#') || is_directive(line))
+            || line.contains(&format!("{entry}(")) && line.contains("_t ")
+    }
+
+    fn may_end(&self, line: &str) -> bool {
+        line.trim_end().ends_with(['}', ';'])
+    }
+}

@@ -1,0 +1,522 @@
+//! From a source to a program, through the cache.
+
+use super::compiler_output::{self, Blame};
+use super::runtime::{Runtime, object_name};
+use super::{object_file, tools};
+use crate::Toolchain;
+use autocomp_c::{Expanded, templates};
+use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
+use autocomp_eval::EvalError;
+use autocomp_eval::cache::{LEFTOVER_AGE, remove_older};
+use autocomp_eval::{CachePart, FileStore, unwritable};
+use autocomp_sandbox::{Exit, ProcessRule, SandboxPolicy, SandboxReport};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use tempfile::TempDir;
+
+/// Version of what builds mean; part of every key.
+const BUILD_VERSION: u32 = 2;
+
+/// Bytes written to see whether the machine lets anybody write: more than most objects have.
+const TRIAL_BYTES: usize = 1 << 20;
+
+/// Name of what compiling and expanding write: the same, so that no source sees a
+/// difference.
+const OBJECT: &str = "kernel.o";
+
+/// Name of a header that comes last.
+const FORGET_FILES: &str = "forget_files.h";
+
+/// Takes away what shows a source which files there are. Rules cannot: of a macro in an
+/// `#if` nothing is left when it is expanded.
+const FORGETTING_FILES: &str =
+    "#undef __has_include\n#undef __has_include_next\n#undef __has_embed\n";
+
+/// Processor time of one compiler run, seconds. Kernels compile in well under
+/// one.
+const CPU_SECONDS: u64 = 10;
+
+/// One source file to be linked with the target's runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// File name, as diagnostics show it (`kernel.c`).
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// Header of the runtime folder that is included first, if any.
+    pub header: Option<&'a str>,
+    /// Macros and their values.
+    pub macros: &'a [(String, String)],
+    /// How loops are compiled.
+    pub loops: Loops,
+    /// Whether it must obey the rules for kernels when its macros are expanded.
+    pub rules: Rules,
+}
+
+/// Who a source comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Anybody: no assembly but the header's, no files, no attributes that place things.
+    Kernel,
+    /// The author of the problem, who may write what the compiler takes.
+    Reference,
+}
+
+/// How loops are compiled. Results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    /// As every compiler does at `-O2`: for kernels.
+    Plain,
+    /// Unrolled, which takes fewer instructions: for references.
+    Unrolled,
+}
+
+/// A linked program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The ELF file.
+    pub elf: Vec<u8>,
+}
+
+/// What a build ended with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Build {
+    /// A program.
+    Built(Program),
+    /// The source's fault.
+    Failed(Vec<Diagnostic>),
+    /// The source would build, but does what is not allowed.
+    Refused(Vec<Diagnostic>),
+}
+
+/// Builds programs from one source file and the runtime of a target.
+///
+/// Threads may share it, and processes its cache folder.
+#[derive(Debug)]
+pub struct Builder {
+    toolchain: Toolchain,
+    cache: Option<FileStore>,
+    scratch: PathBuf,
+    runtime: Runtime,
+    objects: Vec<PathBuf>,
+    script: PathBuf,
+    /// Templates of assembly in the runtime's headers.
+    templates: BTreeSet<String>,
+    runtime_key: ContentHash,
+    /// What else is part of every key.
+    deciding: String,
+    cpu_seconds: u64,
+}
+
+impl Builder {
+    /// Prepares the runtime: `files` are names and contents of headers,
+    /// sources (`.c`, `.S`) and one linker script (`.ld`); `entry` is the
+    /// function that its start code calls.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the cache folder cannot be written or the
+    /// runtime does not build.
+    pub fn new<'f>(
+        toolchain: Toolchain,
+        files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
+        entry: &str,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        let files: Vec<_> = files.into_iter().collect();
+        let mut hasher = ContentHasher::new("autocomp runtime");
+        hasher.update(&BUILD_VERSION.to_le_bytes());
+        hasher.update(toolchain.name.as_bytes());
+        hasher.update(toolchain.flags().join(" ").as_bytes());
+        hasher.update(entry.as_bytes());
+        for (name, contents) in &files {
+            hasher.update(name.as_bytes());
+            hasher.update(contents);
+        }
+        let runtime_key = hasher.finish();
+        // Absolute, since tools run in folders of their own.
+        let cache_folder =
+            std::path::absolute(cache_folder).map_err(|error| unwritable(cache_folder, &error))?;
+        let sources: Vec<&str> = files
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| is_source(name))
+            .collect();
+        let cache = FileStore::new(&cache_folder, CachePart::Builds);
+        let runtime = Runtime::open(
+            cache_folder.join("runtimes").join(runtime_key.short()),
+            runtime_key,
+            &files,
+            &sources,
+            &cache,
+            |folder, name| compile_runtime_file(&toolchain, folder, name, entry),
+        )?;
+        // Of builds whose process was killed.
+        if let Some(before) = SystemTime::now().checked_sub(LEFTOVER_AGE) {
+            remove_older(&cache_folder.join("scratch"), before, &[]);
+        }
+        let script = files
+            .iter()
+            .map(|(name, _)| *name)
+            .find(|name| name.ends_with(".ld"))
+            .ok_or_else(|| EvalError::Fault("the target's runtime has no linker script".into()))?;
+        Ok(Self {
+            script: runtime.folder().join(script),
+            objects: sources
+                .iter()
+                .map(|name| runtime.folder().join(object_name(name)))
+                .collect(),
+            templates: files
+                .iter()
+                .filter(|(name, _)| name.ends_with(".h"))
+                .flat_map(|(_, contents)| templates(&String::from_utf8_lossy(contents)))
+                .collect(),
+            runtime,
+            toolchain,
+            cache: Some(cache),
+            scratch: cache_folder.join("scratch"),
+            runtime_key,
+            deciding: String::new(),
+            cpu_seconds: CPU_SECONDS,
+        })
+    }
+
+    /// Limits the processor time of every compiler run, in seconds.
+    #[must_use]
+    pub fn with_cpu_seconds(self, cpu_seconds: u64) -> Self {
+        Self {
+            cpu_seconds,
+            ..self
+        }
+    }
+
+    /// Builds everything anew, and keeps nothing of it.
+    #[must_use]
+    pub fn without_cache(self) -> Self {
+        Self {
+            cache: None,
+            ..self
+        }
+    }
+
+    /// Makes `hash` a part of every key: of the sources of autocomp that decide what is
+    /// built and what is refused.
+    #[must_use]
+    pub fn decided_by(self, hash: &str) -> Self {
+        Self {
+            deciding: hash.to_owned(),
+            ..self
+        }
+    }
+
+    /// Returns the compiler in use.
+    #[must_use]
+    pub fn toolchain(&self) -> &Toolchain {
+        &self.toolchain
+    }
+
+    /// Returns the hash of runtime, compiler and flags.
+    #[must_use]
+    pub fn runtime_key(&self) -> ContentHash {
+        self.runtime_key
+    }
+
+    /// Compiles and links `source`, or takes an earlier result for the same
+    /// source, flags, runtime and compiler.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow to build. A
+    /// source that does not build is [`Build::Failed`].
+    pub fn build(&self, source: &Source<'_>) -> Result<Build, EvalError> {
+        let key = self.key(source);
+        let known = self.cache.as_ref().and_then(|cache| cache.get(&key));
+        if let Some(build) = known.and_then(|bytes| decode(&bytes)) {
+            return Ok(build);
+        }
+        // Others may have changed it since the last build, and a kernel must not
+        // be blamed for that.
+        self.runtime.ensure()?;
+        fs::create_dir_all(&self.scratch).map_err(|error| unwritable(&self.scratch, &error))?;
+        let build = self.build_anew(source)?;
+        if let Some(cache) = &self.cache {
+            cache.put(&key, &encode(&build));
+        }
+        Ok(build)
+    }
+
+    fn key(&self, source: &Source<'_>) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp build");
+        hasher.update(&self.runtime_key.0);
+        hasher.update(self.deciding.as_bytes());
+        for text in [source.name, source.header.unwrap_or(""), source.text] {
+            hasher.update(text.as_bytes());
+        }
+        hasher.update(&[
+            u8::from(source.loops == Loops::Unrolled),
+            u8::from(source.rules == Rules::Kernel),
+        ]);
+        for (name, value) in source.macros {
+            hasher.update(name.as_bytes());
+            hasher.update(value.as_bytes());
+        }
+        hasher.finish()
+    }
+
+    fn build_anew(&self, source: &Source<'_>) -> Result<Build, EvalError> {
+        // Both see the same, each in a folder of its own whose name nobody can know, so that
+        // the kernel that is checked is the one that is compiled.
+        let (compiled, checked) = std::thread::scope(|scope| {
+            let checked = scope.spawn(|| self.check_expanded(source));
+            let compiled = self.compile(source);
+            let checked = checked.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (compiled, checked)
+        });
+        let object = match (compiled?, checked?) {
+            (_, Some(refused @ Build::Refused(_))) => return Ok(refused),
+            (Ok(object), None) => object,
+            (Err(failed), _) | (Ok(_), Some(failed)) => return Ok(failed),
+        };
+        if let Some(reason) = object_file::refusal(&object) {
+            return Ok(Build::Refused(vec![Diagnostic {
+                stage: Stage::Build,
+                severity: Severity::Error,
+                code: "object-file".into(),
+                message: format!("the compiled kernel {reason}"),
+                location: None,
+                notes: vec![
+                    "a kernel brings code and data, and nothing for the linker to do".into(),
+                ],
+                remedy: Some(
+                    "leave out attributes, pragmas and declarations that are about linking".into(),
+                ),
+            }]));
+        }
+        self.link(&object, source)
+    }
+
+    /// Makes a folder for one tool with `files` in it; returns the policy for working there.
+    fn working_folder(
+        &self,
+        files: &[(&str, &[u8])],
+    ) -> Result<(TempDir, SandboxPolicy), EvalError> {
+        let unwritable = |error| unwritable(&self.scratch, &error);
+        let folder = tempfile::tempdir_in(&self.scratch).map_err(unwritable)?;
+        for (name, content) in files {
+            fs::write(folder.path().join(name), content).map_err(unwritable)?;
+        }
+        let readable = [self.runtime.folder()];
+        let policy = tools::policy(&self.toolchain, folder.path(), &readable, self.cpu_seconds);
+        Ok((folder, policy))
+    }
+
+    /// Makes a folder to compile or expand the source in.
+    fn source_folder(&self, source: &Source<'_>) -> Result<(TempDir, SandboxPolicy), EvalError> {
+        self.working_folder(&[
+            (source.name, source.text.as_bytes()),
+            (FORGET_FILES, FORGETTING_FILES.as_bytes()),
+        ])
+    }
+
+    fn extra_args(&self, source: &Source<'_>) -> Vec<String> {
+        let mut extra: Vec<String> = source
+            .macros
+            .iter()
+            .map(|(name, value)| format!("-D{name}={value}"))
+            .collect();
+        if source.loops == Loops::Unrolled {
+            let flags = self.toolchain.unrolling_flags().iter();
+            extra.extend(flags.map(|flag| (*flag).to_owned()));
+        }
+        let last = (source.rules == Rules::Kernel).then_some(FORGET_FILES);
+        for header in source.header.into_iter().chain(last) {
+            extra.extend(["-include".to_owned(), header.to_owned()]);
+        }
+        extra
+    }
+
+    /// Returns why the source is refused when its macros are expanded, or why they cannot be.
+    fn check_expanded(&self, source: &Source<'_>) -> Result<Option<Build>, EvalError> {
+        if source.rules == Rules::Reference {
+            return Ok(None);
+        }
+        let (folder, policy) = self.source_folder(source)?;
+        let extra = self.extra_args(source);
+        let args =
+            self.toolchain
+                .preprocess_args(source.name, OBJECT, self.runtime.folder(), &extra);
+        let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
+        if !report.succeeded() {
+            return self.failure(&report, source).map(Some);
+        }
+        let text = read(&folder.path().join(OBJECT))?;
+        let rules = Expanded {
+            file: source.name,
+            source: source.text,
+            templates: &self.templates,
+        };
+        let found = rules.check(&String::from_utf8_lossy(&text));
+        Ok((!found.is_empty()).then_some(Build::Refused(found)))
+    }
+
+    /// Returns the source's object file, or why there is none.
+    fn compile(&self, source: &Source<'_>) -> Result<Result<Vec<u8>, Build>, EvalError> {
+        let (folder, policy) = self.source_folder(source)?;
+        let extra = self.extra_args(source);
+        let args = self
+            .toolchain
+            .compile_args(source.name, OBJECT, self.runtime.folder(), &extra);
+        let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
+        if !report.succeeded() {
+            return self.failure(&report, source).map(Err);
+        }
+        read(&folder.path().join(OBJECT)).map(Ok)
+    }
+
+    /// Links an object file that has been checked, in a folder where nothing else is.
+    fn link(&self, object: &[u8], source: &Source<'_>) -> Result<Build, EvalError> {
+        let (folder, policy) = self.working_folder(&[(OBJECT, object)])?;
+        let mut objects: Vec<&OsStr> = self.objects.iter().map(|path| path.as_os_str()).collect();
+        objects.push(OsStr::new(OBJECT));
+        let args = self
+            .toolchain
+            .link_args(&objects, &self.script, "program.elf");
+        let report = tools::run(&policy, &self.toolchain.link.program, &args)?;
+        if !report.succeeded() {
+            return self.failure(&report, source);
+        }
+        let elf = read(&folder.path().join("program.elf"))?;
+        Ok(Build::Built(Program { elf }))
+    }
+
+    fn failure(&self, report: &SandboxReport, source: &Source<'_>) -> Result<Build, EvalError> {
+        if let Some(limit) = broken_limit(report) {
+            return Ok(Build::Failed(vec![Diagnostic {
+                stage: Stage::Build,
+                severity: Severity::Error,
+                code: "build-limit".into(),
+                message: format!("the compiler {limit}"),
+                location: None,
+                notes: Vec::new(),
+                remedy: Some("make the kernel smaller: unroll less, shrink tables".into()),
+            }]));
+        }
+        let text = report
+            .stderr
+            .text()
+            .replace(&format!("{}/", self.runtime.folder().display()), "");
+        match compiler_output::read(&text, source.name, source.text) {
+            Blame::Source(found) => Ok(Build::Failed(found)),
+            Blame::Environment(_) if self.can_write() => Ok(Build::Failed(
+                compiler_output::diagnostics(&text, source.name, source.text),
+            )),
+            Blame::Environment(line) => Err(EvalError::Environment {
+                message: format!("the compiler cannot work: {line}"),
+                remedies: vec![
+                    format!("make room on the disk of {}", self.scratch.display()),
+                    "or set AUTOCOMP_CACHE_DIR to a folder on another disk".into(),
+                ],
+            }),
+        }
+    }
+}
+
+impl Builder {
+    /// Returns whether the machine lets tools write what they have to: then a tool that
+    /// says otherwise only quotes its source.
+    fn can_write(&self) -> bool {
+        let trial = vec![0x5a; TRIAL_BYTES];
+        tempfile::NamedTempFile::new_in(&self.scratch)
+            .and_then(|mut file| {
+                file.write_all(&trial)?;
+                file.as_file().sync_all()
+            })
+            .is_ok()
+    }
+}
+
+/// Reads what a tool has written.
+fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
+    fs::read(path).map_err(|error| unwritable(path, &error))
+}
+
+/// Returns which limit ended a tool, if one did.
+fn broken_limit(report: &SandboxReport) -> Option<&'static str> {
+    // Numbers of signals that are the same on every Linux.
+    const SIGABRT: i32 = 6;
+    const SIGSEGV: i32 = 11;
+    const SIGXCPU: i32 = 24;
+    const SIGXFSZ: i32 = 25;
+    if report.timed_out {
+        return Some("did not finish in time");
+    }
+    match report.exit {
+        Exit::Signal(SIGXCPU) => Some("did not finish in time"),
+        Exit::Signal(SIGXFSZ) => Some("wrote too large a file"),
+        Exit::Signal(SIGABRT | SIGSEGV) => Some("crashed or ran out of memory"),
+        _ => None,
+    }
+}
+
+fn is_source(name: &str) -> bool {
+    name.ends_with(".c") || name.ends_with(".S")
+}
+
+fn compile_runtime_file(
+    toolchain: &Toolchain,
+    folder: &Path,
+    name: &str,
+    entry: &str,
+) -> Result<(), EvalError> {
+    let mut policy = tools::policy(toolchain, folder, &[], CPU_SECONDS);
+    // For assembly, clang starts a preprocessor and an assembler. These files
+    // are the target's, not a candidate's.
+    policy.limits.processes = ProcessRule::Children;
+    let extra = [format!("-DAUTOCOMP_ENTRY={entry}")];
+    let args = toolchain.compile_args(name, &object_name(name), folder, &extra);
+    let report = tools::run(&policy, &toolchain.compile.program, &args)?;
+    if report.succeeded() {
+        return Ok(());
+    }
+    let text = report.stderr.text();
+    let reason = text
+        .lines()
+        .find(|line| line.contains("error"))
+        .unwrap_or("no reason given");
+    Err(EvalError::Environment {
+        message: format!(
+            "{} cannot compile {name} of the target's runtime: {reason}",
+            toolchain.name
+        ),
+        remedies: vec!["use another compiler, or check the target's runtime folder".into()],
+    })
+}
+
+const BUILT: u8 = 1;
+const FAILED: u8 = 0;
+const REFUSED: u8 = 2;
+
+fn encode(build: &Build) -> Vec<u8> {
+    match build {
+        Build::Built(program) => [&[BUILT], program.elf.as_slice()].concat(),
+        Build::Failed(diagnostics) => described(FAILED, diagnostics),
+        Build::Refused(diagnostics) => described(REFUSED, diagnostics),
+    }
+}
+
+fn described(kind: u8, diagnostics: &[Diagnostic]) -> Vec<u8> {
+    let text = serde_json::to_vec(diagnostics).expect("diagnostics are plain data");
+    [&[kind], text.as_slice()].concat()
+}
+
+fn decode(bytes: &[u8]) -> Option<Build> {
+    match bytes.split_first()? {
+        (&BUILT, elf) => Some(Build::Built(Program { elf: elf.to_vec() })),
+        (&FAILED, text) => serde_json::from_slice(text).ok().map(Build::Failed),
+        (&REFUSED, text) => serde_json::from_slice(text).ok().map(Build::Refused),
+        _ => None,
+    }
+}

@@ -1,0 +1,178 @@
+//! The compiler in use unless another is asked for, known by its content.
+
+use super::compiler::Toolchain;
+use super::discovery::zig_toolchain;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A version of the compiler that autocomp installs.
+#[derive(Debug)]
+pub(super) struct Pin {
+    /// What pip calls it, with its version.
+    pub(super) wheel: &'static str,
+    /// Its name in records of measurements.
+    pub(super) name: &'static str,
+    /// Machines that it is pinned for, and what its [`PARTS`] there hash to.
+    digests: &'static [(&'static str, &'static str)],
+}
+
+/// The pinned compilers, the one in use first. Earlier ones stay in this list
+/// as long as runs that were measured with them are to be resumed.
+///
+/// One wheel holds clang and lld in one binary, for Linux and macOS on x86-64
+/// and aarch64. Source: <https://pypi.org/project/ziglang/>.
+pub(super) const PINS: &[Pin] = &[Pin {
+    wheel: "ziglang==0.17.0",
+    name: "zig 0.17.0 (clang 22.1.8)",
+    digests: &[
+        (
+            "x86_64-linux",
+            "7015897b35cad3616436a1ac9788b490643f8056c6a5fd6752c538a0151bc11a",
+        ),
+        (
+            "aarch64-linux",
+            "de3e79dd1b18d2164280d0b0b3c854238155b0494d3427fa84da40c33c71b22b",
+        ),
+    ],
+}];
+
+/// What is used of a compiler, from the folder that holds it: the binary, and
+/// the compiler's own headers.
+const PARTS: &[&str] = &["zig", "lib/include"];
+
+/// What is wrong with the files of a pinned compiler.
+#[derive(Debug)]
+pub(super) enum Mismatch {
+    /// There are none.
+    Missing,
+    /// There are others than the pinned ones.
+    Changed,
+    /// They cannot be read.
+    Unreadable(io::Error),
+}
+
+impl Pin {
+    /// Returns the digest of the files for this kind of machine, if the
+    /// compiler is pinned for it.
+    pub(super) fn digest(&self) -> Option<&'static str> {
+        let here = machine();
+        let found = self.digests.iter().find(|(machine, _)| *machine == here);
+        found.map(|(_, digest)| *digest)
+    }
+
+    /// Returns the name of its folder, wherever that is.
+    pub(super) fn folder_name(&self) -> String {
+        self.wheel.replace("==", "-")
+    }
+
+    /// Returns the folder of an installation in the cache folder.
+    pub(super) fn place(&self, cache_folder: &Path) -> PathBuf {
+        cache_folder.join("toolchains").join(self.folder_name())
+    }
+
+    /// Checks that `place` holds exactly this compiler, by the content of all
+    /// that is used of it: 200 MB, which takes a tenth of a second.
+    pub(super) fn check(&self, place: &Path) -> Result<(), Mismatch> {
+        let folder = place.join("ziglang");
+        match digest(&folder) {
+            Ok(digest) if Some(digest.as_str()) == self.digest() => Ok(()),
+            Ok(_) => Err(Mismatch::Changed),
+            Err(_) if !folder.exists() => Err(Mismatch::Missing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Mismatch::Changed),
+            Err(error) => Err(Mismatch::Unreadable(error)),
+        }
+    }
+
+    /// Returns the compiler of a place that was checked, if it works here.
+    pub(super) fn toolchain(&self, place: &Path) -> Result<Toolchain, String> {
+        let zig = place.join("ziglang").join("zig");
+        zig_toolchain(&zig, "installed by autocomp", Some(self.name))
+    }
+}
+
+/// Returns the names of the folders of all pinned compilers, in `toolchains` of
+/// a cache folder.
+#[must_use]
+pub fn pinned_folders() -> Vec<String> {
+    PINS.iter().map(Pin::folder_name).collect()
+}
+
+/// Returns the kind of this machine, as in `x86_64-linux`.
+pub(super) fn machine() -> String {
+    format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)
+}
+
+/// Returns the hash of names and contents of [`PARTS`] in `folder`.
+fn digest(folder: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    for part in PARTS {
+        collect(&folder.join(part), Path::new(part), &mut files)?;
+    }
+    files.sort();
+    let mut hasher = blake3::Hasher::new();
+    for (name, path) in files {
+        let file = File::open(path)?;
+        hasher.update(name.as_os_str().as_encoded_bytes());
+        hasher.update(&[0]);
+        hasher.update(&file.metadata()?.len().to_le_bytes());
+        hasher.update_reader(file)?;
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Adds the files at and below `path`, which is called `name`.
+fn collect(path: &Path, name: &Path, files: &mut Vec<(PathBuf, PathBuf)>) -> io::Result<()> {
+    if !fs::metadata(path)?.is_dir() {
+        files.push((name.to_owned(), path.to_owned()));
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        collect(&entry.path(), &name.join(entry.file_name()), files)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mismatch, PINS, digest};
+    use std::fs;
+
+    #[test]
+    fn a_digest_tells_every_change() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("ziglang");
+        let headers = folder.join("lib/include");
+        fs::create_dir_all(&headers).expect("made");
+        fs::write(folder.join("zig"), "program").expect("written");
+        fs::write(headers.join("stdint.h"), "types").expect("written");
+        fs::write(folder.join("README"), "not in use").expect("written");
+        let whole = digest(&folder).expect("readable");
+        let changed = |change: &dyn Fn()| {
+            change();
+            digest(&folder).ok()
+        };
+        assert_eq!(
+            changed(&|| fs::write(folder.join("README"), "").expect("written")),
+            Some(whole.clone())
+        );
+        let mut seen = vec![Some(whole)];
+        for change in [
+            &|| fs::write(folder.join("zig"), "Program").expect("written") as (),
+            &|| fs::write(headers.join("stdint.h"), "").expect("written"),
+            &|| fs::write(headers.join("more.h"), "").expect("written"),
+            &|| fs::rename(headers.join("more.h"), headers.join("less.h")).expect("renamed"),
+            &|| fs::remove_file(folder.join("zig")).expect("removed"),
+        ] as [&dyn Fn(); 5]
+        {
+            let digest = changed(change);
+            assert!(!seen.contains(&digest), "{digest:?}");
+            seen.push(digest);
+        }
+        let pin = &PINS[0];
+        assert!(matches!(pin.check(place.path()), Err(Mismatch::Changed)));
+        let nowhere = place.path().join("nowhere");
+        assert!(matches!(pin.check(&nowhere), Err(Mismatch::Missing)));
+    }
+}
