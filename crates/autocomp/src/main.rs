@@ -7,6 +7,8 @@ use std::process::ExitCode;
 const FAMILIES: &[&dyn Family] = &[
     #[cfg(feature = "gemmini")]
     &autocomp_gemmini_family::Gemmini,
+    #[cfg(feature = "host")]
+    &autocomp_host::Host,
 ];
 
 fn main() -> ExitCode {

@@ -13,5 +13,5 @@ mod process;
 mod report;
 
 pub use policy::{Limits, ProcessRule, SandboxPolicy};
-pub use process::run;
+pub use process::{Session, run, start};
 pub use report::{CapturedText, Enforcement, Exit, SandboxError, SandboxReport};

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::ffi::OsStr;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -32,16 +32,9 @@ pub fn run<A: AsRef<OsStr>>(
 ) -> Result<SandboxReport, SandboxError> {
     let confinement = Confinement::prepare(policy)?;
     let enforcement = confinement.enforcement().clone();
-    let start_error = |source| SandboxError::Start {
-        program: program.to_owned(),
-        source,
-    };
-    let mut command = Command::new(program);
+    let start_error = |source| start_error(program, source);
+    let mut command = command(policy, program, args);
     command
-        .args(args)
-        .env_clear()
-        .envs(policy.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&policy.working_folder)
         .stdin(stdin_file(stdin).map_err(start_error)?)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -68,20 +61,90 @@ pub fn run<A: AsRef<OsStr>>(
     })
 }
 
+/// Starts `program` under `policy` and returns at once; it is killed when the
+/// result is dropped. It has no input, its output is dropped, and
+/// `descriptors` are open in it under the numbers they have here.
+///
+/// Nobody watches its wall time: that is the caller's.
+///
+/// # Errors
+/// A [`SandboxError`] if the child could not be started.
+pub fn start<A: AsRef<OsStr>>(
+    policy: &SandboxPolicy,
+    program: &Path,
+    args: &[A],
+    descriptors: &[BorrowedFd<'_>],
+) -> Result<Session, SandboxError> {
+    let confinement = Confinement::prepare(policy)?;
+    let inherited: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    let mut command = command(policy, program, args);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    // SAFETY: both make system calls only; the descriptors are open until the
+    // child was started.
+    unsafe {
+        command.pre_exec(move || {
+            confinement.enter()?;
+            inherited.iter().copied().try_for_each(keep_open)
+        });
+    }
+    let child = command
+        .spawn()
+        .map_err(|source| start_error(program, source))?;
+    Ok(Session {
+        child,
+        reaped: false,
+    })
+}
+
+/// Keeps a descriptor open in the program that the calling process becomes.
+fn keep_open(descriptor: RawFd) -> io::Result<()> {
+    // SAFETY: a plain system call.
+    match unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn command<A: AsRef<OsStr>>(policy: &SandboxPolicy, program: &Path, args: &[A]) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .env_clear()
+        .envs(policy.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(&policy.working_folder);
+    command
+}
+
+fn start_error(program: &Path, source: io::Error) -> SandboxError {
+    SandboxError::Start {
+        program: program.to_owned(),
+        source,
+    }
+}
+
 /// A child that leads its session; dropping it kills the session.
-struct Session {
+#[derive(Debug)]
+pub struct Session {
     child: Child,
     reaped: bool,
 }
 
 impl Session {
-    fn pid(&self) -> Pid {
+    /// Returns the identifier of the child's process.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 
     /// Returns whether the leader has ended, without reaping it: as long as
     /// it is not reaped, its process group cannot be somebody else's.
-    fn has_ended(&self) -> io::Result<bool> {
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn has_ended(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(self.pid()), options)?.is_some())
     }
@@ -91,7 +154,12 @@ impl Session {
         let _ = kill_process_group(self.pid(), Signal::KILL);
     }
 
-    fn end(&mut self) -> io::Result<Exit> {
+    /// Kills the child with everything it started, unless it has ended before,
+    /// and returns how it ended.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn end(&mut self) -> io::Result<Exit> {
         self.kill();
         let status = self.child.wait()?;
         self.reaped = true;

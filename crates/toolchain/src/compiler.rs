@@ -211,4 +211,29 @@ impl Toolchain {
         args.extend(["-o", program].map(OsString::from));
         args
     }
+
+    /// Returns the program that compiles, and the arguments that come first,
+    /// for those who compile for another machine than flags here are for.
+    #[must_use]
+    pub fn compiler(&self) -> (&Path, &[OsString]) {
+        (&self.compile.program, &self.compile.first_args)
+    }
+
+    /// Returns the program that links, and the arguments that come first.
+    #[must_use]
+    pub fn linker(&self) -> (&Path, &[OsString]) {
+        (&self.link.program, &self.link.first_args)
+    }
+
+    /// Returns the folder with the compiler's own headers.
+    #[must_use]
+    pub fn headers(&self) -> &Path {
+        &self.headers
+    }
+
+    /// Returns the files and folders that the tools execute and load.
+    #[must_use]
+    pub fn executable(&self) -> &[PathBuf] {
+        &self.executable
+    }
 }

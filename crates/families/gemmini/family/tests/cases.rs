@@ -73,7 +73,8 @@ fn kernels_get_the_outcomes_they_deserve() {
     assert!(failures.is_empty(), "{failures}");
     let missing: Vec<Outcome> = Outcome::ALL
         .into_iter()
-        .filter(|outcome| !outcomes.contains_key(outcome))
+        // A fault is no kernel's: the process that evaluates it says so.
+        .filter(|outcome| *outcome != Outcome::Fault && !outcomes.contains_key(outcome))
         .collect();
     assert_eq!(missing, [], "every outcome has a case");
 }

@@ -83,6 +83,8 @@ const ALLOWED_PRAGMAS: &[&[&str]] = &[
     &["unroll"],
     &["nounroll"],
     &["clang", "loop"],
+    // Freedoms of arithmetic within a block; the tolerance decides what they may change.
+    &["clang", "fp"],
     &["GCC", "unroll"],
     &["GCC", "ivdep"],
     &["once"],

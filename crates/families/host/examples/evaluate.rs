@@ -1,0 +1,84 @@
+//! Evaluates kernels of one problem: `evaluate PROBLEM FILE…`, or names of the
+//! problem's own kernels.
+#![allow(clippy::print_stdout, reason = "it prints what it finds")]
+
+use autocomp_catalog::Catalog;
+use autocomp_core::Seed;
+use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
+use autocomp_host::detection::Processor;
+use autocomp_host::pairs::Effort;
+use autocomp_toolchain::{ToolchainSearch, find_toolchain};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().ok_or("which problem?")?;
+    let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
+        .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
+    let search = ToolchainSearch {
+        configured: None,
+        carried: None,
+        path: std::env::var_os("PATH"),
+        cache_folder: cache_folder.clone(),
+        install: true,
+    };
+    let toolchain = find_toolchain(&search, &mut |line| println!("{line}"))?;
+    let catalog = Catalog::built_in()?;
+    let problem = catalog.problem(&name)?;
+    let processor = Processor::detect();
+    let target = catalog.target(processor.target().ok_or("no target for this processor")?)?;
+    let settings = Settings {
+        toolchain,
+        cache_folder,
+        effort: Effort::default(),
+        command_time: Duration::from_secs(60),
+        seed: Seed(1),
+        timed_seed: Seed(2),
+    };
+    let began = Instant::now();
+    let bench = HostBench::open(problem, &target, "this", settings)?;
+    println!("opened in {:?}; {:?}", began.elapsed(), bench.peaks());
+    for kernel in arguments {
+        let source = match bench.problem().kernel(&kernel) {
+            Ok(source) => source.to_owned(),
+            Err(_) => std::fs::read_to_string(&kernel)?,
+        };
+        let began = Instant::now();
+        let program = match bench.build(&source)? {
+            Ok(program) => program,
+            Err(found) => {
+                println!("{kernel}: does not build: {found:#?}");
+                continue;
+            }
+        };
+        let built = began.elapsed();
+        match bench.test(&program, &source)? {
+            Tested::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
+            Tested::Right { call_ns } => {
+                println!(
+                    "{kernel}: built {built:?}, right after {:?}, {call_ns} ns",
+                    began.elapsed()
+                );
+                match bench.time(program, &source, call_ns)? {
+                    Timed::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
+                    Timed::Cost(timing) => {
+                        let macs = bench.problem().work.macs as f64;
+                        println!(
+                            "{kernel}: {:.0} ns, {:.1} GMAC/s, spread {} ppm, ratio {:?}, {:?}, {} rounds of {} calls, {:?}",
+                            timing.call_ns,
+                            macs / timing.call_ns,
+                            timing.spread_ppm,
+                            timing.paired.interval,
+                            timing.difference,
+                            timing.paired.ratios.len(),
+                            timing.paired.calls,
+                            began.elapsed(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,395 @@
+//! From the text of a kernel to the program of a worker.
+//!
+//! The program has no C library: it consists of the kernel, a few functions
+//! that C compilers and kernels expect, and the code that calls the kernel.
+
+use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
+use autocomp_eval::EvalError;
+use autocomp_eval::cache::remove_older;
+use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
+use autocomp_toolchain::{Family, Toolchain};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Files that every program is built with.
+const RUNTIME: [(&str, &str); 4] = [
+    ("kernel.h", include_str!("../runtime/kernel.h")),
+    ("platform.h", include_str!("../runtime/platform.h")),
+    ("runner.c", include_str!("../runtime/runner.c")),
+    ("math.c", include_str!("../runtime/math.c")),
+];
+
+/// Flags of all sources: free-standing C without hidden calls, code that
+/// depends on nothing but the source.
+const COMMON: &[&str] = &[
+    "-std=gnu11",
+    "-ffreestanding",
+    "-fno-math-errno",
+    "-fno-common",
+    "-fno-pic",
+    "-fno-stack-protector",
+    "-fomit-frame-pointer",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-unwind-tables",
+    "-nostdinc",
+    "-Werror=date-time",
+    "-gline-tables-only",
+    "-gdwarf-4",
+    "-ffile-compilation-dir=.",
+    "-ferror-limit=20",
+    "-fno-caret-diagnostics",
+    "-fno-color-diagnostics",
+    "-Wno-unused-command-line-argument",
+];
+
+/// Processor time of one run of the compiler, seconds.
+const CPU_SECONDS: u64 = 20;
+/// From this age on a folder is of a process that was killed.
+const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Diagnostics kept of one build.
+const MOST_DIAGNOSTICS: usize = 10;
+
+/// How a source is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// All optimizations, products and sums may be fused.
+    Kernel,
+    /// Arithmetic as it is written.
+    Reference,
+}
+
+impl Kind {
+    fn flags(self) -> [&'static str; 2] {
+        match self {
+            Self::Kernel => ["-O3", "-ffp-contract=fast"],
+            Self::Reference => ["-O2", "-ffp-contract=off"],
+        }
+    }
+}
+
+/// A file that is removed when nobody uses it any more.
+#[derive(Debug)]
+pub struct Program {
+    folder: tempfile::TempDir,
+}
+
+impl Program {
+    /// Returns the file, an ELF program.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("worker")
+    }
+}
+
+/// Builds programs of workers for one entry function and one machine.
+#[derive(Debug)]
+pub struct Builder {
+    toolchain: Toolchain,
+    flags: Vec<String>,
+    /// Folder with the runtime and its objects.
+    runtime: tempfile::TempDir,
+    scratch: PathBuf,
+}
+
+impl Builder {
+    /// Compiles the runtime: `entry` is the function that kernels define,
+    /// `architecture` and `flags` are those of the machine.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the compiler cannot do that.
+    pub fn new(
+        toolchain: Toolchain,
+        architecture: &str,
+        flags: &[String],
+        entry: &str,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        if toolchain.family == Family::Gcc {
+            return Err(EvalError::Environment {
+                message: format!("{} compiles for another processor only", toolchain.name),
+                remedies: vec![
+                    "python3 -m pip install ziglang==0.17.0".into(),
+                    "or name a zig or a clang 17 or later with `--compiler PATH`".into(),
+                ],
+            });
+        }
+        let scratch = cache_folder.join("host-workers");
+        fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
+        let scratch = fs::canonicalize(&scratch).map_err(|error| unusable(&scratch, &error))?;
+        remove_older(&scratch, SystemTime::now() - LEFTOVER_AGE, &[]);
+        let runtime = folder_in(&scratch)?;
+        for (name, text) in RUNTIME {
+            write(&runtime.path().join(name), text)?;
+        }
+        let mut all = vec![format!("--target={architecture}-unknown-linux-gnu")];
+        all.extend(flags.iter().cloned());
+        let builder = Self {
+            toolchain,
+            flags: all,
+            runtime,
+            scratch,
+        };
+        for name in ["runner", "math"] {
+            let define = format!("-DAUTOCOMP_ENTRY={entry}");
+            let source = builder.runtime.path().join(format!("{name}.c"));
+            let extra = [define.as_str(), "-O2", "-ffp-contract=off"];
+            let object = builder.runtime.path().join(format!("{name}.o"));
+            let report = builder.compile(builder.runtime.path(), &source, &object, &extra)?;
+            if !report.succeeded() {
+                return Err(EvalError::Fault(format!(
+                    "{} does not compile the runtime of the host: {}",
+                    builder.toolchain.name,
+                    report.stderr.text()
+                )));
+            }
+        }
+        Ok(builder)
+    }
+
+    /// Returns everything that decides what a source becomes: compiler, flags, runtime.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let runtime: Vec<&str> = RUNTIME.iter().map(|(_, text)| *text).collect();
+        format!(
+            "{}\n{}\n{}\n{}",
+            self.toolchain.name,
+            COMMON.join(" "),
+            self.flags.join(" "),
+            runtime.concat()
+        )
+    }
+
+    /// Returns the compiler's name and version.
+    #[must_use]
+    pub fn compiler(&self) -> &str {
+        &self.toolchain.name
+    }
+
+    /// Returns the program that compiles.
+    #[must_use]
+    pub fn compiler_program(&self) -> &Path {
+        self.toolchain.program()
+    }
+
+    /// Builds the program of `text`, which diagnostics call `name`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow to build.
+    pub fn build(
+        &self,
+        name: &str,
+        text: &str,
+        kind: Kind,
+    ) -> Result<Result<Program, Vec<Diagnostic>>, EvalError> {
+        let folder = folder_in(&self.scratch)?;
+        let source = folder.path().join(name);
+        write(&source, text)?;
+        let header = self.runtime.path().join("kernel.h");
+        let header = header.to_string_lossy();
+        let mut extra = vec!["-include", &header];
+        extra.extend(kind.flags());
+        // A bare name, so that diagnostics and line tables show nothing else.
+        let report = self.compile(
+            folder.path(),
+            Path::new(name),
+            &folder.path().join("kernel.o"),
+            &extra,
+        )?;
+        if !report.succeeded() {
+            return Ok(Err(diagnostics(&report, name, text)));
+        }
+        let report = self.link(folder.path())?;
+        if !report.succeeded() {
+            return Ok(Err(diagnostics(&report, name, text)));
+        }
+        Ok(Ok(Program { folder }))
+    }
+
+    /// Returns the assembly of `text`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow to compile.
+    pub fn assembly(&self, text: &str) -> Result<Option<String>, EvalError> {
+        let folder = folder_in(&self.scratch)?;
+        write(&folder.path().join("kernel.c"), text)?;
+        let header = self.runtime.path().join("kernel.h");
+        let header = header.to_string_lossy();
+        let mut extra = vec!["-include", &header, "-S", "-fverbose-asm"];
+        extra.extend(Kind::Kernel.flags());
+        let output = folder.path().join("kernel.s");
+        let report = self.compile(folder.path(), Path::new("kernel.c"), &output, &extra)?;
+        Ok(report
+            .succeeded()
+            .then(|| fs::read_to_string(&output).ok())
+            .flatten())
+    }
+
+    fn compile(
+        &self,
+        folder: &Path,
+        source: &Path,
+        object: &Path,
+        extra: &[&str],
+    ) -> Result<SandboxReport, EvalError> {
+        let (program, first) = self.toolchain.compiler();
+        let mut args: Vec<OsString> = first.to_vec();
+        args.extend(self.flags.iter().map(OsString::from));
+        args.extend(COMMON.iter().map(OsString::from));
+        args.extend(["-isystem".into(), self.toolchain.headers().into()]);
+        args.extend(extra.iter().map(OsString::from));
+        if !extra.contains(&"-S") {
+            args.push("-c".into());
+        }
+        args.extend([source.into(), "-o".into(), object.into()]);
+        self.run(folder, program, &args)
+    }
+
+    fn link(&self, folder: &Path) -> Result<SandboxReport, EvalError> {
+        let (program, first) = self.toolchain.linker();
+        let mut args: Vec<OsString> = first.to_vec();
+        args.extend(
+            [
+                "-static",
+                "--threads=1",
+                "--build-id=none",
+                "-z",
+                "noexecstack",
+            ]
+            .map(OsString::from),
+        );
+        args.push("kernel.o".into());
+        for object in ["runner.o", "math.o"] {
+            args.push(self.runtime.path().join(object).into());
+        }
+        args.extend(["-o", "worker"].map(OsString::from));
+        self.run(folder, program, &args)
+    }
+
+    fn run(
+        &self,
+        folder: &Path,
+        program: &Path,
+        args: &[OsString],
+    ) -> Result<SandboxReport, EvalError> {
+        let policy = SandboxPolicy {
+            working_folder: folder.to_owned(),
+            readable: vec![
+                self.runtime.path().to_owned(),
+                self.toolchain.headers().to_owned(),
+            ],
+            executable: self.toolchain.executable().to_vec(),
+            writable: vec![folder.to_owned()],
+            environment: [
+                ("LC_ALL", OsString::from("C")),
+                ("TMPDIR", folder.into()),
+                ("PATH", "/usr/bin:/bin".into()),
+            ]
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect(),
+            limits: Limits {
+                wall: Duration::from_secs(4 * CPU_SECONDS),
+                cpu_seconds: CPU_SECONDS,
+                address_space_bytes: 4 << 30,
+                file_bytes: 64 << 20,
+                output_bytes: 64 << 10,
+                open_files: 256,
+                processes: ProcessRule::Children,
+            },
+        };
+        autocomp_sandbox::run(&policy, program, args, b"").map_err(|error| EvalError::Environment {
+            message: error.to_string(),
+            remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
+        })
+    }
+}
+
+/// Reads what the compiler or the linker says about a source.
+fn diagnostics(report: &SandboxReport, name: &str, text: &str) -> Vec<Diagnostic> {
+    let output = report.stderr.text();
+    let mut found: Vec<Diagnostic> = output
+        .lines()
+        .filter_map(|line| compiler_error(line, name, text).or_else(|| linker_error(line)))
+        .take(MOST_DIAGNOSTICS)
+        .collect();
+    if found.is_empty() {
+        let message = match (report.timed_out, report.succeeded()) {
+            (true, _) => "the compiler did not finish in time".to_owned(),
+            _ => format!("the compiler fails: {:?}", report.exit),
+        };
+        let remedy = "make the kernel smaller: unroll less, shrink tables";
+        found.push(error("build-limit", message, None, Some(remedy)));
+    }
+    found
+}
+
+fn compiler_error(line: &str, name: &str, text: &str) -> Option<Diagnostic> {
+    let rest = line.strip_prefix(name)?.strip_prefix(':')?;
+    let (row, rest) = rest.split_once(':')?;
+    let (column, rest) = rest.split_once(':')?;
+    let message = rest
+        .trim()
+        .strip_prefix("error: ")
+        .or_else(|| rest.trim().strip_prefix("fatal error: "))?;
+    let location = SourceLocation {
+        file: name.to_owned(),
+        line: row.parse().ok()?,
+        column: column.parse().ok(),
+    };
+    let mut found = error("compile-error", message.to_owned(), None, None);
+    let source = text.lines().nth(location.line.saturating_sub(1) as usize);
+    found
+        .notes
+        .extend(source.map(|source| format!("line {}: {}", location.line, source.trim())));
+    found.location = Some(location);
+    Some(found)
+}
+
+fn linker_error(line: &str) -> Option<Diagnostic> {
+    let (_, message) = line.split_once("error: ")?;
+    let (code, remedy) = match message.split_once("undefined symbol: ") {
+        Some(_) => (
+            "undefined-symbol",
+            "define it, or do without: there is no C library but memcpy, memset, memmove, memcmp and a few functions of math.h",
+        ),
+        None => (
+            "link-error",
+            "kernels define one function that is called, and others under names of their own",
+        ),
+    };
+    Some(error(code, message.to_owned(), None, Some(remedy)))
+}
+
+fn error(
+    code: &str,
+    message: String,
+    location: Option<SourceLocation>,
+    remedy: Option<&str>,
+) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Build,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location,
+        notes: Vec::new(),
+        remedy: remedy.map(str::to_owned),
+    }
+}
+
+fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {
+    tempfile::tempdir_in(scratch).map_err(|error| unusable(scratch, &error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), EvalError> {
+    fs::write(path, text).map_err(|error| unusable(path, &error))
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> EvalError {
+    EvalError::Environment {
+        message: format!("cannot write {}: {error}", path.display()),
+        remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
+    }
+}

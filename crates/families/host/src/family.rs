@@ -1,0 +1,307 @@
+//! The host behind the contract of families.
+
+use crate::bench::{HostBench, Settings, Tested, Timed, Timing, machine_of};
+use crate::detection::Processor;
+use crate::feedback;
+use crate::pairs::Effort;
+use crate::rewriter::HostRewriter;
+use crate::throughput::find_analyst;
+use autocomp_c::{C, check};
+use autocomp_catalog::{Problem, Target};
+use autocomp_core::{
+    ContentHash, ContentHasher, Cost, Evaluation, Language, Measurement, Outcome, Ratio, Rewriter,
+    Seed, Unit,
+};
+use autocomp_eval::profile::{Profile, Profiled, Section};
+use autocomp_eval::{
+    Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
+    Verdict,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Name of kernels in diagnostics.
+const KERNEL_FILE: &str = "kernel.c";
+/// Wall time that one command of a worker may take.
+const COMMAND_TIME: Duration = Duration::from_secs(60);
+/// Share of the floor below which a cost cannot be: peaks are measured too.
+const IMPOSSIBLE: f64 = 0.7;
+
+/// The family of the processors that autocomp itself runs on.
+#[derive(Debug)]
+pub struct Host;
+
+impl Family for Host {
+    fn name(&self) -> &'static str {
+        "host"
+    }
+
+    fn languages(&self) -> &'static [&'static dyn Language] {
+        &[&C]
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Nanoseconds
+    }
+
+    fn check_target(&self, target: &Target) -> Result<(), EvalError> {
+        let names = target.machines.keys();
+        names
+            .into_iter()
+            .try_for_each(|name| machine_of(target, name).map(|_| ()))
+    }
+
+    fn preferred<'t>(&self, targets: &'t [String]) -> Option<&'t str> {
+        let detected = Processor::detect().target();
+        let fits = targets.iter().find(|name| Some(name.as_str()) == detected);
+        fits.or(targets.first()).map(String::as_str)
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        let surroundings = opening.surroundings;
+        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
+        let settings = Settings {
+            toolchain,
+            cache_folder: surroundings.cache_folder.clone(),
+            effort: Effort::default(),
+            command_time: COMMAND_TIME,
+            seed: opening.settings.seed,
+            // Whoever writes a kernel cannot know the inputs that it is timed on.
+            timed_seed: unknown_seed(),
+        };
+        let problem = opening.problem.clone();
+        let bench = HostBench::open(problem, opening.target, opening.machine, settings)?;
+        Ok(Arc::new(HostEvaluator {
+            bench,
+            threads: ThreadCount::new(opening.settings.threads),
+            known: opening.settings.use_cache.then(Mutex::default),
+            analyst: find_analyst(surroundings.path.as_deref()),
+        }))
+    }
+
+    fn rewriter(
+        &self,
+        target: &Target,
+        machine: &str,
+    ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
+        let machine = machine_of(target, machine)?;
+        Ok(Some(Arc::new(HostRewriter::new(
+            machine.lanes,
+            machine.registers,
+        ))))
+    }
+
+    fn examine(&self, surroundings: &Surroundings) -> Vec<Finding> {
+        let processor = Processor::detect();
+        let model = match processor.model.as_str() {
+            "" => processor.architecture.clone(),
+            model => model.to_owned(),
+        };
+        let features = processor.features.join(" ");
+        let target = match processor.target() {
+            Some(name) => Finding {
+                name: "host target",
+                ok: true,
+                detail: format!("{name}: {model} with {features}"),
+                remedies: Vec::new(),
+            },
+            None => Finding {
+                name: "host target",
+                ok: false,
+                detail: format!("none for {model}, which has neither AVX2 with FMA nor Neon"),
+                remedies: vec!["kernels for other families can be optimized here".into()],
+            },
+        };
+        let analyst = find_analyst(surroundings.path.as_deref());
+        let analysis = Finding {
+            name: "static analysis",
+            ok: true,
+            detail: match analyst {
+                Some(path) => format!("{} looks at hot loops", path.display()),
+                None => "no llvm-mca: feedback says less about hot loops (Debian, Ubuntu: apt-get install llvm)".into(),
+            },
+            remedies: Vec::new(),
+        };
+        vec![target, analysis]
+    }
+
+    fn probe(&self) -> &'static str {
+        "host/rmsnorm-f32-500x333"
+    }
+}
+
+/// Returns a seed that nobody knows.
+fn unknown_seed() -> Seed {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    Seed(RandomState::new().build_hasher().finish())
+}
+
+/// Evaluates kernels for one problem on this computer.
+#[derive(Debug)]
+pub struct HostEvaluator {
+    bench: HostBench,
+    threads: ThreadCount,
+    /// What became of kernels since the bench was opened. Costs are not kept
+    /// longer: tomorrow the machine may be busy in another way.
+    known: Option<Mutex<BTreeMap<ContentHash, Evaluation>>>,
+    analyst: Option<PathBuf>,
+}
+
+impl HostEvaluator {
+    fn judge(&self, source: &str, clock: &mut TierClock) -> Result<Verdict, EvalError> {
+        let _busy = self.threads.take();
+        let problem = self.bench.problem();
+        let refusals = clock.measure("check", || check(source, KERNEL_FILE, problem));
+        if !refusals.is_empty() {
+            return Ok(Verdict::failed(Outcome::Rejected, refusals));
+        }
+        let program = match clock.measure("build", || self.bench.build(source))? {
+            Ok(program) => program,
+            Err(found) => return Ok(Verdict::failed(Outcome::BuildFailed, found)),
+        };
+        let call_ns = match clock.measure("test", || self.bench.test(&program, source))? {
+            Tested::Right { call_ns } => call_ns,
+            Tested::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),
+        };
+        let timed = clock.measure("time", || self.bench.time(program, source, call_ns))?;
+        let timing = match timed {
+            Timed::Cost(timing) => timing,
+            Timed::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),
+        };
+        let measurement = self.measurement(problem, &timing)?;
+        let found = feedback::look(&self.bench, source, timing.call_ns, self.analyst.as_deref())?;
+        Ok(Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(measurement),
+            feedback: Some(found.feedback),
+        })
+    }
+
+    fn measurement(&self, problem: &Problem, timing: &Timing) -> Result<Measurement, EvalError> {
+        let floor = self.bench.floor_cost();
+        let cost = Cost::nanoseconds(timing.call_ns.max(1.0) as u64, timing.spread_ppm);
+        // Only multiplications that are left out can make that: traffic may
+        // come from nearer caches than where the peak was measured.
+        let least = problem.work.macs as f64 / self.bench.peak_macs_per_ns();
+        if timing.call_ns < IMPOSSIBLE * least {
+            return Err(EvalError::Fault(format!(
+                "a right kernel for {} takes {cost}, which the measured peak of {:.1} steps per ns does not allow: `work.macs` is more than has to be done, or the timing is wrong",
+                problem.name,
+                self.bench.peak_macs_per_ns(),
+            )));
+        }
+        let interval = timing.to_baseline;
+        Ok(Measurement {
+            cost,
+            floor,
+            percent_of_peak: floor.percent_of(cost),
+            samples: timing
+                .paired
+                .candidate_ns
+                .iter()
+                .map(|time| *time as u64)
+                .collect(),
+            ratio_to_baseline: Some(Ratio {
+                value: interval.median,
+                low: interval.low,
+                high: interval.high,
+            }),
+            engine: self.bench.engine.clone(),
+            compiler: self.bench.builder().compiler().to_owned(),
+            figures: BTreeMap::from([
+                ("rounds".to_owned(), timing.paired.ratios.len() as u64),
+                (
+                    "calls".to_owned(),
+                    (timing.paired.commands
+                        * timing.paired.calls
+                        * timing.paired.candidate_ns.len()) as u64,
+                ),
+            ]),
+        })
+    }
+}
+
+impl Evaluator for HostEvaluator {
+    fn key(&self, source: &str) -> ContentHash {
+        let mut hasher = ContentHasher::new("host evaluation of a kernel");
+        hasher.update(&self.bench.base_key().0);
+        hasher.update(source.as_bytes());
+        hasher.finish()
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        let key = self.key(source);
+        let known = self
+            .known
+            .as_ref()
+            .map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(evaluation) = known.as_ref().and_then(|known| known.get(&key)) {
+            return Ok(evaluation.clone());
+        }
+        drop(known);
+        let mut clock = TierClock::default();
+        let verdict = self.judge(source, &mut clock)?;
+        let evaluation = clock.finish(key, verdict);
+        if let Some(known) = &self.known {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(key, evaluation.clone());
+        }
+        Ok(evaluation)
+    }
+}
+
+impl Bench for HostEvaluator {
+    fn compiler(&self) -> &str {
+        self.bench.builder().compiler()
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        Some(self.bench.builder().compiler_program())
+    }
+
+    fn engine(&self) -> &str {
+        &self.bench.engine
+    }
+
+    fn floor(&self) -> Cost {
+        self.bench.floor_cost()
+    }
+
+    fn prepare(&self) -> Result<(), EvalError> {
+        self.bench.make_answers()
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let evaluation = self.evaluate(source)?;
+        let Some(cost) = evaluation.cost() else {
+            return Ok(Profiled::Failed(Box::new(evaluation)));
+        };
+        let call_ns = cost.value as f64;
+        let found = feedback::look(&self.bench, source, call_ns, self.analyst.as_deref())?;
+        let mut sections = vec![Section {
+            title: None,
+            text: feedback::wrapped(&found.feedback.bottleneck),
+        }];
+        if let Some(hot_loop) = &found.hot_loop {
+            sections.push(Section {
+                title: Some("hot loop".into()),
+                text: feedback::listing(hot_loop),
+            });
+        }
+        let data = serde_json::json!({
+            "bottleneck": found.feedback.bottleneck,
+            "counters": found.feedback.counters,
+            "hot_loop": found.hot_loop,
+            "throughput": found.throughput,
+            "measurement": evaluation.measurement,
+        });
+        Ok(Profiled::Right(Box::new(Profile {
+            sections,
+            data,
+            timeline: None,
+        })))
+    }
+}

@@ -1,0 +1,28 @@
+//! The host CPU as a family of targets.
+//!
+//! Kernels are C, compiled for the processor at hand, and run in a confined
+//! worker process. Costs are measured, so they are noisy: kernels are timed
+//! against each other in pairs, and what is told is a ratio with an interval.
+
+mod base;
+pub mod bench;
+pub mod building;
+mod calls;
+mod cases;
+pub mod detection;
+mod family;
+mod feedback;
+pub mod hot_loop;
+pub mod machine;
+mod offences;
+mod oracle;
+pub mod pairs;
+pub mod peaks;
+pub mod rewriter;
+mod shared_memory;
+pub mod statistics;
+pub mod throughput;
+mod timing_core;
+mod worker;
+
+pub use family::{Host, HostEvaluator};

@@ -1,0 +1,229 @@
+//! What is said of kernels that do what they must not do.
+
+use crate::building::Program;
+use crate::calls::{Calls, Offence};
+use crate::worker::Death;
+use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
+use object::{Object, ObjectSection};
+
+/// Returns the outcome and the finding for an offence in a call.
+pub(crate) fn verdict(
+    offence: Offence,
+    calls: &Calls<'_>,
+    program: &Program,
+    source: &str,
+) -> (Outcome, Diagnostic) {
+    let of_death = |outcome, code: &str, message: String, pc, remedy: &str| {
+        let location = line_of(program, pc);
+        let notes = location.as_ref().and_then(|at| {
+            Some(format!(
+                "line {}: {}",
+                at.line,
+                source.lines().nth(at.line as usize - 1)?.trim()
+            ))
+        });
+        let found = Diagnostic {
+            stage: Stage::Test,
+            severity: Severity::Error,
+            code: code.to_owned(),
+            message,
+            location,
+            notes: notes.into_iter().collect(),
+            remedy: Some(remedy.to_owned()),
+        };
+        (outcome, found)
+    };
+    let death = match offence {
+        Offence::Wrong(found) => {
+            let outcome = match found.code.as_str() {
+                "out-of-bounds-write" => Outcome::Illegal,
+                _ => Outcome::Wrong,
+            };
+            return (outcome, found);
+        }
+        Offence::ChangedModes => {
+            return of_death(
+                Outcome::Illegal,
+                "changed-modes",
+                "the kernel left rounding, exceptions or flushing of the floating-point unit, or the direction of string instructions changed".into(),
+                None,
+                "put back what you change before you return",
+            );
+        }
+        Offence::Died(death) => death,
+    };
+    match death {
+        Death::Exited(code) => of_death(
+            Outcome::Crashed,
+            "ended-process",
+            format!("the kernel ended its process (code {code}) instead of returning"),
+            None,
+            "return from the entry function",
+        ),
+        Death::Killed(signal) => of_death(
+            Outcome::Crashed,
+            "killed",
+            format!("the kernel was killed by signal {signal}; a stack that is too deep does that"),
+            None,
+            "keep large arrays in static memory, not on the stack",
+        ),
+        Death::TimedOut => of_death(
+            Outcome::TimedOut,
+            "time-limit",
+            "the kernel did not return within the time limit".into(),
+            None,
+            "check the bounds and steps of the loops",
+        ),
+        Death::WorksAfterReturn => of_death(
+            Outcome::Illegal,
+            "works-after-return",
+            "the kernel's process goes on working, or answers, after it said that the call is over"
+                .into(),
+            None,
+            "do all the work before you return",
+        ),
+        Death::ChangedProcess => of_death(
+            Outcome::Illegal,
+            "changed-process",
+            "the kernel changed its process: threads, or how signals are handled".into(),
+            None,
+            "compute, and leave the process as it is",
+        ),
+        Death::SystemCall { number, pc } => of_death(
+            Outcome::Illegal,
+            "system-call",
+            format!(
+                "the kernel asked the operating system for something (system call {number}{})",
+                name_of(number)
+            ),
+            Some(pc),
+            "kernels compute on their buffers and static memory, and ask for nothing: no threads, files, clocks, memory, output",
+        ),
+        Death::Fault {
+            signal,
+            address,
+            pc,
+            write,
+        } => {
+            let (outcome, code, message, remedy) = fault(signal, address, write, calls);
+            of_death(outcome, code, message, Some(pc), remedy)
+        }
+    }
+}
+
+fn fault(
+    signal: i32,
+    address: u64,
+    write: bool,
+    calls: &Calls<'_>,
+) -> (Outcome, &'static str, String, &'static str) {
+    match signal {
+        libc::SIGILL => (
+            Outcome::Crashed,
+            "illegal-instruction",
+            "an instruction that this processor does not have, or a trap that the compiler put where behaviour is undefined".into(),
+            "use what the target has; do not run off the end of a function",
+        ),
+        libc::SIGFPE => (
+            Outcome::Crashed,
+            "arithmetic-trap",
+            "an integer was divided by zero, or the quotient does not fit".into(),
+            "check divisors",
+        ),
+        _ => {
+            let did = if write { "writes" } else { "reads" };
+            match calls.at(address) {
+                Some(place) if place.contains("bytes") => (
+                    Outcome::Illegal,
+                    if write { "out-of-bounds-write" } else { "out-of-bounds-read" },
+                    format!("the kernel {did} {place}"),
+                    "stay within the extents of the buffers",
+                ),
+                Some(place) => (
+                    Outcome::Illegal,
+                    "input-written",
+                    format!("the kernel {did} {place}, which it must not change"),
+                    "work on a copy in static memory",
+                ),
+                None => (
+                    Outcome::Crashed,
+                    "wild-access",
+                    format!("the kernel {did} at address {address:#x}, where it has no memory; clocks and time-stamp counters end here too"),
+                    "use the buffers, static memory and the stack only",
+                ),
+            }
+        }
+    }
+}
+
+/// Returns the names of system calls that one may expect.
+fn name_of(number: u64) -> String {
+    let name = match number as i64 {
+        libc::SYS_clone => "clone",
+        libc::SYS_clone3 => "clone3",
+        libc::SYS_write => "write",
+        libc::SYS_read => "read",
+        libc::SYS_mmap => "mmap",
+        libc::SYS_mprotect => "mprotect",
+        libc::SYS_openat => "openat",
+        libc::SYS_rt_sigaction => "rt_sigaction",
+        libc::SYS_clock_gettime => "clock_gettime",
+        libc::SYS_clock_settime => "clock_settime",
+        libc::SYS_socket => "socket",
+        libc::SYS_kill => "kill",
+        libc::SYS_execve => "execve",
+        libc::SYS_ptrace => "ptrace",
+        _ => old_name(number as i64),
+    };
+    match name {
+        "" => String::new(),
+        name => format!(", `{name}`"),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn old_name(number: i64) -> &'static str {
+    match number {
+        libc::SYS_fork => "fork",
+        libc::SYS_vfork => "vfork",
+        libc::SYS_open => "open",
+        _ => "",
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn old_name(_number: i64) -> &'static str {
+    ""
+}
+
+/// Returns the line of the kernel that the instruction at `pc` belongs to.
+fn line_of(program: &Program, pc: Option<u64>) -> Option<SourceLocation> {
+    let pc = pc?;
+    let bytes = std::fs::read(program.path()).ok()?;
+    let file = object::File::parse(bytes.as_slice()).ok()?;
+    let section = |id: addr2line::gimli::SectionId| {
+        let data = file
+            .section_by_name(id.name())
+            .and_then(|section| section.data().ok())
+            .unwrap_or(&[]);
+        Ok::<_, addr2line::gimli::Error>(addr2line::gimli::EndianSlice::new(
+            data,
+            addr2line::gimli::LittleEndian,
+        ))
+    };
+    let dwarf = addr2line::gimli::Dwarf::load(section).ok()?;
+    let context = addr2line::Context::from_dwarf(dwarf).ok()?;
+    let found = context.find_location(pc).ok()??;
+    let name = found.file?.rsplit('/').next()?.to_owned();
+    // Lines of the runtime say nothing to the author of a kernel.
+    let is_kernel = !matches!(
+        name.as_str(),
+        "runner.c" | "math.c" | "kernel.h" | "platform.h"
+    );
+    let line = found.line?;
+    is_kernel.then_some(SourceLocation {
+        file: name,
+        line,
+        column: found.column,
+    })
+}

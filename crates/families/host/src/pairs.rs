@@ -1,0 +1,267 @@
+//! Two kernels timed against each other.
+//!
+//! A round is four measurements in the order A B B A or B A A B, drawn at
+//! random. Each is made in a new worker, so that nothing is left of earlier
+//! ones: one call that brings in code and pages, then a few commands, of which
+//! the fastest counts, because others on the machine can only slow it down. All
+//! calls are on inputs that this worker has not seen, which the parent puts in
+//! place only when the worker waits. All outputs are compared.
+
+use crate::building::Program;
+use crate::calls::{Calls, Offence};
+use crate::cases::Case;
+use crate::statistics::{Interval, median, median_interval, round_ratio};
+use crate::worker::WorkerSettings;
+use autocomp_catalog::{Problem, Ranking};
+use autocomp_core::Seed;
+use autocomp_eval::EvalError;
+use std::time::{Duration, Instant};
+
+/// How long and how precisely kernels are timed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Rounds that are made at least, if time allows.
+    pub least_rounds: usize,
+    /// Rounds that are made at most.
+    pub most_rounds: usize,
+    /// Wall time after which no further round is begun.
+    pub wall: Duration,
+    /// Half width of the interval that is narrow enough, as a share.
+    pub half_width: f64,
+    /// Confidence of the interval.
+    pub confidence: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            least_rounds: 9,
+            most_rounds: 40,
+            wall: Duration::from_secs(4),
+            half_width: 0.01,
+            confidence: 0.99,
+        }
+    }
+}
+
+/// Rounds below which there is nothing to tell, however slow the kernels are.
+const FEWEST_ROUNDS: usize = 3;
+/// Processor time that one command should take at least, so that what a
+/// command itself takes does not count.
+const COMMAND_NS: f64 = 3e5;
+/// Commands of one measurement, the fastest of which counts.
+const COMMANDS: usize = 6;
+/// Processor time from which on fewer commands suffice.
+const MEASUREMENT_NS: f64 = 1.5e7;
+/// A kernel that takes longer needs no call to warm up.
+const NO_WARM_UP_NS: f64 = 5e7;
+
+/// One of two kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side<'p> {
+    /// Its program.
+    pub program: &'p Program,
+    /// Roughly what a call takes, nanoseconds.
+    pub call_ns: f64,
+}
+
+/// What a comparison in pairs found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paired {
+    /// Ratio of the candidate's time to the base's, of each round.
+    pub ratios: Vec<f64>,
+    /// The candidate's time per call, nanoseconds, of each measurement.
+    pub candidate_ns: Vec<f64>,
+    /// The base's time per call, nanoseconds, of each measurement.
+    pub base_ns: Vec<f64>,
+    /// Median of the ratios with its interval; of few rounds, with their range.
+    pub interval: Interval,
+    /// Commands per measurement, the fastest of which counted.
+    pub commands: usize,
+    /// Calls per command.
+    pub calls: usize,
+}
+
+/// Which side did what it must not do.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The candidate.
+    Candidate(Offence),
+    /// The base: it was right before.
+    Base(Offence),
+    /// autocomp or its environment.
+    Environment(EvalError),
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        Self::Environment(error)
+    }
+}
+
+/// Times kernels of one problem on one core.
+#[derive(Debug)]
+pub(crate) struct Pairs<'p> {
+    problem: &'p Problem,
+    calls: Calls<'p>,
+    cases: &'p [Case],
+    settings: WorkerSettings,
+    /// Processor time of a command that calls a kernel that does nothing.
+    overhead_ns: f64,
+    seed: Seed,
+}
+
+impl<'p> Pairs<'p> {
+    /// Prepares timing on `cases`, all of them different; the first one is for
+    /// warming up.
+    pub(crate) fn new(
+        problem: &'p Problem,
+        cases: &'p [Case],
+        settings: WorkerSettings,
+        overhead_ns: f64,
+        seed: Seed,
+    ) -> Result<Self, EvalError> {
+        Ok(Self {
+            problem,
+            calls: Calls::new(problem, cases.len(), seed)?,
+            cases,
+            settings,
+            overhead_ns,
+            seed,
+        })
+    }
+
+    /// Returns the memory, to explain what happened in it.
+    pub(crate) fn calls(&self) -> &Calls<'p> {
+        &self.calls
+    }
+
+    /// Returns how many commands one measurement of a kernel has that takes
+    /// `call_ns`, and how many calls each of them makes.
+    fn counts(&self, call_ns: f64) -> (usize, usize) {
+        let call_ns = call_ns.max(1.0);
+        let most = self.cases.len() - 1;
+        let calls = ((COMMAND_NS / call_ns).ceil() as usize).clamp(1, most);
+        let in_time = (MEASUREMENT_NS / (call_ns * calls as f64)) as usize;
+        (in_time.clamp(1, COMMANDS.min(most / calls)), calls)
+    }
+
+    /// Makes one measurement: the time per call in a new worker, nanoseconds.
+    ///
+    /// # Errors
+    /// As a failure of the candidate, what the kernel did instead.
+    pub(crate) fn alone(&mut self, side: Side<'_>) -> Result<f64, Failure> {
+        self.measured(side, self.counts(side.call_ns))
+    }
+
+    fn measured(
+        &mut self,
+        side: Side<'_>,
+        (commands, calls): (usize, usize),
+    ) -> Result<f64, Failure> {
+        let addresses = Seed(self.seed.next_u64());
+        self.calls.shuffle(addresses);
+        let mut worker = self.calls.start(side.program, self.settings)?;
+        let cases = self.cases;
+        if side.call_ns < NO_WARM_UP_NS {
+            self.calls.fill(0, &cases[0]);
+            let warm = self.calls.call(&mut worker, 0, &[&cases[0]]);
+            warm.map_err(Failure::Candidate)?;
+        }
+        // Another start for the same reason as other addresses.
+        let first = 1 + self.seed.below(cases.len() - commands * calls);
+        let mut least = f64::INFINITY;
+        for command in 0..commands {
+            let sets = first + command * calls..first + (command + 1) * calls;
+            let timed: Vec<&Case> = cases[sets.clone()].iter().collect();
+            for (set, case) in sets.clone().zip(&timed) {
+                self.calls.fill(set, case);
+            }
+            if self.problem.ranking == Ranking::Cold {
+                self.calls.flush(sets.clone());
+            }
+            let spent = self
+                .calls
+                .call(&mut worker, sets.start, &timed)
+                .map_err(Failure::Candidate)?;
+            let own = (spent.cpu_ns as f64 - self.overhead_ns).max(1.0);
+            least = least.min(own / calls as f64);
+        }
+        Ok(least)
+    }
+
+    /// Times `candidate` against `base` until the interval is narrow enough or
+    /// the effort is spent.
+    pub(crate) fn compare(
+        &mut self,
+        candidate: Side<'_>,
+        base: Side<'_>,
+        effort: Effort,
+    ) -> Result<Paired, Failure> {
+        let began = Instant::now();
+        let counts = self.counts(candidate.call_ns.max(base.call_ns));
+        let mut paired = Paired {
+            ratios: Vec::new(),
+            candidate_ns: Vec::new(),
+            base_ns: Vec::new(),
+            interval: Interval {
+                low: 0.0,
+                median: 1.0,
+                high: f64::INFINITY,
+            },
+            commands: counts.0,
+            calls: counts.1,
+        };
+        loop {
+            let candidate_outside = self.seed.below(2) == 0;
+            let (mut of_candidate, mut of_base) = (Vec::new(), Vec::new());
+            for position in 0..4 {
+                let outside = position == 0 || position == 3;
+                if outside == candidate_outside {
+                    of_candidate.push(self.measured(candidate, counts)?);
+                } else {
+                    of_base.push(
+                        self.measured(base, counts)
+                            .map_err(|failure| match failure {
+                                Failure::Candidate(offence) => Failure::Base(offence),
+                                other => other,
+                            })?,
+                    );
+                }
+            }
+            let pair = |times: &[f64]| [times[0], times[1]];
+            paired
+                .ratios
+                .push(round_ratio(pair(&of_candidate), pair(&of_base)));
+            paired.candidate_ns.extend(of_candidate);
+            paired.base_ns.extend(of_base);
+            let rounds = paired.ratios.len();
+            if rounds < FEWEST_ROUNDS {
+                continue;
+            }
+            let known = median_interval(&paired.ratios, effort.confidence);
+            paired.interval = known.unwrap_or_else(|| range(&paired.ratios));
+            let narrow = known.is_some_and(|interval| {
+                // Large differences need no precision.
+                let enough = effort.half_width.max((interval.median - 1.0).abs() / 20.0);
+                interval.half_width() < enough
+            });
+            let out_of_time = effort.wall < began.elapsed();
+            if out_of_time
+                || effort.most_rounds <= rounds
+                || effort.least_rounds <= rounds && narrow
+            {
+                return Ok(paired);
+            }
+        }
+    }
+}
+
+fn range(values: &[f64]) -> Interval {
+    let fold = |pick: fn(f64, f64) -> f64| values.iter().copied().fold(values[0], pick);
+    Interval {
+        low: fold(f64::min),
+        median: median(values),
+        high: fold(f64::max),
+    }
+}

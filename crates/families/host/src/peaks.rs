@@ -1,0 +1,139 @@
+//! What one core of this machine can do at most, measured by kernels of our own.
+
+use crate::building::{Builder, Kind};
+use crate::calls::Calls;
+use crate::cases::Case;
+use crate::machine::Machine;
+use crate::timing_core::TimingCore;
+use crate::worker::{Worker, WorkerSettings};
+use autocomp_catalog::{Buffer, DataType, Problem, Role};
+use autocomp_core::Seed;
+use autocomp_eval::{EvalError, FileStore};
+use serde::{Deserialize, Serialize};
+
+/// Sums that are computed side by side: enough to hide what one takes.
+const SUMS: usize = 12;
+/// Steps of each sum in one call.
+const STEPS: u64 = 100_000;
+/// Calls, the fastest of which counts.
+const CALLS: usize = 15;
+/// Least and greatest size of what is copied, bytes.
+const COPIED: (u64, u64) = (64 << 10, 16 << 20);
+
+/// What one core can do at most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Peaks {
+    /// Multiply-accumulate steps on binary32 numbers per nanosecond.
+    pub float_macs_per_ns: f64,
+    /// Bytes read and written per nanosecond by a copy of the problem's size.
+    pub bytes_per_ns: f64,
+}
+
+impl Peaks {
+    /// Takes the peaks from `store`, or measures them.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow it.
+    pub(crate) fn of(
+        problem: &Problem,
+        machine: &Machine,
+        builder: &Builder,
+        worker: WorkerSettings,
+        core: &TimingCore,
+        (store, key): (&FileStore, &str),
+    ) -> Result<Self, EvalError> {
+        let bytes = problem
+            .work
+            .bytes
+            .clamp(COPIED.0, COPIED.1)
+            .next_power_of_two();
+        let key = autocomp_core::ContentHash::of(format!("{key} {bytes}").as_bytes());
+        let known = store.get(&key);
+        if let Some(peaks) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            return Ok(peaks);
+        }
+        let settings = WorkerSettings {
+            core: core.core(),
+            ..worker
+        };
+        let float = multiplications(&problem.entry, machine.lanes);
+        let macs = (SUMS as u64 * STEPS * u64::from(machine.lanes)) as f64;
+        let copy = copying(&problem.entry, bytes / 8);
+        let peaks = Self {
+            float_macs_per_ns: macs / fastest(problem, &float, 64, builder, settings)?,
+            bytes_per_ns: bytes as f64 / fastest(problem, &copy, bytes / 8, builder, settings)?,
+        };
+        if let Ok(bytes) = serde_json::to_vec(&peaks) {
+            store.put(&key, &bytes);
+        }
+        Ok(peaks)
+    }
+}
+
+fn multiplications(entry: &str, lanes: u32) -> String {
+    let bytes = 4 * lanes;
+    let each = |text: &dyn Fn(usize) -> String| (0..SUMS).map(text).collect::<String>();
+    let declared = each(&|idx| format!("  vector s{idx} = *(vector *)x + {idx}.0f;\n"));
+    let steps = each(&|idx| format!("    s{idx} = s{idx} * factor + *(vector *)x;\n"));
+    let sum: Vec<String> = (0..SUMS).map(|idx| format!("s{idx}")).collect();
+    format!(
+        "typedef float vector __attribute__((vector_size({bytes}), may_alias));\n\
+         void {entry}(float *x, float *y) {{\n  vector factor = *(vector *)x * 0.5f;\n{declared}\
+         \x20 for (long i = 0; i < {STEPS}; i++) {{\n{steps}  }}\n  *(vector *)y = {};\n}}\n",
+        sum.join(" + ")
+    )
+}
+
+fn copying(entry: &str, elements: u64) -> String {
+    format!(
+        "void {entry}(float x[restrict {elements}], float y[restrict {elements}]) {{\n\
+         \x20 for (long i = 0; i < {elements}; i++) {{ y[i] = x[i]; }}\n}}\n"
+    )
+}
+
+/// Returns the time of the fastest of a few calls of `source` on two buffers
+/// of so many floats, nanoseconds.
+fn fastest(
+    problem: &Problem,
+    source: &str,
+    elements: u64,
+    builder: &Builder,
+    settings: WorkerSettings,
+) -> Result<f64, EvalError> {
+    let buffer = |name: &str, role| Buffer {
+        name: name.into(),
+        dtype: DataType::Float32,
+        shape: vec![elements],
+        role,
+        alignment: 64,
+        used: None,
+    };
+    let problem = Problem {
+        buffers: vec![buffer("x", Role::Input), buffer("y", Role::Output)],
+        input_sets: Vec::new(),
+        ..problem.clone()
+    };
+    let fault = |what: String| EvalError::Fault(format!("the kernel that measures peaks {what}"));
+    let program = builder
+        .build("peak.c", source, Kind::Kernel)?
+        .map_err(|found| fault(format!("does not build: {found:?}")))?;
+    let mut calls = Calls::new(&problem, 1, Seed(0))?;
+    let bytes = elements as usize * 4;
+    // Halves keep all sums finite.
+    let halves: Vec<u8> = 0.5_f32.to_le_bytes().repeat(elements as usize);
+    let case = Case {
+        name: "peak".into(),
+        before: vec![halves, vec![0; bytes]],
+        after: vec![None, None],
+    };
+    calls.fill(0, &case);
+    let mut worker: Worker = calls.start(&program, settings)?;
+    let mut least = f64::INFINITY;
+    for _ in 0..CALLS {
+        let spent = worker
+            .call(0, 1)
+            .map_err(|death| fault(format!("fails: {death:?}")))?;
+        least = least.min(spent.cpu_ns as f64);
+    }
+    Ok(least.max(1.0))
+}

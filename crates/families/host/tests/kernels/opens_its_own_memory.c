@@ -1,0 +1,9 @@
+// illegal system-call
+// x86-64
+void solution(float x[3000], float y[3000]) {
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(2l), "D"("/proc/self/mem"), "S"(2l), "d"(0l)
+                   : "rcx", "r11", "memory");
+}

@@ -1,0 +1,13 @@
+// The definition.
+void solution(int8_t A[{{ M }}][{{ K }}], int8_t B[{{ K }}][{{ N }}], int32_t C[{{ M }}][{{ N }}]) {
+  for (int i = 0; i < {{ M }}; i++) {
+    for (int j = 0; j < {{ N }}; j++) {
+      C[i][j] = 0;
+    }
+    for (int k = 0; k < {{ K }}; k++) {
+      for (int j = 0; j < {{ N }}; j++) {
+        C[i][j] += A[i][k] * B[k][j];
+      }
+    }
+  }
+}

@@ -1,0 +1,10 @@
+// As one writes it down.
+void solution(int32_t J[{{ M }}][{{ E }}], float A[{{ M }}][{{ E }}], float X[{{ N }}], float Y[{{ M }}]) {
+  for (int i = 0; i < {{ M }}; i++) {
+    float sum = 0;
+    for (int e = 0; e < {{ E }}; e++) {
+      sum += A[i][e] * X[J[i][e]];
+    }
+    Y[i] = (float)sum;
+  }
+}
