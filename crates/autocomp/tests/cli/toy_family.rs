@@ -139,9 +139,7 @@ fn targets_of_families_that_are_not_built_in_are_refused() {
     );
     let python = "name = \"mine\"\nfamily = \"gemmini\"\nlanguage = \"python\"\ndescription = \"d\"\n\
         inherits = \"gemmini-int8-16\"\ndefault_machine = \"m\"\nroofline = { peak_macs_per_cycle = 1.0, bytes_per_cycle = 1.0 }\n";
-    for folder in ["data/targets/mine/machines"] {
-        std::fs::create_dir_all(place.path().join(folder)).unwrap();
-    }
+    std::fs::create_dir_all(place.path().join("data/targets/mine/machines")).unwrap();
     place.file("data/targets/mine/target.toml", python);
     place.file("data/targets/mine/architecture.md", "# Mine\n");
     place.file("data/targets/mine/machines/m.toml", "x = 1\n");
