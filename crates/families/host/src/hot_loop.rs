@@ -69,8 +69,7 @@ pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
             .iter()
             .enumerate()
             .skip(start + 1)
-            .filter(jumps_back)
-            .last()
+            .rfind(jumps_back)
         else {
             continue;
         };
@@ -110,7 +109,7 @@ fn function<'a>(assembly: &'a str, entry: &str) -> Option<Vec<&'a str>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-fn label<'a>(line: &'a str) -> Option<&'a str> {
+fn label(line: &str) -> Option<&str> {
     let (label, _) = line.split_once(':')?;
     (label.starts_with(".LBB") && !label.contains(char::is_whitespace)).then_some(label)
 }
