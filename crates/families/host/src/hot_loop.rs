@@ -65,12 +65,7 @@ pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
             continue;
         };
         let jumps_back = |(_, line): &(usize, &&str)| is_jump_to(line, label);
-        let Some((end, _)) = lines
-            .iter()
-            .enumerate()
-            .skip(start + 1)
-            .rfind(jumps_back)
-        else {
+        let Some((end, _)) = lines.iter().enumerate().skip(start + 1).rfind(jumps_back) else {
             continue;
         };
         let body = &lines[start..=end];
