@@ -17,6 +17,9 @@ fn every_built_in_target_loads() {
             .target(name)
             .unwrap_or_else(|error| panic!("{error}"));
         assert!(target.menu.iter().any(|item| item.id == MenuItem::OTHER));
+        if target.family != "gemmini" {
+            continue;
+        }
         for file in [
             "gemmini.h",
             "gemmini_params.h",
@@ -43,8 +46,9 @@ fn every_built_in_problem_loads_with_a_baseline() {
             .chain([(&"reference".to_owned(), &problem.reference)])
         {
             let head = format!("{} {{", problem.signature);
+            // Kernels may promise more than they have to.
             assert!(
-                source.contains(&head),
+                source.replace("restrict ", "").contains(&head),
                 "{name}/{kernel} does not define `{}`",
                 problem.signature
             );

@@ -14,7 +14,7 @@ pub(crate) enum Offence {
     /// It did not come to an end of its own.
     Died(Death),
     /// It gave a wrong result, or wrote beside its buffers.
-    Wrong(Diagnostic),
+    Wrong(Box<Diagnostic>),
     /// It left modes of floating point changed.
     ChangedModes,
 }
@@ -93,7 +93,7 @@ impl<'p> Calls<'p> {
         }
     }
 
-    fn check(&self, set: usize, case: &Case) -> Result<(), Diagnostic> {
+    fn check(&self, set: usize, case: &Case) -> Result<(), Box<Diagnostic>> {
         for (idx, buffer) in self.problem.buffers.iter().enumerate() {
             let got = self.memory.buffer(set, idx);
             match &case.after[idx] {
@@ -103,7 +103,7 @@ impl<'p> Calls<'p> {
                         let mut found =
                             cases::describe(buffer, right, got, before, self.problem.tolerance);
                         found.notes.insert(0, format!("input set: {}", case.name));
-                        return Err(found);
+                        return Err(Box::new(found));
                     }
                 }
                 // Workers cannot write to inputs: their pages are read-only.
@@ -115,7 +115,7 @@ impl<'p> Calls<'p> {
             for (bytes, side) in [(before, "in front of"), (behind, "behind")] {
                 let count = changed(bytes);
                 if 0 < count {
-                    return Err(Diagnostic {
+                    return Err(Box::new(Diagnostic {
                         stage: Stage::Test,
                         severity: Severity::Error,
                         code: "out-of-bounds-write".into(),
@@ -123,7 +123,7 @@ impl<'p> Calls<'p> {
                         location: None,
                         notes: vec![format!("input set: {}", case.name)],
                         remedy: Some("write to the elements of the buffers only".into()),
-                    });
+                    }));
                 }
             }
         }

@@ -65,13 +65,7 @@ pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
             continue;
         };
         let jumps_back = |(_, line): &(usize, &&str)| is_jump_to(line, label);
-        let Some((end, _)) = lines
-            .iter()
-            .enumerate()
-            .skip(start + 1)
-            .filter(jumps_back)
-            .last()
-        else {
+        let Some((end, _)) = lines.iter().enumerate().skip(start + 1).rfind(jumps_back) else {
             continue;
         };
         let body = &lines[start..=end];
@@ -110,7 +104,7 @@ fn function<'a>(assembly: &'a str, entry: &str) -> Option<Vec<&'a str>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-fn label<'a>(line: &'a str) -> Option<&'a str> {
+fn label(line: &str) -> Option<&str> {
     let (label, _) = line.split_once(':')?;
     (label.starts_with(".LBB") && !label.contains(char::is_whitespace)).then_some(label)
 }

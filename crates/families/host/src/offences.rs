@@ -39,7 +39,7 @@ pub(crate) fn verdict(
                 "out-of-bounds-write" => Outcome::Illegal,
                 _ => Outcome::Wrong,
             };
-            return (outcome, found);
+            return (outcome, *found);
         }
         Offence::ChangedModes => {
             return of_death(

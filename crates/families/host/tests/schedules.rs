@@ -85,8 +85,6 @@ fn menu() -> Vec<MenuItem> {
     ]
     .map(|id| MenuItem {
         id: id.into(),
-        text: String::new(),
-        applies_when: String::new(),
         ..MenuItem::default()
     })
     .to_vec()

@@ -1,5 +1,9 @@
 //! A small problem and the bench that tests its kernels.
-#![allow(dead_code, reason = "not every test needs everything")]
+#![allow(
+    dead_code,
+    clippy::print_stdout,
+    reason = "not every test needs everything; what is skipped is printed"
+)]
 
 use autocomp_catalog::Catalog;
 use autocomp_core::{Diagnostic, Outcome, Seed};
