@@ -96,8 +96,7 @@ impl RunSession {
         cancel: &CancellationToken,
     ) -> Result<RunEnd, RunError> {
         let started = self.search.started();
-        let baseline = self.blobs().get_text(started.baseline)?;
-        if evaluator.key(&baseline) != started.evaluator {
+        if evaluator.identity() != started.evaluator {
             return Err(RunError::EvaluatorChanged {
                 compiler: started.compiler.clone(),
             });

@@ -87,6 +87,7 @@ fn menu() -> Vec<MenuItem> {
         id: id.into(),
         text: String::new(),
         applies_when: String::new(),
+        ..MenuItem::default()
     })
     .to_vec()
 }

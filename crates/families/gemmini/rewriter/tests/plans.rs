@@ -29,7 +29,7 @@ fn menu() -> [MenuItem; 1] {
     [MenuItem {
         id: MenuItem::OTHER.to_owned(),
         text: String::new(),
-        applies_when: String::new(),
+        ..MenuItem::default()
     }]
 }
 

@@ -1,0 +1,418 @@
+//! What the engines compute: two-operand operations and functions of one operand.
+
+use crate::python::tree::Binary;
+use crate::python::value::Value;
+
+/// Operations of the vector engine on two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alu {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Maximum,
+    Minimum,
+    Power,
+    Modulo,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+    AbsoluteMaximum,
+    AbsoluteMinimum,
+}
+
+impl Alu {
+    /// The operation of this name, as kernels pass it to `op=`.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "add" | "sum" => Self::Add,
+            "subtract" => Self::Subtract,
+            "multiply" | "prod" => Self::Multiply,
+            "divide" | "true_divide" => Self::Divide,
+            "maximum" | "max" | "amax" => Self::Maximum,
+            "minimum" | "min" | "amin" => Self::Minimum,
+            "power" => Self::Power,
+            "mod" | "fmod" | "remainder" => Self::Modulo,
+            "equal" => Self::Equal,
+            "not_equal" => Self::NotEqual,
+            "less" => Self::Less,
+            "less_equal" => Self::LessEqual,
+            "greater" => Self::Greater,
+            "greater_equal" => Self::GreaterEqual,
+            "logical_and" => Self::LogicalAnd,
+            "logical_or" => Self::LogicalOr,
+            "logical_xor" => Self::LogicalXor,
+            "bitwise_and" => Self::BitAnd,
+            "bitwise_or" => Self::BitOr,
+            "bitwise_xor" => Self::BitXor,
+            "left_shift" | "logical_shift_left" => Self::ShiftLeft,
+            "right_shift" | "logical_shift_right" | "arithmetic_shift_right" => Self::ShiftRight,
+            "abs_max" => Self::AbsoluteMaximum,
+            "abs_min" => Self::AbsoluteMinimum,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Api(api) => Self::from_name(api.name),
+            Value::Builtin(name) => Self::from_name(name),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn from_operator(operator: Binary) -> Option<Self> {
+        Some(match operator {
+            Binary::Add => Self::Add,
+            Binary::Subtract => Self::Subtract,
+            Binary::Multiply => Self::Multiply,
+            Binary::Divide => Self::Divide,
+            Binary::Power => Self::Power,
+            Binary::Modulo => Self::Modulo,
+            Binary::And => Self::BitAnd,
+            Binary::Or => Self::BitOr,
+            Binary::Xor => Self::BitXor,
+            Binary::ShiftLeft => Self::ShiftLeft,
+            Binary::ShiftRight => Self::ShiftRight,
+            _ => return None,
+        })
+    }
+
+    /// Whether it works on bits, so that operands must be integers and nothing is cast.
+    pub(crate) const fn is_bitwise(self) -> bool {
+        matches!(
+            self,
+            Self::BitAnd | Self::BitOr | Self::BitXor | Self::ShiftLeft | Self::ShiftRight
+        )
+    }
+
+    pub(crate) const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessEqual
+                | Self::Greater
+                | Self::GreaterEqual
+                | Self::LogicalAnd
+                | Self::LogicalOr
+                | Self::LogicalXor
+        )
+    }
+
+    /// `a op b` in single precision.
+    #[inline]
+    pub(crate) fn apply(self, a: f32, b: f32) -> f32 {
+        let truth = |value: bool| if value { 1.0 } else { 0.0 };
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            // NaN on either side stays, so that unwritten elements are not lost.
+            Self::Maximum => {
+                if a.is_nan() || a > b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::Minimum => {
+                if a.is_nan() || a < b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Self::Power => a.powf(b),
+            Self::Modulo => a - b * (a / b).floor(),
+            Self::Equal => truth(a == b),
+            Self::NotEqual => truth(a != b),
+            Self::Less => truth(a < b),
+            Self::LessEqual => truth(a <= b),
+            Self::Greater => truth(a > b),
+            Self::GreaterEqual => truth(a >= b),
+            Self::LogicalAnd => truth(a != 0.0 && b != 0.0),
+            Self::LogicalOr => truth(a != 0.0 || b != 0.0),
+            Self::LogicalXor => truth((a != 0.0) != (b != 0.0)),
+            Self::AbsoluteMaximum => a.abs().max(b.abs()),
+            Self::AbsoluteMinimum => a.abs().min(b.abs()),
+            Self::BitAnd => (a as i64 & b as i64) as f32,
+            Self::BitOr => (a as i64 | b as i64) as f32,
+            Self::BitXor => (a as i64 ^ b as i64) as f32,
+            Self::ShiftLeft => ((a as i64) << (b as i64).clamp(0, 31)) as f32,
+            Self::ShiftRight => ((a as i64) >> (b as i64).clamp(0, 31)) as f32,
+        }
+    }
+
+    /// Applies the operation to two rows of values; the left one is overwritten.
+    pub(crate) fn apply_all(self, left: &mut [f32], right: &[f32]) {
+        macro_rules! each {
+            ($f:expr) => {
+                for (a, b) in left.iter_mut().zip(right) {
+                    *a = $f(*a, *b);
+                }
+            };
+        }
+        match self {
+            Self::Add => each!(|a: f32, b: f32| a + b),
+            Self::Subtract => each!(|a: f32, b: f32| a - b),
+            Self::Multiply => each!(|a: f32, b: f32| a * b),
+            Self::Divide => each!(|a: f32, b: f32| a / b),
+            other => each!(|a: f32, b: f32| other.apply(a, b)),
+        }
+    }
+
+    /// Applies the operation with one number on the right (or left, if `reversed`).
+    pub(crate) fn apply_scalar(self, values: &mut [f32], scalar: f32, reversed: bool) {
+        macro_rules! each {
+            ($f:expr) => {
+                for a in values.iter_mut() {
+                    *a = $f(*a, scalar);
+                }
+            };
+        }
+        match (self, reversed) {
+            (Self::Add, _) => each!(|a: f32, b: f32| a + b),
+            (Self::Multiply, _) => each!(|a: f32, b: f32| a * b),
+            (Self::Subtract, false) => each!(|a: f32, b: f32| a - b),
+            (Self::Subtract, true) => each!(|a: f32, b: f32| b - a),
+            (other, false) => each!(|a: f32, b: f32| other.apply(a, b)),
+            (other, true) => each!(|a: f32, b: f32| other.apply(b, a)),
+        }
+    }
+
+    /// The neutral element of a reduction.
+    pub(crate) fn neutral(self) -> f32 {
+        match self {
+            Self::Multiply | Self::LogicalAnd => 1.0,
+            Self::Maximum => f32::NEG_INFINITY,
+            Self::Minimum => f32::INFINITY,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Functions of one operand: those of the scalar engine, and a few that only NKI's language has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    Copy,
+    Exp,
+    Log,
+    Sqrt,
+    Rsqrt,
+    Square,
+    Reciprocal,
+    Negative,
+    Abs,
+    Sign,
+    Relu,
+    Gelu,
+    GeluTanh,
+    GeluDerivative,
+    GeluSigmoid,
+    Sigmoid,
+    Tanh,
+    Silu,
+    SiluDerivative,
+    Softplus,
+    Mish,
+    Erf,
+    ErfDerivative,
+    Sin,
+    Cos,
+    Tan,
+    Arctan,
+    Floor,
+    Ceil,
+    Trunc,
+    LogicalNot,
+    Invert,
+}
+
+impl Function {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "copy" | "identity" => Self::Copy,
+            "exp" => Self::Exp,
+            "log" => Self::Log,
+            "sqrt" => Self::Sqrt,
+            "rsqrt" => Self::Rsqrt,
+            "square" => Self::Square,
+            "reciprocal" => Self::Reciprocal,
+            "negative" => Self::Negative,
+            "abs" | "absolute" | "fabs" => Self::Abs,
+            "sign" => Self::Sign,
+            "relu" => Self::Relu,
+            "gelu" => Self::Gelu,
+            "gelu_apprx_tanh" => Self::GeluTanh,
+            "gelu_dx" => Self::GeluDerivative,
+            "gelu_apprx_sigmoid" => Self::GeluSigmoid,
+            "sigmoid" => Self::Sigmoid,
+            "tanh" => Self::Tanh,
+            "silu" => Self::Silu,
+            "silu_dx" => Self::SiluDerivative,
+            "softplus" => Self::Softplus,
+            "mish" => Self::Mish,
+            "erf" => Self::Erf,
+            "erf_dx" => Self::ErfDerivative,
+            "sin" => Self::Sin,
+            "cos" => Self::Cos,
+            "tan" => Self::Tan,
+            "arctan" => Self::Arctan,
+            "floor" => Self::Floor,
+            "ceil" => Self::Ceil,
+            "trunc" => Self::Trunc,
+            "logical_not" => Self::LogicalNot,
+            "invert" | "bitwise_not" => Self::Invert,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Api(api) => Self::from_name(api.name),
+            Value::Builtin(name) => Self::from_name(name),
+            _ => None,
+        }
+    }
+
+    /// The function, correctly rounded to single precision as far as double precision gives it.
+    pub(crate) fn apply(self, x: f32) -> f32 {
+        let wide = f64::from(x);
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let normal = |x: f64| 0.5 * (1.0 + erf(x / std::f64::consts::SQRT_2));
+        let density = |x: f64| (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        let softplus = |x: f64| if x > 30.0 { x } else { x.exp().ln_1p() };
+        if x.is_nan() {
+            return x;
+        }
+        match self {
+            Self::Copy => x,
+            Self::Exp => wide.exp() as f32,
+            Self::Log => wide.ln() as f32,
+            Self::Sqrt => x.sqrt(),
+            Self::Rsqrt => (1.0 / wide.sqrt()) as f32,
+            Self::Square => x * x,
+            Self::Reciprocal => 1.0 / x,
+            Self::Negative => -x,
+            Self::Abs => x.abs(),
+            Self::Sign => {
+                if x > 0.0 {
+                    1.0
+                } else if x < 0.0 {
+                    -1.0
+                } else {
+                    0.0
+                }
+            }
+            Self::Relu => x.max(0.0),
+            Self::Gelu => (wide * normal(wide)) as f32,
+            Self::GeluTanh => {
+                let inner = (2.0 / std::f64::consts::PI).sqrt() * (wide + 0.044_715 * wide.powi(3));
+                (0.5 * wide * (1.0 + inner.tanh())) as f32
+            }
+            Self::GeluDerivative => (normal(wide) + wide * density(wide)) as f32,
+            Self::GeluSigmoid => (wide * sigmoid(1.702 * wide)) as f32,
+            Self::Sigmoid => sigmoid(wide) as f32,
+            Self::Tanh => wide.tanh() as f32,
+            Self::Silu => (wide * sigmoid(wide)) as f32,
+            Self::SiluDerivative => {
+                let s = sigmoid(wide);
+                (s * (1.0 + wide * (1.0 - s))) as f32
+            }
+            Self::Softplus => softplus(wide) as f32,
+            Self::Mish => (wide * softplus(wide).tanh()) as f32,
+            Self::Erf => erf(wide) as f32,
+            Self::ErfDerivative => {
+                (2.0 / std::f64::consts::PI.sqrt() * (-wide * wide).exp()) as f32
+            }
+            Self::Sin => wide.sin() as f32,
+            Self::Cos => wide.cos() as f32,
+            Self::Tan => wide.tan() as f32,
+            Self::Arctan => wide.atan() as f32,
+            Self::Floor => x.floor(),
+            Self::Ceil => x.ceil(),
+            Self::Trunc => x.trunc(),
+            Self::LogicalNot => {
+                if x == 0.0 {
+                    1.0
+                } else {
+                    0.0
+                }
+            }
+            Self::Invert => !(x as i64) as f32,
+        }
+    }
+
+    pub(crate) fn apply_all(self, values: &mut [f32]) {
+        match self {
+            Self::Copy => {}
+            Self::Square => values.iter_mut().for_each(|v| *v *= *v),
+            Self::Sqrt => values.iter_mut().for_each(|v| *v = v.sqrt()),
+            Self::Reciprocal => values.iter_mut().for_each(|v| *v = 1.0 / *v),
+            Self::Exp => values.iter_mut().for_each(|v| *v = exp(*v)),
+            _ => values.iter_mut().for_each(|v| *v = self.apply(*v)),
+        }
+    }
+}
+
+/// `eˣ` to within one unit in the last place: range reduction in double precision, then a
+/// polynomial. The library's own function is too slow for attention over long sequences.
+fn exp(x: f32) -> f32 {
+    if !(-100.0..=88.8).contains(&x) {
+        return f64::from(x).exp() as f32;
+    }
+    let wide = f64::from(x) * std::f64::consts::LOG2_E;
+    let whole = wide.round_ties_even();
+    let rest = (wide - whole) * std::f64::consts::LN_2;
+    let polynomial = 1.0
+        + rest
+            * (1.0
+                + rest
+                    * (0.5
+                        + rest
+                            * (1.0 / 6.0
+                                + rest
+                                    * (1.0 / 24.0
+                                        + rest
+                                            * (1.0 / 120.0
+                                                + rest * (1.0 / 720.0 + rest / 5040.0))))));
+    let scale = f64::from_bits(((whole as i64 + 1023) as u64) << 52);
+    (polynomial * scale) as f32
+}
+
+/// The error function: a series for small arguments, a continued fraction for large ones.
+fn erf(x: f64) -> f64 {
+    let a = x.abs();
+    let value = if a < 2.5 {
+        let mut term = a;
+        let mut sum = a;
+        for n in 1..60 {
+            term *= -a * a / f64::from(n);
+            sum += term / f64::from(2 * n + 1);
+        }
+        sum * 2.0 / std::f64::consts::PI.sqrt()
+    } else if a > 6.0 {
+        1.0
+    } else {
+        let mut fraction = a;
+        for n in (1..=60).rev() {
+            fraction = a + f64::from(n) / 2.0 / fraction;
+        }
+        1.0 - (-a * a).exp() / (std::f64::consts::PI.sqrt() * fraction)
+    };
+    value.copysign(x)
+}

@@ -1,0 +1,365 @@
+//! Assignment to parts of tensors, accumulation, and operators on tensors.
+
+use std::rc::Rc;
+
+use super::arithmetic::Alu;
+use super::operands::{Elementwise, Output, tensor};
+use super::{Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::tree::{Binary, Comparison, Unary};
+use crate::python::value::Value;
+use crate::tensor::index::Selection;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Choice, Instruction, Operation};
+
+impl Device {
+    /// `place[…] = value`.
+    pub(crate) fn assign(&mut self, place: &View, value: Value) -> Outcome<()> {
+        self.check_scope(place)?;
+        self.check_mutable(place)?;
+        if !place.buffer().on_chip() {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!("a tensor in {} is assigned to", place.buffer().name()),
+                if self.dialect == Dialect::V1 {
+                    "use nl.store(dst, value)"
+                } else {
+                    "use nisa.dma_copy(dst=…, src=…)"
+                },
+            ));
+        }
+        let place = self.operand_of("assignment", "target", place.clone())?;
+        match value {
+            Value::Tensor(view) => {
+                if let Some(position) = self.unnamed(&view)
+                    && self.retarget(&place, &view, position, false)?
+                {
+                    return Ok(());
+                }
+                self.copy_into(&place, View::clone(&view))
+            }
+            other => match other.as_number() {
+                Some(number) => self.fill(&place, number as f32),
+                None => Err(Failure::python(
+                    "type-error",
+                    format!("a {} cannot be assigned to a tensor", other.type_name()),
+                    "assign a tile or a number",
+                )),
+            },
+        }
+    }
+
+    /// The instruction that made this value, if nothing else refers to the value.
+    fn unnamed(&self, view: &Rc<View>) -> Option<u32> {
+        let whole = view.offset == 0
+            && view.is_contiguous()
+            && view.elements() == view.storage.block_elements
+            && view.storage.block_rank == 0;
+        if Rc::strong_count(view) == 1 && Rc::strong_count(&view.storage) == 1 && whole {
+            view.storage.producer.get()
+        } else {
+            None
+        }
+    }
+
+    /// Lets the instruction that made an unnamed value write to its place instead. False where
+    /// its engine cannot.
+    fn retarget(
+        &mut self,
+        place: &View,
+        view: &View,
+        position: u32,
+        accumulate: bool,
+    ) -> Outcome<bool> {
+        let selection = view.storage.selection.borrow().clone();
+        let Some(producer) = self.trace.instructions.get(position as usize) else {
+            return Ok(false);
+        };
+        let psum = place.buffer() == Buffer::Psum;
+        let fits = match producer.operation {
+            Operation::Matmul | Operation::Transpose => psum,
+            Operation::Load | Operation::Move => !psum,
+            _ => !(psum && producer.choice == Choice::Fixed(crate::trace::Engine::Gpsimd)),
+        };
+        let shape = view.shape();
+        let place = if place.shape() == shape {
+            place.clone()
+        } else if place.elements() == view.elements() && place.partitions() == view.partitions() {
+            match place.reshape(&shape) {
+                Some(place) => place,
+                None => return Ok(false),
+            }
+        } else {
+            return Ok(false);
+        };
+        if !fits {
+            return Ok(false);
+        }
+        let (target, source, flags) = match &selection {
+            Selection::All => (place.clone(), view.clone(), None),
+            Selection::Nothing => return Ok(true),
+            Selection::Part(bounds, flags) => {
+                (place.part(bounds), view.part(bounds), flags.clone())
+            }
+        };
+        super::operands::within(&place, None, &selection, &shape)?;
+        if self.functional {
+            let mut values = self.read(&source)?;
+            if accumulate {
+                let old = self.read(&target)?;
+                for (value, old) in values.iter_mut().zip(old) {
+                    *value += old;
+                }
+            }
+            self.write(&target, &values, flags.as_deref())?;
+        } else {
+            self.write(&target, &[], None)?;
+        }
+        let region = self.region(&target);
+        let instruction = &mut self.trace.instructions[position as usize];
+        match instruction.writes.first_mut() {
+            Some(first) => *first = region,
+            None => instruction.writes.push(region),
+        }
+        instruction.features.accumulate |= accumulate;
+        instruction.features.touches_psum |= psum;
+        instruction.features.touches_sbuf |= !psum;
+        if target.dtype.bytes() > 2 {
+            instruction.features.narrow = false;
+        }
+        let written = instruction.clone();
+        self.check_hazards(&written)?;
+        Ok(true)
+    }
+
+    fn copy_into(&mut self, place: &View, value: View) -> Outcome<()> {
+        let value = self.operand_of("assignment", "value", value)?;
+        let selection = if value.elements() == value.storage.block_elements {
+            value.storage.selection.borrow().clone()
+        } else {
+            Selection::All
+        };
+        if selection == Selection::Nothing {
+            return Ok(());
+        }
+        let shape = place.shape();
+        let spread =
+            if value.elements() == place.elements() && value.partitions() == place.partitions() {
+                value.reshape(&shape).or_else(|| value.spread(&shape))
+            } else {
+                value.spread(&shape)
+            };
+        let (place, spread) = match spread {
+            Some(spread) => (place.clone(), spread),
+            None => match place.reshape(&value.shape()) {
+                Some(place) => (place, value.clone()),
+                None => {
+                    return Err(Failure::documented(
+                        "err_annotation_shape_mismatch",
+                        format!(
+                            "a value of shape {:?} is assigned to a part of shape {shape:?}",
+                            value.shape()
+                        ),
+                        "make the shapes equal",
+                    ));
+                }
+            },
+        };
+        let shape = place.shape();
+        let (place, spread) = match (&selection, spread.shape() == value.shape()) {
+            (Selection::Part(bounds, None), true) => (place.part(bounds), spread.part(bounds)),
+            _ => (place, spread),
+        };
+        let shape = if place.shape() == shape {
+            shape
+        } else {
+            place.shape()
+        };
+        self.elementwise(
+            Elementwise {
+                operation: Operation::Copy,
+                choice: Choice::VectorOrScalar,
+                inputs: vec![spread],
+                streams: 1,
+                shape,
+                dtype: place.dtype,
+                buffer: place.buffer(),
+                mask: None,
+                destination: Some(place.clone()),
+            },
+            |mut inputs| inputs.swap_remove(0),
+        )?;
+        Ok(())
+    }
+
+    /// Sets every element of a part.
+    pub(super) fn fill(&mut self, place: &View, value: f32) -> Outcome<()> {
+        let mut instruction =
+            Instruction::new(Operation::Memset, Choice::VectorOrGpsimd, self.line);
+        instruction.partitions = place.partitions() as u16;
+        instruction.free = place.free() as u32;
+        instruction.features.narrow = place.dtype.bytes() <= 2;
+        let values = if self.functional {
+            vec![value; place.elements()]
+        } else {
+            Vec::new()
+        };
+        let output = Output {
+            shape: place.shape(),
+            dtype: place.dtype,
+            buffer: place.buffer(),
+            selection: Selection::All,
+            values,
+        };
+        if place.buffer() == Buffer::Psum {
+            instruction.choice = Choice::Fixed(crate::trace::Engine::Vector);
+        }
+        self.finish_anywhere(instruction, output, place)
+    }
+
+    fn finish_anywhere(
+        &mut self,
+        mut instruction: Instruction,
+        output: Output,
+        place: &View,
+    ) -> Outcome<()> {
+        self.write(place, &output.values, None)?;
+        self.note_write(&mut instruction, place);
+        self.emit(instruction)?;
+        Ok(())
+    }
+
+    /// `view += value` and the like.
+    pub(crate) fn augment(
+        &mut self,
+        view: &Rc<View>,
+        operator: Binary,
+        value: Value,
+    ) -> Outcome<()> {
+        self.check_mutable(view)?;
+        let place = self.operand_of("augmented assignment", "target", View::clone(view))?;
+        if let (Value::Tensor(addend), Binary::Add) = (&value, operator) {
+            let selection = addend.storage.selection.borrow().clone();
+            if selection == Selection::Nothing && addend.elements() == addend.storage.block_elements
+            {
+                return Ok(());
+            }
+            if let Some(position) = self.unnamed(addend) {
+                let matrix = self
+                    .trace
+                    .instructions
+                    .get(position as usize)
+                    .is_some_and(|i| matches!(i.operation, Operation::Matmul));
+                if matrix && place.buffer() == Buffer::Psum {
+                    let addend = View::clone(addend);
+                    drop(value);
+                    if self.retarget(&place, &addend, position, true)? {
+                        return Ok(());
+                    }
+                    return Err(Failure::documented(
+                        "err_annotation_shape_mismatch",
+                        format!(
+                            "a product of shape {:?} is accumulated into a part of shape {:?}",
+                            addend.shape(),
+                            place.shape()
+                        ),
+                        "make the shapes equal",
+                    ));
+                }
+            }
+        }
+        let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
+        // A running total is an accumulation: affine loops may carry it.
+        self.accumulating = true;
+        let result = self.combine(
+            alu,
+            tensor(place.clone()),
+            value,
+            None,
+            None,
+            Some(place),
+            true,
+        );
+        self.accumulating = false;
+        result.map(|_| ())
+    }
+
+    /// An operator with a tensor among its operands.
+    pub(crate) fn binary_operator(
+        &mut self,
+        operator: Binary,
+        left: Value,
+        right: Value,
+    ) -> Outcome<Value> {
+        let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
+        if self.dialect == Dialect::V2 {
+            return Err(Failure::unsupported(
+                "operator-on-tensor",
+                "tensors of the second dialect have no operators",
+                "use nisa.tensor_tensor or nisa.tensor_scalar with dst=",
+            ));
+        }
+        self.combine(alu, left, right, None, None, None, true)
+            .map(tensor)
+    }
+
+    pub(crate) fn compare_operator(
+        &mut self,
+        operator: Comparison,
+        left: Value,
+        right: Value,
+    ) -> Outcome<Value> {
+        let alu = match operator {
+            Comparison::Equal => Alu::Equal,
+            Comparison::NotEqual => Alu::NotEqual,
+            Comparison::Less => Alu::Less,
+            Comparison::LessEqual => Alu::LessEqual,
+            Comparison::Greater => Alu::Greater,
+            Comparison::GreaterEqual => Alu::GreaterEqual,
+            _ => return Err(unsupported_operator()),
+        };
+        if self.dialect == Dialect::V2 {
+            return Err(unsupported_operator());
+        }
+        self.combine(
+            alu,
+            left,
+            right,
+            None,
+            Some(crate::tensor::dtype::Dtype::Uint8),
+            None,
+            true,
+        )
+        .map(tensor)
+    }
+
+    pub(crate) fn unary_operator(&mut self, operator: Unary, value: Value) -> Outcome<Value> {
+        if self.dialect == Dialect::V2 {
+            return Err(unsupported_operator());
+        }
+        match operator {
+            Unary::Negate => self
+                .combine(
+                    Alu::Multiply,
+                    value,
+                    Value::Float(-1.0),
+                    None,
+                    None,
+                    None,
+                    true,
+                )
+                .map(tensor),
+            Unary::Plus => Ok(value),
+            _ => Err(unsupported_operator()),
+        }
+    }
+}
+
+fn unsupported_operator() -> Box<Failure> {
+    Failure::unsupported(
+        "operator-on-tensor",
+        "this operator does not work on tensors",
+        "use the functions of nl or the instructions of nisa",
+    )
+}

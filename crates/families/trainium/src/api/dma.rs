@@ -1,0 +1,479 @@
+//! Transfers between main memory and the chip.
+
+use super::operands::{Output, select, selected_shape, tensor, within};
+use super::{Bound, Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::Value;
+use crate::tensor::dtype::Dtype;
+use crate::tensor::index::Selection;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::{Dimension, View};
+use crate::trace::{Choice, Engine, Instruction, Operation, Transfer};
+
+const DMA: Choice = Choice::Fixed(Engine::Dma);
+
+/// Elements that lie one after the other at the end of a view's free dimensions.
+fn run_elements(view: &View) -> usize {
+    let mut expected = 1i64;
+    let mut run = 1;
+    for dimension in view.dimensions.iter().skip(1).rev() {
+        if dimension.size == 1 {
+            continue;
+        }
+        if dimension.stride != expected {
+            break;
+        }
+        run *= dimension.size;
+        expected *= dimension.size as i64;
+    }
+    run
+}
+
+impl Device {
+    /// The shape of a transfer whose rows are the first dimension of `rows_of`; without a target it
+    /// goes to a fresh tile.
+    fn transfer(&self, source: &View, target: Option<&View>, rows_of: &View) -> Transfer {
+        let free = rows_of.free().max(1);
+        let run = run_elements(source)
+            .min(target.map_or(usize::MAX, run_elements))
+            .max(1);
+        let hbm_side = target
+            .filter(|_| source.buffer().on_chip())
+            .unwrap_or(source);
+        let width = hbm_side.dtype.bytes();
+        let mut transfer = Transfer {
+            rows: rows_of.partitions() as u32,
+            run_bytes: (run * width) as u32,
+            runs: (free / run.min(free)).max(1) as u32,
+            ..Transfer::default()
+        };
+        if !source.buffer().on_chip() {
+            transfer.hbm_read = (source.elements() * source.dtype.bytes()) as u64;
+            transfer.fingerprint = fingerprint(source);
+        }
+        if let Some(target) = target.filter(|t| !t.buffer().on_chip()) {
+            transfer.hbm_written = (target.elements() * target.dtype.bytes()) as u64;
+        }
+        transfer
+    }
+
+    /// A view in main memory as rows and columns: the first dimension is the partition dimension.
+    fn rows_in_hbm(&self, api: &str, name: &str, mut view: View) -> Outcome<View> {
+        if view.buffer().on_chip() {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!(
+                    "{api}: `{name}` of shape {:?} is in {}, not in main memory",
+                    view.shape(),
+                    view.buffer().name()
+                ),
+                "transfers of nl.load and nl.store have one side in main memory",
+            ));
+        }
+        while view.dimensions.len() < 2 {
+            view.dimensions.push(Dimension { size: 1, stride: 1 });
+        }
+        if view.partitions() > super::memory::PARTITIONS {
+            return Err(Failure::documented(
+                "err_num_partition_exceed_arch_limit",
+                format!(
+                    "{api}: `{name}` of shape {:?} has {} rows; 128 partitions take one each",
+                    view.shape(),
+                    view.partitions()
+                ),
+                "transfer 128 rows at a time",
+            ));
+        }
+        Ok(view)
+    }
+}
+
+fn fingerprint(view: &View) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut mix = |value: u64| {
+        hash ^= value;
+        hash = hash.wrapping_mul(0x0000_0100_0000_01b3).rotate_left(17);
+    };
+    mix(u64::from(view.storage.id));
+    mix(view.offset as u64);
+    for dimension in &view.dimensions {
+        mix(dimension.size as u64);
+        mix(dimension.stride as u64);
+    }
+    if let Some(indirect) = &view.indirect {
+        mix(u64::from(indirect.rows.storage.id));
+        mix(indirect.rows.offset as u64);
+    }
+    hash
+}
+
+/// `nl.load`
+pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let source = bound.view("src")?;
+    let source = device.rows_in_hbm("nl.load", "src", source)?;
+    let mask = bound.mask()?;
+    let dtype = bound.dtype("dtype")?.unwrap_or(source.dtype);
+    let shape = source.shape();
+    let selection = select(mask.as_ref(), &shape)?;
+    within(&source, mask.as_ref(), &selection, &shape)?;
+    let mut values = Vec::new();
+    let mut instruction = None;
+    if selection != Selection::Nothing {
+        let part = match &selection {
+            Selection::Part(bounds, _) => source.part(bounds),
+            _ => source.clone(),
+        };
+        values = device.read(&part)?;
+        let mut one = Instruction::new(Operation::Load, DMA, device.line);
+        one.partitions = part.partitions() as u16;
+        one.free = part.free() as u32;
+        device.describe(&mut one, std::slice::from_ref(&part), 1);
+        if let Some(indirect) = &part.indirect {
+            one.reads.push(device.region(&indirect.rows));
+        }
+        one.transfer = Some(Box::new(device.transfer(&part, None, &part)));
+        instruction = Some(one);
+    }
+    device
+        .finish(
+            instruction,
+            Output {
+                shape,
+                dtype,
+                buffer: Buffer::Sbuf,
+                selection,
+                values,
+            },
+            None,
+        )
+        .map(tensor)
+}
+
+/// `nl.load_transpose2d`, `nisa.dma_transpose`
+pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let mut source = bound.view("src")?;
+    let mask = bound.mask()?;
+    let dtype = bound.dtype("dtype")?;
+    while source.dimensions.len() < 2 {
+        source.dimensions.push(Dimension { size: 1, stride: 1 });
+    }
+    let kept: Vec<Dimension> = source
+        .dimensions
+        .iter()
+        .copied()
+        .filter(|d| d.size > 1)
+        .collect();
+    if source.dimensions.len() > 2 && kept.len() == 2 {
+        source.dimensions = kept;
+    }
+    if source.dimensions.len() != 2 {
+        return Err(Failure::documented(
+            "err_exceed_max_supported_dimension",
+            format!("{} of shape {:?}", bound.api.full_name(), source.shape()),
+            "transpose two-dimensional pieces",
+        ));
+    }
+    if source.buffer() == Buffer::Psum {
+        return Err(Failure::documented(
+            "err_unsupported_memory",
+            "transfers cannot read PSUM",
+            "copy to SBUF first",
+        ));
+    }
+    device.check_scope(&source)?;
+    let (p, f) = (source.partitions(), source.free());
+    let selection = select(mask.as_ref(), &[p, f])?;
+    if !matches!(selection, Selection::All) {
+        return Err(Failure::unsupported(
+            "unsupported-mask",
+            "masks of transposing loads are not supported",
+            "load and transpose whole tiles",
+        ));
+    }
+    within(&source, mask.as_ref(), &selection, &[p, f])?;
+    let read = device.read(&source)?;
+    let mut values = vec![0.0; read.len()];
+    if device.functional {
+        for i in 0..p {
+            for j in 0..f {
+                values[j * p + i] = read[i * f + j];
+            }
+        }
+    }
+    let mut one = Instruction::new(Operation::Load, DMA, device.line);
+    one.partitions = f.min(128) as u16;
+    one.free = p as u32;
+    device.describe(&mut one, std::slice::from_ref(&source), 1);
+    let mut transfer = device.transfer(&source, None, &source);
+    transfer.transposed = (p * f) as u64;
+    one.transfer = Some(Box::new(transfer));
+    let dtype = destination
+        .as_ref()
+        .map_or(dtype.unwrap_or(source.dtype), |d| d.dtype);
+    if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
+        let target = destination.unwrap_or(source);
+        device.write_hbm(one, &target, &values)?;
+        return Ok(tensor(target));
+    }
+    device
+        .finish(
+            Some(one),
+            Output {
+                shape: vec![f, p],
+                dtype,
+                buffer: Buffer::Sbuf,
+                selection: Selection::All,
+                values,
+            },
+            destination,
+        )
+        .map(tensor)
+}
+
+impl Device {
+    fn write_hbm(&mut self, mut one: Instruction, target: &View, values: &[f32]) -> Outcome<()> {
+        self.check_mutable(target)?;
+        self.write(target, values, None)?;
+        self.note_write(&mut one, target);
+        self.emit(one)?;
+        Ok(())
+    }
+}
+
+/// `nl.store`
+pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let target = bound.view("dst")?;
+    let target = device.rows_in_hbm("nl.store", "dst", target)?;
+    device.check_mutable(&target)?;
+    let value = bound.required("value")?;
+    let mask = bound.mask()?;
+    let value = match value {
+        Value::Tensor(view) => View::clone(&view),
+        other => {
+            let number = other
+                .as_number()
+                .ok_or_else(|| bound.wrong("value", "a tile or a number", &other))?;
+            let tile = device.tile(Buffer::Sbuf, target.dtype, &target.shape())?;
+            device.fill(&tile, number as f32)?;
+            tile
+        }
+    };
+    let value = device.operand(&bound, "value", value)?;
+    let value = device.in_sbuf(value)?;
+    let shape = target.shape();
+    let own = if value.elements() == value.storage.block_elements {
+        value.storage.selection.borrow().clone()
+    } else {
+        Selection::All
+    };
+    if own == Selection::Nothing {
+        return Ok(Value::None);
+    }
+    let source = if value.shape() == shape {
+        Some(value.clone())
+    } else if value.elements() == target.elements() {
+        value.reshape(&shape)
+    } else {
+        value.spread_to(&shape)
+    };
+    let Some(source) = source else {
+        // A value larger than what a mask keeps is cut to it.
+        return Err(Failure::documented(
+            "err_store_dst_shape_smaller_than_other_shape",
+            format!(
+                "nl.store: a value of shape {:?} does not fit a destination of shape {shape:?}",
+                value.shape()
+            ),
+            "make the shapes equal",
+        ));
+    };
+    let selection = select(mask.as_ref(), &shape)?;
+    within(&target, mask.as_ref(), &selection, &shape)?;
+    if selection == Selection::Nothing {
+        return Ok(Value::None);
+    }
+    let (source, target, flags) = match &selection {
+        Selection::Part(bounds, flags) => (source.part(bounds), target.part(bounds), flags.clone()),
+        _ => (source, target, None),
+    };
+    let values = device.read(&source)?;
+    device.write(&target, &values, flags.as_deref())?;
+    let mut one = Instruction::new(Operation::Store, DMA, device.line);
+    one.partitions = source.partitions() as u16;
+    one.free = source.free() as u32;
+    device.describe(&mut one, std::slice::from_ref(&source), 1);
+    one.transfer = Some(Box::new(device.transfer(&source, Some(&target), &source)));
+    device.note_write(&mut one, &target);
+    device.emit(one)?;
+    Ok(Value::None)
+}
+
+/// `nisa.dma_copy`
+pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let mut target = bound.view("dst")?;
+    let mut source = bound.view("src")?;
+    let mask = bound.mask()?;
+    let skip = matches!(bound.take("oob_mode"), Some(Value::Symbol("oob_mode.skip")));
+    let accumulate = match bound.take("dst_rmw_op") {
+        None => None,
+        Some(value) => Some(
+            super::arithmetic::Alu::from_value(&value)
+                .ok_or_else(|| bound.wrong("dst_rmw_op", "np.add or nl.add", &value))?,
+        ),
+    };
+    device.check_mutable(&target)?;
+    device.check_scope(&target)?;
+    device.check_scope(&source)?;
+    for (name, view) in [("dst", &target), ("src", &source)] {
+        if view.buffer() == Buffer::Psum {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!("nisa.dma_copy: `{name}` is in PSUM, which transfers cannot reach"),
+                "copy between PSUM and SBUF with nisa.tensor_copy",
+            ));
+        }
+        if view.open_blocks > 0 {
+            return Err(Failure::documented(
+                "err_failed_to_infer_tile_from_local_tensor",
+                format!("nisa.dma_copy: `{name}` still has block dimensions"),
+                "index every dimension before the partition dimension",
+            ));
+        }
+    }
+    let rows_in = |view: &mut View| {
+        while view.dimensions.len() < 2 {
+            view.dimensions.push(Dimension { size: 1, stride: 1 });
+        }
+    };
+    rows_in(&mut target);
+    rows_in(&mut source);
+    let mut spread = None;
+    if source.elements() != target.elements() {
+        spread = source.spread(&target.shape());
+        if spread.is_none() || device.dialect == Dialect::V2 {
+            return Err(Failure::documented(
+                "err_store_dst_shape_smaller_than_other_shape",
+                format!(
+                    "nisa.dma_copy: dst {:?} and src {:?} differ in size",
+                    target.shape(),
+                    source.shape()
+                ),
+                "give both the same number of elements",
+            ));
+        }
+    }
+    if let Some(spread) = spread {
+        source = spread;
+    }
+    for view in [&source, &target] {
+        if view.buffer().on_chip() && view.partitions() > 128 {
+            return Err(Failure::documented(
+                "err_num_partition_exceed_arch_limit",
+                format!("nisa.dma_copy: a tile of shape {:?}", view.shape()),
+                "transfer 128 rows at a time",
+            ));
+        }
+    }
+    let shape = if target.buffer().on_chip() {
+        target.shape()
+    } else {
+        source.shape()
+    };
+    let selection = select(mask.as_ref(), &shape)?;
+    for view in [&source, &target] {
+        within(view, mask.as_ref(), &selection, &shape)?;
+    }
+    if selection == Selection::Nothing {
+        return Ok(tensor(target));
+    }
+    let (mut source, mut flags, mut target_part) = (source, None, target.clone());
+    if let Selection::Part(bounds, f) = &selection
+        && source.shape() == shape
+        && target.shape() == shape
+    {
+        source = source.part(bounds);
+        target_part = target.part(bounds);
+        flags = f.clone();
+    }
+    let mut one = Instruction::new(
+        if !source.buffer().on_chip() && target.buffer().on_chip() {
+            Operation::Load
+        } else if source.buffer().on_chip() && !target.buffer().on_chip() {
+            Operation::Store
+        } else {
+            Operation::Move
+        },
+        DMA,
+        device.line,
+    );
+    let rows_of = if target.buffer().on_chip() {
+        &target_part
+    } else {
+        &source
+    };
+    one.partitions = rows_of.partitions().min(128) as u16;
+    one.free = rows_of.free() as u32;
+    device.describe(&mut one, std::slice::from_ref(&source), 1);
+    for view in [&source, &target_part] {
+        if let Some(indirect) = &view.indirect {
+            one.reads.push(device.region(&indirect.rows));
+        }
+    }
+    one.transfer = Some(Box::new(device.transfer(
+        &source,
+        Some(&target_part),
+        rows_of,
+    )));
+    if device.functional {
+        let rows = if skip { device.rows(&source)? } else { None };
+        if let Some(rows) = rows {
+            for (position, row) in rows.iter().enumerate() {
+                let Some(row) = row else { continue };
+                let values = device.read(row)?;
+                let mut bounds: Vec<(usize, usize)> =
+                    target_part.dimensions.iter().map(|d| (0, d.size)).collect();
+                bounds[0] = (position, position + 1);
+                device.write(&target_part.part(&bounds), &values, None)?;
+            }
+        } else if skip && target_part.indirect.is_some() {
+            let values = device.read(&source)?;
+            let rows = device.rows(&target_part)?.unwrap_or_default();
+            let width = values.len().checked_div(rows.len()).unwrap_or(0);
+            for (row, values) in rows.iter().zip(values.chunks(width.max(1))) {
+                if let Some(row) = row {
+                    device.write(row, values, None)?;
+                }
+            }
+        } else {
+            let mut values = device.read(&source)?;
+            if let Some(alu) = accumulate {
+                let old = device.read(&target_part)?;
+                for (value, old) in values.iter_mut().zip(old) {
+                    *value = alu.apply(old, *value);
+                }
+            }
+            device.write(&target_part, &values, flags.as_deref())?;
+        }
+    } else {
+        device.write(&target_part, &[], None)?;
+    }
+    device.note_write(&mut one, &target_part);
+    device.emit(one)?;
+    let _ = selected_shape(&selection, &shape);
+    Ok(tensor(target))
+}
+
+/// Loads a constant of the host into a tensor in main memory.
+pub(super) fn shared_constant(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let value = bound.required("value")?;
+    let Value::Host(array) = &value else {
+        return Err(bound.wrong("value", "a NumPy array", &value));
+    };
+    let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);
+    let storage = device.allocate(Buffer::Hbm, dtype, array.shape.clone(), 0, 0.0, "constant")?;
+    let view = View::whole(&storage);
+    let data = array.data.clone();
+    device.write(&view, &data, None)?;
+    Ok(tensor(view))
+}

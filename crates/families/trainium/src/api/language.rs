@@ -1,0 +1,382 @@
+//! Functions of `nki.language` that lower to instructions.
+
+use super::arithmetic::{Alu, Function};
+use super::elementwise::{SCALAR, VECTOR};
+use super::operands::{Elementwise, tensor};
+use super::{Bound, Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::Value;
+use crate::tensor::dtype::Dtype;
+use crate::tensor::index::Selection;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Choice, Operation};
+
+fn only_v1(device: &Device, bound: &Bound) -> Outcome<()> {
+    if device.dialect == Dialect::V1 {
+        return Ok(());
+    }
+    Err(Failure::unsupported(
+        "operation-as-function",
+        format!(
+            "{} is an operation to be passed as op= in this dialect",
+            bound.api.full_name()
+        ),
+        "call an instruction of nisa with dst=",
+    ))
+}
+
+/// A function of one operand.
+pub(super) fn unary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    only_v1(device, &bound)?;
+    let x = bound.view("x")?;
+    let x = device.operand(&bound, "x", x)?;
+    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let Some(function) = Function::from_name(bound.api.name) else {
+        return Err(bound.missing("x"));
+    };
+    let (operation, choice) = match function {
+        Function::Reciprocal => (Operation::Reciprocal, VECTOR),
+        Function::Negative | Function::Abs => (Operation::TensorScalar, Choice::VectorOrScalar),
+        Function::Square => (Operation::Activation, Choice::VectorOrScalar),
+        Function::LogicalNot | Function::Invert => (Operation::TensorScalar, VECTOR),
+        Function::Copy => (Operation::Copy, Choice::VectorOrScalar),
+        _ => (Operation::Activation, SCALAR),
+    };
+    let dtype = dtype.unwrap_or(
+        if x.dtype.is_integer() && operation == Operation::Activation {
+            Dtype::Float32
+        } else {
+            x.dtype
+        },
+    );
+    let shape = x.shape();
+    let request = Elementwise {
+        operation,
+        choice,
+        inputs: vec![x],
+        streams: 1,
+        shape,
+        dtype,
+        buffer: Buffer::Sbuf,
+        mask,
+        destination: None,
+    };
+    device
+        .elementwise(request, |mut inputs| {
+            let mut x = inputs.pop().unwrap_or_default();
+            function.apply_all(&mut x);
+            x
+        })
+        .map(tensor)
+}
+
+/// A function of two operands.
+pub(super) fn binary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    only_v1(device, &bound)?;
+    let (x, y) = (bound.required("x")?, bound.required("y")?);
+    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let Some(alu) = Alu::from_name(bound.api.name) else {
+        return Err(bound.missing("x"));
+    };
+    if alu.is_comparison() && dtype.is_none() {
+        return device
+            .combine(alu, x, y, mask, Some(Dtype::Uint8), None, true)
+            .map(tensor);
+    }
+    device
+        .combine(alu, x, y, mask, dtype, None, true)
+        .map(tensor)
+}
+
+/// `nl.copy`
+pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    // As an operation it is the identity; as a function it copies a tile.
+    only_v1(device, &bound)?;
+    let source = bound.view("src")?;
+    let source = device.operand(&bound, "src", source)?;
+    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let shape = source.shape();
+    let dtype = dtype.unwrap_or(source.dtype);
+    let request = Elementwise {
+        operation: Operation::Copy,
+        choice: Choice::VectorOrScalar,
+        inputs: vec![source],
+        streams: 1,
+        shape,
+        dtype,
+        buffer: Buffer::Sbuf,
+        mask,
+        destination: None,
+    };
+    device
+        .elementwise(request, |mut inputs| inputs.pop().unwrap_or_default())
+        .map(tensor)
+}
+
+/// `nl.softmax`
+pub(super) fn softmax(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let x = bound.view("x")?;
+    let x = device.operand(&bound, "x", x)?;
+    let dtype = bound.dtype("dtype")?.unwrap_or(x.dtype);
+    let axis = bound.integer("axis")?.unwrap_or(-1);
+    let rank = x.dimensions.len();
+    if axis != -1 && axis != rank as i64 - 1 {
+        return Err(Failure::documented(
+            "err_unsupported_axis",
+            format!("nl.softmax over axis {axis}"),
+            "use the last axis",
+        ));
+    }
+    let reduction = |alu, negate| super::reduce::Reduction {
+        alu,
+        axes: vec![rank - 1],
+        keep: true,
+        dtype: Dtype::Float32,
+        negate,
+        scale: None,
+        mask: None,
+        destination: None,
+    };
+    let largest = device.reduce(x.clone(), reduction(Alu::Maximum, false))?;
+    let shifted = device.combine(
+        Alu::Subtract,
+        tensor(x),
+        tensor(largest),
+        None,
+        Some(Dtype::Float32),
+        None,
+        true,
+    )?;
+    let shape = shifted.shape();
+    let powers = device.elementwise(
+        Elementwise {
+            operation: Operation::Activation,
+            choice: SCALAR,
+            inputs: vec![shifted],
+            streams: 1,
+            shape: shape.clone(),
+            dtype: Dtype::Float32,
+            buffer: Buffer::Sbuf,
+            mask: None,
+            destination: None,
+        },
+        |mut inputs| {
+            let mut x = inputs.pop().unwrap_or_default();
+            Function::Exp.apply_all(&mut x);
+            x
+        },
+    )?;
+    let total = device.reduce(powers.clone(), reduction(Alu::Add, false))?;
+    let inverse = device.combine(
+        Alu::Divide,
+        Value::Float(1.0),
+        tensor(total),
+        None,
+        None,
+        None,
+        true,
+    )?;
+    device
+        .combine(
+            Alu::Multiply,
+            tensor(powers),
+            tensor(inverse),
+            None,
+            Some(dtype),
+            None,
+            true,
+        )
+        .map(tensor)
+}
+
+/// `nl.rms_norm(x, w, axis, n, epsilon)`
+pub(super) fn rms_norm(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let x = bound.view("x")?;
+    let x = device.operand(&bound, "x", x)?;
+    let weight = bound.view("w")?;
+    let rank = x.dimensions.len();
+    let count = bound
+        .integer("n")?
+        .unwrap_or_else(|| x.dimensions.last().map_or(1, |d| d.size as i64))
+        .max(1);
+    let epsilon = bound.number("epsilon")?.unwrap_or(1e-6);
+    let dtype = bound.dtype("dtype")?.unwrap_or(x.dtype);
+    let squares = device.combine(
+        Alu::Multiply,
+        tensor(x.clone()),
+        tensor(x.clone()),
+        None,
+        Some(Dtype::Float32),
+        None,
+        true,
+    )?;
+    let total = device.reduce(
+        squares,
+        super::reduce::Reduction {
+            alu: Alu::Add,
+            axes: vec![rank - 1],
+            keep: true,
+            dtype: Dtype::Float32,
+            negate: false,
+            scale: None,
+            mask: None,
+            destination: None,
+        },
+    )?;
+    let mean = device.combine(
+        Alu::Multiply,
+        tensor(total),
+        Value::Float(1.0 / count as f64),
+        None,
+        None,
+        None,
+        true,
+    )?;
+    let mean = device.combine(
+        Alu::Add,
+        tensor(mean),
+        Value::Float(epsilon),
+        None,
+        None,
+        None,
+        true,
+    )?;
+    let shape = mean.shape();
+    let inverse = device.elementwise(
+        Elementwise {
+            operation: Operation::Activation,
+            choice: SCALAR,
+            inputs: vec![mean],
+            streams: 1,
+            shape,
+            dtype: Dtype::Float32,
+            buffer: Buffer::Sbuf,
+            mask: None,
+            destination: None,
+        },
+        |mut inputs| {
+            let mut x = inputs.pop().unwrap_or_default();
+            Function::Rsqrt.apply_all(&mut x);
+            x
+        },
+    )?;
+    let scaled = device.combine(
+        Alu::Multiply,
+        tensor(x),
+        tensor(inverse),
+        None,
+        Some(Dtype::Float32),
+        None,
+        true,
+    )?;
+    device
+        .combine(
+            Alu::Multiply,
+            tensor(scaled),
+            tensor(weight),
+            None,
+            Some(dtype),
+            None,
+            true,
+        )
+        .map(tensor)
+}
+
+/// `nl.loop_reduce(x, op, loop_indices)`: the running total over the iterations of loops.
+pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let x = bound.view("x")?;
+    let x = device.operand(&bound, "x", x)?;
+    let alu = bound.alu("op")?;
+    let indices = bound.required("loop_indices")?;
+    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let first = match &indices {
+        Value::List(list) => list.borrow().0.iter().all(|v| v.as_int() == Some(0)),
+        Value::Tuple(items) => items.0.iter().all(|v| v.as_int() == Some(0)),
+        other => other.as_int() == Some(0),
+    };
+    let key = device.line;
+    let shape = x.shape();
+    let dtype = dtype.unwrap_or(x.dtype);
+    let old = if first {
+        None
+    } else {
+        device.loop_totals.get(&key).cloned()
+    };
+    let request = Elementwise {
+        operation: if old.is_none() {
+            Operation::Copy
+        } else {
+            Operation::TensorTensor
+        },
+        choice: VECTOR,
+        inputs: vec![x],
+        streams: 1,
+        shape,
+        dtype,
+        buffer: Buffer::Sbuf,
+        mask,
+        destination: None,
+    };
+    let mut total = Vec::new();
+    device.accumulating = true;
+    let result = device.elementwise(request, |mut inputs| {
+        let mut x = inputs.pop().unwrap_or_default();
+        if let Some(old) = &old {
+            alu.apply_all(&mut x, old);
+        }
+        total.clone_from(&x);
+        x
+    });
+    device.accumulating = false;
+    let result = result?;
+    if *result.storage.selection.borrow() != Selection::Nothing {
+        device.loop_totals.insert(key, total);
+    }
+    Ok(tensor(result))
+}
+
+/// `nl.program_id`, `nl.num_programs`, `nl.program_ndim`: one core is simulated.
+pub(super) fn program(_: &mut Device, bound: Bound) -> Outcome<Value> {
+    Ok(Value::Int(i64::from(bound.api.name == "num_programs")))
+}
+
+/// `nisa.get_nc_version`
+pub(super) fn version(device: &mut Device, _: Bound) -> Outcome<Value> {
+    Ok(Value::Int(i64::from(device.architecture.generation)))
+}
+
+/// `sizeinbytes(dtype)`
+pub(super) fn size_in_bytes(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let dtype = bound
+        .dtype("dtype")?
+        .ok_or_else(|| bound.missing("dtype"))?;
+    Ok(Value::Int(dtype.bytes() as i64))
+}
+
+/// `nl.expand_dims`, `nl.broadcast_to`
+pub(super) fn reshaping(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let x = std::rc::Rc::new(bound.view("x")?);
+    let argument = bound.required(if bound.api.name == "expand_dims" {
+        "axis"
+    } else {
+        "shape"
+    })?;
+    device.tensor_method(&x, bound.api.name, vec![argument], Vec::new())
+}
+
+/// Functions of NumPy called on the device.
+pub(super) fn numpy(_: &mut Device, bound: Bound) -> Outcome<Value> {
+    Err(Failure::unsupported(
+        "numpy-on-tensor",
+        format!("{} cannot be called in a kernel", bound.api.full_name()),
+        "NumPy's functions serve as op= only",
+    ))
+}
+
+/// `nl.static_cast` and the like: a copy with another type.
+pub(super) fn cast(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let x: View = bound.view("value")?;
+    let dtype = bound.required("dtype")?;
+    device.tensor_method(&std::rc::Rc::new(x), "astype", vec![dtype], Vec::new())
+}

@@ -1,0 +1,661 @@
+//! The matrix engine: products, transposes, broadcasts over partitions.
+
+use super::operands::{Output, select, tensor};
+use super::{Bound, Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::{EngineName, Value};
+use crate::tensor::dtype::Dtype;
+use crate::tensor::index::Selection;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Choice, Engine, Instruction, Operation};
+
+/// Largest free sizes of the stationary and of the moving operand.
+const STATIONARY: usize = 128;
+const MOVING: usize = 512;
+
+/// `stationaryᵀ · moving` for `[k, m]` and `[k, n]` in row-major order, in single precision.
+fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> Vec<f32> {
+    let mut out = vec![0.0f32; m * n];
+    if stationary.len() < k * m || moving.len() < k * n || n == 0 {
+        return out;
+    }
+    let mut rows = out.chunks_exact_mut(n);
+    let mut column = 0;
+    while column < m {
+        let width = (m - column).min(4);
+        let mut targets: Vec<&mut [f32]> = rows.by_ref().take(width).collect();
+        if let [a, b, c, d] = &mut targets[..] {
+            for position in 0..k {
+                let weights = &stationary[position * m + column..position * m + column + 4];
+                let (w0, w1, w2, w3) = (weights[0], weights[1], weights[2], weights[3]);
+                let line = &moving[position * n..position * n + n];
+                for ((((x, a), b), c), d) in line
+                    .iter()
+                    .zip(a.iter_mut())
+                    .zip(b.iter_mut())
+                    .zip(c.iter_mut())
+                    .zip(d.iter_mut())
+                {
+                    *a += w0 * x;
+                    *b += w1 * x;
+                    *c += w2 * x;
+                    *d += w3 * x;
+                }
+            }
+        } else {
+            for position in 0..k {
+                let line = &moving[position * n..position * n + n];
+                for (offset, target) in targets.iter_mut().enumerate() {
+                    let weight = stationary[position * m + column + offset];
+                    for (slot, x) in target.iter_mut().zip(line) {
+                        *slot += weight * x;
+                    }
+                }
+            }
+        }
+        column += width;
+    }
+    out
+}
+
+impl Device {
+    fn matrix_operand(
+        &mut self,
+        bound: &Bound,
+        name: &str,
+        view: View,
+        limit: usize,
+        copy: bool,
+    ) -> Outcome<View> {
+        let view = self.operand(bound, name, view)?;
+        let view = match (view.buffer(), copy) {
+            (Buffer::Psum, true) => self.in_sbuf(view)?,
+            (Buffer::Psum, false) => {
+                return Err(Failure::documented(
+                    "err_unsupported_memory",
+                    format!(
+                        "{}: `{name}` is in PSUM; the matrix engine reads SBUF",
+                        bound.api.full_name()
+                    ),
+                    "copy it to SBUF first with nisa.tensor_copy",
+                ));
+            }
+            _ => view,
+        };
+        if view.free() > limit {
+            return Err(Failure::documented(
+                "err_size_of_dimension_exceed_arch_limit",
+                format!(
+                    "{}: `{name}` of shape {:?} has {} columns; at most {limit} fit",
+                    bound.api.full_name(),
+                    view.shape(),
+                    view.free()
+                ),
+                format!("tile its free dimension to {limit}"),
+            ));
+        }
+        Ok(view)
+    }
+
+    /// The operand's values with what its own mask excludes as zero.
+    fn masked(&mut self, view: &View) -> Outcome<Vec<f32>> {
+        let mut values = self.read(view)?;
+        if let Some(mask) = &view.mask {
+            let shape = view.shape();
+            match select(Some(mask), &shape)? {
+                Selection::All => {}
+                Selection::Nothing => values.fill(0.0),
+                Selection::Part(bounds, flags) => {
+                    let mut position = vec![0usize; shape.len()];
+                    let mut within = 0;
+                    for value in &mut values {
+                        let inside = position
+                            .iter()
+                            .zip(&bounds)
+                            .all(|(p, (low, high))| p >= low && p < high);
+                        if inside {
+                            if flags
+                                .as_ref()
+                                .is_some_and(|f| !f.get(within).copied().unwrap_or(false))
+                            {
+                                *value = 0.0;
+                            }
+                            within += 1;
+                        } else {
+                            *value = 0.0;
+                        }
+                        for d in (0..shape.len()).rev() {
+                            position[d] += 1;
+                            if position[d] < shape[d] {
+                                break;
+                            }
+                            position[d] = 0;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// A product of two tiles in SBUF.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the operands and flags of the instruction"
+    )]
+    fn multiply(
+        &mut self,
+        stationary: View,
+        moving: View,
+        onezero: bool,
+        double_row: bool,
+        transposing: bool,
+        mask: Option<crate::tensor::index::Mask>,
+        dtype: Dtype,
+        destination: Option<View>,
+        accumulate: Option<bool>,
+    ) -> Outcome<View> {
+        let (k, m, n) = (stationary.partitions(), stationary.free(), moving.free());
+        let depth = if double_row { 2 } else { 1 };
+        let (m, n) = (m / depth, n / depth);
+        let selection = match &mask {
+            None if k * m * n == 0 => Selection::Nothing,
+            None => Selection::All,
+            Some(mask) if mask.never => Selection::Nothing,
+            Some(mask) => match select(Some(mask), &[m, n])? {
+                Selection::Nothing => Selection::Nothing,
+                // Partial masks of products cut the moving operand.
+                other => other,
+            },
+        };
+        super::operands::within(
+            &stationary,
+            mask.as_ref(),
+            &Selection::All,
+            &stationary.shape(),
+        )
+        .or_else(|f| if mask.is_some() { Ok(()) } else { Err(f) })?;
+        let slow = stationary.dtype.is_slow_on_array() || moving.dtype.is_slow_on_array();
+        let mut values = Vec::new();
+        let mut instruction = None;
+        if selection != Selection::Nothing {
+            if self.functional {
+                let (a, b) = (self.masked(&stationary)?, self.masked(&moving)?);
+                values = if double_row {
+                    let split = |data: &[f32], width: usize, half: usize| -> Vec<f32> {
+                        data.chunks(2 * width)
+                            .flat_map(|row| row[half * width..(half + 1) * width].iter().copied())
+                            .collect()
+                    };
+                    let mut first = product(&split(&a, m, 0), &split(&b, n, 0), k, m, n);
+                    let second = product(&split(&a, m, 1), &split(&b, n, 1), k, m, n);
+                    first.iter_mut().zip(second).for_each(|(x, y)| *x += y);
+                    first
+                } else {
+                    product(&a, &b, k, m, n)
+                };
+                if let Selection::Part(bounds, _) = &selection {
+                    let mut cut = Vec::new();
+                    for row in bounds[0].0..bounds[0].1 {
+                        cut.extend_from_slice(
+                            &values[row * n + bounds[1].0..row * n + bounds[1].1],
+                        );
+                    }
+                    values = cut;
+                }
+            }
+            let mut one = Instruction::new(
+                if transposing {
+                    Operation::Transpose
+                } else {
+                    Operation::Matmul
+                },
+                Choice::Fixed(Engine::Tensor),
+                self.line,
+            );
+            one.partitions = k as u16;
+            one.free = n as u32;
+            one.columns = m as u32;
+            self.describe(&mut one, &[stationary.clone(), moving.clone()], 2);
+            one.features.fp32 = slow;
+            one.features.onezero = onezero;
+            one.features.double_row = double_row;
+            let flops = 2 * (k * depth * m * n) as u64;
+            self.trace.matrix_flops += flops;
+            if transposing {
+                self.trace.moving_flops += flops;
+            }
+            instruction = Some(one);
+        }
+        if let (Some(target), Some(one)) = (&destination, &mut instruction) {
+            let over = self.accumulates(target, accumulate)?;
+            one.features.accumulate = over.is_some();
+            if let (Some(old), true) = (over, self.functional) {
+                for (value, old) in values.iter_mut().zip(old) {
+                    if old.to_bits() != crate::tensor::dtype::POISON || accumulate == Some(true) {
+                        *value += old;
+                    }
+                }
+            }
+        }
+        self.finish(
+            instruction,
+            Output {
+                shape: vec![m, n],
+                dtype,
+                buffer: Buffer::Psum,
+                selection,
+                values,
+            },
+            destination,
+        )
+    }
+
+    /// What the accumulator holds, if the product is added to it.
+    fn accumulates(
+        &mut self,
+        target: &View,
+        accumulate: Option<bool>,
+    ) -> Outcome<Option<Vec<f32>>> {
+        match accumulate {
+            Some(false) => Ok(None),
+            _ if target.buffer() != Buffer::Psum => Ok(None),
+            _ if !target.storage.written.get() => Ok(None),
+            _ => self.read(target).map(Some),
+        }
+    }
+
+    /// Repeats the only partition of a tile: products with ones, 512 columns at a time.
+    pub(super) fn broadcast_partitions(&mut self, view: View, partitions: usize) -> Outcome<View> {
+        let mut shape = view.shape();
+        shape[0] = partitions;
+        let free = view.free();
+        // In the accumulators while it fits a bank, in SBUF otherwise.
+        let buffer = if free * 4 <= super::memory::PSUM_BANK {
+            Buffer::Psum
+        } else {
+            Buffer::Sbuf
+        };
+        let tile = self.tile(buffer, view.dtype, &shape)?;
+        if self.functional {
+            if let Some(spread) = view.spread(&shape) {
+                let values = self.read(&spread)?;
+                self.write(&tile, &values, None)?;
+            }
+        } else {
+            self.write(&tile, &[], None)?;
+        }
+        let source = self.region(&view);
+        let target = self.region(&tile);
+        let width = view.dtype.bytes() as u64;
+        let mut column = 0;
+        while column < free {
+            let count = (free - column).min(MOVING);
+            let mut one =
+                Instruction::new(Operation::Matmul, Choice::Fixed(Engine::Tensor), self.line);
+            one.partitions = 1;
+            one.columns = partitions as u32;
+            one.free = count as u32;
+            one.features.fp32 = view.dtype.is_slow_on_array();
+            one.features.onezero = true;
+            one.features.inserted = true;
+            one.features.touches_psum = true;
+            one.features.touches_sbuf = true;
+            let flops = 2 * (partitions * count) as u64;
+            self.trace.matrix_flops += flops;
+            self.trace.moving_flops += flops;
+            let cut = |mut region: crate::trace::Region| {
+                let low = region.span.0 + column as u64 * width;
+                region.span = (
+                    low,
+                    (low + count as u64 * width).min(region.span.1.max(low + 1)),
+                );
+                region
+            };
+            one.reads.push(cut(source));
+            if buffer == Buffer::Psum {
+                one.writes.push(cut(target));
+                self.emit(one)?;
+            } else {
+                let bank = self.tile(Buffer::Psum, view.dtype, &[partitions, count])?;
+                let bank_region = self.region(&bank);
+                one.writes.push(bank_region);
+                self.emit(one)?;
+                let mut copy = Instruction::new(Operation::Copy, Choice::VectorOrScalar, self.line);
+                copy.partitions = partitions as u16;
+                copy.free = count as u32;
+                copy.features.inserted = true;
+                copy.features.touches_psum = true;
+                copy.features.touches_sbuf = true;
+                copy.features.psum_inputs = 1;
+                copy.reads.push(bank_region);
+                copy.writes.push(cut(target));
+                self.emit(copy)?;
+            }
+            column += count;
+        }
+        Ok(tile)
+    }
+}
+
+/// `nisa.nc_matmul`
+pub(super) fn nc_matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let (stationary, moving) = (bound.view("stationary")?, bound.view("moving")?);
+    let onezero = bound.flag("is_stationary_onezero")? | bound.flag("is_moving_onezero")?;
+    let transposing = bound.flag("is_transpose")?;
+    let mask = bound.mask()?;
+    let accumulate = match bound.take("accumulate") {
+        None => None,
+        Some(Value::Bool(value)) => Some(value),
+        Some(other) => return Err(bound.wrong("accumulate", "True, False or None", &other)),
+    };
+    let double_row = matches!(bound.take("perf_mode"), Some(Value::Symbol(name)) if name.ends_with("double_row"));
+    let depth = if double_row { 2 } else { 1 };
+    let copy = device.dialect == Dialect::V1;
+    let stationary =
+        device.matrix_operand(&bound, "stationary", stationary, STATIONARY * depth, copy)?;
+    let moving = device.matrix_operand(&bound, "moving", moving, MOVING * depth, copy)?;
+    if stationary.partitions() != moving.partitions() {
+        return Err(Failure::documented(
+            "err_num_partition_mismatch",
+            format!(
+                "{}: stationary {:?} and moving {:?} differ in partitions, the dimension that is summed over",
+                bound.api.full_name(),
+                stationary.shape(),
+                moving.shape()
+            ),
+            "give both the same number of rows",
+        ));
+    }
+    for (name, view) in [("stationary", &stationary), ("moving", &moving)] {
+        if view.dtype.is_integer() {
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!(
+                    "{}: `{name}` has type {}",
+                    bound.api.full_name(),
+                    view.dtype.name()
+                ),
+                "cast it to a float type",
+            ));
+        }
+    }
+    let wide = |d: Dtype| d.bytes() == 4;
+    if wide(stationary.dtype) != wide(moving.dtype) {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            format!(
+                "{}: stationary is {} and moving is {}; four-byte types cannot be mixed with narrower ones",
+                bound.api.full_name(),
+                stationary.dtype.name(),
+                moving.dtype.name()
+            ),
+            "cast both to the same type",
+        ));
+    }
+    if double_row && stationary.dtype.bytes() != 1 {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            "double-row mode takes eight-bit floats",
+            "use float8 operands",
+        ));
+    }
+    let dtype = destination.as_ref().map_or(Dtype::Float32, |d| d.dtype);
+    device
+        .multiply(
+            stationary,
+            moving,
+            onezero,
+            double_row,
+            transposing,
+            mask,
+            dtype,
+            destination,
+            accumulate,
+        )
+        .map(tensor)
+}
+
+/// `nl.matmul(x, y)`: `x` is transposed first unless the caller did.
+pub(super) fn matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let (x, y) = (bound.view("x")?, bound.view("y")?);
+    let transposed = bound.flag("transpose_x")?;
+    let mask = bound.mask()?;
+    let moving = device.matrix_operand(&bound, "y", y, MOVING, true)?;
+    let x = device.matrix_operand(&bound, "x", x, STATIONARY, true)?;
+    let stationary = if transposed {
+        x
+    } else {
+        let turned = device.turn(x, None, None)?;
+        turned.storage.producer.set(None);
+        device.in_sbuf(turned)?
+    };
+    if stationary.partitions() != moving.partitions() {
+        return Err(Failure::documented(
+            "err_num_partition_mismatch",
+            format!(
+                "nl.matmul: {:?} (to be summed over its rows) and {:?} differ in rows",
+                stationary.shape(),
+                moving.shape()
+            ),
+            "check the shapes and transpose_x",
+        ));
+    }
+    device
+        .multiply(
+            stationary,
+            moving,
+            false,
+            false,
+            false,
+            mask,
+            Dtype::Float32,
+            None,
+            None,
+        )
+        .map(tensor)
+}
+
+impl Device {
+    /// A transpose by the matrix engine.
+    fn turn(
+        &mut self,
+        data: View,
+        mask: Option<&crate::tensor::index::Mask>,
+        destination: Option<View>,
+    ) -> Outcome<View> {
+        let (p, f) = (data.partitions(), data.free());
+        let selection = select(mask, &[p, f])?;
+        super::operands::within(&data, mask, &selection, &data.shape())?;
+        let mut values = Vec::new();
+        let mut instruction = None;
+        let (rows, columns) = match &selection {
+            Selection::Part(bounds, _) => (bounds[0], bounds[1]),
+            _ => ((0, p), (0, f)),
+        };
+        let flat = data.reshape(&[p, f]).unwrap_or_else(|| data.clone());
+        if selection != Selection::Nothing {
+            let part = if flat.dimensions.len() == 2 {
+                flat.part(&[rows, columns])
+            } else {
+                flat
+            };
+            let (h, w) = (rows.1 - rows.0, columns.1 - columns.0);
+            if self.functional {
+                let source = self.read(&part)?;
+                values = vec![0.0; source.len()];
+                for i in 0..h {
+                    for j in 0..w {
+                        if let (Some(slot), Some(value)) =
+                            (values.get_mut(j * h + i), source.get(i * w + j))
+                        {
+                            *slot = *value;
+                        }
+                    }
+                }
+            }
+            let mut one = Instruction::new(
+                Operation::Transpose,
+                Choice::Fixed(Engine::Tensor),
+                self.line,
+            );
+            one.partitions = h as u16;
+            one.free = w as u32;
+            one.columns = h as u32;
+            self.describe(&mut one, std::slice::from_ref(&part), 1);
+            one.features.fp32 = data.dtype.is_slow_on_array();
+            one.features.onezero = true;
+            let flops = 2 * (h * h * w) as u64;
+            self.trace.matrix_flops += flops;
+            self.trace.moving_flops += flops;
+            instruction = Some(one);
+        }
+        let selection = match selection {
+            Selection::Part(_, _) => Selection::Part(vec![columns, rows], None),
+            other => other,
+        };
+        let dtype = destination.as_ref().map_or(data.dtype, |d| d.dtype);
+        self.finish(
+            instruction,
+            Output {
+                shape: vec![f, p],
+                dtype,
+                buffer: Buffer::Psum,
+                selection,
+                values,
+            },
+            destination,
+        )
+    }
+}
+
+/// `nisa.nc_transpose`
+pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let data = bound.view("data")?;
+    let data = device.operand(&bound, "data", data)?;
+    let mask = bound.mask()?;
+    let dtype = bound.dtype("dtype")?;
+    let (p, f) = (data.partitions(), data.free());
+    let small = p <= 32 && f <= 32;
+    let engine = match bound.take("engine") {
+        Some(Value::Engine(EngineName::Vector)) => Engine::Vector,
+        Some(Value::Engine(EngineName::Tensor | EngineName::Unknown)) | None => {
+            let into_sbuf = destination
+                .as_ref()
+                .is_some_and(|d| d.buffer() == Buffer::Sbuf);
+            if into_sbuf && small {
+                Engine::Vector
+            } else {
+                Engine::Tensor
+            }
+        }
+        Some(other) => {
+            return Err(bound.wrong("engine", "nisa.tensor_engine or nisa.vector_engine", &other));
+        }
+    };
+    // The compiler of the first dialect turns to the matrix engine for what is too large.
+    let engine = if engine == Engine::Vector && !small && device.dialect == Dialect::V1 {
+        device.remark(
+            "vector-transpose-limit",
+            "the vector engine transposes 32 by 32 at most; the matrix engine is used",
+        );
+        Engine::Tensor
+    } else {
+        engine
+    };
+    let limit = if engine == Engine::Vector { 32 } else { 128 };
+    if p > limit || f > limit {
+        return Err(Failure::documented(
+            "err_size_of_dimension_exceed_arch_limit",
+            format!(
+                "{}: data of shape {:?}; the {} engine transposes at most {limit}x{limit}",
+                bound.api.full_name(),
+                data.shape(),
+                engine.name()
+            ),
+            "transpose tile by tile",
+        ));
+    }
+    if engine == Engine::Tensor {
+        let data = if data.buffer() == Buffer::Psum {
+            device.in_sbuf(data)?
+        } else {
+            data
+        };
+        let result = device.turn(data, mask.as_ref(), destination)?;
+        return match dtype {
+            Some(dtype) if dtype != result.dtype => {
+                // The cast takes a copy.
+                result.storage.producer.set(None);
+                let shape = result.shape();
+                device
+                    .elementwise(
+                        super::operands::Elementwise {
+                            operation: Operation::Copy,
+                            choice: Choice::VectorOrScalar,
+                            inputs: vec![result],
+                            streams: 1,
+                            shape,
+                            dtype,
+                            buffer: Buffer::Sbuf,
+                            mask: None,
+                            destination: None,
+                        },
+                        |mut inputs| inputs.pop().unwrap_or_default(),
+                    )
+                    .map(tensor)
+            }
+            _ => Ok(tensor(result)),
+        };
+    }
+    let flat = data.reshape(&[p, f]).unwrap_or_else(|| data.clone());
+    let source = device.read(&flat)?;
+    let mut values = vec![0.0; source.len()];
+    if device.functional {
+        for i in 0..p {
+            for j in 0..f {
+                values[j * p + i] = source[i * f + j];
+            }
+        }
+    }
+    let mut one = Instruction::new(
+        Operation::VectorTranspose,
+        Choice::Fixed(Engine::Vector),
+        device.line,
+    );
+    one.partitions = p as u16;
+    one.free = f as u32;
+    device.describe(&mut one, &[flat], 1);
+    let buffer = Buffer::Sbuf;
+    device
+        .finish(
+            Some(one),
+            Output {
+                shape: vec![f, p],
+                dtype: dtype.unwrap_or(data.dtype),
+                buffer,
+                selection: Selection::All,
+                values,
+            },
+            destination,
+        )
+        .map(tensor)
+}
+
+/// `nl.transpose`
+pub(super) fn transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let data = bound.view("x")?;
+    let data = device.operand(&bound, "x", data)?;
+    let data = device.in_sbuf(data)?;
+    if data.free() > 128 {
+        return Err(Failure::documented(
+            "err_size_of_dimension_exceed_arch_limit",
+            format!("nl.transpose of shape {:?}", data.shape()),
+            "transpose tiles of 128 by 128",
+        ));
+    }
+    device.turn(data, None, None).map(tensor)
+}

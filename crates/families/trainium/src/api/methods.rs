@@ -1,0 +1,442 @@
+//! Methods of tensors: views of both dialects.
+
+use std::rc::Rc;
+
+use super::operands::tensor;
+use super::{Device, Dialect, dtype_of, sizes};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::Value;
+use crate::tensor::view::{Dimension, Indirect, View};
+
+fn bad(name: &str, view: &View) -> Box<Failure> {
+    Failure::documented(
+        "err_unsupported_view",
+        format!(
+            "`{name}` cannot be applied like this to a tensor of shape {:?}",
+            view.shape()
+        ),
+        "views cannot move data; copy into the layout that you need",
+    )
+}
+
+impl Device {
+    /// A method of a tensor.
+    pub(crate) fn tensor_method(
+        &mut self,
+        view: &Rc<View>,
+        name: &str,
+        positional: Vec<Value>,
+        keywords: Vec<(Rc<str>, Value)>,
+    ) -> Outcome<Value> {
+        self.check_scope(view)?;
+        let keyword = |wanted: &str| {
+            keywords
+                .iter()
+                .find(|(k, _)| &**k == wanted)
+                .map(|(_, v)| v.clone())
+        };
+        let argument =
+            |at: usize, wanted: &str| positional.get(at).cloned().or_else(|| keyword(wanted));
+        let fail = || bad(name, view);
+        let number = |at: usize, wanted: &str| argument(at, wanted).and_then(|v| v.as_int());
+        let list = |at: usize, wanted: &str| -> Option<Vec<i64>> {
+            let items = match argument(at, wanted)? {
+                Value::Tuple(items) => items.0.clone(),
+                Value::List(list) => list.borrow().0.clone(),
+                _ => positional.clone(),
+            };
+            items.iter().map(Value::as_int).collect()
+        };
+        let rank = view.dimensions.len();
+        let dimension = |at: usize, wanted: &str| -> Outcome<usize> {
+            let d = number(at, wanted).ok_or_else(fail)?;
+            let d = if d < 0 { d + rank as i64 } else { d };
+            usize::try_from(d)
+                .ok()
+                .filter(|d| *d < rank)
+                .ok_or_else(fail)
+        };
+        let chip = view.buffer().on_chip();
+        let mut out = View::clone(view);
+        match name {
+            "reshape" => {
+                let shape = list(0, "shape").ok_or_else(fail)?;
+                let known: i64 = shape.iter().filter(|s| **s >= 0).product();
+                let shape: Vec<usize> = shape
+                    .iter()
+                    .map(|s| {
+                        if *s == -1 && known > 0 {
+                            view.elements() / known as usize
+                        } else {
+                            (*s).max(0) as usize
+                        }
+                    })
+                    .collect();
+                if chip
+                    && view.open_blocks == 0
+                    && shape.first() != Some(&view.partitions())
+                    && view.partitions() > 1
+                {
+                    return Err(Failure::documented(
+                        "err_unsupported_view",
+                        format!(
+                            "reshape from {:?} to {shape:?} changes the partition dimension",
+                            view.shape()
+                        ),
+                        "keep the first dimension; move data with transfers or transposes",
+                    ));
+                }
+                out = view.reshape(&shape).ok_or_else(fail)?;
+            }
+            "broadcast_to" => {
+                let shape = match argument(0, "shape") {
+                    Some(value) => sizes(&value)
+                        .filter(|s| s.len() > 1 || positional.len() == 1)
+                        .or_else(|| {
+                            positional
+                                .iter()
+                                .map(|v| v.as_int().and_then(|n| usize::try_from(n).ok()))
+                                .collect()
+                        })
+                        .ok_or_else(fail)?,
+                    None => return Err(fail()),
+                };
+                if chip
+                    && self.dialect == Dialect::V1
+                    && view.partitions() == 1
+                    && shape.first().is_some_and(|s| *s > 1)
+                {
+                    let source = self.operand_of("broadcast_to", "tile", View::clone(view))?;
+                    if shape[0] > 128 {
+                        return Err(fail());
+                    }
+                    let wide = self.broadcast_partitions(source, shape[0])?;
+                    out = wide.spread(&shape).ok_or_else(fail)?;
+                } else {
+                    out = view.spread(&shape).ok_or_else(fail)?;
+                }
+            }
+            "broadcast" => {
+                let d = dimension(0, "dim")?;
+                let size = number(1, "size")
+                    .and_then(|n| usize::try_from(n).ok())
+                    .ok_or_else(fail)?;
+                if out.dimensions[d].size != 1 || (chip && d == 0) {
+                    return Err(fail());
+                }
+                out.dimensions[d] = Dimension { size, stride: 0 };
+            }
+            "permute" => {
+                let order = list(0, "dims").ok_or_else(fail)?;
+                let mut seen = vec![false; rank];
+                let mut dimensions = Vec::new();
+                for d in &order {
+                    let d = usize::try_from(*d)
+                        .ok()
+                        .filter(|d| *d < rank && !seen[*d])
+                        .ok_or_else(fail)?;
+                    seen[d] = true;
+                    dimensions.push(view.dimensions[d]);
+                }
+                if order.len() != rank || (chip && order.first() != Some(&0)) {
+                    return Err(fail());
+                }
+                out.dimensions = dimensions;
+            }
+            "expand_dim" | "expand_dims" => {
+                let d = number(0, "dim")
+                    .and_then(|n| usize::try_from(n).ok())
+                    .filter(|d| *d <= rank)
+                    .ok_or_else(fail)?;
+                if chip && d == 0 {
+                    return Err(fail());
+                }
+                out.dimensions.insert(d, Dimension { size: 1, stride: 0 });
+            }
+            "squeeze_dim" => {
+                let d = dimension(0, "dim")?;
+                if out.dimensions[d].size != 1 || (chip && d == 0) {
+                    return Err(fail());
+                }
+                out.dimensions.remove(d);
+            }
+            "reshape_dim" => {
+                let d = dimension(0, "dim")?;
+                let shape = list(1, "shape")
+                    .or_else(|| list(1, "sizes"))
+                    .ok_or_else(fail)?;
+                let own = view.dimensions[d];
+                let known: i64 = shape.iter().filter(|s| **s > 0).product();
+                let shape: Vec<usize> = shape
+                    .iter()
+                    .map(|s| {
+                        if *s == -1 && known > 0 {
+                            own.size / known as usize
+                        } else {
+                            (*s).max(0) as usize
+                        }
+                    })
+                    .collect();
+                if shape.iter().product::<usize>() != own.size || (chip && d == 0) {
+                    return Err(fail());
+                }
+                let mut stride = own.stride;
+                let mut parts = Vec::new();
+                for size in shape.iter().rev() {
+                    parts.push(Dimension {
+                        size: *size,
+                        stride,
+                    });
+                    stride *= *size as i64;
+                }
+                parts.reverse();
+                out.dimensions.splice(d..=d, parts);
+            }
+            "flatten_dims" => {
+                let (from, to) = (dimension(0, "start_dim")?, dimension(1, "end_dim")?);
+                if from > to || (chip && from == 0) {
+                    return Err(fail());
+                }
+                let mut shape = view.shape();
+                let product = shape[from..=to].iter().product();
+                shape.splice(from..=to, [product]);
+                out = view.reshape(&shape).ok_or_else(fail)?;
+            }
+            "select" => {
+                let d = dimension(0, "dim")?;
+                let Some(at) = number(1, "index") else {
+                    return Err(Failure::unsupported(
+                        "unsupported-dynamic-index",
+                        "select with an index tile is not supported",
+                        "select with a whole number",
+                    ));
+                };
+                let own = out.dimensions[d];
+                if at < 0 || at >= own.size as i64 {
+                    return Err(super::access::out_of_bounds(view, d, at, at));
+                }
+                out.offset += at * own.stride;
+                if chip && d == 0 {
+                    out.dimensions[0].size = 1;
+                } else {
+                    out.dimensions.remove(d);
+                }
+            }
+            "slice" => {
+                let d = dimension(0, "dim")?;
+                let (start, end) = (
+                    number(1, "start").unwrap_or(0),
+                    number(2, "end").ok_or_else(fail)?,
+                );
+                let step = number(3, "step").unwrap_or(1);
+                let own = out.dimensions[d];
+                if start < 0 || end > own.size as i64 || start >= end || step < 1 {
+                    return Err(super::access::out_of_bounds(view, d, start, end - 1));
+                }
+                out.offset += start * own.stride;
+                out.dimensions[d] = Dimension {
+                    size: ((end - start + step - 1) / step) as usize,
+                    stride: own.stride * step,
+                };
+            }
+            "view" | "astype" => {
+                let dtype = argument(0, "dtype")
+                    .as_ref()
+                    .and_then(dtype_of)
+                    .ok_or_else(fail)?;
+                if name == "astype" {
+                    let value = tensor(View::clone(view));
+                    return self.cast(value, dtype);
+                }
+                if dtype.bytes() != view.dtype.bytes() {
+                    return Err(Failure::unsupported(
+                        "unsupported-view",
+                        "views of another element size are not supported",
+                        "copy with a cast",
+                    ));
+                }
+                out.dtype = dtype;
+            }
+            "rearrange" => {
+                return Err(Failure::unsupported(
+                    "unsupported-view",
+                    "rearrange is not supported",
+                    "use permute and reshape_dim",
+                ));
+            }
+            "vector_select" => {
+                let d = dimension(0, "dim")?;
+                let rows = match argument(1, "indices") {
+                    Some(Value::Tensor(rows)) => View::clone(&rows),
+                    _ => return Err(fail()),
+                };
+                if d != 0 || chip {
+                    return Err(fail());
+                }
+                let own = out.dimensions[0];
+                let count = rows.partitions();
+                out.indirect = Some(Rc::new(Indirect {
+                    rows,
+                    stride: own.stride,
+                    limit: own.size,
+                    dimension: 0,
+                }));
+                out.dimensions[0] = Dimension {
+                    size: count,
+                    stride: 0,
+                };
+            }
+            "ap" => {
+                out = self.access_pattern(
+                    view,
+                    &argument(0, "pattern").ok_or_else(fail)?,
+                    argument(1, "offset"),
+                    keyword("vector_offset"),
+                    keyword("scalar_offset"),
+                    keyword("indirect_dim"),
+                    keyword("dtype"),
+                )?
+            }
+            _ => return Err(fail()),
+        }
+        Ok(tensor(out))
+    }
+
+    /// `ap(pattern=[[stride, count], …], offset)`: strides over the tensor's own elements.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parameters of the interface, one for one"
+    )]
+    fn access_pattern(
+        &mut self,
+        view: &Rc<View>,
+        pattern: &Value,
+        offset: Option<Value>,
+        vector: Option<Value>,
+        scalar: Option<Value>,
+        indirect_dimension: Option<Value>,
+        dtype: Option<Value>,
+    ) -> Outcome<View> {
+        let fail = || bad("ap", view);
+        let items = match pattern {
+            Value::Tuple(items) => items.0.clone(),
+            Value::List(list) => list.borrow().0.clone(),
+            _ => return Err(fail()),
+        };
+        let whole = View::whole(&view.storage);
+        let mut dimensions = Vec::new();
+        let (mut low, mut high) = (0i64, 0i64);
+        for item in &items {
+            let pair = match item {
+                Value::Tuple(items) => items.0.clone(),
+                Value::List(list) => list.borrow().0.clone(),
+                _ => return Err(fail()),
+            };
+            let (stride, count) = match &pair[..] {
+                [stride, count] => (
+                    stride.as_int().ok_or_else(fail)?,
+                    count
+                        .as_int()
+                        .filter(|c| (1..=1 << 32).contains(c))
+                        .ok_or_else(fail)?,
+                ),
+                _ => return Err(fail()),
+            };
+            if stride.abs() > 1 << 40 {
+                return Err(fail());
+            }
+            let reach = stride.saturating_mul(count - 1);
+            low += reach.min(0);
+            high += reach.max(0);
+            dimensions.push(Dimension {
+                size: count as usize,
+                stride,
+            });
+        }
+        let offset = match offset {
+            None | Some(Value::None) => 0,
+            Some(value) => value.as_int().ok_or_else(fail)?,
+        };
+        let mut out = View {
+            dimensions,
+            offset,
+            open_blocks: 0,
+            dtype: view.dtype,
+            ..whole
+        };
+        if let Some(value) = dtype {
+            let dtype = dtype_of(&value).ok_or_else(fail)?;
+            if dtype.bytes() != out.dtype.bytes() {
+                return Err(Failure::unsupported(
+                    "unsupported-view",
+                    "patterns of another element size are not supported",
+                    "copy with a cast",
+                ));
+            }
+            out.dtype = dtype;
+        }
+        if matches!(scalar, Some(ref v) if !matches!(v, Value::None)) {
+            return Err(Failure::unsupported(
+                "unsupported-dynamic-index",
+                "scalar_offset is not supported",
+                "use vector_offset, or offsets known when the kernel is compiled",
+            ));
+        }
+        if let Some(Value::Tensor(rows)) = vector {
+            let own = indirect_dimension.and_then(|v| v.as_int()).unwrap_or(0);
+            if own != 0 || view.buffer().on_chip() {
+                return Err(fail());
+            }
+            let stride = out.dimensions.first().map_or(1, |d| d.stride);
+            let rows_in_storage = view.storage.shape.first().copied().unwrap_or(1);
+            let unit: i64 = view.storage.shape.iter().skip(1).product::<usize>() as i64;
+            let limit = if unit > 0 { rows_in_storage } else { 0 };
+            out.indirect = Some(Rc::new(Indirect {
+                rows: View::clone(&rows),
+                stride: if stride == 0 { unit } else { stride },
+                limit,
+                dimension: 0,
+            }));
+            if let Some(first) = out.dimensions.first_mut() {
+                first.stride = 0;
+            }
+            return Ok(out);
+        }
+        let total = (view.storage.block_elements * view.storage.block_count()) as i64;
+        if offset + low < 0 || offset + high >= total {
+            return Err(Failure::documented(
+                "err_tensor_access_out_of_bound",
+                format!(
+                    "the access pattern reaches from element {} to {} of a tensor of {total}",
+                    offset + low,
+                    offset + high
+                ),
+                "check strides, counts and offset",
+            ));
+        }
+        Ok(out)
+    }
+
+    fn cast(&mut self, value: Value, dtype: crate::tensor::dtype::Dtype) -> Outcome<Value> {
+        let Value::Tensor(view) = value else {
+            return Ok(value);
+        };
+        let view = self.operand_of("astype", "tile", View::clone(&view))?;
+        let shape = view.shape();
+        self.elementwise(
+            super::operands::Elementwise {
+                operation: crate::trace::Operation::Copy,
+                choice: crate::trace::Choice::VectorOrScalar,
+                inputs: vec![view],
+                streams: 1,
+                shape,
+                dtype,
+                buffer: crate::tensor::storage::Buffer::Sbuf,
+                mask: None,
+                destination: None,
+            },
+            |mut inputs| inputs.pop().unwrap_or_default(),
+        )
+        .map(tensor)
+    }
+}

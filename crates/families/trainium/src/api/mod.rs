@@ -1,0 +1,421 @@
+//! The device as kernels see it: tensors, instructions, transfers, and the rules about them.
+
+mod access;
+mod allocate;
+mod arithmetic;
+mod assign;
+mod dma;
+mod elementwise;
+pub(crate) mod indexing;
+mod language;
+mod matrix;
+mod memory;
+mod methods;
+mod operands;
+mod reduce;
+mod special;
+mod table;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::python::value::{LoopKind, Value};
+use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Instruction, Loop, Trace};
+
+/// Dialects of NKI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// `neuronxcc.nki`: results are returned, tiles may have block dimensions, masks.
+    #[serde(rename = "nki1")]
+    V1,
+    /// `nki`: results are written to `dst`.
+    #[serde(rename = "nki2")]
+    V2,
+}
+
+/// An interface of NKI.
+pub(crate) struct Api {
+    pub(crate) module: &'static str,
+    pub(crate) name: &'static str,
+    /// Whether it exists in the first and in the second dialect.
+    pub(crate) dialects: (bool, bool),
+    /// Names of its parameters; after `*` by keyword only.
+    pub(crate) parameters: &'static str,
+    pub(crate) handler: fn(&mut Device, Bound) -> Outcome<Value>,
+}
+
+impl Api {
+    pub(crate) fn full_name(&self) -> String {
+        format!("{}.{}", self.module, self.name)
+    }
+}
+
+/// Arguments bound to the parameters of an interface.
+pub(crate) struct Bound {
+    pub(crate) api: &'static Api,
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) values: Vec<Option<Value>>,
+}
+
+/// Limits that depend on the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Architecture {
+    /// Generation: 2 for trn1, 3 for trn2, 4 for trn3.
+    pub(crate) generation: u8,
+    /// Bytes of on-chip memory in each partition that kernels may use.
+    pub(crate) usable_sbuf: usize,
+}
+
+/// State of one running loop.
+struct Running {
+    id: u32,
+    kind: LoopKind,
+    iteration: u32,
+}
+
+/// A remark that does not stop the evaluation.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Remark {
+    /// Stable code in kebab-case.
+    pub code: String,
+    /// What was seen.
+    pub message: String,
+    /// Line of the kernel file.
+    pub line: u32,
+}
+
+/// The device.
+pub(crate) struct Device {
+    pub(crate) dialect: Dialect,
+    pub(crate) architecture: Architecture,
+    /// Whether data is computed, or shapes only.
+    pub(crate) functional: bool,
+    pub(crate) line: u32,
+    pub(crate) ordered: u32,
+    scopes: Vec<u32>,
+    next_scope: u32,
+    running: Vec<Running>,
+    loop_ids: HashMap<(u32, u32), u32>,
+    pub(crate) trace: Trace,
+    pub(crate) bytes: u64,
+    pub(crate) byte_limit: u64,
+    pub(crate) instruction_limit: usize,
+    interfaces: Rc<HashMap<(&'static str, &'static str), &'static Api>>,
+    /// Accumulators of the scalar engine, one for each partition.
+    accumulators: Vec<f32>,
+    /// Where each storage was last written within running affine loops, for the hazard check.
+    hazards: memory::Hazards,
+    pub(crate) remarks: Vec<Remark>,
+    /// Running totals of `loop_reduce`, by line.
+    loop_totals: HashMap<u32, Vec<f32>>,
+    /// Whether instructions add to what is there, which affine loops may carry.
+    accumulating: bool,
+}
+
+impl Device {
+    pub(crate) fn new(
+        dialect: Dialect,
+        architecture: Architecture,
+        functional: bool,
+        byte_limit: u64,
+    ) -> Self {
+        let mut interfaces = HashMap::new();
+        for api in table::all() {
+            let fits = match dialect {
+                Dialect::V1 => api.dialects.0,
+                Dialect::V2 => api.dialects.1,
+            };
+            if fits {
+                interfaces.insert((api.module, api.name), api);
+            }
+        }
+        Self {
+            dialect,
+            architecture,
+            functional,
+            line: 0,
+            ordered: 0,
+            scopes: vec![0],
+            next_scope: 1,
+            running: Vec::new(),
+            loop_ids: HashMap::new(),
+            trace: Trace::default(),
+            bytes: 0,
+            byte_limit,
+            instruction_limit: 5_000_000,
+            interfaces: Rc::new(interfaces),
+            accumulators: vec![0.0; 128],
+            hazards: memory::Hazards::default(),
+            remarks: Vec::new(),
+            loop_totals: HashMap::new(),
+            accumulating: false,
+        }
+    }
+
+    /// The interface of this name in this dialect.
+    pub(crate) fn api(&self, module: &'static str, name: &str) -> Option<&'static Api> {
+        // The map's keys are static; the name need not be.
+        let found = self.interfaces.get(&(module, known_name(name)?));
+        found.copied()
+    }
+
+    /// Bytes of on-chip memory in each partition that kernels may use.
+    pub(crate) fn usable_sbuf(&self) -> usize {
+        self.architecture.usable_sbuf
+    }
+
+    /// Opens the scope of a branch, where the dialect has such; whether it did.
+    pub(crate) fn open_branch(&mut self) -> bool {
+        if self.dialect == Dialect::V1 {
+            self.open_scope();
+        }
+        self.dialect == Dialect::V1
+    }
+
+    pub(crate) fn open_scope(&mut self) {
+        self.scopes.push(self.next_scope);
+        self.next_scope = self.next_scope.wrapping_add(1);
+    }
+
+    pub(crate) fn close_scope(&mut self) {
+        if self.scopes.len() > 1 {
+            self.scopes.pop();
+        }
+    }
+
+    pub(crate) fn open_loop(&mut self, kind: LoopKind, trips: u64, line: u32) {
+        let parent = self.running.last().map_or(0, |r| r.id);
+        let next = self.trace.loops.len() as u32 + 1;
+        let id = *self.loop_ids.entry((parent, line)).or_insert(next);
+        if id == next {
+            self.trace.loops.push(Loop { kind, trips, line });
+        }
+        self.hazards.enter(self.running.len());
+        self.running.push(Running {
+            id,
+            kind,
+            iteration: 0,
+        });
+    }
+
+    pub(crate) fn next_iteration(&mut self) {
+        if let Some(last) = self.running.last_mut() {
+            last.iteration = last.iteration.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn close_loop(&mut self) {
+        self.running.pop();
+        self.hazards.leave(self.running.len());
+    }
+
+    fn scope(&self) -> u32 {
+        self.scopes.last().copied().unwrap_or(0)
+    }
+
+    /// Adds an instruction to the trace; its position.
+    pub(crate) fn emit(&mut self, mut instruction: Instruction) -> Outcome<u32> {
+        if self.trace.instructions.len() >= self.instruction_limit {
+            return Err(Failure::new(
+                FailureKind::Limit,
+                "instruction-limit",
+                format!(
+                    "the kernel has more than {} instructions",
+                    self.instruction_limit
+                ),
+                "use larger tiles",
+            ));
+        }
+        if let Some(last) = self
+            .running
+            .iter()
+            .rev()
+            .find(|r| r.kind == LoopKind::Affine)
+        {
+            instruction.site = (last.id, last.iteration);
+        }
+        instruction.features.ordered = self.ordered > 0;
+        instruction.features.accumulate |= self.accumulating;
+        self.check_hazards(&instruction)?;
+        let position = self.trace.instructions.len() as u32;
+        self.trace.instructions.push(instruction);
+        Ok(position)
+    }
+
+    pub(crate) fn remark(&mut self, code: &str, message: impl Into<String>) {
+        let line = self.line;
+        if self.remarks.len() < 100
+            && !self
+                .remarks
+                .iter()
+                .any(|r| r.code == code && r.line == line)
+        {
+            self.remarks.push(Remark {
+                code: code.to_owned(),
+                message: message.into(),
+                line,
+            });
+        }
+    }
+
+    /// Accounts for memory of the simulator.
+    pub(crate) fn account(&mut self, bytes: u64) -> Outcome<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > self.byte_limit {
+            return Err(Failure::new(
+                FailureKind::Limit,
+                "memory-limit",
+                format!(
+                    "the kernel's tensors take more than {} MiB",
+                    self.byte_limit >> 20
+                ),
+                "allocate fewer or smaller tensors, or raise the limit",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A static copy of a name of an interface, if it is one.
+fn known_name(name: &str) -> Option<&'static str> {
+    use std::sync::OnceLock;
+    static NAMES: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
+    NAMES
+        .get_or_init(|| table::all().map(|api| (api.name, api.name)).collect())
+        .get(name)
+        .copied()
+}
+
+/// The data type that a value names.
+pub(crate) fn dtype_of(value: &Value) -> Option<Dtype> {
+    match value {
+        Value::Dtype(dtype) | Value::ScalarOf(dtype) => Some(*dtype),
+        Value::Str(name) => Dtype::parse(name),
+        Value::Type("float") => Some(Dtype::Float32),
+        Value::Type("int") => Some(Dtype::Int32),
+        Value::Type("bool") => Some(Dtype::Uint8),
+        _ => None,
+    }
+}
+
+impl Bound {
+    /// The argument of this name, unless it is missing or `None`.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.names.iter().position(|n| *n == name)?;
+        match self.values[at].take() {
+            Some(Value::None) | None => None,
+            value => value,
+        }
+    }
+
+    fn missing(&self, name: &str) -> Box<Failure> {
+        Failure::python(
+            "missing-argument",
+            format!("{} needs `{name}`", self.api.full_name()),
+            format!("its parameters are: {}", self.api.parameters),
+        )
+    }
+
+    fn wrong(&self, name: &str, expected: &str, found: &Value) -> Box<Failure> {
+        Failure::python(
+            "argument-type",
+            format!(
+                "{}: `{name}` must be {expected}, not a {}",
+                self.api.full_name(),
+                found.type_name()
+            ),
+            format!("its parameters are: {}", self.api.parameters),
+        )
+    }
+
+    pub(crate) fn required(&mut self, name: &str) -> Outcome<Value> {
+        self.take(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// A tensor.
+    pub(crate) fn view(&mut self, name: &str) -> Outcome<View> {
+        match self.required(name)? {
+            Value::Tensor(view) => Ok(Rc::unwrap_or_clone(view)),
+            other => Err(self.wrong(name, "a tensor", &other)),
+        }
+    }
+
+    pub(crate) fn optional_view(&mut self, name: &str) -> Outcome<Option<View>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Tensor(view)) => Ok(Some(Rc::unwrap_or_clone(view))),
+            Some(other) => Err(self.wrong(name, "a tensor", &other)),
+        }
+    }
+
+    pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(value) => dtype_of(&value)
+                .map(Some)
+                .ok_or_else(|| self.wrong(name, "a dtype", &value)),
+        }
+    }
+
+    pub(crate) fn flag(&mut self, name: &str) -> Outcome<bool> {
+        match self.take(name) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(other) => match other.as_int() {
+                Some(value) => Ok(value != 0),
+                None => Err(self.wrong(name, "True or False", &other)),
+            },
+        }
+    }
+
+    pub(crate) fn integer(&mut self, name: &str) -> Outcome<Option<i64>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(value) => value
+                .as_int()
+                .map(Some)
+                .ok_or_else(|| self.wrong(name, "a whole number", &value)),
+        }
+    }
+
+    pub(crate) fn number(&mut self, name: &str) -> Outcome<Option<f64>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(value) => value
+                .as_number()
+                .map(Some)
+                .ok_or_else(|| self.wrong(name, "a number", &value)),
+        }
+    }
+
+    /// A list of sizes.
+    pub(crate) fn sizes(&mut self, name: &str) -> Outcome<Vec<usize>> {
+        let value = self.required(name)?;
+        sizes(&value).ok_or_else(|| self.wrong(name, "a tuple of sizes", &value))
+    }
+
+    pub(crate) fn buffer(&mut self, name: &str) -> Outcome<Option<Buffer>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Buffer(buffer)) => Ok(Some(buffer)),
+            Some(other) => {
+                Err(self.wrong(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", &other))
+            }
+        }
+    }
+}
+
+/// Sizes in a tuple or list of whole numbers.
+pub(crate) fn sizes(value: &Value) -> Option<Vec<usize>> {
+    let size = |v: &Value| v.as_int().and_then(|n| usize::try_from(n).ok());
+    match value {
+        Value::Tuple(items) => items.0.iter().map(size).collect(),
+        Value::List(list) => list.borrow().0.iter().map(size).collect(),
+        other => size(other).map(|n| vec![n]),
+    }
+}

@@ -1,0 +1,413 @@
+//! What instructions have in common: operands, masks, destinations.
+
+use std::rc::Rc;
+
+use super::memory::check_tile;
+use super::{Bound, Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::{EngineName, Value};
+use crate::tensor::dtype::Dtype;
+use crate::tensor::index::{Mask, Selection};
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Choice, Engine, Features, Instruction, Operation};
+
+/// A result on its way to a tile.
+pub(super) struct Output {
+    /// Shape of the whole result, before masking.
+    pub(super) shape: Vec<usize>,
+    pub(super) dtype: Dtype,
+    pub(super) buffer: Buffer,
+    pub(super) selection: Selection,
+    /// Values of the selected box.
+    pub(super) values: Vec<f32>,
+}
+
+/// An element-wise instruction about to be run.
+pub(super) struct Elementwise {
+    pub(super) operation: Operation,
+    pub(super) choice: Choice,
+    /// Operands spread to `shape`; the first `streams` of them are read element by element.
+    pub(super) inputs: Vec<View>,
+    pub(super) streams: usize,
+    pub(super) shape: Vec<usize>,
+    pub(super) dtype: Dtype,
+    pub(super) buffer: Buffer,
+    pub(super) mask: Option<Mask>,
+    pub(super) destination: Option<View>,
+}
+
+impl Device {
+    /// Checks that a view can be the operand of an instruction of an engine.
+    pub(super) fn operand(&mut self, bound: &Bound, name: &str, view: View) -> Outcome<View> {
+        self.operand_of(&bound.api.full_name(), name, view)
+    }
+
+    pub(super) fn operand_of(&mut self, api: &str, name: &str, mut view: View) -> Outcome<View> {
+        self.check_scope(&view)?;
+        if !view.buffer().on_chip() {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!(
+                    "{api}: `{name}` of shape {:?} is in {}; the engines read SBUF and PSUM",
+                    view.shape(),
+                    view.buffer().name()
+                ),
+                if self.dialect == Dialect::V1 {
+                    "load it into SBUF first with nl.load"
+                } else {
+                    "copy it into SBUF first with nisa.dma_copy"
+                },
+            ));
+        }
+        if view.open_blocks > 0 {
+            return Err(Failure::documented(
+                "err_failed_to_infer_tile_from_local_tensor",
+                format!(
+                    "{api}: `{name}` of shape {:?} still has block dimensions",
+                    view.shape()
+                ),
+                "index every dimension before the partition dimension",
+            ));
+        }
+        if view.indirect.is_some() {
+            return Err(Failure::documented(
+                "err_indirect_indices_are_not_supported_with_nki_api",
+                format!("{api}: `{name}` is indexed by a tile; only transfers can do that"),
+                "gather with nl.load or nisa.dma_copy first",
+            ));
+        }
+        while view.dimensions.len() < 2 {
+            view.dimensions
+                .push(crate::tensor::view::Dimension { size: 1, stride: 1 });
+        }
+        if view.partitions() > super::memory::PARTITIONS {
+            return Err(Failure::documented(
+                "err_num_partition_exceed_arch_limit",
+                format!(
+                    "{api}: `{name}` of shape {:?} has more than 128 partitions",
+                    view.shape()
+                ),
+                "cut the first dimension into tiles of 128 rows",
+            ));
+        }
+        let free: Vec<_> = view.dimensions[1..].iter().filter(|d| d.size > 1).collect();
+        if free.len() > 4 {
+            return Err(Failure::documented(
+                "err_exceed_max_supported_dimension",
+                format!(
+                    "{api}: `{name}` needs {} free dimensions in its access pattern; there are 4",
+                    free.len()
+                ),
+                "merge dimensions, or copy into a simpler layout first",
+            ));
+        }
+        Ok(view)
+    }
+
+    pub(super) fn check_scope(&self, view: &View) -> Outcome<()> {
+        if view.buffer().on_chip() && self.dialect == Dialect::V1 && !self.in_scope(&view.storage) {
+            return Err(Failure::documented(
+                "err_local_variable_used_out_of_scope",
+                format!(
+                    "the tensor made at line {} belongs to a loop or branch that has ended",
+                    view.storage.line
+                ),
+                "allocate it before the loop or branch and assign to it with x[...] = …",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A view in SBUF with the same contents; copies out of the accumulators if need be.
+    pub(super) fn in_sbuf(&mut self, view: View) -> Outcome<View> {
+        if view.buffer() != Buffer::Psum {
+            return Ok(view);
+        }
+        let shape = view.shape();
+        let dtype = view.dtype;
+        let copied = self.elementwise(
+            Elementwise {
+                operation: Operation::Copy,
+                choice: Choice::VectorOrScalar,
+                inputs: vec![view],
+                streams: 1,
+                shape,
+                dtype,
+                buffer: Buffer::Sbuf,
+                mask: None,
+                destination: None,
+            },
+            |mut inputs| inputs.swap_remove(0),
+        )?;
+        if let Some(last) = self.trace.instructions.last_mut() {
+            last.features.inserted = true;
+        }
+        copied.storage.producer.set(None);
+        Ok(copied)
+    }
+
+    /// Runs an element-wise instruction.
+    pub(super) fn elementwise(
+        &mut self,
+        request: Elementwise,
+        compute: impl FnOnce(Vec<Vec<f32>>) -> Vec<f32>,
+    ) -> Outcome<View> {
+        let Elementwise {
+            operation,
+            choice,
+            inputs,
+            streams,
+            shape,
+            dtype,
+            buffer,
+            mask,
+            destination,
+        } = request;
+        let selection = select(mask.as_ref(), &shape)?;
+        for view in &inputs {
+            within(view, mask.as_ref(), &selection, &shape)?;
+        }
+        let parts: Vec<View> = match &selection {
+            Selection::Part(bounds, _) => inputs.iter().map(|v| v.part(bounds)).collect(),
+            _ => inputs,
+        };
+        let mut values = Vec::new();
+        let mut instruction = None;
+        if selection != Selection::Nothing {
+            if self.functional {
+                let mut data = Vec::with_capacity(parts.len());
+                for part in &parts {
+                    data.push(self.read(part)?);
+                }
+                values = compute(data);
+            }
+            let mut one = Instruction::new(operation, choice, self.line);
+            let bounds = selected_shape(&selection, &shape);
+            one.partitions = bounds.first().copied().unwrap_or(1) as u16;
+            one.free = bounds.iter().skip(1).product::<usize>() as u32;
+            self.describe(&mut one, &parts, streams);
+            instruction = Some(one);
+        }
+        self.finish(
+            instruction,
+            Output {
+                shape,
+                dtype,
+                buffer,
+                selection,
+                values,
+            },
+            destination,
+        )
+    }
+
+    /// Fills in what a cost depends on from the operands.
+    pub(super) fn describe(&self, instruction: &mut Instruction, inputs: &[View], streams: usize) {
+        let features = &mut instruction.features;
+        features.narrow = true;
+        for (position, view) in inputs.iter().enumerate() {
+            instruction.reads.push(self.region(view));
+            let psum = view.buffer() == Buffer::Psum;
+            features.touches_psum |= psum;
+            features.touches_sbuf |= !psum;
+            if position < streams {
+                features.psum_inputs += u8::from(psum);
+                features.narrow &= view.dtype.bytes() <= 2 && !psum;
+                let inner = view.dimensions.iter().rev().find(|d| d.size > 1);
+                let stride =
+                    inner.map_or(1, |d| d.stride.unsigned_abs()) * view.dtype.bytes() as u64;
+                features.unit_stride &= stride < 16;
+            }
+        }
+    }
+
+    /// Writes a result to its destination, or to a tile of its own, and adds the instruction.
+    pub(super) fn finish(
+        &mut self,
+        instruction: Option<Instruction>,
+        output: Output,
+        destination: Option<View>,
+    ) -> Outcome<View> {
+        let place = match destination {
+            Some(view) => self.destination(view, &output.shape, output.buffer)?,
+            None => {
+                let tile = self.tile(output.buffer, output.dtype, &output.shape)?;
+                *tile.storage.selection.borrow_mut() = output.selection.clone();
+                tile
+            }
+        };
+        let Some(mut instruction) = instruction else {
+            return Ok(place);
+        };
+        let (part, flags) = match &output.selection {
+            Selection::Part(bounds, flags) => (place.part(bounds), flags.as_deref()),
+            _ => (place.clone(), None),
+        };
+        self.write(&part, &output.values, flags)?;
+        self.note_write(&mut instruction, &part);
+        let position = self.emit(instruction)?;
+        place.storage.producer.set(Some(position));
+        Ok(place)
+    }
+
+    pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) {
+        instruction.writes.push(self.region(view));
+        let features: &mut Features = &mut instruction.features;
+        match view.buffer() {
+            Buffer::Psum => features.touches_psum = true,
+            Buffer::Sbuf => features.touches_sbuf = true,
+            _ => {}
+        }
+        features.narrow &= view.dtype.bytes() <= 2;
+    }
+
+    /// Checks a destination against the shape of a result.
+    fn destination(&mut self, view: View, shape: &[usize], buffer: Buffer) -> Outcome<View> {
+        self.check_scope(&view)?;
+        self.check_mutable(&view)?;
+        let mut shape = shape.to_vec();
+        while shape.len() < 2 {
+            shape.push(1);
+        }
+        let fits =
+            view.partitions() == shape[0] && view.elements() == shape.iter().product::<usize>();
+        if !fits {
+            return Err(Failure::documented(
+                "err_store_dst_shape_smaller_than_other_shape",
+                format!(
+                    "the destination of shape {:?} does not fit a result of shape {shape:?}",
+                    view.shape()
+                ),
+                "make the destination as large as the result",
+            ));
+        }
+        if buffer == Buffer::Psum && view.buffer() != Buffer::Psum {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!(
+                    "the matrix engine writes to PSUM only, not to {}",
+                    view.buffer().name()
+                ),
+                "allocate the destination with buffer=nl.psum and copy from there",
+            ));
+        }
+        check_tile(view.buffer(), view.dtype, &shape)?;
+        if view.shape() == shape {
+            return Ok(view);
+        }
+        view.reshape(&shape).ok_or_else(|| {
+            Failure::documented(
+                "err_annotation_shape_mismatch",
+                format!(
+                    "the destination of shape {:?} cannot be seen as {shape:?}",
+                    view.shape()
+                ),
+                "give the destination the shape of the result",
+            )
+        })
+    }
+
+    pub(super) fn check_mutable(&self, view: &View) -> Outcome<()> {
+        if view.storage.immutable {
+            return Err(Failure::documented(
+                "err_cannot_update_immutable_parameter",
+                format!(
+                    "the kernel's input of shape {:?} cannot be written",
+                    view.storage.shape
+                ),
+                "write to a tensor made with nl.ndarray(…, buffer=nl.shared_hbm) and return it",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The engine that an instruction asks for, among those that can run it.
+    pub(super) fn choice(
+        &self,
+        bound: &mut Bound,
+        default: Choice,
+        allowed: &[Engine],
+    ) -> Outcome<Choice> {
+        let Some(value) = bound.take("engine") else {
+            return Ok(default);
+        };
+        let engine = match value {
+            Value::Engine(EngineName::Unknown) => return Ok(default),
+            Value::Engine(EngineName::Vector) => Engine::Vector,
+            Value::Engine(EngineName::Scalar) => Engine::Scalar,
+            Value::Engine(EngineName::Gpsimd) => Engine::Gpsimd,
+            Value::Engine(EngineName::Tensor) => Engine::Tensor,
+            Value::Engine(EngineName::Sync) => Engine::Dma,
+            other => return Err(bound.wrong("engine", "an engine of nisa", &other)),
+        };
+        if !allowed.contains(&engine) {
+            let names: Vec<&str> = allowed.iter().map(|e| e.name()).collect();
+            return Err(Failure::documented(
+                "err_unsupported_engine",
+                format!(
+                    "{} does not run on the {} engine",
+                    bound.api.full_name(),
+                    engine.name()
+                ),
+                format!("leave engine= away or use one of: {}", names.join(", ")),
+            ));
+        }
+        Ok(Choice::Fixed(engine))
+    }
+}
+
+/// Applies an optional mask to a shape.
+pub(super) fn select(mask: Option<&Mask>, shape: &[usize]) -> Outcome<Selection> {
+    match mask {
+        None if shape.contains(&0) => Ok(Selection::Nothing),
+        None => Ok(Selection::All),
+        Some(mask) => mask.select(shape).ok_or_else(|| {
+            Failure::documented(
+                "err_unsupported_expression_in_mask",
+                format!("the mask has more dimensions than the tile of shape {shape:?}"),
+                "build the mask from the index expressions of the tile",
+            )
+        }),
+    }
+}
+
+/// Checks that a selection keeps the index expressions of a view inside its tensor.
+pub(super) fn within(
+    view: &View,
+    mask: Option<&Mask>,
+    selection: &Selection,
+    shape: &[usize],
+) -> Outcome<()> {
+    let Some(limits) = &view.limits else {
+        return Ok(());
+    };
+    let both = match mask {
+        Some(mask) => mask.and(limits),
+        None => Mask::clone(limits),
+    };
+    if *selection == Selection::Nothing || both.select(shape).as_ref() == Some(selection) {
+        return Ok(());
+    }
+    Err(Failure::documented(
+        "err_tensor_access_out_of_bound",
+        format!(
+            "the index expressions leave the tensor of shape {:?} made at line {}",
+            view.storage.shape, view.storage.line
+        ),
+        "mask what lies beyond the end, or shorten the last tile",
+    ))
+}
+
+/// Shape of the selected box.
+pub(super) fn selected_shape(selection: &Selection, shape: &[usize]) -> Vec<usize> {
+    match selection {
+        Selection::Part(bounds, _) => bounds.iter().map(|(low, high)| high - low).collect(),
+        _ => shape.to_vec(),
+    }
+}
+
+/// Wraps a view as a value.
+pub(super) fn tensor(view: View) -> Value {
+    Value::Tensor(Rc::new(view))
+}

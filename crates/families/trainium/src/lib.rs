@@ -1,0 +1,20 @@
+//! Trainium without Trainium: kernels in NKI, both dialects, are interpreted, checked against
+//! the documented limits of the device, run on data, and traced for a timing model.
+//!
+//! Kernels are hostile input: they are read by an interpreter of our own, which knows nothing but
+//! the device; every run is bounded in steps, memory and depth, and is deterministic.
+
+mod api;
+pub mod calibrate;
+pub mod diagnostic;
+mod evaluate;
+pub mod feedback;
+mod python;
+mod tensor;
+pub mod timing;
+pub mod trace;
+
+pub use api::{Dialect, Remark};
+pub use diagnostic::{Failure, FailureKind};
+pub use evaluate::{Array, Evaluation, Input, Options, evaluate, parse_inputs};
+pub use tensor::dtype::Dtype;

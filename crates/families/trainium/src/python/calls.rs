@@ -1,0 +1,294 @@
+//! Calls: of functions of the file, of interfaces of NKI, of built-in functions and methods.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::interpreter::{Interpreter, type_error};
+use super::statements::Flow;
+use super::tree::{Argument, Node};
+use super::value::{Closure, Dict, Frame, Items, Key, Value};
+use crate::api::{Api, Bound};
+use crate::diagnostic::{Failure, Outcome};
+
+/// Evaluated arguments.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pub(crate) positional: Vec<Value>,
+    pub(crate) keywords: Vec<(Rc<str>, Value)>,
+}
+
+impl Interpreter {
+    pub(super) fn call_node(
+        &mut self,
+        line: u32,
+        function: &Node,
+        arguments: &[Argument],
+        frame: &Rc<Frame>,
+    ) -> Outcome<Value> {
+        let function = self.evaluate(function, frame)?;
+        let mut evaluated = Arguments::default();
+        for argument in arguments {
+            match argument {
+                Argument::Positional(node) => {
+                    evaluated.positional.push(self.evaluate(node, frame)?)
+                }
+                Argument::Keyword(name, node) => {
+                    let value = self.evaluate(node, frame)?;
+                    evaluated.keywords.push((Rc::clone(name), value));
+                }
+                Argument::Spread(node) => {
+                    let value = self.evaluate(node, frame)?;
+                    evaluated.positional.extend(self.iterate(&value, line)?);
+                }
+                Argument::SpreadKeywords(node) => {
+                    let value = self.evaluate(node, frame)?;
+                    let Value::Dict(dict) = &value else {
+                        return Err(type_error("** needs a dict").at(line));
+                    };
+                    for (name, value) in &dict.borrow().entries {
+                        let Value::Str(name) = name else {
+                            return Err(type_error("keywords must be strings").at(line));
+                        };
+                        evaluated.keywords.push((Rc::clone(name), value.clone()));
+                    }
+                }
+            }
+        }
+        self.device.line = line;
+        let result = self
+            .call(&function, evaluated, line)
+            .map_err(|f| f.at(line));
+        // Calls change the line; what follows belongs to this one again.
+        self.device.line = line;
+        result
+    }
+
+    /// Calls a value.
+    pub(crate) fn call(
+        &mut self,
+        function: &Value,
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
+        match function {
+            Value::Function(closure) => self.call_closure(closure, arguments, line),
+            Value::Api(api) => {
+                if let Some(value) = self.host_call(api, &arguments)? {
+                    return Ok(value);
+                }
+                let bound = bind(api, self.device.dialect, arguments)?;
+                (api.handler)(&mut self.device, bound)
+            }
+            Value::Builtin(name) => self.builtin(name, arguments, line),
+            Value::Type(name) => self.builtin(name, arguments, line),
+            Value::Bound(bound) => self.method(&bound.0, &bound.1, arguments, line),
+            Value::ScalarOf(dtype) => match arguments.positional.first().and_then(Value::as_number)
+            {
+                Some(number) if dtype.is_integer() => {
+                    Ok(Value::Int(dtype.round(number as f32) as i64))
+                }
+                Some(number) => Ok(Value::Float(f64::from(dtype.round(number as f32)))),
+                None => Err(type_error("a NumPy scalar is made from one number")),
+            },
+            Value::Dtype(dtype) => self.call(&Value::ScalarOf(*dtype), arguments, line),
+            // `context:` constants are entered with `with`, and called first.
+            Value::Symbol(name) if name.starts_with("context:") => Ok(function.clone()),
+            other => Err(type_error(&format!(
+                "a {} cannot be called",
+                other.type_name()
+            ))),
+        }
+    }
+
+    fn call_closure(
+        &mut self,
+        closure: &Rc<Closure>,
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
+        let code = Rc::clone(&closure.code);
+        let mut slots = vec![Value::Unbound; code.slots as usize];
+        let mut positional = arguments.positional.into_iter();
+        let wrong = |what: String| {
+            Failure::python(
+                "type-error",
+                format!("`{}` {what}", code.name),
+                format!("the function is defined at line {}", code.line),
+            )
+        };
+        for parameter in &code.positional {
+            if let Some(value) = positional.next() {
+                slots[parameter.slot as usize] = value;
+            }
+        }
+        let extra: Vec<Value> = positional.collect();
+        match code.rest {
+            Some(slot) => slots[slot as usize] = Value::tuple(extra),
+            None if extra.is_empty() => {}
+            None => {
+                return Err(wrong(format!(
+                    "takes {} arguments, not {}",
+                    code.positional.len(),
+                    code.positional.len() + extra.len()
+                )));
+            }
+        }
+        let mut rest = Dict::default();
+        for (name, value) in arguments.keywords {
+            let parameter = code
+                .positional
+                .iter()
+                .chain(&code.keyword_only)
+                .find(|p| p.name == name);
+            match parameter {
+                Some(parameter) => {
+                    let slot = &mut slots[parameter.slot as usize];
+                    if !matches!(slot, Value::Unbound) {
+                        return Err(wrong(format!("is given `{name}` twice")));
+                    }
+                    *slot = value;
+                }
+                None if code.keywords.is_some() => {
+                    rest.insert(Key::Str(Rc::clone(&name)), Value::Str(name), value);
+                }
+                None => return Err(wrong(format!("has no parameter `{name}`"))),
+            }
+        }
+        if let Some(slot) = code.keywords {
+            slots[slot as usize] = Value::Dict(Rc::new(RefCell::new(rest)));
+        }
+        for (parameter, default) in code
+            .positional
+            .iter()
+            .chain(&code.keyword_only)
+            .zip(&closure.defaults.0)
+        {
+            let slot = &mut slots[parameter.slot as usize];
+            if matches!(slot, Value::Unbound) {
+                if matches!(default, Value::Unbound) {
+                    return Err(wrong(format!("is not given `{}`", parameter.name)));
+                }
+                *slot = default.clone();
+            }
+        }
+        self.enter_call(line)?;
+        // Tensors passed by name belong to the caller.
+        for slot in &slots {
+            if let Value::Tensor(view) = slot {
+                view.storage.producer.set(None);
+            }
+        }
+        let frame = Rc::new(Frame {
+            slots: RefCell::new(Items(slots)),
+            parent: closure.parent.clone(),
+        });
+        let result = match &code.value {
+            Some(node) => self.evaluate(node, &frame),
+            None => self.block(&code.body, &frame).map(|flow| match flow {
+                Flow::Return(value) => value,
+                _ => Value::None,
+            }),
+        };
+        self.depth -= 1;
+        result
+    }
+
+    /// Calls the function `entry` of the file with values prepared by the caller.
+    pub(crate) fn call_entry(&mut self, entry: &str, arguments: Arguments) -> Outcome<Value> {
+        let slot = self.module.names.iter().position(|name| &**name == entry);
+        let value = slot.and_then(|slot| self.globals.slots.borrow().0.get(slot).cloned());
+        match value {
+            Some(function @ Value::Function(_)) => self.call(&function, arguments, 0),
+            Some(Value::Broken(failure)) => Err(Box::new(Failure::clone(&failure))),
+            Some(Value::Unbound) | None => Err(Failure::new(
+                crate::diagnostic::FailureKind::Input,
+                "entry-missing",
+                format!("the file defines no function `{entry}`"),
+                format!("name the kernel's function `{entry}`"),
+            )),
+            Some(other) => Err(Failure::new(
+                crate::diagnostic::FailureKind::Input,
+                "entry-missing",
+                format!("`{entry}` is a {}, not a function", other.type_name()),
+                format!("define the kernel with `def {entry}(…)`"),
+            )),
+        }
+    }
+
+    /// Names of the parameters of the function `entry`.
+    pub(crate) fn entry_parameters(&self, entry: &str) -> Option<Vec<Rc<str>>> {
+        let slot = self.module.names.iter().position(|name| &**name == entry)?;
+        match self.globals.slots.borrow().0.get(slot)? {
+            Value::Function(closure) => Some(
+                closure
+                    .code
+                    .positional
+                    .iter()
+                    .chain(&closure.code.keyword_only)
+                    .map(|p| Rc::clone(&p.name))
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// Binds arguments to the parameters of an interface.
+fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -> Outcome<Bound> {
+    let mut names: Vec<(&'static str, bool)> = Vec::with_capacity(16);
+    let mut open = true;
+    for word in api.parameters.split_ascii_whitespace() {
+        if word == "*" {
+            open = false;
+        } else {
+            names.push((word, open));
+        }
+    }
+    let mut values: Vec<Option<Value>> = vec![None; names.len()];
+    let positions = names.iter().filter(|(_, open)| *open).count();
+    let given = arguments.positional.len();
+    let full = || api.full_name();
+    if given > positions
+        && !(positions == 0 && given <= names.len() && dialect == crate::api::Dialect::V1)
+    {
+        return Err(Failure::python(
+            "type-error",
+            format!(
+                "{} takes {positions} positional arguments, not {given}",
+                full()
+            ),
+            format!("its parameters are: {}", api.parameters),
+        ));
+    }
+    for (slot, value) in values.iter_mut().zip(arguments.positional) {
+        *slot = Some(value);
+    }
+    for (name, value) in arguments.keywords {
+        match names.iter().position(|(known, _)| *known == &*name) {
+            Some(at) if values[at].is_none() => values[at] = Some(value),
+            Some(_) => {
+                return Err(Failure::python(
+                    "type-error",
+                    format!("{} is given `{name}` twice", full()),
+                    "remove one of them",
+                ));
+            }
+            None if matches!(
+                &*name,
+                "name" | "dge_mode" | "priority_class" | "unique_indices"
+            ) => {}
+            None => {
+                return Err(Failure::python(
+                    "unexpected-argument",
+                    format!("{} has no parameter `{name}` in this dialect", full()),
+                    format!("its parameters are: {}", api.parameters),
+                ));
+            }
+        }
+    }
+    Ok(Bound {
+        api,
+        names: names.into_iter().map(|(name, _)| name).collect(),
+        values,
+    })
+}

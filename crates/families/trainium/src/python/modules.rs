@@ -1,0 +1,323 @@
+//! What a kernel can import, and the names that are there without an import.
+
+use super::value::{EngineName, Value};
+use crate::api::{Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::Buffer;
+
+/// Modules by the paths that they are imported under.
+const MODULES: &[(&str, &str)] = &[
+    ("neuronxcc", "neuronxcc"),
+    ("neuronxcc.nki", "nki"),
+    ("neuronxcc.nki.language", "nl"),
+    ("neuronxcc.nki.language.constants", "constants"),
+    ("neuronxcc.nki.isa", "nisa"),
+    ("neuronxcc.nki.isa.constants", "nisa"),
+    ("neuronxcc.nki.typing", "nt"),
+    ("neuronxcc.nki.compiler", "compiler"),
+    ("nki", "nki"),
+    ("nki.language", "nl"),
+    ("nki.isa", "nisa"),
+    ("nki.typing", "nt"),
+    ("nki.compiler", "compiler"),
+    ("numpy", "np"),
+    ("math", "math"),
+    ("functools", "functools"),
+    ("operator", "operator"),
+    ("typing", "typing"),
+    ("ml_dtypes", "ml_dtypes"),
+];
+
+fn refused(path: &str) -> Box<Failure> {
+    Failure::unsupported(
+        "import-refused",
+        format!("kernels cannot use `{path}`"),
+        "import nki and its submodules, numpy or math only",
+    )
+}
+
+/// `import path`.
+pub(super) fn import(device: &Device, path: &str) -> Outcome<Value> {
+    let known = MODULES
+        .iter()
+        .find(|(known, _)| *known == path)
+        .map(|(_, module)| *module);
+    match known {
+        Some(module) => Ok(Value::Module(module)),
+        None => {
+            // Submodules such as neuronxcc.nki.language.foo are reached through their parent.
+            let _ = device;
+            Err(refused(path))
+        }
+    }
+}
+
+/// `from path import name`.
+pub(super) fn import_from(device: &Device, path: &str, name: &str) -> Outcome<Value> {
+    let whole = format!("{path}.{name}");
+    if let Ok(module) = import(device, &whole) {
+        return Ok(module);
+    }
+    match import(device, path)? {
+        Value::Module("typing") => Ok(Value::Type("typing")),
+        Value::Module(module) => attribute(device, module, name),
+        _ => Err(refused(&whole)),
+    }
+}
+
+/// Names that need no import: Python's own, and the usual aliases for files that leave the
+/// imports to their harness.
+pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
+    const BUILTINS: &[&str] = &[
+        "range",
+        "len",
+        "int",
+        "float",
+        "bool",
+        "str",
+        "repr",
+        "abs",
+        "round",
+        "min",
+        "max",
+        "sum",
+        "any",
+        "all",
+        "tuple",
+        "list",
+        "set",
+        "dict",
+        "slice",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "reversed",
+        "sorted",
+        "isinstance",
+        "type",
+        "callable",
+        "print",
+        "divmod",
+        "pow",
+        "hasattr",
+        "getattr",
+    ];
+    if let Some(name) = BUILTINS.iter().find(|known| **known == name) {
+        return Some(match *name {
+            "int" | "float" | "bool" | "str" | "tuple" | "list" | "set" | "dict" | "slice"
+            | "range" => Value::Type(name),
+            other => Value::Builtin(other),
+        });
+    }
+    Some(match name {
+        "nki" => Value::Module("nki"),
+        "nl" => Value::Module("nl"),
+        "nisa" => Value::Module("nisa"),
+        "nt" => Value::Module("nt"),
+        "np" => Value::Module("np"),
+        "math" => Value::Module("math"),
+        "par_dim" => return attribute(device, "nl", "par_dim").ok(),
+        "AssertionError"
+        | "ValueError"
+        | "NotImplementedError"
+        | "TypeError"
+        | "RuntimeError"
+        | "Exception" => Value::Builtin("repr"),
+        _ => return None,
+    })
+}
+
+/// An attribute of a module.
+pub(super) fn attribute(device: &Device, module: &'static str, name: &str) -> Outcome<Value> {
+    find(device, module, name).ok_or_else(|| {
+        let remedy = match (module, name) {
+            ("nl" | "nisa", _) if device.dialect == Dialect::V2 => {
+                "the second dialect of NKI has no such name; check its documentation"
+            }
+            ("nl" | "nisa", _) => {
+                "the first dialect of NKI has no such name; check its documentation"
+            }
+            ("np", _) => "NumPy's functions serve as op= only; compute with nl and nisa",
+            _ => "check the spelling",
+        };
+        Failure::unsupported(
+            "unknown-name",
+            format!("`{module}.{name}` is not known here"),
+            remedy,
+        )
+    })
+}
+
+fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
+    if let Some(api) = device.api(module, name) {
+        return Some(Value::Api(api));
+    }
+    let symbol = |name: &'static str| Some(Value::Symbol(name));
+    match module {
+        "neuronxcc" => match name {
+            "nki" => Some(Value::Module("nki")),
+            _ => None,
+        },
+        "nki" => match name {
+            "language" => Some(Value::Module("nl")),
+            "isa" => Some(Value::Module("nisa")),
+            "typing" => Some(Value::Module("nt")),
+            "compiler" => Some(Value::Module("compiler")),
+            "jit" | "trace" | "benchmark" | "baremetal" | "profile" | "simulate_kernel"
+            | "simulate" => Some(Value::Symbol("nki.jit")),
+            "tensor" => Some(Value::Type("tensor")),
+            _ => None,
+        },
+        "nl" => match name {
+            "affine_range" | "sequential_range" | "static_range" | "mgrid" | "device_print" => {
+                Some(Value::Builtin(match name {
+                    "affine_range" => "affine_range",
+                    "sequential_range" => "sequential_range",
+                    "static_range" => "static_range",
+                    "mgrid" => "mgrid",
+                    _ => "device_print",
+                }))
+            }
+            "sbuf" => Some(Value::Buffer(Buffer::Sbuf)),
+            "psum" => Some(Value::Buffer(Buffer::Psum)),
+            "hbm" | "private_hbm" => Some(Value::Buffer(Buffer::Hbm)),
+            "shared_hbm" => Some(Value::Buffer(Buffer::SharedHbm)),
+            "tile_size" => Some(Value::Module("tile_size")),
+            "fp32" => symbol("nl.fp32"),
+            "tensor" => Some(Value::Type("tensor")),
+            "no_reorder" => symbol("context:no_reorder"),
+            "bool_" => Some(Value::Dtype(Dtype::Uint8)),
+            _ => dtype(name),
+        },
+        "tile_size" => Some(Value::Int(match name {
+            "pmax" | "gemm_stationary_fmax" => 128,
+            "psum_fmax" | "gemm_moving_fmax" | "bn_stats_fmax" => 512,
+            "psum_min_align" => 4,
+            "sbuf_min_align" => 1,
+            "total_available_sbuf_size" => device.usable_sbuf() as i64,
+            "sbuf_fmax" => device.usable_sbuf() as i64,
+            _ => return None,
+        })),
+        "constants" => match name {
+            "sizeinbytes" => device.api("nl", "sizeinbytes").map(Value::Api),
+            _ => None,
+        },
+        "nisa" => match name {
+            "tensor_engine" => Some(Value::Engine(EngineName::Tensor)),
+            "vector_engine" => Some(Value::Engine(EngineName::Vector)),
+            "scalar_engine" => Some(Value::Engine(EngineName::Scalar)),
+            "gpsimd_engine" => Some(Value::Engine(EngineName::Gpsimd)),
+            "sync_engine" => Some(Value::Engine(EngineName::Sync)),
+            "unknown_engine" => Some(Value::Engine(EngineName::Unknown)),
+            "engine" => Some(Value::Module("engine")),
+            "reduce_cmd" => Some(Value::Module("reduce_cmd")),
+            "oob_mode" => Some(Value::Module("oob_mode")),
+            "dge_mode" => Some(Value::Module("dge_mode")),
+            "matmul_perf_mode" => Some(Value::Module("matmul_perf_mode")),
+            "dma_engine" => Some(Value::Engine(EngineName::Sync)),
+            "nc_version" => Some(Value::Module("nc_version")),
+            _ => None,
+        },
+        "engine" => Some(Value::Engine(match name {
+            "tensor" => EngineName::Tensor,
+            "vector" => EngineName::Vector,
+            "scalar" | "activation" => EngineName::Scalar,
+            "gpsimd" => EngineName::Gpsimd,
+            "sync" | "dma" => EngineName::Sync,
+            "unknown" => EngineName::Unknown,
+            _ => return None,
+        })),
+        "reduce_cmd" => symbol(match name {
+            "idle" => "reduce_cmd.idle",
+            "reset" => "reduce_cmd.reset",
+            "reduce" => "reduce_cmd.reduce",
+            "reset_reduce" => "reduce_cmd.reset_reduce",
+            "load_reduce" => "reduce_cmd.load_reduce",
+            _ => return None,
+        }),
+        "oob_mode" => symbol(match name {
+            "error" => "oob_mode.error",
+            "skip" => "oob_mode.skip",
+            _ => return None,
+        }),
+        "dge_mode" => symbol(match name {
+            "none" => "dge_mode.none",
+            "unknown" => "dge_mode.unknown",
+            "swdge" => "dge_mode.swdge",
+            "hwdge" => "dge_mode.hwdge",
+            _ => return None,
+        }),
+        "matmul_perf_mode" => symbol(match name {
+            "none" => "matmul_perf_mode.none",
+            "double_row" => "matmul_perf_mode.double_row",
+            "double_column" => "matmul_perf_mode.double_column",
+            "double_pixel" => "matmul_perf_mode.double_pixel",
+            "double_row_gen3" => "matmul_perf_mode.double_row",
+            _ => return None,
+        }),
+        "nc_version" => Some(Value::Int(match name {
+            "gen2" => 2,
+            "gen3" => 3,
+            "gen4" => 4,
+            _ => return None,
+        })),
+        "nt" => match name {
+            "tensor" | "mutable_tensor" => Some(Value::Type("tensor")),
+            _ => None,
+        },
+        "np" | "ml_dtypes" => match name {
+            "pi" => Some(Value::Float(std::f64::consts::PI)),
+            "e" => Some(Value::Float(std::f64::consts::E)),
+            "inf" => Some(Value::Float(f64::INFINITY)),
+            "nan" => Some(Value::Float(f64::NAN)),
+            "newaxis" => Some(Value::None),
+            "ndarray" => Some(Value::Type("numpy array")),
+            "bool_" | "bool" => Some(Value::Dtype(Dtype::Uint8)),
+            _ => dtype(name),
+        },
+        "math" => match name {
+            "pi" => Some(Value::Float(std::f64::consts::PI)),
+            "e" => Some(Value::Float(std::f64::consts::E)),
+            "inf" => Some(Value::Float(f64::INFINITY)),
+            "nan" => Some(Value::Float(f64::NAN)),
+            _ => None,
+        },
+        "functools" => match name {
+            "reduce" => Some(Value::Builtin("reduce")),
+            _ => None,
+        },
+        "operator" => match name {
+            "mul" => Some(Value::Builtin("mul")),
+            "add" => Some(Value::Builtin("operator_add")),
+            _ => None,
+        },
+        "typing" => Some(Value::Type("typing")),
+        _ => None,
+    }
+}
+
+fn dtype(name: &str) -> Option<Value> {
+    let full = matches!(
+        name,
+        "float32"
+            | "tfloat32"
+            | "bfloat16"
+            | "float16"
+            | "float8_e4m3"
+            | "float8_e4m3fn"
+            | "float8_e5m2"
+            | "int32"
+            | "uint32"
+            | "int16"
+            | "uint16"
+            | "int8"
+            | "uint8"
+    );
+    if full {
+        Dtype::parse(name).map(Value::Dtype)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,424 @@
+//! Operators on numbers, texts, sequences, index expressions and tensors.
+
+use std::rc::Rc;
+
+use super::interpreter::{Interpreter, MAXIMUM_DEPTH, type_error};
+use super::tree::{Binary, Comparison, Unary};
+use super::value::Value;
+use crate::api::indexing;
+use crate::diagnostic::{Failure, FailureKind, Outcome};
+
+fn overflow() -> Box<Failure> {
+    Failure::python(
+        "overflow-error",
+        "an integer leaves the range of 64 bits",
+        "keep sizes and indices small",
+    )
+}
+
+fn division() -> Box<Failure> {
+    Failure::python(
+        "zero-division-error",
+        "division by zero",
+        "check the divisor",
+    )
+}
+
+impl Interpreter {
+    pub(super) fn binary(
+        &mut self,
+        operator: Binary,
+        left: Value,
+        right: Value,
+        line: u32,
+    ) -> Outcome<Value> {
+        if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
+            return self.device.binary_operator(operator, left, right);
+        }
+        if let Some(result) = indexing::arithmetic(operator, &left, &right)? {
+            return Ok(result);
+        }
+        if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+            return integers(operator, a, b, &left, &right);
+        }
+        if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
+            return floats(operator, a, b);
+        }
+        match (operator, &left, &right) {
+            (Binary::Add, Value::Str(a), Value::Str(b)) => {
+                self.reserve((a.len() + b.len()) as u64 / 8 + 1, line)?;
+                Ok(Value::str(&format!("{a}{b}")))
+            }
+            (Binary::Add, Value::List(a), Value::List(b)) => {
+                let mut items = a.borrow().0.clone();
+                items.extend(b.borrow().0.iter().cloned());
+                self.reserve(items.len() as u64, line)?;
+                Ok(Value::list(items))
+            }
+            (Binary::Add, Value::Tuple(a), Value::Tuple(b)) => {
+                let mut items = a.0.clone();
+                items.extend(b.0.iter().cloned());
+                self.reserve(items.len() as u64, line)?;
+                Ok(Value::tuple(items))
+            }
+            (Binary::Multiply, sequence, count) | (Binary::Multiply, count, sequence)
+                if count.as_int().is_some()
+                    && matches!(sequence, Value::List(_) | Value::Tuple(_) | Value::Str(_)) =>
+            {
+                let count = count.as_int().unwrap_or(0).max(0) as u64;
+                self.repeat(sequence, count, line)
+            }
+            (Binary::Modulo, Value::Str(_), _) => Err(Failure::unsupported(
+                "unsupported-python",
+                "% formatting is not supported",
+                "use an f-string",
+            )),
+            (Binary::Subtract | Binary::And | Binary::Or, Value::Set(a), Value::Set(b)) => {
+                let (a, b) = (a.borrow(), b.borrow());
+                let items = match operator {
+                    Binary::Or => a
+                        .entries
+                        .iter()
+                        .chain(&b.entries)
+                        .map(|(k, _)| k.clone())
+                        .collect(),
+                    _ => a
+                        .entries
+                        .iter()
+                        .filter(|(k, _)| {
+                            let inside = k
+                                .key(MAXIMUM_DEPTH)
+                                .is_some_and(|k| b.keys.contains_key(&k));
+                            inside == (operator == Binary::And)
+                        })
+                        .map(|(k, _)| k.clone())
+                        .collect(),
+                };
+                self.make_set(items)
+            }
+            (Binary::Or, Value::Dict(a), Value::Dict(b)) => {
+                let mut dict = super::value::Dict::default();
+                for (name, value) in a.borrow().entries.iter().chain(&b.borrow().entries) {
+                    dict.insert(
+                        super::interpreter::hashable(name)?,
+                        name.clone(),
+                        value.clone(),
+                    );
+                }
+                Ok(Value::Dict(Rc::new(std::cell::RefCell::new(dict))))
+            }
+            _ => Err(type_error(&format!(
+                "unsupported operand types: {} and {}",
+                left.type_name(),
+                right.type_name()
+            ))),
+        }
+    }
+
+    fn repeat(&mut self, sequence: &Value, count: u64, line: u32) -> Outcome<Value> {
+        let length = match sequence {
+            Value::List(list) => list.borrow().0.len(),
+            Value::Tuple(items) => items.0.len(),
+            Value::Str(text) => text.len() / 8 + 1,
+            _ => 0,
+        };
+        self.reserve(count.saturating_mul(length as u64), line)?;
+        let count = count as usize;
+        Ok(match sequence {
+            Value::List(list) => Value::list(cycle(&list.borrow().0, count)),
+            Value::Tuple(items) => Value::tuple(cycle(&items.0, count)),
+            Value::Str(text) => Value::str(&text.repeat(count)),
+            other => other.clone(),
+        })
+    }
+
+    pub(super) fn unary(&mut self, operator: Unary, value: Value) -> Outcome<Value> {
+        match (operator, &value) {
+            (_, Value::Tensor(_)) => self.device.unary_operator(operator, value),
+            (Unary::Negate, Value::Index(_)) => {
+                match indexing::arithmetic(Binary::Multiply, &value, &Value::Int(-1))? {
+                    Some(value) => Ok(value),
+                    None => Err(overflow()),
+                }
+            }
+            (Unary::Plus, Value::Int(_) | Value::Float(_) | Value::Index(_)) => Ok(value),
+            (Unary::Negate, Value::Float(v)) => Ok(Value::Float(-v)),
+            (Unary::Negate, _) if value.as_int().is_some() => value
+                .as_int()
+                .and_then(i64::checked_neg)
+                .map(Value::Int)
+                .ok_or_else(overflow),
+            (Unary::Invert, _) if value.as_int().is_some() => {
+                Ok(Value::Int(!value.as_int().unwrap_or(0)))
+            }
+            _ => Err(type_error(&format!(
+                "bad operand for a unary operator: {}",
+                value.type_name()
+            ))),
+        }
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        operator: Comparison,
+        left: &Value,
+        right: &Value,
+    ) -> Outcome<Value> {
+        match operator {
+            Comparison::Is | Comparison::IsNot => {
+                let same = identical(left, right);
+                return Ok(Value::Bool(same == (operator == Comparison::Is)));
+            }
+            Comparison::In | Comparison::NotIn => {
+                let found = self.contains(right, left)?;
+                return Ok(Value::Bool(found == (operator == Comparison::In)));
+            }
+            _ => {}
+        }
+        if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
+            if matches!(left, Value::None) || matches!(right, Value::None) {
+                return Ok(Value::Bool(operator == Comparison::NotEqual));
+            }
+            return self
+                .device
+                .compare_operator(operator, left.clone(), right.clone());
+        }
+        if let Some(result) = indexing::comparison(operator, left, right)? {
+            return Ok(result);
+        }
+        let ordering = match operator {
+            Comparison::Equal => return Ok(Value::Bool(equal(left, right, MAXIMUM_DEPTH)?)),
+            Comparison::NotEqual => return Ok(Value::Bool(!equal(left, right, MAXIMUM_DEPTH)?)),
+            _ => order(left, right, MAXIMUM_DEPTH)?,
+        };
+        Ok(Value::Bool(match operator {
+            Comparison::Less => ordering == Some(std::cmp::Ordering::Less),
+            Comparison::LessEqual => matches!(
+                ordering,
+                Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
+            ),
+            Comparison::Greater => ordering == Some(std::cmp::Ordering::Greater),
+            _ => matches!(
+                ordering,
+                Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)
+            ),
+        }))
+    }
+
+    fn contains(&mut self, container: &Value, item: &Value) -> Outcome<bool> {
+        Ok(match container {
+            Value::Str(text) => match item {
+                Value::Str(part) => text.contains(&**part),
+                _ => return Err(type_error("`in` a string needs a string")),
+            },
+            Value::Dict(dict) | Value::Set(dict) => match item.key(MAXIMUM_DEPTH) {
+                Some(key) => dict.borrow().keys.contains_key(&key),
+                None => false,
+            },
+            other => {
+                let items = self.iterate(other, 0)?;
+                self.steps += items.len() as u64;
+                for candidate in &items {
+                    if equal(candidate, item, MAXIMUM_DEPTH)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+        })
+    }
+}
+
+fn cycle(items: &[Value], count: usize) -> Vec<Value> {
+    let mut all = Vec::with_capacity(items.len() * count);
+    for _ in 0..count {
+        all.extend(items.iter().cloned());
+    }
+    all
+}
+
+fn integers(operator: Binary, a: i64, b: i64, left: &Value, right: &Value) -> Outcome<Value> {
+    let result = match operator {
+        Binary::Add => a.checked_add(b),
+        Binary::Subtract => a.checked_sub(b),
+        Binary::Multiply => a.checked_mul(b),
+        Binary::Divide => {
+            if b == 0 {
+                return Err(division());
+            }
+            return Ok(Value::Float(a as f64 / b as f64));
+        }
+        Binary::FloorDivide | Binary::Modulo if b == 0 => return Err(division()),
+        Binary::FloorDivide => {
+            let quotient = a.checked_div(b);
+            quotient.map(|q| {
+                if a % b != 0 && (a < 0) != (b < 0) {
+                    q - 1
+                } else {
+                    q
+                }
+            })
+        }
+        Binary::Modulo => a.checked_rem(b).map(|r| {
+            if r != 0 && (r < 0) != (b < 0) {
+                r + b
+            } else {
+                r
+            }
+        }),
+        Binary::Power => {
+            if b < 0 {
+                return Ok(Value::Float((a as f64).powf(b as f64)));
+            }
+            u32::try_from(b).ok().and_then(|b| a.checked_pow(b))
+        }
+        Binary::ShiftLeft => {
+            if !(0..63).contains(&b) {
+                return Err(overflow());
+            }
+            a.checked_mul(1i64 << b)
+        }
+        Binary::ShiftRight => Some(if (0..64).contains(&b) {
+            a >> b
+        } else if a < 0 {
+            -1
+        } else {
+            0
+        }),
+        Binary::And | Binary::Or | Binary::Xor => {
+            let value = match operator {
+                Binary::And => a & b,
+                Binary::Or => a | b,
+                _ => a ^ b,
+            };
+            if matches!((left, right), (Value::Bool(_), Value::Bool(_))) {
+                return Ok(Value::Bool(value != 0));
+            }
+            Some(value)
+        }
+        Binary::MatrixMultiply => return Err(type_error("@ needs tensors; use nisa.nc_matmul")),
+    };
+    result.map(Value::Int).ok_or_else(overflow)
+}
+
+fn floats(operator: Binary, a: f64, b: f64) -> Outcome<Value> {
+    Ok(Value::Float(match operator {
+        Binary::Add => a + b,
+        Binary::Subtract => a - b,
+        Binary::Multiply => a * b,
+        Binary::Divide | Binary::FloorDivide | Binary::Modulo if b == 0.0 => return Err(division()),
+        Binary::Divide => a / b,
+        Binary::FloorDivide => (a / b).floor(),
+        Binary::Modulo => a - b * (a / b).floor(),
+        Binary::Power => a.powf(b),
+        _ => return Err(type_error("this operator needs integers")),
+    }))
+}
+
+fn identical(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Str(a), Value::Str(b)) => a == b,
+        (Value::Dtype(a), Value::Dtype(b)) => a == b,
+        (Value::Buffer(a), Value::Buffer(b)) => a == b,
+        (Value::Engine(a), Value::Engine(b)) => a == b,
+        (Value::Symbol(a), Value::Symbol(b))
+        | (Value::Type(a), Value::Type(b))
+        | (Value::Builtin(a), Value::Builtin(b)) => a == b,
+        (Value::Api(a), Value::Api(b)) => std::ptr::eq(*a, *b),
+        (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b),
+        (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b),
+        (Value::Dict(a), Value::Dict(b)) => Rc::ptr_eq(a, b),
+        (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
+        (Value::Tensor(a), Value::Tensor(b)) => Rc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+/// Equality, to a limited depth.
+pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
+    if depth == 0 {
+        return Err(Failure::new(
+            FailureKind::Limit,
+            "depth-limit",
+            "values are nested too deeply to be compared",
+            "flatten them",
+        ));
+    }
+    if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
+        return Ok(a == b);
+    }
+    let all = |a: &[Value], b: &[Value]| -> Outcome<bool> {
+        if a.len() != b.len() {
+            return Ok(false);
+        }
+        for (x, y) in a.iter().zip(b) {
+            if !equal(x, y, depth - 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    Ok(match (left, right) {
+        (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b) || all(&a.borrow().0, &b.borrow().0)?,
+        (Value::Tuple(a), Value::Tuple(b)) => all(&a.0, &b.0)?,
+        (Value::Dict(a), Value::Dict(b)) | (Value::Set(a), Value::Set(b)) => {
+            let (a, b) = (a.borrow(), b.borrow());
+            if a.entries.len() != b.entries.len() {
+                return Ok(false);
+            }
+            for (name, value) in &a.entries {
+                let Some(key) = name.key(MAXIMUM_DEPTH) else {
+                    return Ok(false);
+                };
+                match b.get(&key) {
+                    Some(other) if equal(value, other, depth - 1)? => {}
+                    _ => return Ok(false),
+                }
+            }
+            true
+        }
+        (Value::Range(a, b, c, _), Value::Range(x, y, z, _)) => (a, b, c) == (x, y, z),
+        (Value::Dtype(d), Value::Str(name)) | (Value::Str(name), Value::Dtype(d)) => {
+            d.name() == &**name
+        }
+        _ => identical(left, right),
+    })
+}
+
+fn order(left: &Value, right: &Value, depth: u32) -> Outcome<Option<std::cmp::Ordering>> {
+    if depth == 0 {
+        return Err(Failure::new(
+            FailureKind::Limit,
+            "depth-limit",
+            "values are nested too deeply to be compared",
+            "flatten them",
+        ));
+    }
+    if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
+        return Ok(Some(a.cmp(&b)));
+    }
+    if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
+        return Ok(a.partial_cmp(&b));
+    }
+    let lists = |a: &[Value], b: &[Value]| -> Outcome<Option<std::cmp::Ordering>> {
+        for (x, y) in a.iter().zip(b) {
+            if !equal(x, y, depth - 1)? {
+                return order(x, y, depth - 1);
+            }
+        }
+        Ok(Some(a.len().cmp(&b.len())))
+    };
+    match (left, right) {
+        (Value::Str(a), Value::Str(b)) => Ok(Some(a.cmp(b))),
+        (Value::Tuple(a), Value::Tuple(b)) => lists(&a.0, &b.0),
+        (Value::List(a), Value::List(b)) => lists(&a.borrow().0, &b.borrow().0),
+        _ => Err(type_error(&format!(
+            "cannot order {} and {}",
+            left.type_name(),
+            right.type_name()
+        ))),
+    }
+}

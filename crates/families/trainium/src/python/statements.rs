@@ -1,0 +1,353 @@
+//! Execution of statements.
+
+use std::rc::Rc;
+
+use super::interpreter::Interpreter;
+use super::tree::{Action, Node, Statement, Target};
+use super::value::{Frame, LoopKind, Value};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
+
+/// How a block ended.
+pub(super) enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+impl Interpreter {
+    /// Runs the file's imports, definitions and simple assignments. What fails is bound to its
+    /// failure, which surfaces when the kernel uses it; the rest of a harness is left alone.
+    pub(crate) fn load(&mut self) -> Outcome<()> {
+        let module = Rc::clone(&self.module);
+        let globals = Rc::clone(&self.globals);
+        for statement in &module.body {
+            let line = statement.line;
+            let targets: &[Target] = match &statement.kind {
+                Action::Assign(targets, _) => targets,
+                Action::Define(target, _)
+                | Action::Import(target, _)
+                | Action::ImportFrom(target, ..) => std::slice::from_ref(target),
+                _ => continue,
+            };
+            match self.execute(statement, &globals) {
+                Ok(_) => {}
+                Err(failure) if failure.kind == FailureKind::Limit => return Err(failure),
+                Err(failure) => {
+                    let failure: Rc<Failure> = Rc::from(failure.at(line));
+                    for target in targets {
+                        self.break_target(target, &failure, &globals)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn break_target(
+        &mut self,
+        target: &Target,
+        failure: &Rc<Failure>,
+        frame: &Rc<Frame>,
+    ) -> Outcome<()> {
+        match target {
+            Target::Global(_) => self.store(
+                target,
+                Value::Broken(Rc::clone(failure)),
+                frame,
+                failure.line,
+            ),
+            Target::Unpack(targets, _) => targets
+                .iter()
+                .try_for_each(|t| self.break_target(t, failure, frame)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn block(&mut self, body: &[Statement], frame: &Rc<Frame>) -> Outcome<Flow> {
+        for statement in body {
+            match self.execute(statement, frame)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn test(&mut self, node: &Node, frame: &Rc<Frame>) -> Outcome<bool> {
+        let value = self.evaluate(node, frame)?;
+        self.truth(&value).map_err(|f| f.at(node.line))
+    }
+
+    fn execute(&mut self, statement: &Statement, frame: &Rc<Frame>) -> Outcome<Flow> {
+        let line = statement.line;
+        self.step(line)?;
+        self.device.line = line;
+        match &statement.kind {
+            Action::Evaluate(node) => {
+                self.evaluate(node, frame)?;
+            }
+            Action::Assign(targets, node) => {
+                let value = self.evaluate(node, frame)?;
+                let named = targets.iter().any(|t| !matches!(t, Target::Subscript(..)));
+                if let (Value::Tensor(view), true) = (&value, named) {
+                    // The result has a name now: it stays a tensor of its own.
+                    view.storage.producer.set(None);
+                }
+                let (last, first) = match targets.split_last() {
+                    Some(parts) => parts,
+                    None => return Ok(Flow::Next),
+                };
+                for target in first {
+                    self.store(target, value.clone(), frame, line)?;
+                }
+                self.store(last, value, frame, line)?;
+            }
+            Action::Augment(target, operator, node) => {
+                let value = self.evaluate(node, frame)?;
+                self.augment(target, *operator, value, frame, line)?;
+            }
+            Action::If(test, body, rest) => {
+                let chosen = if self.test(test, frame)? { body } else { rest };
+                let opened = self.device.open_branch();
+                let flow = self.block(chosen, frame);
+                if opened {
+                    self.device.close_scope();
+                }
+                return flow;
+            }
+            Action::For(target, iterable, body, rest) => {
+                return self.run_for(target, iterable, body, rest, frame, line);
+            }
+            Action::While(test, body, rest) => {
+                while self.test(test, frame)? {
+                    self.step(line)?;
+                    self.device.open_scope();
+                    let flow = self.block(body, frame);
+                    self.device.close_scope();
+                    match flow? {
+                        Flow::Break => return Ok(Flow::Next),
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+                return self.block(rest, frame);
+            }
+            Action::With(items, body) => {
+                for item in items {
+                    let value = self.evaluate(item, frame)?;
+                    if !matches!(value, Value::Symbol(name) if name.starts_with("context:")) {
+                        return Err(Failure::unsupported(
+                            "unsupported-python",
+                            "`with` is not supported for this value",
+                            "only nl.no_reorder() and the like can be entered",
+                        )
+                        .at(line));
+                    }
+                }
+                self.device.ordered += 1;
+                let flow = self.block(body, frame);
+                self.device.ordered -= 1;
+                return flow;
+            }
+            Action::Return(node) => {
+                let value = match node {
+                    Some(node) => self.evaluate(node, frame)?,
+                    None => Value::None,
+                };
+                return Ok(Flow::Return(value));
+            }
+            Action::Assert(test, message) => {
+                if !self.test(test, frame)? {
+                    let text = match message {
+                        Some(node) => {
+                            let value = self.evaluate(node, frame)?;
+                            self.text(&value, line)?
+                        }
+                        None => "the condition does not hold".to_owned(),
+                    };
+                    return Err(Failure::python(
+                        "assertion-error",
+                        format!("assertion failed: {text}"),
+                        "make the condition hold for these inputs, or remove it",
+                    )
+                    .at(line));
+                }
+            }
+            Action::Raise(node) => {
+                let text = match node {
+                    Some(node) => {
+                        let value = self.evaluate(node, frame)?;
+                        self.text(&value, line)?
+                    }
+                    None => String::new(),
+                };
+                return Err(Failure::python(
+                    "raised",
+                    format!("the kernel raised {text}"),
+                    "see the message",
+                )
+                .at(line));
+            }
+            Action::Define(target, code) => {
+                let closure = self.closure(code, frame)?;
+                self.store(target, closure, frame, line)?;
+            }
+            Action::Import(target, path) => {
+                let module = super::modules::import(&self.device, path).map_err(|f| f.at(line))?;
+                self.store(target, module, frame, line)?;
+            }
+            Action::ImportFrom(target, path, name) => {
+                let value = super::modules::import_from(&self.device, path, name)
+                    .map_err(|f| f.at(line))?;
+                self.store(target, value, frame, line)?;
+            }
+            Action::Delete(targets) => {
+                for target in targets {
+                    match target {
+                        Target::Subscript(object, index) => {
+                            let object = self.evaluate(object, frame)?;
+                            let index = self.evaluate(index, frame)?;
+                            self.delete_subscript(&object, &index)
+                                .map_err(|f| f.at(line))?;
+                        }
+                        other => self.store(other, Value::Unbound, frame, line)?,
+                    }
+                }
+            }
+            Action::Break => return Ok(Flow::Break),
+            Action::Continue => return Ok(Flow::Continue),
+            Action::Pass => {}
+            Action::Refused(failure) => return Err(Box::new(Failure::clone(failure)).at(line)),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn run_for(
+        &mut self,
+        target: &Target,
+        iterable: &Node,
+        body: &[Statement],
+        rest: &[Statement],
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<Flow> {
+        let iterable = self.evaluate(iterable, frame)?;
+        let (kind, trips) = match &iterable {
+            Value::Range(start, stop, step, kind) => {
+                (*kind, super::subscripts::range_length(*start, *stop, *step))
+            }
+            _ => (LoopKind::Python, 0),
+        };
+        let mut walk = self.walk(iterable, line)?;
+        self.device.open_loop(kind, trips.max(0) as u64, line);
+        let mut result = Ok(None);
+        while let Some(item) = walk.next() {
+            if let Err(failure) = self.step(line) {
+                result = Err(failure);
+                break;
+            }
+            self.device.open_scope();
+            let flow = self
+                .store(target, item, frame, line)
+                .and_then(|()| self.block(body, frame));
+            self.device.close_scope();
+            self.device.next_iteration();
+            match flow {
+                Ok(Flow::Next | Flow::Continue) => {}
+                Ok(other) => {
+                    result = Ok(Some(other));
+                    break;
+                }
+                Err(failure) => {
+                    result = Err(failure);
+                    break;
+                }
+            }
+        }
+        self.device.close_loop();
+        match result? {
+            Some(Flow::Return(value)) => Ok(Flow::Return(value)),
+            Some(_) => Ok(Flow::Next),
+            None => self.block(rest, frame),
+        }
+    }
+
+    fn augment(
+        &mut self,
+        target: &Target,
+        operator: super::tree::Binary,
+        value: Value,
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<()> {
+        self.device.line = line;
+        match target {
+            Target::Subscript(object, index) => {
+                let object = self.evaluate(object, frame)?;
+                let index = self.evaluate(index, frame)?;
+                self.device.line = line;
+                let old = self.subscript(&object, &index).map_err(|f| f.at(line))?;
+                if let Value::Tensor(view) = &old {
+                    let view = Rc::clone(view);
+                    drop(old);
+                    return self
+                        .device
+                        .augment(&view, operator, value)
+                        .map_err(|f| f.at(line));
+                }
+                let new = self
+                    .binary(operator, old, value, line)
+                    .map_err(|f| f.at(line))?;
+                self.store_subscript(&object, &index, new)
+                    .map_err(|f| f.at(line))
+            }
+            _ => {
+                let old = self.read_target(target, frame, line)?;
+                if let Value::Tensor(view) = &old {
+                    let view = Rc::clone(view);
+                    drop(old);
+                    return self
+                        .device
+                        .augment(&view, operator, value)
+                        .map_err(|f| f.at(line));
+                }
+                if let (Value::List(list), super::tree::Binary::Add) = (&old, operator) {
+                    let items = self.iterate(&value, line)?;
+                    self.reserve(items.len() as u64, line)?;
+                    for item in &items {
+                        self.cycles.note(&old, item);
+                    }
+                    list.borrow_mut().0.extend(items);
+                    return Ok(());
+                }
+                let new = self
+                    .binary(operator, old, value, line)
+                    .map_err(|f| f.at(line))?;
+                self.store(target, new, frame, line)
+            }
+        }
+    }
+
+    fn read_target(&mut self, target: &Target, frame: &Rc<Frame>, line: u32) -> Outcome<Value> {
+        use super::tree::Expression;
+        let kind = match target {
+            Target::Local(slot) => Expression::Local(*slot),
+            Target::Outer { depth, slot } => Expression::Outer {
+                depth: *depth,
+                slot: *slot,
+            },
+            Target::Global(slot) => Expression::Global(*slot),
+            Target::Refused(failure) => return Err(Box::new(Failure::clone(failure)).at(line)),
+            _ => {
+                return Err(Failure::unsupported(
+                    "unsupported-python",
+                    "this target cannot be augmented",
+                    "augment a name or a subscript",
+                )
+                .at(line));
+            }
+        };
+        self.evaluate(&Node { line, kind }, frame)
+    }
+}

@@ -1,0 +1,322 @@
+//! Subscripts, and walking over sequences.
+
+use super::interpreter::{Interpreter, hashable, type_error};
+use super::value::{Items, Value};
+use crate::api::indexing;
+use crate::diagnostic::{Failure, Outcome};
+
+/// A walk over the items of a value.
+pub(super) enum Walk {
+    Range(i64, i64, i64),
+    Items(std::vec::IntoIter<Value>),
+}
+
+impl Walk {
+    pub(super) fn next(&mut self) -> Option<Value> {
+        match self {
+            Self::Range(at, stop, step) => {
+                if (*step > 0 && *at >= *stop) || (*step < 0 && *at <= *stop) {
+                    return None;
+                }
+                let value = *at;
+                *at = at.saturating_add(*step);
+                Some(Value::Int(value))
+            }
+            Self::Items(items) => items.next(),
+        }
+    }
+}
+
+/// Number of values of a range.
+pub(super) fn range_length(start: i64, stop: i64, step: i64) -> i64 {
+    if step > 0 && stop > start {
+        (stop.saturating_sub(start).saturating_sub(1)) / step + 1
+    } else if step < 0 && stop < start {
+        (start.saturating_sub(stop).saturating_sub(1)) / step.saturating_neg() + 1
+    } else {
+        0
+    }
+}
+
+impl Interpreter {
+    pub(super) fn walk(&mut self, value: Value, line: u32) -> Outcome<Walk> {
+        match &value {
+            Value::Range(start, stop, step, _) => Ok(Walk::Range(*start, *stop, *step)),
+            _ => Ok(Walk::Items(self.iterate(&value, line)?.into_iter())),
+        }
+    }
+
+    /// All items of a value.
+    pub(super) fn iterate(&mut self, value: &Value, line: u32) -> Outcome<Vec<Value>> {
+        Ok(match value {
+            Value::List(list) => list.borrow().0.clone(),
+            Value::Tuple(items) => items.0.clone(),
+            Value::Dict(dict) | Value::Set(dict) => dict
+                .borrow()
+                .entries
+                .iter()
+                .map(|(key, _)| key.clone())
+                .collect(),
+            Value::Str(text) => {
+                self.reserve(text.len() as u64, line)?;
+                text.chars()
+                    .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))
+                    .collect()
+            }
+            Value::Range(start, stop, step, _) => {
+                let count = range_length(*start, *stop, *step).max(0);
+                self.reserve(count as u64, line)?;
+                (0..count).map(|i| Value::Int(start + i * step)).collect()
+            }
+            Value::Grid(parts) => parts
+                .iter()
+                .map(|part| Value::Index(part.clone().into()))
+                .collect(),
+            Value::Tensor(_) => {
+                return Err(Failure::unsupported(
+                    "unsupported-python",
+                    "a tensor cannot be iterated over",
+                    "loop over indices with nl.affine_range and subscript the tensor",
+                )
+                .at(line));
+            }
+            other => {
+                return Err(type_error(&format!(
+                    "a {} cannot be iterated over",
+                    other.type_name()
+                ))
+                .at(line));
+            }
+        })
+    }
+
+    pub(super) fn subscript(&mut self, object: &Value, index: &Value) -> Outcome<Value> {
+        match object {
+            Value::Tensor(view) => self.device.subscript(view, index),
+            Value::Index(inner) => indexing::expand(inner, index),
+            Value::Grid(parts) => match index.as_int() {
+                Some(at) => parts
+                    .get(wrap(at, parts.len())?)
+                    .map(|part| Value::Index(part.clone().into()))
+                    .ok_or_else(out_of_range),
+                None => Err(type_error(
+                    "mgrid is unpacked, or subscripted with a number",
+                )),
+            },
+            Value::Builtin("mgrid") => indexing::grid(index),
+            Value::List(list) => {
+                let list = list.borrow();
+                sequence(&list.0, index).map(|found| match found {
+                    Found::One(value) => value,
+                    Found::Several(items) => Value::list(items),
+                })
+            }
+            Value::Tuple(items) => sequence(&items.0, index).map(|found| match found {
+                Found::One(value) => value,
+                Found::Several(items) => Value::tuple(items),
+            }),
+            Value::Str(text) => {
+                self.reserve(text.len() as u64 / 8 + 1, 0)?;
+                let characters: Vec<Value> = text
+                    .chars()
+                    .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))
+                    .collect();
+                let joined = |items: Vec<Value>| {
+                    let mut out = String::new();
+                    for item in items {
+                        if let Value::Str(part) = &item {
+                            out.push_str(part);
+                        }
+                    }
+                    Value::str(&out)
+                };
+                sequence(&characters, index).map(|found| match found {
+                    Found::One(value) => value,
+                    Found::Several(items) => joined(items),
+                })
+            }
+            Value::Dict(dict) => {
+                let key = hashable(index)?;
+                dict.borrow().get(&key).cloned().ok_or_else(|| {
+                    Failure::python(
+                        "key-error",
+                        "the key is not in the dict",
+                        "check the key, or use get",
+                    )
+                })
+            }
+            Value::Range(start, stop, step, kind) => match index.as_int() {
+                Some(at) => {
+                    let length = range_length(*start, *stop, *step).max(0) as usize;
+                    let at = wrap(at, length)?;
+                    if at >= length {
+                        return Err(out_of_range());
+                    }
+                    Ok(Value::Int(start + at as i64 * step))
+                }
+                None => Err(type_error(&format!(
+                    "a range of kind {kind:?} takes a number here"
+                ))),
+            },
+            // `kernel[grid](…)`: one core is simulated.
+            Value::Function(_) => Ok(object.clone()),
+            // Annotations such as nt.tensor[128, 512].
+            Value::Type(_) | Value::Symbol(_) => Ok(object.clone()),
+            Value::Window(..) | Value::Partition(_) => Err(type_error("this value has no items")),
+            other => Err(type_error(&format!(
+                "a {} cannot be subscripted",
+                other.type_name()
+            ))),
+        }
+    }
+
+    pub(super) fn store_subscript(
+        &mut self,
+        object: &Value,
+        index: &Value,
+        value: Value,
+    ) -> Outcome<()> {
+        match object {
+            Value::Tensor(view) => {
+                let place = self.device.subscript(view, index)?;
+                match place {
+                    Value::Tensor(place) => self.device.assign(&place, value),
+                    other => Err(type_error(&format!(
+                        "cannot assign to a {}",
+                        other.type_name()
+                    ))),
+                }
+            }
+            Value::List(list) => {
+                self.cycles.note(object, &value);
+                let mut list = list.borrow_mut();
+                match index.as_int() {
+                    Some(at) => {
+                        let at = wrap(at, list.0.len())?;
+                        match list.0.get_mut(at) {
+                            Some(slot) => {
+                                let old = std::mem::replace(slot, value);
+                                drop(list);
+                                drop(Items(vec![old]));
+                                Ok(())
+                            }
+                            None => Err(out_of_range()),
+                        }
+                    }
+                    None => Err(type_error("lists are assigned one item at a time")),
+                }
+            }
+            Value::Dict(dict) => {
+                self.reserve(1, 0)?;
+                self.cycles.note(object, &value);
+                let key = hashable(index)?;
+                dict.borrow_mut().insert(key, index.clone(), value);
+                Ok(())
+            }
+            Value::Index(_) | Value::Grid(_) => Err(Failure::documented(
+                "err_cannot_assign_to_index",
+                "an index expression cannot be assigned to",
+                "build a new expression with + and *",
+            )),
+            other => Err(type_error(&format!(
+                "items of a {} cannot be assigned",
+                other.type_name()
+            ))),
+        }
+    }
+
+    pub(super) fn delete_subscript(&mut self, object: &Value, index: &Value) -> Outcome<()> {
+        match object {
+            Value::Dict(dict) => {
+                let key = hashable(index)?;
+                let removed = dict.borrow_mut().remove(&key);
+                removed.map(|_| ()).ok_or_else(|| {
+                    Failure::python("key-error", "the key is not in the dict", "check the key")
+                })
+            }
+            _ => Err(type_error("only items of dicts can be deleted")),
+        }
+    }
+}
+
+pub(super) fn wrap(at: i64, length: usize) -> Outcome<usize> {
+    let at = if at < 0 {
+        at.checked_add(length as i64).unwrap_or(-1)
+    } else {
+        at
+    };
+    usize::try_from(at).map_err(|_| out_of_range())
+}
+
+pub(super) fn out_of_range() -> Box<Failure> {
+    Failure::python(
+        "index-error",
+        "index out of range",
+        "check the index against the length",
+    )
+}
+
+enum Found {
+    One(Value),
+    Several(Vec<Value>),
+}
+
+fn sequence(items: &[Value], index: &Value) -> Outcome<Found> {
+    if let Some(at) = index.as_int() {
+        return items
+            .get(wrap(at, items.len())?)
+            .cloned()
+            .map(Found::One)
+            .ok_or_else(out_of_range);
+    }
+    let Value::Slice(parts) = index else {
+        return Err(type_error(&format!("a {} is no index", index.type_name())));
+    };
+    let (start, stop, step) = slice_bounds(&parts.0, items.len())?;
+    let mut picked = Vec::new();
+    let mut at = start;
+    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+        if let Some(item) = usize::try_from(at).ok().and_then(|at| items.get(at)) {
+            picked.push(item.clone());
+        }
+        at = at.saturating_add(step);
+    }
+    Ok(Found::Several(picked))
+}
+
+/// Start, stop and step of a slice of a sequence of this length.
+pub(crate) fn slice_bounds(parts: &[Value], length: usize) -> Outcome<(i64, i64, i64)> {
+    let part = |at: usize| -> Outcome<Option<i64>> {
+        match parts.get(at) {
+            None | Some(Value::None) => Ok(None),
+            Some(value) => value
+                .as_int()
+                .map(Some)
+                .ok_or_else(|| type_error("slices take whole numbers")),
+        }
+    };
+    let step = part(2)?.unwrap_or(1);
+    if step == 0 {
+        return Err(Failure::python(
+            "value-error",
+            "a slice has step 0",
+            "use another step",
+        ));
+    }
+    let length = length as i64;
+    let clamp = |value: i64| {
+        let value = if value < 0 {
+            value.saturating_add(length)
+        } else {
+            value
+        };
+        if step > 0 {
+            value.clamp(0, length)
+        } else {
+            value.clamp(-1, length - 1)
+        }
+    };
+    let start = part(0)?.map_or(if step > 0 { 0 } else { length - 1 }, clamp);
+    let stop = part(1)?.map_or(if step > 0 { length } else { -1 }, clamp);
+    Ok((start, stop, step))
+}

@@ -1,0 +1,197 @@
+//! The lowered form of a kernel file: names resolved to slots, every node with its line.
+
+use std::rc::Rc;
+
+use super::value::Value;
+use crate::diagnostic::Failure;
+
+/// Binary operators of Python that have a meaning here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    FloorDivide,
+    Modulo,
+    Power,
+    MatrixMultiply,
+    ShiftLeft,
+    ShiftRight,
+    And,
+    Or,
+    Xor,
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Is,
+    IsNot,
+    In,
+    NotIn,
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unary {
+    Negate,
+    Plus,
+    Invert,
+    Not,
+}
+
+/// An argument of a call.
+pub(crate) enum Argument {
+    Positional(Node),
+    Keyword(Rc<str>, Node),
+    Spread(Node),
+    SpreadKeywords(Node),
+}
+
+/// One piece of an f-string.
+pub(crate) enum Piece {
+    Text(Rc<str>),
+    Value {
+        node: Node,
+        repr: bool,
+        debug: Option<Rc<str>>,
+        format: Option<Vec<Piece>>,
+    },
+}
+
+/// One `for … in … if …` of a comprehension.
+pub(crate) struct Clause {
+    pub(crate) target: Target,
+    pub(crate) iterable: Node,
+    pub(crate) conditions: Vec<Node>,
+}
+
+/// What a comprehension builds.
+pub(crate) enum Built {
+    List(Node),
+    Set(Node),
+    Dict(Node, Node),
+}
+
+/// An expression with its line.
+pub(crate) struct Node {
+    pub(crate) line: u32,
+    pub(crate) kind: Expression,
+}
+
+/// Expressions.
+pub(crate) enum Expression {
+    Constant(Value),
+    /// Slot of the running function.
+    Local(u32),
+    /// Slot of an enclosing function, `depth` functions out.
+    Outer {
+        depth: u32,
+        slot: u32,
+    },
+    /// Slot of the module.
+    Global(u32),
+    /// A name that nothing binds.
+    Unbound(Rc<str>),
+    Attribute(Box<Node>, Rc<str>),
+    Call(Box<Node>, Vec<Argument>),
+    Binary(Binary, Box<Node>, Box<Node>),
+    Compare(Box<Node>, Vec<(Comparison, Node)>),
+    /// `and` (true) or `or`.
+    Logic(bool, Vec<Node>),
+    Unary(Unary, Box<Node>),
+    Subscript(Box<Node>, Box<Node>),
+    Slice(Option<Box<Node>>, Option<Box<Node>>, Option<Box<Node>>),
+    Tuple(Vec<Node>),
+    List(Vec<Node>),
+    Set(Vec<Node>),
+    /// A missing key is `**spread`.
+    Dict(Vec<(Option<Node>, Node)>),
+    Starred(Box<Node>),
+    Comprehension(Box<Built>, Vec<Clause>),
+    Lambda(Rc<Code>),
+    Conditional(Box<Node>, Box<Node>, Box<Node>),
+    Format(Vec<Piece>),
+    Walrus(Target, Box<Node>),
+    Refused(Rc<Failure>),
+}
+
+/// Where a value is stored.
+pub(crate) enum Target {
+    Local(u32),
+    Outer {
+        depth: u32,
+        slot: u32,
+    },
+    Global(u32),
+    Subscript(Box<Node>, Box<Node>),
+    Attribute,
+    /// Unpacking; the index of the starred one, if any.
+    Unpack(Vec<Target>, Option<usize>),
+    Refused(Rc<Failure>),
+}
+
+/// A statement with its line.
+pub(crate) struct Statement {
+    pub(crate) line: u32,
+    pub(crate) kind: Action,
+}
+
+/// Statements.
+pub(crate) enum Action {
+    Evaluate(Node),
+    Assign(Vec<Target>, Node),
+    Augment(Target, Binary, Node),
+    If(Node, Vec<Statement>, Vec<Statement>),
+    For(Target, Node, Vec<Statement>, Vec<Statement>),
+    While(Node, Vec<Statement>, Vec<Statement>),
+    With(Vec<Node>, Vec<Statement>),
+    Return(Option<Node>),
+    Assert(Node, Option<Node>),
+    Raise(Option<Node>),
+    Define(Target, Rc<Code>),
+    /// `import path` bound to a target.
+    Import(Target, Rc<str>),
+    /// `from path import name` bound to a target.
+    ImportFrom(Target, Rc<str>, Rc<str>),
+    Delete(Vec<Target>),
+    Break,
+    Continue,
+    Pass,
+    Refused(Rc<Failure>),
+}
+
+/// One parameter of a function.
+pub(crate) struct Parameter {
+    pub(crate) name: Rc<str>,
+    pub(crate) slot: u32,
+    pub(crate) default: Option<Node>,
+}
+
+/// A function body.
+pub(crate) struct Code {
+    pub(crate) name: Rc<str>,
+    pub(crate) line: u32,
+    pub(crate) positional: Vec<Parameter>,
+    pub(crate) keyword_only: Vec<Parameter>,
+    pub(crate) rest: Option<u32>,
+    pub(crate) keywords: Option<u32>,
+    pub(crate) slots: u32,
+    pub(crate) names: Vec<Rc<str>>,
+    pub(crate) body: Vec<Statement>,
+    /// For a lambda: the value.
+    pub(crate) value: Option<Node>,
+}
+
+/// A whole file.
+pub(crate) struct Module {
+    pub(crate) body: Vec<Statement>,
+    pub(crate) names: Vec<Rc<str>>,
+}

@@ -1,0 +1,6 @@
+//! Tensors of the device: data types with exact rounding, memories, views, index expressions.
+
+pub mod dtype;
+pub(crate) mod index;
+pub(crate) mod storage;
+pub(crate) mod view;

@@ -1,0 +1,94 @@
+//! Memories and the tensors allocated in them.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::dtype::{Dtype, POISON};
+use super::index::Selection;
+
+/// Memories of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Buffer {
+    /// The device's main memory.
+    Hbm,
+    /// Main memory that a kernel's outputs live in.
+    SharedHbm,
+    /// The on-chip memory of all engines.
+    Sbuf,
+    /// The accumulators of the matrix engine.
+    Psum,
+}
+
+impl Buffer {
+    pub(crate) const fn on_chip(self) -> bool {
+        matches!(self, Self::Sbuf | Self::Psum)
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Hbm => "hbm",
+            Self::SharedHbm => "shared_hbm",
+            Self::Sbuf => "sbuf",
+            Self::Psum => "psum",
+        }
+    }
+}
+
+/// One allocated tensor. Elements lie in row-major order; leading block dimensions are split
+/// into blocks that come to life when they are first touched.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    /// Position in the trace's table of tensors.
+    pub(crate) id: u32,
+    /// Memory.
+    pub(crate) buffer: Buffer,
+    /// Type of its elements.
+    pub(crate) dtype: Dtype,
+    /// Block dimensions, partition dimension, free dimensions; in main memory all dimensions.
+    pub(crate) shape: Vec<usize>,
+    /// Number of leading block dimensions.
+    pub(crate) block_rank: usize,
+    /// Elements of one block.
+    pub(crate) block_elements: usize,
+    /// The kernel's inputs cannot be written.
+    pub(crate) immutable: bool,
+    /// Whether fresh elements are zero (accumulators) rather than poisoned.
+    pub(crate) fill: f32,
+    /// Scope it was made in.
+    pub(crate) scope: u32,
+    /// Line it was made at.
+    pub(crate) line: u32,
+    /// Data of each block; none in a run without data.
+    pub(crate) blocks: RefCell<Vec<Option<Box<[f32]>>>>,
+    /// Whether anything was written.
+    pub(crate) written: Cell<bool>,
+    /// For the unnamed result of an instruction: that instruction, until a name or an
+    /// assignment takes it over.
+    pub(crate) producer: Cell<Option<u32>>,
+    /// What the producing instruction wrote.
+    pub(crate) selection: RefCell<Selection>,
+}
+
+impl Storage {
+    /// Number of blocks.
+    pub(crate) fn block_count(&self) -> usize {
+        self.shape[..self.block_rank].iter().product()
+    }
+
+    /// Runs `f` on the data of a block, making it first if need be.
+    pub(crate) fn with_block<R>(&self, block: usize, f: impl FnOnce(&mut [f32]) -> R) -> Option<R> {
+        let mut blocks = self.blocks.borrow_mut();
+        let slot = blocks.get_mut(block)?;
+        let data =
+            slot.get_or_insert_with(|| vec![self.fill; self.block_elements].into_boxed_slice());
+        Some(f(data))
+    }
+}
+
+/// The bits that fresh memory holds.
+pub(crate) fn poison() -> f32 {
+    f32::from_bits(POISON)
+}
+
+/// Shared reference to a tensor.
+pub(crate) type Shared = Rc<Storage>;

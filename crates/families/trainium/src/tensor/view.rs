@@ -1,0 +1,241 @@
+//! Strided views of tensors.
+
+use std::rc::Rc;
+
+use super::dtype::Dtype;
+use super::index::Mask;
+use super::storage::{Buffer, Shared};
+
+/// Size and stride (in elements) of one dimension of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dimension {
+    pub(crate) size: usize,
+    pub(crate) stride: i64,
+}
+
+/// Rows chosen by another tile: element `i` of `rows` moves dimension 0 by `stride` elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Indirect {
+    pub(crate) rows: View,
+    pub(crate) stride: i64,
+    pub(crate) limit: usize,
+    /// Dimension of the view that the rows replace.
+    pub(crate) dimension: usize,
+}
+
+/// A view: an offset and strides into one tensor.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(crate) storage: Shared,
+    pub(crate) dtype: Dtype,
+    pub(crate) offset: i64,
+    pub(crate) dimensions: Vec<Dimension>,
+    /// Block dimensions that are still unresolved at the front.
+    pub(crate) open_blocks: usize,
+    pub(crate) indirect: Option<Rc<Indirect>>,
+    /// A mask on the operand itself, from `tile[mask]`.
+    pub(crate) mask: Option<Rc<Mask>>,
+    /// Conditions that keep index expressions inside the tensor; a mask must imply them.
+    pub(crate) limits: Option<Rc<Mask>>,
+}
+
+impl View {
+    /// The whole tensor.
+    pub(crate) fn whole(storage: &Shared) -> Self {
+        let mut stride = 1i64;
+        let mut dimensions: Vec<Dimension> = Vec::with_capacity(storage.shape.len());
+        for size in storage.shape.iter().rev() {
+            dimensions.push(Dimension {
+                size: *size,
+                stride,
+            });
+            stride = stride.saturating_mul(*size as i64);
+        }
+        dimensions.reverse();
+        Self {
+            storage: Rc::clone(storage),
+            dtype: storage.dtype,
+            offset: 0,
+            dimensions,
+            open_blocks: storage.block_rank,
+            indirect: None,
+            mask: None,
+            limits: None,
+        }
+    }
+
+    pub(crate) fn buffer(&self) -> Buffer {
+        self.storage.buffer
+    }
+
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        self.dimensions.iter().map(|d| d.size).collect()
+    }
+
+    pub(crate) fn elements(&self) -> usize {
+        self.dimensions.iter().map(|d| d.size).product()
+    }
+
+    /// Size of the partition dimension, which is the first.
+    pub(crate) fn partitions(&self) -> usize {
+        self.dimensions.first().map_or(1, |d| d.size)
+    }
+
+    /// Elements in each partition.
+    pub(crate) fn free(&self) -> usize {
+        self.dimensions.iter().skip(1).map(|d| d.size).product()
+    }
+
+    /// A part of the view: `low..high` in every dimension.
+    pub(crate) fn part(&self, bounds: &[(usize, usize)]) -> Self {
+        let mut view = self.clone();
+        for (dimension, (low, high)) in view.dimensions.iter_mut().zip(bounds) {
+            view.offset += dimension.stride * *low as i64;
+            dimension.size = high - low;
+        }
+        view
+    }
+
+    /// The view spread to a larger shape: dimensions of size 1 repeat.
+    pub(crate) fn spread(&self, shape: &[usize]) -> Option<Self> {
+        if shape.len() < self.dimensions.len() {
+            return None;
+        }
+        let skip = shape.len() - self.dimensions.len();
+        let mut dimensions = Vec::with_capacity(shape.len());
+        for (position, size) in shape.iter().enumerate() {
+            dimensions.push(if position < skip {
+                Dimension {
+                    size: *size,
+                    stride: 0,
+                }
+            } else {
+                let own = self.dimensions[position - skip];
+                if own.size == *size {
+                    own
+                } else if own.size == 1 {
+                    Dimension {
+                        size: *size,
+                        stride: 0,
+                    }
+                } else {
+                    return None;
+                }
+            });
+        }
+        Some(Self {
+            dimensions,
+            ..self.clone()
+        })
+    }
+
+    /// The view spread to a larger shape, trailing dimensions of size 1 added as needed.
+    pub(crate) fn spread_to(&self, shape: &[usize]) -> Option<Self> {
+        if self.elements() == shape.iter().product::<usize>() {
+            if self.shape() == shape {
+                return Some(self.clone());
+            }
+            return self.reshape(shape);
+        }
+        let mut view = self.clone();
+        if view.free() == 1 {
+            view.dimensions.truncate(1);
+        }
+        while view.dimensions.len() < shape.len() {
+            view.dimensions.push(Dimension { size: 1, stride: 0 });
+        }
+        view.spread(shape)
+    }
+
+    /// The view with other dimensions, where strides allow that without moving data.
+    pub(crate) fn reshape(&self, shape: &[usize]) -> Option<Self> {
+        if shape.iter().product::<usize>() != self.elements() {
+            return None;
+        }
+        // Merge what is contiguous, then cut it anew.
+        let mut merged: Vec<Dimension> = Vec::new();
+        for dimension in &self.dimensions {
+            if dimension.size == 1 {
+                continue;
+            }
+            if let Some(last) = merged.last_mut()
+                && last.stride == dimension.stride * dimension.size as i64
+            {
+                last.size *= dimension.size;
+                last.stride = dimension.stride;
+                continue;
+            }
+            merged.push(*dimension);
+        }
+        let mut dimensions = vec![Dimension { size: 1, stride: 1 }; shape.len()];
+        let mut position = shape.len();
+        for run in merged.iter().rev() {
+            let mut left = run.size;
+            let mut stride = run.stride;
+            while left > 1 {
+                position = position.checked_sub(1)?;
+                let size = shape[position];
+                dimensions[position] = Dimension { size, stride };
+                if size == 0 || left % size != 0 {
+                    return None;
+                }
+                left /= size;
+                stride *= size as i64;
+            }
+        }
+        while position > 0 {
+            position -= 1;
+            if shape[position] != 1 {
+                return None;
+            }
+        }
+        Some(Self {
+            dimensions,
+            ..self.clone()
+        })
+    }
+
+    /// Whether the elements lie one after the other.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        let mut expected = 1i64;
+        for dimension in self.dimensions.iter().rev() {
+            if dimension.size != 1 {
+                if dimension.stride != expected {
+                    return false;
+                }
+                expected *= dimension.size as i64;
+            }
+        }
+        true
+    }
+}
+
+/// Calls `f` with the offset and stride of every innermost run of a strided walk.
+pub(crate) fn for_runs(dimensions: &[Dimension], offset: i64, mut f: impl FnMut(i64, usize, i64)) {
+    let Some((last, outer)) = dimensions.split_last() else {
+        f(offset, 1, 1);
+        return;
+    };
+    if dimensions.iter().any(|d| d.size == 0) {
+        return;
+    }
+    let mut position = vec![0usize; outer.len()];
+    let mut at = offset;
+    loop {
+        f(at, last.size, last.stride);
+        let mut d = outer.len();
+        loop {
+            if d == 0 {
+                return;
+            }
+            d -= 1;
+            position[d] += 1;
+            at += outer[d].stride;
+            if position[d] < outer[d].size {
+                break;
+            }
+            at -= outer[d].stride * outer[d].size as i64;
+            position[d] = 0;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! How long an engine is busy with an instruction.
+
+use super::machine::Machine;
+use crate::trace::{Engine, Instruction, Operation};
+
+/// Columns that the matrix engine loads at least.
+const ARRAY: f64 = 64.0;
+
+/// Nanoseconds during which `engine` is busy with an instruction.
+pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine) -> f64 {
+    let n = f64::from(instruction.free.max(1));
+    let features = &instruction.features;
+    let rates = match engine {
+        Engine::Tensor => &machine.tensor,
+        Engine::Vector => &machine.vector,
+        Engine::Scalar => &machine.scalar,
+        Engine::Gpsimd => &machine.gpsimd,
+        Engine::Dma => return 0.0,
+    };
+    let sixteen = machine.rates.fast_sixteen_bit && features.narrow;
+    let cycles = match (instruction.operation, engine) {
+        (Operation::Matmul | Operation::Transpose, _) => {
+            let columns = f64::from(instruction.columns);
+            let stream = if instruction.operation == Operation::Transpose && columns > 0.0 {
+                // Streaming the data against an identity, or the identity against the data.
+                n.max(ARRAY.min(columns))
+            } else {
+                n.max(ARRAY.min(columns))
+            };
+            let factor = match (features.fp32, features.onezero) {
+                (true, true) => rates.fp32_factor / 2.0,
+                (true, false) => rates.fp32_factor,
+                _ if features.double_row => 0.5,
+                _ => 1.0,
+            };
+            return (stream + rates.overhead_cycles) * factor / rates.ghz;
+        }
+        (Operation::TensorTensor, Engine::Vector) => {
+            let single = features.psum_inputs == 1 || features.narrow;
+            match (single, sixteen) {
+                (true, _) | (_, true) => n,
+                _ => 2.0 * n,
+            }
+        }
+        (Operation::ScalarTensorTensor | Operation::CopyPredicated, Engine::Vector) => {
+            if features.psum_inputs > 0 || features.narrow {
+                n
+            } else {
+                2.0 * n
+            }
+        }
+        (Operation::Reduce, Engine::Vector) => {
+            if features.narrow {
+                n / 2.0
+            } else {
+                n
+            }
+        }
+        (Operation::Scan, _) => 2.0 * n,
+        (Operation::Reciprocal, Engine::Vector) => machine.rates.reciprocal * n,
+        (Operation::BatchAggregate, _) => 13.0 * n / 3.0,
+        (Operation::ActivationReduce | Operation::TensorScalarReduce, _) => n.max(64.0) + 64.0,
+        (Operation::Copy | Operation::TensorScalar, Engine::Vector) if sixteen => n / 2.0,
+        (Operation::Memset, _) if features.narrow => n / 2.0,
+        (Operation::MaxEight, _) => n,
+        (Operation::TensorTensor, Engine::Gpsimd) => 2.0 * n,
+        _ => n,
+    };
+    let cycles = if features.unit_stride || engine == Engine::Tensor {
+        cycles
+    } else {
+        1.5 * cycles
+    };
+    // Streams out of the accumulators start sooner.
+    let overhead = if features.psum_inputs > 0 {
+        rates.psum_overhead_cycles.min(rates.overhead_cycles)
+    } else {
+        rates.overhead_cycles
+    };
+    (cycles * rates.slowdown + overhead).max(rates.floor_cycles) / rates.ghz
+}

@@ -1,0 +1,22 @@
+//! From a trace to a time: what the compiler does to it, and when each engine runs what.
+//!
+//! Facts: clocks, widths and cost formulas as the vendor documents them; overheads and the habits
+//! of the compiler inferred from published latencies.
+
+mod cost;
+mod machine;
+mod memory;
+mod schedule;
+mod vectorise;
+
+pub use machine::{EngineRates, Machine, Passes, TransferRates};
+pub use schedule::{Slot, Timeline};
+
+use crate::trace::Trace;
+
+/// Times a trace.
+#[must_use]
+pub fn time(trace: &Trace, machine: &Machine, passes: Passes) -> Timeline {
+    let plan = memory::plan(trace, machine, passes);
+    schedule::run(plan, machine)
+}

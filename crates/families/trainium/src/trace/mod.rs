@@ -1,0 +1,283 @@
+//! The instruction and DMA trace of a run.
+
+use crate::python::value::LoopKind;
+use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::Buffer;
+
+/// Engines of a core, and the DMA queues as one.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The matrix engine.
+    Tensor,
+    /// The vector engine.
+    Vector,
+    /// The scalar (activation) engine.
+    Scalar,
+    /// The general-purpose engine.
+    Gpsimd,
+    /// The DMA queues.
+    Dma,
+}
+
+impl Engine {
+    /// Every engine, in the order of reports.
+    pub const ALL: [Self; 5] = [
+        Self::Tensor,
+        Self::Vector,
+        Self::Scalar,
+        Self::Gpsimd,
+        Self::Dma,
+    ];
+
+    /// Name in reports, as the profiler spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tensor => "tensor",
+            Self::Vector => "vector",
+            Self::Scalar => "scalar",
+            Self::Gpsimd => "gpsimd",
+            Self::Dma => "dma",
+        }
+    }
+}
+
+/// Which engines can run an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// This one.
+    Fixed(Engine),
+    /// Vector or scalar engine, as the compiler sees fit.
+    VectorOrScalar,
+    /// Vector or general-purpose engine.
+    VectorOrGpsimd,
+}
+
+/// What an instruction does, as far as its cost depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Operation {
+    Matmul,
+    Transpose,
+    TensorTensor,
+    TensorScalar,
+    ScalarTensorTensor,
+    Reduce,
+    Scan,
+    Activation,
+    /// With the accumulator read out.
+    ActivationReduce,
+    TensorScalarReduce,
+    Reciprocal,
+    Copy,
+    CopyPredicated,
+    Memset,
+    BatchStatistics,
+    BatchAggregate,
+    Select,
+    Iota,
+    Gather,
+    VectorTranspose,
+    Shuffle,
+    PartitionReduce,
+    MaxEight,
+    Load,
+    Store,
+    Move,
+}
+
+impl Operation {
+    /// Name in reports.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Matmul => "nc_matmul",
+            Self::Transpose => "nc_transpose",
+            Self::TensorTensor => "tensor_tensor",
+            Self::TensorScalar => "tensor_scalar",
+            Self::ScalarTensorTensor => "scalar_tensor_tensor",
+            Self::Reduce => "tensor_reduce",
+            Self::Scan => "tensor_tensor_scan",
+            Self::Activation => "activation",
+            Self::ActivationReduce => "activation_reduce",
+            Self::TensorScalarReduce => "tensor_scalar_reduce",
+            Self::Reciprocal => "reciprocal",
+            Self::Copy => "tensor_copy",
+            Self::CopyPredicated => "tensor_copy_predicated",
+            Self::Memset => "memset",
+            Self::BatchStatistics => "bn_stats",
+            Self::BatchAggregate => "bn_aggr",
+            Self::Select => "affine_select",
+            Self::Iota => "iota",
+            Self::Gather => "gather",
+            Self::VectorTranspose => "transpose",
+            Self::Shuffle => "nc_stream_shuffle",
+            Self::PartitionReduce => "tensor_partition_reduce",
+            Self::MaxEight => "max8",
+            Self::Load => "dma load",
+            Self::Store => "dma store",
+            Self::Move => "dma copy",
+        }
+    }
+}
+
+/// A part of one block of a tensor: partitions and a span of bytes in each (on chip), or a span
+/// of elements (main memory).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) tensor: u32,
+    pub(crate) block: u32,
+    pub(crate) partitions: (u16, u16),
+    pub(crate) span: (u64, u64),
+}
+
+impl Region {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.partitions.0 < other.partitions.1
+            && other.partitions.0 < self.partitions.1
+            && self.span.0 < other.span.1
+            && other.span.0 < self.span.1
+    }
+
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.partitions.0 <= other.partitions.0
+            && self.partitions.1 >= other.partitions.1
+            && self.span.0 <= other.span.0
+            && self.span.1 >= other.span.1
+    }
+}
+
+/// Shape of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Transfer {
+    /// Rows, one for each partition.
+    pub(crate) rows: u32,
+    /// Contiguous bytes of each descriptor.
+    pub(crate) run_bytes: u32,
+    /// Descriptors in each row.
+    pub(crate) runs: u32,
+    /// Bytes read from main memory.
+    pub(crate) hbm_read: u64,
+    /// Bytes written to main memory.
+    pub(crate) hbm_written: u64,
+    /// Elements turned around on the way.
+    pub(crate) transposed: u64,
+    /// What is read from main memory, as a fingerprint; equal loads have equal ones.
+    pub(crate) fingerprint: u64,
+    /// Whether it was added by a pass that imitates the compiler (a spill or its re-load).
+    pub(crate) spill: bool,
+}
+
+/// Properties that costs depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Features {
+    /// Inputs of the matrix engine in single precision.
+    pub(crate) fp32: bool,
+    /// The matrix engine is told that one input holds ones and zeros only.
+    pub(crate) onezero: bool,
+    /// The product is added to what the accumulator holds.
+    pub(crate) accumulate: bool,
+    /// Number of inputs in the accumulators.
+    pub(crate) psum_inputs: u8,
+    /// Whether anything is read from or written to the on-chip memory or the accumulators.
+    pub(crate) touches_sbuf: bool,
+    pub(crate) touches_psum: bool,
+    /// Every operand has two bytes or fewer per element.
+    pub(crate) narrow: bool,
+    /// Innermost strides are one element.
+    pub(crate) unit_stride: bool,
+    /// Added by the lowering, not written in the kernel.
+    pub(crate) inserted: bool,
+    /// Must not be moved by the scheduler.
+    pub(crate) ordered: bool,
+    /// Double-row mode of the matrix engine.
+    pub(crate) double_row: bool,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Instruction {
+    pub(crate) operation: Operation,
+    pub(crate) choice: Choice,
+    pub(crate) line: u32,
+    pub(crate) partitions: u16,
+    /// Elements streamed in each partition.
+    pub(crate) free: u32,
+    /// Columns of the stationary operand of the matrix engine.
+    pub(crate) columns: u32,
+    pub(crate) features: Features,
+    pub(crate) reads: Vec<Region>,
+    pub(crate) writes: Vec<Region>,
+    pub(crate) transfer: Option<Box<Transfer>>,
+    /// Innermost affine loop, its iteration.
+    pub(crate) site: (u32, u32),
+}
+
+impl Instruction {
+    pub(crate) fn new(operation: Operation, choice: Choice, line: u32) -> Self {
+        Self {
+            operation,
+            choice,
+            line,
+            partitions: 1,
+            free: 1,
+            columns: 0,
+            features: Features {
+                unit_stride: true,
+                ..Features::default()
+            },
+            reads: Vec::new(),
+            writes: Vec::new(),
+            transfer: None,
+            site: (0, 0),
+        }
+    }
+}
+
+/// A tensor of the trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Tensor {
+    pub(crate) name: String,
+    pub(crate) buffer: Buffer,
+    pub(crate) dtype: Dtype,
+    pub(crate) line: u32,
+    /// Bytes in one partition of one block (on chip), or in all (main memory).
+    pub(crate) bytes: u64,
+    pub(crate) input: bool,
+    pub(crate) output: bool,
+}
+
+/// A loop of the trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    pub(crate) kind: LoopKind,
+    pub(crate) trips: u64,
+    pub(crate) line: u32,
+}
+
+/// Everything that a run did on the device.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) tensors: Vec<Tensor>,
+    pub(crate) loops: Vec<Loop>,
+    /// Floating-point operations of the matrix engine.
+    pub(crate) matrix_flops: u64,
+    /// Of those, for transposes and broadcasts.
+    pub(crate) moving_flops: u64,
+}
+
+impl Trace {
+    /// Number of instructions and transfers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.instructions.len()
+    }
+
+    /// Whether nothing was done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty()
+    }
+}
