@@ -3,6 +3,7 @@
 //! One trait, [`Proposer`], and one file per kind of proposer. Prompts are
 //! templates plus data; no prompt text stands in Rust code.
 
+mod asking;
 mod code_reply;
 mod edit_reply;
 mod ensemble;

@@ -280,15 +280,9 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
             let numbered = format!("{} | {line}\n", idx + 1);
             assert!(prompt.user.contains(&numbered), "{name}: {numbered}");
         }
-        for constant in [
-            "BANK_ROWS",
-            "MAX_BLOCK_LEN",
-            "MAX_BLOCK_LEN_ACC",
-            "ACC_ROWS",
-            "DIM",
-        ] {
-            let value = format!("\n- `{constant}` = ");
-            assert!(prompt.system.contains(&value), "{name}: {constant}");
+        for constant in &target.constants {
+            let line = format!("\n- `{}` = {}: ", constant.name, constant.value);
+            assert!(prompt.system.contains(&line), "{name}: {}", constant.name);
         }
         assert!(
             ["any order", "another order", "in the order of"]
