@@ -75,7 +75,10 @@ pub fn extract_kernel(
     if text.trim().is_empty() {
         return Err(Complaint::new("the reply is empty"));
     }
-    let blocks = fenced_blocks(&text);
+    let mut blocks = fenced_blocks(&text);
+    for block in &mut blocks {
+        block.text = without_line_numbers(&block.text);
+    }
     let mut elided = false;
     let mut unbalanced = false;
     let mut leaked = None;
@@ -119,6 +122,37 @@ pub fn extract_kernel(
         )));
     }
     bare_code(&text, language, entry)
+}
+
+/// Returns code without the numbers and bars that prompts put before its lines,
+/// if all of its lines have them.
+pub(crate) fn without_line_numbers(code: &str) -> String {
+    let without = |line: &str| -> Option<String> {
+        let rest = line.trim_start_matches(' ');
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = rest
+            .get(digits..)?
+            .strip_prefix(" |")
+            .filter(|_| 0 < digits)?;
+        Some(rest.strip_prefix(' ').unwrap_or(rest).to_owned())
+    };
+    let lines: Option<Vec<String>> = code
+        .lines()
+        .map(|line| {
+            if line.trim().is_empty() {
+                Some(String::new())
+            } else {
+                without(line)
+            }
+        })
+        .collect();
+    match lines {
+        Some(lines) if !code.trim().is_empty() => {
+            let end = if code.ends_with('\n') { "\n" } else { "" };
+            lines.join("\n") + end
+        }
+        _ => code.to_owned(),
+    }
 }
 
 /// One fenced block.

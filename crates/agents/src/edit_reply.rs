@@ -1,6 +1,8 @@
 //! From a model's reply to edits, and from edits to a kernel.
 
-use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
+use crate::code_reply::{
+    Complaint, extract_kernel, fenced_blocks, normalize, tool_call_mark, without_line_numbers,
+};
 use autocomp_core::{Flaw, Language};
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
@@ -66,6 +68,13 @@ pub fn parse_edits(reply: &str) -> Result<Vec<Edit>, Complaint> {
     if edits.is_empty() {
         return Err(Complaint::new("the reply holds no edit"));
     }
+    let edits: Vec<Edit> = edits
+        .into_iter()
+        .map(|edit| Edit {
+            old: without_line_numbers(&edit.old),
+            new: without_line_numbers(&edit.new),
+        })
+        .collect();
     for (idx, edit) in edits.iter().enumerate() {
         if edit.old.trim().is_empty() {
             return Err(Complaint::new(format!(
@@ -164,6 +173,23 @@ fn json_edits(text: &str) -> Result<Vec<Edit>, Complaint> {
     })
 }
 
+/// Returns the kernel that a reply with edits makes of `kernel`. A reply that
+/// holds a whole kernel instead of edits is taken as it is.
+///
+/// # Errors
+/// A [`Complaint`] that names what is wrong with the edits.
+pub fn kernel_from_edits(
+    kernel: &str,
+    reply: &str,
+    language: &dyn Language,
+    entry: &str,
+) -> Result<String, Complaint> {
+    match parse_edits(reply) {
+        Ok(edits) => apply_edits(kernel, &edits, language, entry),
+        Err(complaint) => extract_kernel(reply, language, entry).map_err(|_| complaint),
+    }
+}
+
 /// Applies edits in order to `kernel`.
 ///
 /// Text to replace must occur exactly once. If it does not occur, lines that
@@ -239,15 +265,58 @@ fn locate(text: &str, old: &str, number: usize) -> Result<(usize, usize), Compla
         }
         [_, _, ..] => Err(several()),
         [] => {
-            let first = wanted
-                .iter()
-                .find(|line| !line.trim().is_empty())
-                .copied()
-                .unwrap_or_default();
+            let lines: Vec<&str> = lines.iter().map(|(_, line)| line.trim_end()).collect();
             Err(Complaint::new(format!(
-                "the text that edit {number} replaces does not occur in the kernel (it starts with {:?}); copy the lines exactly",
-                first.trim().chars().take(80).collect::<String>()
+                "the text that edit {number} replaces does not occur in the kernel: {}; copy the lines exactly",
+                difference(&lines, &wanted)
             )))
         }
     }
+}
+
+/// Says where the part of the text that is most like `wanted` differs from it.
+fn difference(lines: &[&str], wanted: &[&str]) -> String {
+    let shown = |line: &str| format!("{:?}", line.chars().take(80).collect::<String>());
+    let n_equal = |start: usize| {
+        let pairs = lines[start..].iter().zip(wanted);
+        pairs
+            .filter(|(line, wanted)| line.trim() == wanted.trim() && !line.trim().is_empty())
+            .count()
+    };
+    // The first of the best.
+    let best = (0..lines.len())
+        .map(|start| (n_equal(start), start))
+        .max_by_key(|(count, start)| (*count, std::cmp::Reverse(*start)));
+    let Some((_, start)) = best.filter(|(count, _)| 0 < *count) else {
+        let first = wanted
+            .iter()
+            .find(|line| !line.trim().is_empty())
+            .copied()
+            .unwrap_or_default();
+        return format!(
+            "no line of it does (it starts with {})",
+            shown(first.trim())
+        );
+    };
+    for (idx, wanted) in wanted.iter().enumerate() {
+        match lines.get(start + idx) {
+            Some(line) if line == wanted => {}
+            Some(line) => {
+                return format!(
+                    "line {} of the kernel is {}, but the edit has {}",
+                    start + idx + 1,
+                    shown(line),
+                    shown(wanted)
+                );
+            }
+            None => {
+                return format!(
+                    "the kernel ends with line {}, but the edit goes on with {}",
+                    lines.len(),
+                    shown(wanted)
+                );
+            }
+        }
+    }
+    "its line ends differ".to_owned()
 }

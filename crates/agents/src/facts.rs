@@ -1,8 +1,10 @@
-//! What prompts say about a target and a problem, as plain data.
+//! What prompts say about a target and a problem, as plain data. The words
+//! stand in templates.
 
-use autocomp_catalog::{Buffer, Problem, Role, Target, Tolerance};
+use autocomp_catalog::{Buffer, Constant, Problem, Role, Target, Tolerance};
 use autocomp_core::{Language, Unit};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A section of the ISA reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,6 +30,54 @@ pub struct ExampleFacts {
     pub after: String,
 }
 
+/// A buffer of the problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BufferFacts {
+    /// Its name.
+    pub name: String,
+    /// Extents, the outermost first.
+    pub shape: Vec<u64>,
+    /// Type of its elements.
+    pub dtype: String,
+    /// Bytes to which it is aligned.
+    pub alignment: u64,
+    /// `input`, `output` or `inout`.
+    pub role: String,
+    /// Whether its elements are floating-point numbers.
+    pub is_float: bool,
+}
+
+/// How far outputs may be off; absent if they must be exact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToleranceFacts {
+    /// Share of the reference's magnitude.
+    pub relative: f64,
+    /// Absolute.
+    pub absolute: f64,
+}
+
+/// What has to be done, and what the machine can do in a unit of cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkFacts {
+    /// Multiply-accumulate steps.
+    pub macs: u64,
+    /// Bytes that must be moved.
+    pub bytes: u64,
+    /// What the machine can do; absent if that is not known.
+    pub peak: Option<PeakFacts>,
+}
+
+/// What the machine can do at most in a unit of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PeakFacts {
+    /// Multiply-accumulate steps.
+    pub macs: f64,
+    /// Bytes, loads and stores together.
+    pub bytes: f64,
+    /// The unit (`cycle`).
+    pub per: &'static str,
+}
+
 /// What prompts say about a target and a problem.
 #[derive(Clone, Debug)]
 pub struct PromptFacts {
@@ -45,10 +95,16 @@ pub struct PromptFacts {
     pub architecture: String,
     /// The ISA reference.
     pub isa: Vec<IsaFacts>,
+    /// Names of numbers, with their values.
+    pub constants: Vec<Constant>,
+    /// What counters mean, by name or by its beginning and `*`; others are not shown.
+    pub counters: BTreeMap<String, String>,
     /// Rules for plans and code.
     pub general_rules: Vec<String>,
     /// Rules for plans.
     pub plan_rules: Vec<String>,
+    /// Rules for plans of a whole schedule.
+    pub schedule_rules: Vec<String>,
     /// Rules for code.
     pub code_rules: Vec<String>,
     /// Worked examples.
@@ -57,8 +113,12 @@ pub struct PromptFacts {
     pub problem: String,
     /// What it computes, in a sentence.
     pub problem_description: String,
-    /// Further facts, one line each (buffers, tolerance).
-    pub problem_facts: Vec<String>,
+    /// Its buffers, in the order of the signature.
+    pub buffers: Vec<BufferFacts>,
+    /// How far outputs may be off; absent if they must be exact.
+    pub tolerance: Option<ToleranceFacts>,
+    /// What has to be done; absent if that is not known.
+    pub work: Option<WorkFacts>,
     /// The function that a kernel defines.
     pub entry: String,
     /// Its signature, without a brace.
@@ -86,25 +146,6 @@ impl PromptFacts {
             before: example.before.clone(),
             after: example.after.clone(),
         });
-        let mut problem_facts: Vec<String> = problem.buffers.iter().map(describe_buffer).collect();
-        problem_facts.push(match problem.tolerance {
-            Tolerance::Exact {} => "Outputs are compared exactly.".to_owned(),
-            Tolerance::Close { relative, absolute } => format!(
-                "Outputs may differ from the reference by {relative} of its magnitude or by {absolute}."
-            ),
-        });
-        let mut work = format!(
-            "Work: {} multiply-accumulate steps and at least {} bytes moved",
-            problem.work.macs, problem.work.bytes,
-        );
-        if let Some(roofline) = target.roofline {
-            let unit = roofline.unit.singular();
-            work += &format!(
-                "; the target does at most {} steps and moves at most {} bytes, loads and stores together, per {unit}",
-                roofline.peak_macs, roofline.bytes,
-            );
-        }
-        problem_facts.push(work + ".");
         Self {
             target: target.name.clone(),
             target_description: target.description.clone(),
@@ -113,16 +154,40 @@ impl PromptFacts {
             unit,
             architecture: target.architecture.clone(),
             isa: isa.collect(),
+            constants: target.constants.clone(),
+            counters: target.counters.clone(),
             general_rules: target.rules.general.clone(),
             plan_rules: target.rules.plan.clone(),
+            schedule_rules: target.rules.schedule.clone(),
             code_rules: target.rules.code.clone(),
             examples: examples.collect(),
             problem: problem.name.clone(),
             problem_description: problem.description.clone(),
-            problem_facts,
+            buffers: problem.buffers.iter().map(buffer_facts).collect(),
+            tolerance: match problem.tolerance {
+                Tolerance::Exact {} => None,
+                Tolerance::Close { relative, absolute } => {
+                    Some(ToleranceFacts { relative, absolute })
+                }
+            },
+            work: Some(WorkFacts {
+                macs: problem.work.macs,
+                bytes: problem.work.bytes,
+                peak: target.roofline.map(|roofline| PeakFacts {
+                    macs: roofline.peak_macs,
+                    bytes: roofline.bytes,
+                    per: roofline.unit.singular(),
+                }),
+            }),
             entry: problem.entry.clone(),
             signature: problem.signature.clone(),
         }
+    }
+
+    /// Returns whether any buffer holds floating-point numbers.
+    #[must_use]
+    pub fn is_float(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.is_float)
     }
 
     /// Returns the sections of the ISA reference that a kernel with this source
@@ -146,22 +211,19 @@ impl PromptFacts {
     }
 }
 
-fn describe_buffer(buffer: &Buffer) -> String {
-    let shape: Vec<String> = buffer
-        .shape
-        .iter()
-        .map(|extent| format!("[{extent}]"))
-        .collect();
+fn buffer_facts(buffer: &Buffer) -> BufferFacts {
+    let dtype = buffer.dtype.name().to_owned();
     let role = match buffer.role {
-        Role::Input => "input, must not be changed",
-        Role::Output => "output, undefined on entry",
-        Role::Inout => "read and written",
+        Role::Input => "input",
+        Role::Output => "output",
+        Role::Inout => "inout",
     };
-    format!(
-        "`{}{}` {}, row-major, aligned to {} bytes: {role}.",
-        buffer.name,
-        shape.concat(),
-        buffer.dtype.name(),
-        buffer.alignment
-    )
+    BufferFacts {
+        name: buffer.name.clone(),
+        shape: buffer.shape.clone(),
+        is_float: dtype.starts_with("float"),
+        dtype,
+        alignment: buffer.alignment,
+        role: role.to_owned(),
+    }
 }

@@ -62,8 +62,12 @@ impl LlmProposer {
                 let parse = |text: &str| parse_sections(text, self.facts.isa.len());
                 let reply = self
                     .ask(
-                        self.planners(),
-                        slot,
+                        &format!(
+                            "{}-{}",
+                            Phase::Isa.name(),
+                            ContentHash::of(kernel.as_bytes()).short()
+                        ),
+                        (self.planners(), slot),
                         |_| self.render(Phase::Isa, &input),
                         Some(&sections_schema()),
                         parse,

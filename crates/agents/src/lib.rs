@@ -5,9 +5,10 @@
 
 mod code_reply;
 mod edit_reply;
+mod ensemble;
 mod estimate;
 mod facts;
-mod feedback_text;
+mod feedback;
 mod isa_choice;
 mod llm_proposer;
 mod llm_settings;
@@ -18,21 +19,24 @@ mod prompt_context;
 mod proposer;
 mod replay;
 mod rewriter;
+mod tried;
 
 pub use autocomp_llm::{ReservationError, ReservationJournal};
 pub use code_reply::{Complaint, extract_kernel};
-pub use edit_reply::{Edit, apply_edits, parse_edits};
+pub use edit_reply::{Edit, apply_edits, kernel_from_edits, parse_edits};
+pub use ensemble::{Ensemble, Seat};
 pub use estimate::{Estimate, ModelEstimate, RunShape};
-pub use facts::{ExampleFacts, IsaFacts, PromptFacts};
-pub use feedback_text::describe_diagnostics;
+pub use facts::{
+    BufferFacts, ExampleFacts, IsaFacts, PeakFacts, PromptFacts, ToleranceFacts, WorkFacts,
+};
 pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
 pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
 pub use llm_tasks::parse_menu;
-pub use plan_reply::{PlanReply, parse_plan};
+pub use plan_reply::{PlanReply, parse_plan, parse_schedule};
 pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
 pub use proposer::{
-    Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
-    RepairRequest, Reply,
+    Ancestor, Exchange, ImplementRequest, Kinship, OtherKernel, PlanRequest, ProposeError,
+    ProposeErrorKind, Proposer, RepairRequest, Reply, Tried,
 };
 pub use replay::{Recording, Replay};
 pub use rewriter::RewriterProposer;

@@ -1,21 +1,21 @@
 //! The proposer that asks language models.
 
 use crate::code_reply::{Complaint, extract_kernel};
-use crate::edit_reply::{apply_edits, edits_schema, parse_edits};
+use crate::edit_reply::{edits_schema, kernel_from_edits};
 use crate::facts::PromptFacts;
 use crate::isa_choice::IsaChoices;
 use crate::llm_settings::{CodeForm, LlmProposerSettings, StructuredOutput};
-use crate::llm_tasks::{decided_later, undecided};
-use crate::plan_reply::{parse_plan, plan_schema};
+use crate::llm_tasks::{combination, decided_later, undecided};
+use crate::plan_reply::{parse_plan, parse_schedule, plan_schema};
 use crate::prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
 use crate::proposer::{
     Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
-    RepairRequest, Reply,
+    RepairRequest, Reply, Tried,
 };
-use autocomp_core::{Draft, Evaluation, Plan, TaskKey, Usage};
+use autocomp_core::{Draft, Evaluation, Plan, Scope, TaskKey, Usage};
 use autocomp_llm::{
-    Attempt, Attempts, Availability, LlmErrorKind, Member, Message, ModelSet, ReplySchema, Request,
-    ReservationJournal, Role, Unclaimed,
+    Attempt, Attempts, Availability, LlmError, LlmErrorKind, Member, Message, ModelSet,
+    ReplySchema, Request, ReservationJournal, Role, Unclaimed,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,16 +96,22 @@ impl LlmProposer {
             iterations: request.iterations,
             most_examples: self.settings.most_examples,
             ancestors: self.shown(&request.ancestors),
+            tried: self.listed(&request.tried),
             isa: form.isa,
             structured: form.structured,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
-        self.templates.render(Phase::Plan, &self.facts, &input)
+        self.render(plan_phase(request), &input)
     }
 
     /// Returns those of the ancestors that prompts show: the last ones.
     pub(crate) fn shown<'request>(&self, ancestors: &'request [Ancestor]) -> &'request [Ancestor] {
         &ancestors[ancestors.len().saturating_sub(self.settings.ancestors)..]
+    }
+
+    /// Returns those of the attempts that prompts list: the first ones.
+    pub(crate) fn listed<'request>(&self, tried: &'request [Tried]) -> &'request [Tried] {
+        &tried[..tried.len().min(self.settings.tried)]
     }
 
     /// Returns the exact prompt for a draft.
@@ -125,11 +131,16 @@ impl LlmProposer {
             most_examples: self.settings.most_examples,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
-        let phase = match self.settings.code_form {
+        self.templates
+            .render(self.code_phase(), &self.facts, &input)
+    }
+
+    /// Returns the phase in which code is asked for.
+    fn code_phase(&self) -> Phase {
+        match self.settings.code_form {
             CodeForm::Whole => Phase::Implement,
             CodeForm::Edits => Phase::ImplementEdits,
-        };
-        self.templates.render(phase, &self.facts, &input)
+        }
     }
 
     /// Returns the exact prompt for a repair.
@@ -164,8 +175,8 @@ impl LlmProposer {
     /// is told whether the model is.
     pub(crate) async fn ask<T>(
         &self,
-        set: &ModelSet,
-        slot: u64,
+        label: &str,
+        (set, slot): (&ModelSet, u64),
         prompt: impl Fn(bool) -> Result<Prompt, TemplateError> + Send + Sync,
         schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
@@ -197,7 +208,7 @@ impl LlmProposer {
                     Err(error) => return exhausted(error.to_string(), attempts),
                 };
                 match self
-                    .ask_member(member, &prompt, schema, &parse, &mut attempts)
+                    .ask_member(member, label, &prompt, schema, &parse, &mut attempts)
                     .await
                 {
                     Ok(value) => {
@@ -235,8 +246,8 @@ impl LlmProposer {
     /// that choice come first among those of the reply or the error.
     async fn ask_about<T>(
         &self,
-        (kernel, evaluation, key): (&str, &Evaluation, &TaskKey),
-        (set, slot): (&ModelSet, u64),
+        (phase, kernel, evaluation, key): (Phase, &str, &Evaluation, &TaskKey),
+        turn: (&ModelSet, u64),
         prompt: impl Fn(PromptForm<'_>) -> Result<Prompt, TemplateError> + Send + Sync,
         schema: Option<&ReplySchema>,
         parse: impl Fn(&str) -> Result<T, Complaint> + Send + Sync,
@@ -248,7 +259,8 @@ impl LlmProposer {
                 structured,
             })
         };
-        let reply = self.ask(set, slot, prompt, schema, parse).await;
+        let label = label(phase, key);
+        let reply = self.ask(&label, turn, prompt, schema, parse).await;
         with_exchanges_before(exchanges, reply)
     }
 
@@ -256,6 +268,7 @@ impl LlmProposer {
     async fn ask_member<T>(
         &self,
         member: &Member,
+        label: &str,
         prompt: &Prompt,
         schema: Option<&ReplySchema>,
         parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
@@ -269,10 +282,18 @@ impl LlmProposer {
         request.temperature = self.settings.temperature;
         request.reasoning = self.settings.reasoning;
         request.schema = schema.cloned();
+        label.clone_into(&mut request.label);
         let mut complaint = String::new();
         for _ in 0..2 {
             let completion = match member.complete(&request).await {
                 Ok(completion) => completion,
+                // Half a reply is no more useful than a malformed one, and no less.
+                Err(error) if complaint.is_empty() && is_half(&error) => {
+                    attempts.extend(error.attempts.iter().cloned());
+                    complaint = error.message;
+                    self.ask_again(&mut request, error.partial, &complaint)?;
+                    continue;
+                }
                 Err(error) => {
                     attempts.extend(error.attempts.iter().cloned());
                     return Err((error.kind, error.to_string()));
@@ -288,24 +309,40 @@ impl LlmProposer {
             }
             attempts.blame_last(&complaint);
             member.count_unusable();
-            let reask = self
-                .templates
-                .reask(&complaint)
-                .map_err(|error| (LlmErrorKind::InvalidRequest, error.to_string()))?;
-            request.messages.push(Message {
-                role: Role::Assistant,
-                text: echo(completion.text),
-            });
-            request.messages.push(Message {
-                role: Role::User,
-                text: reask,
-            });
+            self.ask_again(&mut request, completion.text, &complaint)?;
         }
         member.judge(Err(&complaint));
         Err((
             LlmErrorKind::Malformed,
             format!("{}: {complaint}", member.model()),
         ))
+    }
+}
+
+impl LlmProposer {
+    /// Adds a reply that cannot be used, and the complaint, to a request.
+    fn ask_again(
+        &self,
+        request: &mut Request,
+        reply: String,
+        complaint: &str,
+    ) -> Result<(), (LlmErrorKind, String)> {
+        let reask = self
+            .templates
+            .reask(complaint)
+            .map_err(|error| (LlmErrorKind::InvalidRequest, error.to_string()))?;
+        if !reply.trim().is_empty() {
+            request.messages.push(Message {
+                role: Role::Assistant,
+                text: echo(reply),
+            });
+        }
+        request.messages.push(Message {
+            role: Role::User,
+            text: reask,
+        });
+        request.label.push_str("-again");
+        Ok(())
     }
 }
 
@@ -316,6 +353,12 @@ impl Proposer for LlmProposer {
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
+        if request.other.is_some() {
+            return Ok(Reply {
+                value: combination(request),
+                exchanges: Vec::new(),
+            });
+        }
         if self.settings.direct {
             return Ok(Reply {
                 value: undecided(request),
@@ -325,10 +368,15 @@ impl Proposer for LlmProposer {
         let slot = plan_slot(&request.key);
         let prompt = |form: PromptForm<'_>| self.plan_prompt(request, form);
         let schema = plan_schema(&request.menu);
-        let is_structured = self.settings.structured_output != StructuredOutput::Never;
+        let phase = plan_phase(request);
+        let is_structured =
+            self.settings.structured_output != StructuredOutput::Never && phase == Phase::Plan;
         let schema = is_structured.then_some(&schema);
-        let parse = |text: &str| parse_plan(text, &request.menu);
-        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let parse = |text: &str| match (phase, request.menu.first()) {
+            (Phase::Schedule, Some(item)) => parse_schedule(text, item),
+            _ => parse_plan(text, &request.menu, &request.hidden),
+        };
+        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         let reply = self
             .ask_about(about, (&self.planners, slot), prompt, schema, parse)
             .await?;
@@ -345,6 +393,9 @@ impl Proposer for LlmProposer {
     }
 
     async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError> {
+        if let Some(other) = &request.other {
+            return self.implement_combination(request, other).await;
+        }
         if let Some(task) = decided_later(&request.plan) {
             return self.implement_directly(request, &task).await;
         }
@@ -352,19 +403,15 @@ impl Proposer for LlmProposer {
         let entry = self.facts.entry.as_str();
         let parse = |text: &str| match self.settings.code_form {
             CodeForm::Whole => extract_kernel(text, self.facts.syntax, entry),
-            CodeForm::Edits => apply_edits(
-                &request.kernel,
-                &parse_edits(text)?,
-                self.facts.syntax,
-                entry,
-            ),
+            CodeForm::Edits => kernel_from_edits(&request.kernel, text, self.facts.syntax, entry),
         };
         let schema = edits_schema();
         let is_structured = self.settings.code_form == CodeForm::Edits
             && self.settings.structured_output == StructuredOutput::All;
         let schema = is_structured.then_some(&schema);
         let slot = draft_slot(&request.key, self.coders.members().len());
-        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let phase = self.code_phase();
+        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, schema, parse)
             .await
             .map(draft_of)
@@ -376,7 +423,8 @@ impl Proposer for LlmProposer {
         // Another model than the one that failed gets the first try.
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
-        let about = (&*request.kernel, &request.evaluation, &request.key);
+        let phase = Phase::Repair;
+        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, None, parse)
             .await
             .map(draft_of)
@@ -394,6 +442,25 @@ impl Proposer for LlmProposer {
             attempts.extend(member.take_unclaimed());
         }
         attempts.iter().map(exchange_of).collect()
+    }
+}
+
+/// Returns what a request is called: by its phase and its task.
+pub(crate) fn label(phase: Phase, key: &TaskKey) -> String {
+    format!("{}-{key}", phase.name())
+}
+
+/// Returns whether a reply came, once, and was too short or cut.
+fn is_half(error: &LlmError) -> bool {
+    let is_half = matches!(error.kind, LlmErrorKind::Truncated | LlmErrorKind::Empty);
+    is_half && error.attempts.len() == 1
+}
+
+/// Returns the phase in which a plan is asked for.
+fn plan_phase(request: &PlanRequest) -> Phase {
+    match request.menu.first() {
+        Some(item) if item.scope == Scope::Schedule => Phase::Schedule,
+        _ => Phase::Plan,
     }
 }
 

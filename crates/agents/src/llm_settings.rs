@@ -55,6 +55,8 @@ pub struct LlmProposerSettings {
     pub structured_output: StructuredOutput,
     /// How many of the kernels before the current one prompts for plans show.
     pub ancestors: usize,
+    /// How many attempts on the kernel and its relatives prompts for plans list.
+    pub tried: usize,
     /// Who chooses the sections of the ISA reference.
     pub isa: IsaChoice,
     /// Whether code is asked for directly, without a plan.
@@ -76,6 +78,7 @@ impl LlmProposerSettings {
             most_examples: 2,
             structured_output: StructuredOutput::Plans,
             ancestors: 0,
+            tried: 8,
             isa: IsaChoice::Symbols,
             direct: false,
             patience: Duration::from_secs(1800),

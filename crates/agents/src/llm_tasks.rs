@@ -1,11 +1,11 @@
 //! What language models do beside plans, code and repairs.
 
 use crate::code_reply::{Complaint, extract_kernel, fenced_blocks, normalize};
-use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, plan_slot};
+use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot};
 use crate::plan_reply::{choice_in, resolve};
 use crate::prompt::{Phase, PromptInput};
-use crate::proposer::{ImplementRequest, PlanRequest, ProposeError, Reply};
-use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey};
+use crate::proposer::{ImplementRequest, OtherKernel, PlanRequest, ProposeError, Reply};
+use autocomp_core::{Draft, Evaluation, MenuItem, Plan, PlanKind, Seed, TaskKey};
 use autocomp_llm::ReplySchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,6 +16,9 @@ const SHORTEST_ITEM: usize = 15;
 const LONGEST_ITEM: usize = 1000;
 /// Who wrote a plan that leaves the choice to whoever writes the code.
 const DIRECT: &str = "direct";
+
+/// Who wrote a plan that says no more than that two kernels are combined.
+const COMBINATION: &str = "combination";
 
 /// The longest analysis that is passed on, in bytes.
 const LONGEST_ANALYSIS: usize = 16 << 10;
@@ -46,6 +49,18 @@ pub(crate) fn undecided(request: &PlanRequest) -> Plan {
     }
 }
 
+/// Returns the plan that two kernels are combined: what that means is the menu
+/// item's to say.
+pub(crate) fn combination(request: &PlanRequest) -> Plan {
+    let item = request.menu.first();
+    Plan {
+        menu_item: item.map_or_else(String::new, |item| item.id.clone()),
+        text: item.map_or_else(String::new, |item| item.text.clone()),
+        payload: String::new(),
+        proposer: COMBINATION.to_owned(),
+    }
+}
+
 /// Returns what such a plan carries.
 pub(crate) fn decided_later(plan: &Plan) -> Option<DirectTask> {
     if plan.proposer != DIRECT {
@@ -70,6 +85,7 @@ impl LlmProposer {
             iterations: request.iterations,
             most_examples: self.settings().most_examples,
             ancestors: self.shown(&request.ancestors),
+            tried: self.listed(&request.tried),
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
         let prompt = |_| self.render(Phase::Direct, &input);
@@ -84,7 +100,15 @@ impl LlmProposer {
             Ok((item.id.clone(), source))
         };
         let slot = draft_slot(&request.key, self.coders().members().len());
-        let reply = self.ask(self.coders(), slot, prompt, None, parse).await?;
+        let reply = self
+            .ask(
+                &label(Phase::Direct, &request.key),
+                (self.coders(), slot),
+                prompt,
+                None,
+                parse,
+            )
+            .await?;
         let ((menu_item, source), proposer) = reply.value;
         let plan = Plan {
             menu_item,
@@ -111,13 +135,29 @@ impl LlmProposer {
             kernel: request.kernel.clone(),
             evaluation: request.evaluation.clone(),
             ancestors: Vec::new(),
+            tried: Vec::new(),
+            kind: PlanKind::Step,
             menu: task.menu.clone(),
+            hidden: Vec::new(),
+            other: None,
         };
         let reply = self.direct(&request).await?;
         Ok(Reply {
             value: reply.value.1,
             exchanges: reply.exchanges,
         })
+    }
+
+    /// Carries out a plan that two kernels are combined.
+    pub(crate) async fn implement_combination(
+        &self,
+        request: &ImplementRequest,
+        other: &OtherKernel,
+    ) -> Result<Reply<Draft>, ProposeError> {
+        let first = (&*request.kernel, &request.evaluation);
+        let second = (&*other.kernel, &other.evaluation);
+        self.combine(&request.key, request.seed, first, second)
+            .await
     }
 
     /// Writes one kernel from two correct ones.
@@ -138,9 +178,15 @@ impl LlmProposer {
         let prompt = |_| self.render(Phase::Combine, &input);
         let parse = |text: &str| extract_kernel(text, self.facts.syntax, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
-        self.ask(self.coders(), slot, prompt, None, parse)
-            .await
-            .map(draft_of)
+        self.ask(
+            &label(Phase::Combine, key),
+            (self.coders(), slot),
+            prompt,
+            None,
+            parse,
+        )
+        .await
+        .map(draft_of)
     }
 
     /// Writes a first kernel from the problem's reference.
@@ -157,9 +203,15 @@ impl LlmProposer {
         let prompt = |_| self.render(Phase::Translate, &input);
         let parse = |text: &str| extract_kernel(text, self.facts.syntax, &self.facts.entry);
         let slot = draft_slot(key, self.coders().members().len());
-        self.ask(self.coders(), slot, prompt, None, parse)
-            .await
-            .map(draft_of)
+        self.ask(
+            &label(Phase::Translate, key),
+            (self.coders(), slot),
+            prompt,
+            None,
+            parse,
+        )
+        .await
+        .map(draft_of)
     }
 
     /// Says in words what limits a kernel.
@@ -186,7 +238,13 @@ impl LlmProposer {
             }
         };
         let reply = self
-            .ask(self.planners(), plan_slot(key), prompt, None, parse)
+            .ask(
+                &label(Phase::Analyze, key),
+                (self.planners(), plan_slot(key)),
+                prompt,
+                None,
+                parse,
+            )
             .await?;
         Ok(Reply {
             value: reply.value.0,
@@ -210,8 +268,8 @@ impl LlmProposer {
         let parse = |text: &str| parse_menu(text, &request.menu);
         let reply = self
             .ask(
-                self.planners(),
-                plan_slot(&request.key),
+                &label(Phase::Menu, &request.key),
+                (self.planners(), plan_slot(&request.key)),
                 prompt,
                 Some(&menu_schema()),
                 parse,

@@ -24,11 +24,21 @@ pub struct PlanReply {
 ///
 /// The choice is the line `CHOICE: id`; its number in the menu, its identifier
 /// in another case and decorations of Markdown are understood, too, and so is
-/// JSON with `choice` and `plan`.
+/// JSON with `choice` and `plan`. An item of `hidden`, the part of the menu that
+/// was not shown, is accepted by its identifier: whoever thought of it by itself
+/// may have had a good reason.
 ///
 /// # Errors
 /// A [`Complaint`] that says precisely what is missing.
-pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint> {
+pub fn parse_plan(
+    reply: &str,
+    menu: &[MenuItem],
+    hidden: &[MenuItem],
+) -> Result<PlanReply, Complaint> {
+    let resolve = |value: &str| {
+        let by_name = !value.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        resolve(value, menu).or_else(|| resolve(value, hidden).filter(|_| by_name))
+    };
     let text = normalize(reply)?;
     if text.trim().is_empty() {
         return Err(Complaint::new("the reply is empty"));
@@ -39,7 +49,7 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
         )));
     }
     if let Some(reply) = structured(&text) {
-        let item = resolve(&reply.choice, menu).ok_or_else(|| not_in_menu(&reply.choice, menu))?;
+        let item = resolve(&reply.choice).ok_or_else(|| not_in_menu(&reply.choice, menu))?;
         return checked(item, &reply.plan);
     }
     let mut choice: Option<&MenuItem> = None;
@@ -49,7 +59,7 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
             rest.push(line);
             continue;
         };
-        let item = resolve(value, menu).ok_or_else(|| not_in_menu(value, menu))?;
+        let item = resolve(value).ok_or_else(|| not_in_menu(value, menu))?;
         if choice.is_some_and(|choice| choice.id != item.id) {
             return Err(Complaint::new(
                 "the reply chooses more than one optimization; choose exactly one",
@@ -63,6 +73,25 @@ pub fn parse_plan(reply: &str, menu: &[MenuItem]) -> Result<PlanReply, Complaint
         )
     })?;
     checked(item, &rest.join("\n"))
+}
+
+/// Takes the description of a whole schedule from a reply: all of it. `item` is
+/// the menu item that was asked for.
+///
+/// # Errors
+/// A [`Complaint`] that says precisely what is wrong.
+pub fn parse_schedule(reply: &str, item: &MenuItem) -> Result<PlanReply, Complaint> {
+    let text = normalize(reply)?;
+    if let Some(mark) = tool_call_mark(&text) {
+        return Err(Complaint::new(format!(
+            "the reply holds a tool call ({mark}); there are no tools"
+        )));
+    }
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| choice_in(line).is_none())
+        .collect();
+    checked(item, &lines.join("\n"))
 }
 
 /// A plan as models give it that are held to a schema.

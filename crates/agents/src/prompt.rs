@@ -6,7 +6,7 @@
 
 use crate::facts::PromptFacts;
 use crate::prompt_context::Context;
-use crate::proposer::Ancestor;
+use crate::proposer::{Ancestor, Tried};
 use autocomp_core::{ContentHash, Evaluation, MenuItem, Seed};
 use autocomp_llm::estimate_tokens;
 use minijinja::value::Serde;
@@ -27,7 +27,21 @@ const BUILT_IN: &[(&str, &str)] = &[
         "ancestors.jinja",
         include_str!("../templates/ancestors.jinja"),
     ),
+    ("facts.jinja", include_str!("../templates/facts.jinja")),
+    (
+        "feedback.jinja",
+        include_str!("../templates/feedback.jinja"),
+    ),
+    (
+        "diagnostics.jinja",
+        include_str!("../templates/diagnostics.jinja"),
+    ),
+    ("tried.jinja", include_str!("../templates/tried.jinja")),
     ("isa.jinja", include_str!("../templates/isa.jinja")),
+    (
+        "schedule.jinja",
+        include_str!("../templates/schedule.jinja"),
+    ),
     ("plan.jinja", include_str!("../templates/plan.jinja")),
     (
         "implement.jinja",
@@ -54,6 +68,8 @@ const BUILT_IN: &[(&str, &str)] = &[
 pub enum Phase {
     /// Write a plan.
     Plan,
+    /// Write a plan of a whole schedule.
+    Schedule,
     /// Write the whole kernel after a plan.
     Implement,
     /// Write edits after a plan.
@@ -76,8 +92,9 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Plan,
+        Self::Schedule,
         Self::Implement,
         Self::ImplementEdits,
         Self::Repair,
@@ -94,6 +111,7 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
+            Self::Schedule => "schedule",
             Self::Implement => "implement",
             Self::ImplementEdits => "implement_edits",
             Self::Repair => "repair",
@@ -137,6 +155,8 @@ pub struct PromptInput<'input> {
     pub other: Option<(&'input str, Option<u64>)>,
     /// Kernels on the way to this one, the oldest first; all of them are shown.
     pub ancestors: &'input [Ancestor],
+    /// What was tried on the kernel and its relatives; all of it is shown.
+    pub tried: &'input [Tried],
     /// Titles of the ISA sections to show; absent for those that the kernel's
     /// names ask for.
     pub isa: Option<&'input [String]>,
@@ -162,6 +182,7 @@ impl<'input> PromptInput<'input> {
             failed: None,
             other: None,
             ancestors: &[],
+            tried: &[],
             isa: None,
             structured: false,
             most_examples: 2,
@@ -245,6 +266,8 @@ impl Templates {
             .map_err(|error| invalid("syntax", &error))?;
         environment.set_syntax(syntax);
         environment.add_filter("data", delimit);
+        environment.add_filter("numbered", numbered);
+        environment.add_filter("number", |value: f64| value.to_string());
         for (name, source) in BUILT_IN {
             environment
                 .add_template(name, source)
@@ -363,6 +386,17 @@ fn tidy(text: &str) -> String {
         tidied.push('\n');
     }
     tidied.trim().to_owned()
+}
+
+/// Puts the number of each line and a bar before it.
+fn numbered(code: &str) -> String {
+    let code = code.trim_end_matches('\n');
+    let width = code.lines().count().to_string().len();
+    let mut text = String::with_capacity(code.len() * 5 / 4);
+    for (idx, line) in code.lines().enumerate() {
+        let _ = writeln!(text, "{:>width$} | {line}", idx + 1);
+    }
+    text
 }
 
 /// Encloses material in lines that name its kind and carry an identifier

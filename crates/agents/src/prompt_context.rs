@@ -1,10 +1,12 @@
 //! What templates of prompts can show.
 
-use crate::facts::{ExampleFacts, IsaFacts, PromptFacts};
-use crate::feedback_text::{describe_diagnostics, describe_feedback};
+use crate::facts::{BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts};
+use crate::feedback::{DiagnosticFacts, FeedbackFacts};
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::Ancestor;
-use autocomp_core::{Feedback, MenuItem, Outcome, Unit};
+use crate::tried::TriedFacts;
+use autocomp_catalog::Constant;
+use autocomp_core::{MenuItem, Outcome, Unit};
 use serde::Serialize;
 
 /// The variables of the templates.
@@ -15,30 +17,35 @@ pub(crate) struct Context<'input> {
     language: &'input str,
     architecture: &'input str,
     isa: Vec<&'input IsaFacts>,
+    constants: &'input [Constant],
     sections: &'input [IsaFacts],
     ancestors: &'input [Ancestor],
+    tried: Vec<TriedFacts<'input>>,
     structured: bool,
     general_rules: &'input [String],
     plan_rules: &'input [String],
+    schedule_rules: &'input [String],
     code_rules: &'input [String],
     examples: Vec<&'input ExampleFacts>,
     problem: &'input str,
     problem_description: &'input str,
-    problem_facts: &'input [String],
+    buffers: &'input [BufferFacts],
+    is_float: bool,
+    tolerance: Option<&'input ToleranceFacts>,
+    work: Option<&'input WorkFacts>,
     entry: &'input str,
     signature: &'input str,
     kernel: &'input str,
     unit: Unit,
     measurement: Option<Measured>,
-    feedback: Option<&'input Feedback>,
-    feedback_text: String,
+    feedback: Option<FeedbackFacts>,
     menu: &'input [MenuItem],
     iteration: u32,
     iterations: u32,
     plan: &'input str,
     failed_kernel: &'input str,
     outcome: &'input str,
-    diagnostics: String,
+    diagnostics: DiagnosticFacts,
     other_kernel: &'input str,
     other_cost: Option<u64>,
     count: usize,
@@ -68,16 +75,22 @@ impl<'input> Context<'input> {
             language: &facts.language,
             architecture: facts.architecture.trim(),
             isa: isa_sections(phase, facts, input),
+            constants: &facts.constants,
             sections: &facts.isa,
             ancestors: input.ancestors,
+            tried: input.tried.iter().map(TriedFacts::of).collect(),
             structured: input.structured,
             general_rules: &facts.general_rules,
             plan_rules: &facts.plan_rules,
+            schedule_rules: &facts.schedule_rules,
             code_rules: &facts.code_rules,
             examples: examples(facts, input),
             problem: &facts.problem,
             problem_description: &facts.problem_description,
-            problem_facts: &facts.problem_facts,
+            buffers: &facts.buffers,
+            is_float: facts.is_float(),
+            tolerance: facts.tolerance.as_ref(),
+            work: facts.work.as_ref(),
             entry: &facts.entry,
             signature: &facts.signature,
             kernel: input.kernel,
@@ -90,10 +103,7 @@ impl<'input> Context<'input> {
                     floor: measurement.floor.value,
                     percent_of_peak: measurement.percent_of_peak,
                 }),
-            feedback,
-            feedback_text: feedback
-                .map(|feedback| describe_feedback(feedback, input))
-                .unwrap_or_default(),
+            feedback: feedback.and_then(|feedback| FeedbackFacts::of(feedback, facts, input)),
             menu: input.menu,
             iteration: input.iteration,
             iterations: input.iterations,
@@ -103,7 +113,7 @@ impl<'input> Context<'input> {
                 .map_or(Outcome::Wrong, |(_, evaluation)| evaluation.outcome)
                 .name(),
             diagnostics: failed
-                .map(|(_, evaluation)| describe_diagnostics(&evaluation.diagnostics))
+                .map(|(_, evaluation)| DiagnosticFacts::of(&evaluation.diagnostics))
                 .unwrap_or_default(),
             other_kernel: input.other.map_or("", |(kernel, _)| kernel),
             other_cost: input.other.and_then(|(_, cost)| cost),

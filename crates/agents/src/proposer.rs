@@ -1,6 +1,6 @@
 //! The trait that the rewriter, language models and replay share.
 
-use autocomp_core::{Draft, Evaluation, MenuItem, Plan, Seed, TaskKey, Usage};
+use autocomp_core::{Draft, Evaluation, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey, Usage};
 use autocomp_llm::ReservationJournal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,6 +19,48 @@ pub struct Ancestor {
     pub plan: String,
 }
 
+/// How the kernel that something was tried on relates to the one asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kinship {
+    /// It is the same.
+    Itself,
+    /// The one asked about was made from it.
+    Parent,
+    /// Both were made from the same kernel.
+    Sibling,
+}
+
+/// Something that was tried before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// On which kernel.
+    pub on: Kinship,
+    /// The menu item chosen.
+    pub menu_item: String,
+    /// The plan in words.
+    pub plan: String,
+    /// How the code ended; absent if none came of it.
+    pub outcome: Option<Outcome>,
+    /// Cost of the result, if it was right.
+    pub cost: Option<u64>,
+    /// Cost of the kernel that it was tried on.
+    pub cost_before: u64,
+    /// Whether the result is the kernel that it was tried on.
+    pub is_same: bool,
+    /// Why it failed, or what limits the result; empty if that is not known.
+    pub finding: String,
+}
+
+/// A second kernel that a plan is about.
+#[derive(Clone, Debug)]
+pub struct OtherKernel {
+    /// Its source.
+    pub kernel: String,
+    /// Its evaluation.
+    pub evaluation: Evaluation,
+}
+
 /// What a proposer needs to write one plan.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
@@ -35,8 +77,17 @@ pub struct PlanRequest {
     /// The kernels that the parent came from, the baseline first; the parent
     /// itself is not among them.
     pub ancestors: Vec<Ancestor>,
-    /// The menu after dropout; never empty, always with the `other` item.
+    /// What was tried on the parent and its relatives, the most instructive first.
+    pub tried: Vec<Tried>,
+    /// What the plan is for.
+    pub kind: PlanKind,
+    /// The menu after dropout; never empty, and with the `other` item unless
+    /// the plan is set aside for an item, which then stands alone.
     pub menu: Vec<MenuItem>,
+    /// Items of the menu that the plan does not see.
+    pub hidden: Vec<MenuItem>,
+    /// The second kernel, if the plan is about two.
+    pub other: Option<OtherKernel>,
 }
 
 /// What a proposer needs to turn a plan into code.
@@ -52,6 +103,8 @@ pub struct ImplementRequest {
     pub evaluation: Evaluation,
     /// The plan to carry out.
     pub plan: Plan,
+    /// The second kernel, if the plan is about two.
+    pub other: Option<OtherKernel>,
 }
 
 /// What a proposer needs to correct a draft that failed.

@@ -3,7 +3,7 @@
 use crate::proposer::{
     ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };
-use autocomp_core::{Draft, Plan, PlanChoice, RewriteError, Rewriter};
+use autocomp_core::{Draft, Plan, PlanChoice, PlanKind, RewriteError, Rewriter};
 use std::sync::Arc;
 
 /// Proposes source transformations found by analysis of the kernel.
@@ -36,7 +36,11 @@ impl Proposer for RewriterProposer {
             menu: &request.menu,
             iteration: request.key.iteration,
             place: request.key.parent,
-            plan: request.key.plan,
+            plan: match request.kind {
+                // These come behind the plans of the others, but count from 0.
+                PlanKind::Polish { number } => number,
+                PlanKind::Step | PlanKind::Reserved { .. } => request.key.plan,
+            },
         };
         let plan = self
             .rewriter

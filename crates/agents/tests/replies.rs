@@ -4,7 +4,7 @@
 //! rewrites the section `expect`. The header says the function name and, for
 //! replies that need it, `line-ends: crlf`.
 
-use autocomp_agents::{apply_edits, extract_kernel, parse_edits, parse_plan};
+use autocomp_agents::{apply_edits, extract_kernel, kernel_from_edits, parse_edits, parse_plan};
 use autocomp_c::C;
 use autocomp_core::MenuItem;
 use proptest::prelude::*;
@@ -18,9 +18,17 @@ fn menu() -> Vec<MenuItem> {
         .map(|id| MenuItem {
             id: id.to_owned(),
             text: String::new(),
-            applies_when: String::new(),
+            ..MenuItem::default()
         })
         .to_vec()
+}
+
+/// Items that the prompt did not show.
+fn hidden() -> Vec<MenuItem> {
+    vec![MenuItem {
+        id: "split-loop".to_owned(),
+        ..MenuItem::default()
+    }]
 }
 
 fn sections(text: &str) -> BTreeMap<String, String> {
@@ -87,7 +95,7 @@ fn code_replies() {
 #[test]
 fn plan_replies() {
     check("plan_reply", |reply| {
-        let plan = parse_plan(reply, &menu()).map_err(|complaint| complaint.0)?;
+        let plan = parse_plan(reply, &menu(), &hidden()).map_err(|complaint| complaint.0)?;
         Ok(format!("[{}]\n{}\n", plan.menu_item, plan.text))
     });
 }
@@ -95,8 +103,7 @@ fn plan_replies() {
 #[test]
 fn edit_replies() {
     check("edit_reply", |reply| {
-        let edits = parse_edits(reply).map_err(|complaint| complaint.0)?;
-        apply_edits(KERNEL, &edits, &C, "solution").map_err(|complaint| complaint.0)
+        kernel_from_edits(KERNEL, reply, &C, "solution").map_err(|complaint| complaint.0)
     });
 }
 
@@ -135,8 +142,8 @@ proptest! {
             }
             prop_assert_eq!(extract_kernel(&format!("```c\n{code}```\n"), &C, "solution"), Ok(code));
         }
-        if let Ok(plan) = parse_plan(&reply, &menu()) {
-            prop_assert!(menu().iter().any(|item| item.id == plan.menu_item));
+        if let Ok(plan) = parse_plan(&reply, &menu(), &hidden()) {
+            prop_assert!(menu().iter().chain(&hidden()).any(|item| item.id == plan.menu_item));
         }
         if let Ok(edits) = parse_edits(&reply) {
             let _ = apply_edits(KERNEL, &edits, &C, "solution");

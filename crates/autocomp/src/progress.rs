@@ -84,6 +84,15 @@ impl Observer for ProgressLines {
         for text in notices.unwrap_or_default() {
             self.line(&format!("[{}] {text}", clock(notice.elapsed)));
         }
+        if let Some(Event::Reserved(call)) = notice.event.map(|stored| &stored.event)
+            && let Some(folder) = call.model.strip_prefix("mailbox::")
+        {
+            self.line(&format!(
+                "[{}] waits for an answer in {folder} to {}-….request.md",
+                clock(notice.elapsed),
+                call.label,
+            ));
+        }
         if let Some(Event::Evaluated(it)) = notice.event.map(|stored| &stored.event)
             && it.evaluation.outcome == Outcome::Fault
             && let Some(found) = it.evaluation.diagnostics.first()

@@ -6,11 +6,12 @@ use crate::measuring::Bench;
 use crate::output::guard;
 use crate::registry;
 use crate::run_errors::eval_error;
-use crate::settings::{AskingSettings, BudgetSettings, Settings};
+use crate::settings::{AskingSettings, BudgetSettings, REWRITER, Settings};
 use autocomp_agents::{
-    LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Templates,
+    Ensemble, LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Seat,
+    Templates,
 };
-use autocomp_core::{Usage, UsdMicros};
+use autocomp_core::{Rewriter, Usage, UsdMicros};
 use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
     RetryPolicy, Secrets,
@@ -40,23 +41,15 @@ pub struct Models {
 
 /// Makes the proposer; `spent` is what earlier sessions of the run have used.
 pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Proposing, CliError> {
-    if settings.models.is_empty() {
+    let models = settings.language_models();
+    if models.is_empty() {
         if !settings.coding_models.is_empty() {
             return Err(
                 CliError::usage("models for code are given, but none for plans")
                     .hint("name the planning models with `--model`"),
             );
         }
-        let rewriter = registry::family(&bench.target)?
-            .rewriter(&bench.target, &bench.machine)
-            .map_err(|error| eval_error(&error))?;
-        let rewriter = rewriter.ok_or_else(|| {
-            CliError::usage(format!(
-                "for target {} there is no rewriter, so a model is needed",
-                bench.target.name
-            ))
-            .hint("name one with `--model`; `autocomp models list` names the providers")
-        })?;
+        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(bench))?;
         let proposer = RewriterProposer::new(rewriter);
         let names = vec![proposer.name().to_owned()];
         return Ok(Proposing {
@@ -65,12 +58,18 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             models: None,
         });
     }
+    if settings.coding_models.iter().any(|model| model == REWRITER) {
+        return Err(
+            CliError::usage("the rewriter carries out its own plans and no others")
+                .hint("name it with `--model rewriter`"),
+        );
+    }
     let connector = Arc::new(connector(&settings.asking, &settings.budget, spent)?);
     let planners = connector
-        .connect(&settings.models)
+        .connect(&models)
         .map_err(|error| connect_error(&error))?;
     let coding = if settings.coding_models.is_empty() {
-        &settings.models
+        &models
     } else {
         &settings.coding_models
     };
@@ -84,25 +83,8 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         registry::language(&bench.target)?,
         registry::family(&bench.target)?.unit(),
     ));
-    let asking = &settings.asking;
-    let proposer = Arc::new(LlmProposer::new(
-        facts,
-        templates,
-        planners,
-        coders,
-        LlmProposerSettings {
-            max_output_tokens: asking.max_output_tokens,
-            temperature: asking.temperature,
-            reasoning: asking.reasoning,
-            code_form: asking.code_form,
-            most_examples: asking.most_examples,
-            structured_output: asking.structured_output,
-            ancestors: asking.ancestors,
-            isa: asking.isa,
-            direct: asking.direct,
-            patience: seconds(asking.patience_s),
-        },
-    ));
+    let asking = proposer_settings(&settings.asking);
+    let llm = Arc::new(LlmProposer::new(facts, templates, planners, coders, asking));
     let mut names = settings.models.clone();
     names.extend(
         settings
@@ -110,14 +92,59 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             .iter()
             .map(|model| format!("{model} (code)")),
     );
+    let has_turns = settings.models.iter().any(|model| model == REWRITER);
+    let proposer: Arc<dyn Proposer> = if has_turns || 0 < settings.search.polish {
+        let seat = |model: &String| match model.as_str() {
+            REWRITER => Seat::Local,
+            _ => Seat::Models,
+        };
+        let seats = settings.models.iter().map(seat).collect();
+        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(bench))?;
+        let rewriter = Arc::new(RewriterProposer::new(rewriter));
+        Arc::new(Ensemble::new(llm.clone(), rewriter, seats))
+    } else {
+        llm.clone()
+    };
     Ok(Proposing {
-        proposer: proposer.clone(),
+        proposer,
         names,
         models: Some(Models {
             connector,
-            proposer,
+            proposer: llm,
         }),
     })
+}
+
+/// Returns the rewriter for the target, if there is one.
+pub fn rewriter(bench: &Bench) -> Result<Option<Arc<dyn Rewriter>>, CliError> {
+    registry::family(&bench.target)?
+        .rewriter(&bench.target, &bench.machine)
+        .map_err(|error| eval_error(&error))
+}
+
+fn no_rewriter(bench: &Bench) -> CliError {
+    CliError::usage(format!(
+        "for target {} there is no rewriter, so a model is needed",
+        bench.target.name
+    ))
+    .hint("name one with `--model`, without `rewriter` and `--polish`; `autocomp models list` names the providers")
+}
+
+/// Returns how models are asked, in the form of the proposer.
+pub fn proposer_settings(asking: &AskingSettings) -> LlmProposerSettings {
+    LlmProposerSettings {
+        max_output_tokens: asking.max_output_tokens,
+        temperature: asking.temperature,
+        reasoning: asking.reasoning,
+        code_form: asking.code_form,
+        most_examples: asking.most_examples,
+        structured_output: asking.structured_output,
+        ancestors: asking.ancestors,
+        tried: asking.tried,
+        isa: asking.isa,
+        direct: asking.direct,
+        patience: seconds(asking.patience_s),
+    }
 }
 
 /// Sets up keys, prices and the budget.

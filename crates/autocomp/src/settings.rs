@@ -2,11 +2,17 @@
 
 use crate::error::CliError;
 use crate::given_file::{LONGEST_TEXT, read_file, read_text};
-use autocomp_agents::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
-use autocomp_core::SearchSettings;
+use autocomp_agents::{
+    CodeForm, IsaChoice, LlmProposerSettings, RewriterProposer, StructuredOutput,
+};
+use autocomp_core::{MenuItem, Scope, SearchSettings};
 use autocomp_llm::{ConnectSettings, ReasoningEffort, conceal};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// The name of the rewriter among models.
+pub const REWRITER: &str = RewriterProposer::NAME;
 
 /// The most evaluations at a time.
 const MOST_WORKERS: usize = 1024;
@@ -32,7 +38,7 @@ pub struct Settings {
     /// Minutes after which the run stops, resumable.
     pub max_minutes: Option<f64>,
     /// Models that plan, and that write code unless `coding_models` are given;
-    /// none for the rewriter.
+    /// `rewriter` for the rewriter's turn among them; none for the rewriter alone.
     pub models: Vec<String>,
     /// Models that write code.
     pub coding_models: Vec<String>,
@@ -81,6 +87,12 @@ pub struct AskingSettings {
     pub structured_output: StructuredOutput,
     /// Kernels before the current one that prompts for plans show.
     pub ancestors: usize,
+    /// Attempts on the kernel and its relatives that prompts for plans list; 0 for none.
+    pub tried: usize,
+    /// Whether some plans are for a whole schedule instead of one change.
+    pub whole_schedules: bool,
+    /// Whether some plans combine two kernels.
+    pub combine: bool,
     /// Who chooses the sections of the ISA reference in prompts: `symbols` (those
     /// that explain a name in the kernel) or `model` (one more request per kernel).
     pub isa: IsaChoice,
@@ -128,6 +140,9 @@ impl Default for AskingSettings {
             most_examples: asking.most_examples,
             structured_output: asking.structured_output,
             ancestors: asking.ancestors,
+            tried: asking.tried,
+            whole_schedules: true,
+            combine: true,
             isa: asking.isa,
             direct: asking.direct,
             timeout_s: connect.timeout.as_secs(),
@@ -147,8 +162,8 @@ impl Default for AskingSettings {
 }
 
 impl Settings {
-    /// Reads a settings file; also returns whether it says how often to repair.
-    pub fn read(path: &Path) -> Result<(Self, bool), CliError> {
+    /// Reads a settings file; also returns which of the search's settings it has.
+    pub fn read(path: &Path) -> Result<(Self, BTreeSet<String>), CliError> {
         let text = read_text(path).map_err(|error| {
             CliError::input(format!(
                 "failed to read the settings file {}: {error}",
@@ -161,10 +176,8 @@ impl Settings {
         let search = table
             .as_ref()
             .and_then(|table| table.get("search")?.as_table());
-        Ok((
-            settings,
-            search.is_some_and(|search| search.contains_key("repairs")),
-        ))
+        let names = search.map(|search| search.keys().cloned().collect());
+        Ok((settings, names.unwrap_or_default()))
     }
 
     /// Parses settings; `name` is the file's name for messages.
@@ -176,6 +189,24 @@ impl Settings {
             CliError::input(format!("{name}: {text}"))
                 .hint("`autocomp optimize --help` names the settings; the file has the same names")
         })
+    }
+
+    /// Returns the language models among the models: all but the rewriter.
+    pub fn language_models(&self) -> Vec<String> {
+        let models = self.models.iter();
+        models.filter(|model| *model != REWRITER).cloned().collect()
+    }
+
+    /// Returns the items of `menu` that a run with these settings can use: plans
+    /// of whole schedules and combinations are for language models.
+    pub fn menu_of(&self, menu: &[MenuItem]) -> Vec<MenuItem> {
+        let has_models = !self.language_models().is_empty();
+        let is_wanted = |item: &&MenuItem| match item.scope {
+            Scope::Step => true,
+            Scope::Schedule => has_models && self.asking.whole_schedules,
+            Scope::Combination => has_models && self.asking.combine,
+        };
+        menu.iter().filter(is_wanted).cloned().collect()
     }
 
     /// Checks that every number makes sense.

@@ -24,4 +24,4 @@ pub use error::{CatalogError, Invalid, nearest};
 pub use isa::IsaSection;
 pub use problem::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
 pub use suite::Suite;
-pub use target::{Example, Roofline, Rules, Target};
+pub use target::{Constant, Example, Roofline, Rules, Target};

@@ -5,7 +5,8 @@ use crate::isa::{self, IsaSection};
 use crate::problem::Work;
 use crate::toml_text::{Source, parse_file};
 use crate::tree::Tree;
-use autocomp_core::{ContentHash, ContentHasher, Cost, MenuItem, Unit};
+use autocomp_core::{ContentHash, ContentHasher, Cost, MenuItem, Scope, Unit};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -59,6 +60,21 @@ pub struct Rules {
     pub plan: Vec<String>,
     /// Rules for code.
     pub code: Vec<String>,
+    /// Rules for plans of a whole schedule.
+    #[serde(default)]
+    pub schedule: Vec<String>,
+}
+
+/// A name that kernels may use for a number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// The name.
+    pub name: String,
+    /// The number, as kernels would write it.
+    pub value: String,
+    /// What it is, in a few words.
+    pub text: String,
 }
 
 /// A small before/after pair that shows one menu item.
@@ -99,6 +115,11 @@ pub struct Target {
     pub menu: Vec<MenuItem>,
     /// What plans and code must keep to.
     pub rules: Rules,
+    /// Names of numbers, with their values.
+    pub constants: Vec<Constant>,
+    /// What counters in the feedback mean, by name; a `*` at the end stands for
+    /// the rest of the name.
+    pub counters: BTreeMap<String, String>,
     /// Worked examples.
     pub examples: Vec<Example>,
     /// Prompt templates that override the built-in ones, by file name.
@@ -164,6 +185,18 @@ struct TargetFile {
 #[serde(deny_unknown_fields)]
 struct MenuFile {
     item: Vec<Spanned<MenuItem>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConstantsFile {
+    constant: Vec<Constant>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CountersFile {
+    counters: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -267,6 +300,8 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
             "rules.toml",
             "list `general`, `plan` and `code` rules in it",
         )?,
+        constants: optional::<ConstantsFile>(tree, "constants.toml")?.constant,
+        counters: optional::<CountersFile>(tree, "counters.toml")?.counters,
         examples: examples(tree, &menu)?,
         menu,
         templates,
@@ -275,6 +310,15 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         content_hash: content.finish(),
         runtime_hash: build.finish(),
     })
+}
+
+/// Reads a file that may be absent.
+fn optional<T: DeserializeOwned + Default>(tree: &Tree, path: &str) -> Result<T, CatalogError> {
+    if tree.contains(path) {
+        parse_file(tree, path, "")
+    } else {
+        Ok(T::default())
+    }
 }
 
 /// Returns the bounds that work is divided by.
@@ -327,6 +371,17 @@ fn menu(tree: &Tree) -> Result<Vec<MenuItem>, CatalogError> {
                 item.span(),
                 format!("the identifier `{id}` is used before or not kebab-case"),
                 "give every item an identifier of its own, as in `double-buffer`",
+            ));
+        }
+    }
+    for item in &file.item {
+        let (span, item) = (item.span(), item.get_ref());
+        let is_step = item.scope == Scope::Step;
+        if is_step != item.percent.is_empty() || item.percent.iter().any(|part| 100 < *part) {
+            return Err(source.error(
+                span,
+                format!("`percent` of `{}` does not fit its scope", item.id),
+                "give items of scope `schedule` and `combination` the percent of plans of each iteration, 0 to 100, and steps none",
             ));
         }
     }

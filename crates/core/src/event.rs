@@ -99,9 +99,35 @@ pub struct IterationOpened {
     /// `slots[parent][plan]`: how many drafts the plan may have. A plan
     /// without drafts is not listed.
     pub slots: Vec<Vec<u32>>,
-    /// How many attempts at repairing it each draft may have.
+    /// How many attempts at repairing it each draft may have; those of polish
+    /// have none.
     #[serde(default)]
     pub repairs: u32,
+    /// `kinds[parent][plan]`: what each plan is for; empty if all are steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Vec<PlanKind>>,
+}
+
+/// What a plan is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanKind {
+    /// One change, chosen from the menu of steps.
+    #[default]
+    Step,
+    /// A menu item for which the plan is set aside.
+    Reserved {
+        /// Its identifier.
+        item: String,
+        /// The second kernel, if it is about two.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        other: Option<CandidateId>,
+    },
+    /// A change by the rewriter, beside those of the proposer.
+    Polish {
+        /// Which of those for this kernel in this iteration, from 0.
+        number: u32,
+    },
 }
 
 /// A call of a model is about to be sent: written before it, so that its cost
@@ -114,6 +140,9 @@ pub struct Reserved {
     pub reservation: u64,
     /// Model string.
     pub model: String,
+    /// What is asked for: phase and task.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// The most that the call may use.
     pub most: Usage,
 }

@@ -28,6 +28,24 @@ pub trait Language: fmt::Debug + Send + Sync {
 
     /// Returns whether a file may end with this line.
     fn may_end(&self, line: &str) -> bool;
+
+    /// Returns the names that stand for other code in `source` (macros), in the
+    /// order of their lines; good for hints only. None unless the language has such.
+    fn expansions(&self, source: &str) -> Vec<Expansion> {
+        let _ = source;
+        Vec::new()
+    }
+}
+
+/// A name that stands for other code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expansion {
+    /// The name.
+    pub name: String,
+    /// The line of its definition, from 1.
+    pub line: u32,
+    /// What it stands for, in one line; empty if for nothing.
+    pub body: String,
 }
 
 /// Why a text cannot be a whole kernel.

@@ -23,13 +23,13 @@ pub use evaluation::{
 };
 pub use event::{
     DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, PlanRecord, Planned, Proposal, Reserved,
-    Resumed, RunStarted, StopReason, Stopped, canonical_history,
+    IterationClosed, IterationOpened, NewCandidate, PlanKind, PlanRecord, Planned, Proposal,
+    Reserved, Resumed, RunStarted, StopReason, Stopped, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};
-pub use language::{Flaw, Language};
-pub use menu::MenuItem;
+pub use language::{Expansion, Flaw, Language};
+pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Nanos, Seed, UsdMicros};
 pub use rewriter::{PlanChoice, RewriteError, RewritePlan, Rewriter};

@@ -2,8 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How much of a kernel a menu item is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// One change.
+    #[default]
+    Step,
+    /// The order, the tiling and the overlap of everything at once.
+    Schedule,
+    /// What is good in two kernels.
+    Combination,
+}
+
 /// One optimization that a plan may choose.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MenuItem {
     /// Stable identifier, kebab-case (`double-buffer`). `other` is the escape
@@ -14,9 +27,30 @@ pub struct MenuItem {
     /// When the item applies; empty if always.
     #[serde(default)]
     pub applies_when: String,
+    /// How much of the kernel it is about.
+    #[serde(default, skip_serializing_if = "is_step")]
+    pub scope: Scope,
+    /// Percent of the plans of iteration 1, 2, … that are asked for this item
+    /// alone; the last holds for all further ones. Empty exactly for steps,
+    /// which share the plans that are left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percent: Vec<u8>,
+}
+
+fn is_step(scope: &Scope) -> bool {
+    *scope == Scope::Step
 }
 
 impl MenuItem {
     /// The identifier of the escape item, always kept in every menu.
     pub const OTHER: &'static str = "other";
+
+    /// Returns the percent of the plans of `iteration`, from 1, that are asked
+    /// for this item alone.
+    #[must_use]
+    pub fn percent_in(&self, iteration: u32) -> u32 {
+        let idx = (iteration.max(1) - 1) as usize;
+        let percent = self.percent.get(idx).or(self.percent.last());
+        percent.copied().map_or(0, u32::from)
+    }
 }

@@ -44,6 +44,10 @@ pub struct SearchSettings {
     pub least_gain: f64,
     /// Percent of peak at which the run ends, above 0 to 100.
     pub stop_at_percent_of_peak: Option<f64>,
+    /// Changes by the rewriter for each survivor in each iteration, beside the
+    /// plans and without repairs; 0 to 64. Where evaluations are bounded, they
+    /// take at most a quarter of an iteration's.
+    pub polish: u32,
     /// Distinct kernels evaluated at most, the baseline included; at least 1.
     pub max_evaluations: Option<u32>,
 }
@@ -66,6 +70,7 @@ impl Default for SearchSettings {
             patience: 3,
             least_gain: 0.005,
             stop_at_percent_of_peak: None,
+            polish: 0,
             max_evaluations: Some(500),
         }
     }
@@ -95,6 +100,7 @@ impl SearchSettings {
         check_count("repairs", self.repairs, 0, 16)?;
         check_count("iterations", self.iterations, 1, 10_000)?;
         check_count("newcomers", self.newcomers, 0, 256)?;
+        check_count("polish", self.polish, 0, 64)?;
         let checks = [
             (
                 "menu_dropout",

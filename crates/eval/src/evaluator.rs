@@ -36,6 +36,12 @@ pub trait Evaluator: Send + Sync {
     /// Returns the key under which the evaluation of `source` is cached.
     fn key(&self, source: &str) -> ContentHash;
 
+    /// Returns the identity of what evaluates: problem, machine, tools, the family's own
+    /// code. A run goes on only where it is the same.
+    fn identity(&self) -> ContentHash {
+        self.key("")
+    }
+
     /// Evaluates a kernel. A failed kernel is an [`Evaluation`], not an error.
     ///
     /// # Errors
@@ -46,6 +52,10 @@ pub trait Evaluator: Send + Sync {
 impl<E: Evaluator + ?Sized> Evaluator for std::sync::Arc<E> {
     fn key(&self, source: &str) -> ContentHash {
         (**self).key(source)
+    }
+
+    fn identity(&self) -> ContentHash {
+        (**self).identity()
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {

@@ -63,12 +63,17 @@ pub struct Budget {
 /// outlives the process.
 #[async_trait::async_trait]
 pub trait ReservationJournal: Send + Sync {
-    /// Notes that a call of `model` is about to be sent, which may use at most
-    /// `most`. Returns the number that the call's record has to carry.
+    /// Notes that a call of `model` is about to be sent, which asks for what
+    /// `label` says and may use at most `most`. Returns the number that the call's record has to carry.
     ///
     /// # Errors
     /// It cannot be noted; the call must not be sent.
-    async fn reserve(&self, model: &str, most: &Usage) -> Result<u64, ReservationError>;
+    async fn reserve(
+        &self,
+        model: &str,
+        label: &str,
+        most: &Usage,
+    ) -> Result<u64, ReservationError>;
 }
 
 /// A reservation cannot be written down: the run has stopped.
@@ -147,10 +152,11 @@ impl Budget {
     pub(crate) async fn write_down(
         &self,
         model: &str,
+        label: &str,
         most: &Usage,
     ) -> Result<Option<u64>, ReservationError> {
         match self.journal() {
-            Some(journal) => journal.reserve(model, most).await.map(Some),
+            Some(journal) => journal.reserve(model, label, most).await.map(Some),
             None => Ok(None),
         }
     }

@@ -65,6 +65,10 @@ pub struct Request {
     /// Structured output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<ReplySchema>,
+    /// What is asked for, in a word or two (`plan-i1.b0.p2`), for those who look
+    /// at requests; not part of the request.
+    #[serde(skip)]
+    pub label: String,
     /// When the caller gives up; set by the retry layer, not part of the request.
     #[serde(skip)]
     pub deadline: Option<tokio::time::Instant>,
@@ -84,6 +88,7 @@ impl Request {
             temperature: None,
             reasoning: None,
             schema: None,
+            label: String::new(),
             deadline: None,
         }
     }

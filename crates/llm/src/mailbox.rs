@@ -1,14 +1,15 @@
 //! A folder as a model: request files out, answer files in.
 //!
 //! For a request, the file `<id>.request.md` appears in the folder: the whole
-//! prompt, nothing else. Whoever answers writes the reply to `<id>.answer.md`,
+//! prompt, nothing else. The identifier begins with what is asked for: the
+//! phase and the task (`plan-i1.b0.p2-…`). Whoever answers writes the reply to `<id>.answer.md`,
 //! best under another name first and then renamed; a file that is still
 //! growing is waited for. An answer that starts with `ERROR` declines the
 //! request. Once an answer is taken, `<id>.request.md` is renamed to
 //! `<id>.done.md`; answers are never deleted.
 //!
-//! The identifier is a hash of the prompt and of how often this client was
-//! asked the same before, so a run that was interrupted finds the answers that
+//! It ends with a hash of the prompt and of how often this client was
+//! asked the same for the same task before, so a run that was interrupted finds the answers that
 //! were given meanwhile, in any order.
 
 use crate::classify::shorten;
@@ -33,9 +34,9 @@ const LARGEST_ANSWER: u64 = 4 << 20;
 pub struct MailboxClient {
     model: String,
     folder: PathBuf,
-    /// Requests under way by prompt, so that equal prompts asked at the same
-    /// time get answers of their own.
-    asked: Mutex<HashMap<String, u32>>,
+    /// Requests under way by label and prompt, so that equal ones asked at the
+    /// same time get answers of their own.
+    asked: Mutex<HashMap<(String, String), u32>>,
 }
 
 impl MailboxClient {
@@ -61,21 +62,29 @@ impl MailboxClient {
         LlmError::new(kind, &self.model, message)
     }
 
-    fn identifier(&self, prompt: &str) -> String {
+    fn identifier(&self, label: &str, prompt: &str) -> String {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = asked.entry(prompt.to_owned()).or_default();
+        let count = asked
+            .entry((label.to_owned(), prompt.to_owned()))
+            .or_default();
         *count += 1;
         let mut hasher = ContentHasher::new("mailbox");
         hasher.update(prompt.as_bytes());
         hasher.update(&count.to_le_bytes());
-        hasher.finish().to_string()[..16].to_owned()
+        let hash = hasher.finish().to_string();
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let label: String = label.chars().filter(|c| is_fine(*c)).take(80).collect();
+        match label.trim_start_matches('.') {
+            "" => hash[..16].to_owned(),
+            label => format!("{label}-{}", &hash[..8]),
+        }
     }
 
-    /// Notes that the latest request for `prompt` was given up without an answer,
+    /// Notes that the latest request for `label` and `prompt` was given up without an answer,
     /// so that asking again finds the answer that comes later.
-    fn give_back(&self, prompt: &str) {
+    fn give_back(&self, label: &str, prompt: &str) {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = asked.get_mut(prompt) {
+        if let Some(count) = asked.get_mut(&(label.to_owned(), prompt.to_owned())) {
             *count = count.saturating_sub(1);
         }
     }
@@ -84,6 +93,7 @@ impl MailboxClient {
 /// Gives a request back if its call is cancelled.
 struct Pending<'client> {
     client: &'client MailboxClient,
+    label: &'client str,
     prompt: &'client str,
     answered: bool,
 }
@@ -91,7 +101,7 @@ struct Pending<'client> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if !self.answered {
-            self.client.give_back(self.prompt);
+            self.client.give_back(self.label, self.prompt);
         }
     }
 }
@@ -104,9 +114,10 @@ impl LlmClient for MailboxClient {
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
         let prompt = request.transcript();
-        let id = self.identifier(&prompt);
+        let id = self.identifier(&request.label, &prompt);
         let mut pending = Pending {
             client: self,
+            label: &request.label,
             prompt: &prompt,
             answered: false,
         };

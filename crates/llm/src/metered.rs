@@ -162,7 +162,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
             ..Usage::default()
         };
         let model = self.secrets.redact(self.inner.model());
-        let number = match self.budget.write_down(&model, &most).await {
+        let number = match self.budget.write_down(&model, &request.label, &most).await {
             Ok(number) => number,
             Err(error) => {
                 reservation.release();

@@ -96,8 +96,7 @@ impl RunSession {
         cancel: &CancellationToken,
     ) -> Result<RunEnd, RunError> {
         let started = self.search.started();
-        let baseline = self.blobs().get_text(started.baseline)?;
-        if evaluator.key(&baseline) != started.evaluator {
+        if evaluator.identity() != started.evaluator {
             return Err(RunError::EvaluatorChanged {
                 compiler: started.compiler.clone(),
             });
@@ -210,6 +209,7 @@ impl Dispatcher<'_> {
     fn reserve(&mut self, waiting: Waiting) -> Result<(), RunError> {
         let Waiting {
             model,
+            label,
             most,
             written,
         } = waiting;
@@ -221,6 +221,7 @@ impl Dispatcher<'_> {
         self.record(&Event::Reserved(Reserved {
             reservation,
             model,
+            label,
             most,
         }))?;
         // A caller that went away meanwhile leaves it unsettled: it may cost.

@@ -8,6 +8,7 @@
 //!
 //! [`RunView`] reads a run, finished or live, with the same fold.
 
+mod contributions;
 mod end;
 mod error;
 mod execute;
@@ -19,6 +20,7 @@ mod reservations;
 mod session;
 mod view;
 
+pub use contributions::Contribution;
 pub use end::{RunEnd, Stop};
 pub use error::RunError;
 pub use observer::{Notice, Observer, Running};

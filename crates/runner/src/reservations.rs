@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 /// A call that waits until its reservation is written.
 pub(crate) struct Waiting {
     pub(crate) model: String,
+    pub(crate) label: String,
     pub(crate) most: Usage,
     /// Takes the number of the reservation.
     pub(crate) written: oneshot::Sender<u64>,
@@ -24,10 +25,16 @@ pub(crate) fn reservations() -> (ReservationSender, mpsc::UnboundedReceiver<Wait
 
 #[async_trait::async_trait]
 impl ReservationJournal for ReservationSender {
-    async fn reserve(&self, model: &str, most: &Usage) -> Result<u64, ReservationError> {
+    async fn reserve(
+        &self,
+        model: &str,
+        label: &str,
+        most: &Usage,
+    ) -> Result<u64, ReservationError> {
         let (written, number) = oneshot::channel();
         let waiting = Waiting {
             model: model.to_owned(),
+            label: label.to_owned(),
             most: *most,
             written,
         };

@@ -59,7 +59,7 @@ impl RunSession {
     /// # Errors
     /// The settings are out of range, or the folder cannot be used.
     pub fn create(folder: &Path, new: NewRun, evaluator: &dyn Evaluator) -> Result<Self, RunError> {
-        let evaluator = evaluator.key(&new.baseline);
+        let evaluator = evaluator.identity();
         let mut started = RunStarted {
             format: EVENT_FORMAT,
             program: new.program,

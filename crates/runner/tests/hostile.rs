@@ -28,6 +28,9 @@ use tokio_util::sync::CancellationToken;
 /// What hostile kernels do to their evaluator.
 const HOSTILE: [&str; 6] = ["panic", "abort", "exhaust", "spin", "floor", "garble"];
 
+/// More events than there are.
+const NO_LIMIT: usize = usize::MAX;
+
 /// One draft in so many is hostile.
 const EVERY: u32 = 20;
 
@@ -50,7 +53,7 @@ fn main() {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["evaluator", ..] => serve(io::stdin(), io::stdout(), open).unwrap(),
-        ["run", folder] => drop(work_on(Path::new(folder))),
+        ["run", folder, most] => drop(work_on(Path::new(folder), most.parse().unwrap())),
         words => {
             let filter = words.iter().find(|word| !word.starts_with('-'));
             for (name, test) in TESTS {
@@ -202,14 +205,22 @@ fn fault(evaluator: &IsolatedEvaluator, source: &str) -> String {
     }
 }
 
-fn work_on(folder: &Path) -> RunEnd {
+/// Works on a run until its end, or until `most` events were added; then it waits to be
+/// killed, so that however late that comes, it comes in time.
+fn work_on(folder: &Path, most: usize) -> RunEnd {
+    let mut n_events = 0;
     let mut session = RunSession::resume(folder, "0.1.0").unwrap();
     let end = scripted::runtime()
         .block_on(session.execute(
             Arc::new(Sly(Scripted::default())),
             isolated(limits(), folder),
             &options(2),
-            &mut |_: &autocomp_runner::Notice<'_>| {},
+            &mut |notice: &autocomp_runner::Notice<'_>| {
+                n_events += usize::from(notice.event.is_some());
+                while n_events == most {
+                    std::thread::park();
+                }
+            },
             &CancellationToken::new(),
         ))
         .unwrap();
@@ -236,7 +247,7 @@ fn two_hundred_evaluations() {
     let root = scripted::scratch();
     let (whole, killed) = (root.path().join("whole"), root.path().join("killed"));
     create(&whole);
-    let end = work_on(&whole);
+    let end = work_on(&whole, NO_LIMIT);
     assert_eq!(end.progress.evaluations, 200);
     let events = scripted::events(&whole);
     let kinds = |event: &Event| match event {
@@ -266,6 +277,7 @@ fn two_hundred_evaluations() {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .arg("run")
             .arg(&killed)
+            .arg(if n_kills == 5 { NO_LIMIT } else { 90 }.to_string())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -433,7 +445,7 @@ fn a_hostile_baseline() {
         new.baseline = kind.to_owned();
         drop(RunSession::create(&folder, new, &Toy::default()).unwrap());
         for _ in 0..2 {
-            let stop = work_on(&folder).stop.unwrap();
+            let stop = work_on(&folder, NO_LIMIT).stop.unwrap();
             assert_eq!(stop.reason, StopReason::Fault);
             assert!(stop.message.contains("task baseline"), "{}", stop.message);
             assert!(!stop.remedies.is_empty());

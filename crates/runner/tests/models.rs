@@ -136,7 +136,10 @@ fn proposer(connector: &Connector, models: &[String]) -> LlmProposer {
         target_description: "A machine that waits.".to_owned(),
         syntax: &autocomp_c::C,
         unit: autocomp_core::Unit::Cycles,
-        language: "c".to_owned(),
+        language: "C".to_owned(),
+        constants: Vec::new(),
+        counters: BTreeMap::new(),
+        schedule_rules: Vec::new(),
         architecture: String::new(),
         isa: Vec::new(),
         general_rules: Vec::new(),
@@ -145,7 +148,9 @@ fn proposer(connector: &Connector, models: &[String]) -> LlmProposer {
         examples: Vec::new(),
         problem: "toy/wait".to_owned(),
         problem_description: "Waits.".to_owned(),
-        problem_facts: Vec::new(),
+        buffers: Vec::new(),
+        tolerance: None,
+        work: None,
         entry: "solution".to_owned(),
         signature: "void solution(int8_t a[4])".to_owned(),
     };
@@ -162,7 +167,7 @@ fn new_run() -> NewRun {
     let item = |id: &str| MenuItem {
         id: id.to_owned(),
         text: format!("Apply {id}."),
-        applies_when: String::new(),
+        ..MenuItem::default()
     };
     NewRun {
         program: "0.1.0".to_owned(),
@@ -359,7 +364,7 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
 async fn a_program_drives_a_whole_run() {
     let script = "command::sh -c 'prompt=$(cat); case \"$prompt\" in *CHOICE:*) \
                   printf \"CHOICE: shorten\\nWait for one cycle less than before.\\n\";; \
-                  *) n=$(printf %s \"$prompt\" | sed -n \"s/^  wait(\\([0-9]*\\)).*/\\1/p\" | head -n 1); \
+                  *) n=$(printf %s \"$prompt\" | sed -n \"s/^[0-9 |]*wait(\\([0-9]*\\)).*/\\1/p\" | head -n 1); \
                   printf \"void solution(int8_t a[4]) {\\n  wait(%d);\\n}\\n\" $((n - 1));; esac'";
     let models = vec![script.to_owned()];
     let root = tempfile::tempdir().unwrap();

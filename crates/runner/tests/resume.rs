@@ -163,6 +163,7 @@ fn another_evaluator_is_refused() {
 
 const CHILD: &str = "AUTOCOMP_TEST_CHILD_FOLDER";
 const CHILD_DELAY: &str = "AUTOCOMP_TEST_CHILD_DELAY_US";
+const CHILD_EVENTS: &str = "AUTOCOMP_TEST_CHILD_EVENTS";
 
 /// Not a test of its own: what the child processes below run.
 #[test]
@@ -171,6 +172,8 @@ fn child_process() {
         return;
     };
     let delay_us = std::env::var(CHILD_DELAY).unwrap().parse().unwrap();
+    let most: usize = std::env::var(CHILD_EVENTS).unwrap().parse().unwrap();
+    let mut n_events = 0;
     let mut session = RunSession::resume(Path::new(&folder), "0.1.0").unwrap();
     let evaluator = Toy {
         delay_us,
@@ -186,16 +189,21 @@ fn child_process() {
         evaluator,
         &options(2),
         &CancellationToken::new(),
-        |_| {},
+        |notice| {
+            n_events += usize::from(notice.event.is_some());
+            while n_events == most {
+                std::thread::park();
+            }
+        },
     );
 }
 
-fn spawn_child(folder: &Path, delay_us: u64) -> Child {
-    spawn_child_by(
-        Command::new(std::env::current_exe().unwrap()),
-        folder,
-        delay_us,
-    )
+/// Starts a child that goes no further than `most` events, so that however late it is
+/// killed, it is killed in time.
+fn spawn_child(folder: &Path, delay_us: u64, most: usize) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.env(CHILD_EVENTS, most.to_string());
+    spawn_child_by(command, folder, delay_us)
 }
 
 fn spawn_child_by(mut command: Command, folder: &Path, delay_us: u64) -> Child {
@@ -227,7 +235,7 @@ fn kill_9_loses_only_work_in_flight() {
     let mut seen = Vec::new();
     while RunView::open(&folder).unwrap().search.finish().is_none() {
         let n_before = seen.len();
-        let mut child = spawn_child(&folder, 8_000);
+        let mut child = spawn_child(&folder, 8_000, 16);
         // Reading goes on while the other process writes.
         let mut view = RunView::open(&folder).unwrap();
         wait_until(|| {
@@ -254,7 +262,7 @@ fn a_second_process_is_refused_and_told_of_the_first() {
     let root = scripted::scratch();
     let folder = root.path().join("run");
     drop(RunSession::create(&folder, new_run(small(), 2), &Toy::default()).unwrap());
-    let mut child = spawn_child(&folder, 1_000_000);
+    let mut child = spawn_child(&folder, 300, 5);
     let mut view = RunView::open(&folder).unwrap();
     wait_until(|| {
         view.read_on().unwrap();
@@ -307,7 +315,8 @@ fn a_full_disk_loses_nothing() {
                 "-c",
                 &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
             ])
-            .arg(std::env::current_exe().unwrap());
+            .arg(std::env::current_exe().unwrap())
+            .env(CHILD_EVENTS, usize::MAX.to_string());
         let status = spawn_child_by(shell, &folder, 500).wait().unwrap();
         assert!(!status.success());
         let view = RunView::open(&folder).unwrap();

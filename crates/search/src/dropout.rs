@@ -37,7 +37,7 @@ mod tests {
         let item = |id: String| MenuItem {
             id,
             text: String::new(),
-            applies_when: String::new(),
+            ..MenuItem::default()
         };
         let mut menu: Vec<MenuItem> = (0..n_regular).map(|idx| item(format!("m{idx}"))).collect();
         menu.push(item(MenuItem::OTHER.to_owned()));

@@ -1,7 +1,7 @@
 //! One iteration: its slots, and what has come back for them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, DraftRecord, IterationOpened, Outcome, PlanRecord, Purpose,
+    CandidateId, ContentHash, DraftRecord, IterationOpened, Outcome, PlanKind, PlanRecord, Purpose,
     SearchSettings, TaskKey,
 };
 use std::collections::BTreeMap;
@@ -13,9 +13,15 @@ pub struct Allotment {
     pub slots: Vec<Vec<u32>>,
     /// How many attempts at repairing it each draft may have.
     pub repairs: u32,
+    /// Changes by the rewriter, over all survivors.
+    pub polish: u32,
 }
 
-/// Allots the work of an iteration, given that `remaining` evaluations are left.
+/// The part of an iteration's evaluations that polish takes at most.
+const POLISH_SHARE: u32 = 4;
+
+/// Allots the work of an iteration with `survivors` distinct parents, given that
+/// `remaining` evaluations are left.
 ///
 /// Slots are dealt in rounds: the first draft of the first plan of every
 /// place, then of the second plan, and so on, then the second drafts. A
@@ -26,16 +32,24 @@ pub struct Allotment {
 /// repairs when the budget runs out. What is not used comes back when the
 /// iteration closes.
 #[must_use]
-pub fn allot(settings: &SearchSettings, iteration: u32, remaining: Option<u32>) -> Allotment {
+pub fn allot(
+    settings: &SearchSettings,
+    iteration: u32,
+    remaining: Option<u32>,
+    survivors: u32,
+) -> Allotment {
     let full = settings.drafts_per_iteration();
-    let (n_slots, repairs) = match remaining {
-        None => (full, settings.repairs),
+    let wanted = settings.polish * survivors;
+    let (n_slots, repairs, polish) = match remaining {
+        None => (full, settings.repairs, wanted),
         Some(remaining) => {
             let iterations_left = settings.iterations.saturating_sub(iteration) + 1;
             let share = remaining.div_ceil(iterations_left).max(settings.beam);
-            let n_slots = share.min(remaining).min(full);
-            let affordable = remaining.checked_div(n_slots).unwrap_or(1);
-            (n_slots, (affordable - 1).min(settings.repairs))
+            let share = share.min(remaining);
+            let polish = wanted.min(share / POLISH_SHARE);
+            let n_slots = (share - polish).min(full);
+            let affordable = (remaining - polish).checked_div(n_slots).unwrap_or(1);
+            (n_slots, (affordable - 1).min(settings.repairs), polish)
         }
     };
     let (beam, plans) = (settings.beam as usize, settings.plans as usize);
@@ -48,7 +62,11 @@ pub fn allot(settings: &SearchSettings, iteration: u32, remaining: Option<u32>) 
             plans.pop();
         }
     }
-    Allotment { slots, repairs }
+    Allotment {
+        slots,
+        repairs,
+        polish,
+    }
 }
 
 /// What a draft slot waits for.
@@ -75,6 +93,7 @@ pub(crate) struct Iteration {
     pub(crate) number: u32,
     pub(crate) parents: Vec<CandidateId>,
     slots: Vec<Vec<u32>>,
+    kinds: Vec<Vec<PlanKind>>,
     repairs: u32,
     plans: BTreeMap<TaskKey, Answer<PlanRecord>>,
     /// Drafts and repairs.
@@ -89,6 +108,7 @@ impl Iteration {
             number: opened.iteration,
             parents: opened.parents.clone(),
             slots: opened.slots.clone(),
+            kinds: opened.kinds.clone(),
             repairs: opened.repairs,
             plans: BTreeMap::new(),
             drafts: BTreeMap::new(),
@@ -129,6 +149,21 @@ impl Iteration {
         })
     }
 
+    /// Returns what a plan, or the plan of a draft, is for.
+    pub(crate) fn kind(&self, key: TaskKey) -> &PlanKind {
+        let kinds = self.kinds.get(key.parent as usize);
+        kinds
+            .and_then(|kinds| kinds.get(key.plan as usize))
+            .unwrap_or(&PlanKind::Step)
+    }
+
+    fn repairs(&self, key: TaskKey) -> u32 {
+        match self.kind(key) {
+            PlanKind::Polish { .. } => 0,
+            PlanKind::Step | PlanKind::Reserved { .. } => self.repairs,
+        }
+    }
+
     fn n_drafts(&self, key: TaskKey) -> u32 {
         self.slots
             .get(key.parent as usize)
@@ -163,7 +198,7 @@ impl Iteration {
             match self.evaluated.get(&evaluate) {
                 None => return SlotState::Evaluation(evaluate),
                 Some(Outcome::Ok) => return SlotState::Done,
-                Some(_) if self.repairs <= key.repair => return SlotState::Done,
+                Some(_) if self.repairs(key) <= key.repair => return SlotState::Done,
                 Some(_) => key = key.to_next_repair(),
             }
         }
@@ -175,6 +210,32 @@ impl Iteration {
             Some(Answer::Made(plan)) => Some(plan),
             _ => None,
         }
+    }
+
+    /// Returns what was made of each draft slot whose plan was made: the key of
+    /// its last draft, and its source; no source if there is no draft.
+    pub(crate) fn attempts(&self) -> Vec<(TaskKey, &PlanRecord, Option<ContentHash>)> {
+        let mut attempts = Vec::new();
+        for plan_key in self.plan_keys() {
+            let Some(plan) = self.plan_of(plan_key) else {
+                continue;
+            };
+            for first in self.draft_keys(plan_key) {
+                let slot = TaskKey {
+                    purpose: Purpose::Draft,
+                    ..first
+                };
+                let made = (0..=self.repairs).rev().find_map(|repair| {
+                    let key = TaskKey { repair, ..slot }.to_draft();
+                    Some((key, self.draft(key)?.source))
+                });
+                attempts.push(match made {
+                    Some((key, source)) => (key, plan, Some(source)),
+                    None => (slot, plan, None),
+                });
+            }
+        }
+        attempts
     }
 
     /// Returns the sources that exist, in key order of their evaluate tasks.
@@ -270,7 +331,7 @@ mod tests {
         iteration: u32,
         remaining: Option<u32>,
     ) -> Vec<Vec<u32>> {
-        allot(settings, iteration, remaining).slots
+        allot(settings, iteration, remaining, 1).slots
     }
 
     fn settings(beam: u32, plans: u32, drafts: u32, iterations: u32) -> SearchSettings {
@@ -322,33 +383,37 @@ mod tests {
         };
         let all = vec![vec![1; 3]; 2];
         assert_eq!(
-            allot(&settings, 1, None),
+            allot(&settings, 1, None, 1),
             Allotment {
                 slots: all,
-                repairs: 2
+                repairs: 2,
+                polish: 0
             }
         );
         // 24 left for 4 iterations: 6 drafts now, and 24 would do for 3 repairs each.
         assert_eq!(
-            allot(&settings, 1, Some(24)),
+            allot(&settings, 1, Some(24), 1),
             Allotment {
                 slots: vec![vec![1; 3]; 2],
-                repairs: 2
+                repairs: 2,
+                polish: 0
             }
         );
         let two = vec![vec![1], vec![1]];
         assert_eq!(
-            allot(&settings, 3, Some(4)),
+            allot(&settings, 3, Some(4), 1),
             Allotment {
                 slots: two,
-                repairs: 1
+                repairs: 1,
+                polish: 0
             }
         );
         assert_eq!(
-            allot(&settings, 4, Some(5)),
+            allot(&settings, 4, Some(5), 1),
             Allotment {
                 slots: vec![vec![1; 3], vec![1; 2]],
-                repairs: 0
+                repairs: 0,
+                polish: 0
             }
         );
     }
@@ -360,7 +425,7 @@ mod tests {
             iterations in 1u32..20, repairs in 0u32..4, iteration in 1u32..20,
         ) {
             let settings = SearchSettings { repairs, ..settings(beam, plans, drafts, iterations) };
-            let allotment = allot(&settings, iteration.min(iterations), Some(remaining));
+            let allotment = allot(&settings, iteration.min(iterations), Some(remaining), 1);
             let slots = allotment.slots;
             let sums: Vec<u32> = slots.iter().map(|plans| plans.iter().sum()).collect();
             let total: u32 = sums.iter().sum();

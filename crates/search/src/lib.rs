@@ -11,15 +11,18 @@
 //! but the seeds of tasks. Selection looks at complete iterations in key
 //! order, so the course of a run does not depend on timing.
 
+mod attempt;
 mod dropout;
 mod error;
 mod iteration;
+mod kinds;
 mod lineage;
 mod progress;
 mod search;
 mod strategy;
 mod task;
 
+pub use attempt::{Attempt, Kinship};
 pub use dropout::menu_after_dropout;
 pub use error::{ApplyError, SearchError};
 pub use iteration::{Allotment, allot};

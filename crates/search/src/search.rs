@@ -3,6 +3,7 @@
 mod apply;
 mod due;
 
+use crate::attempt::Attempts;
 use crate::error::SearchError;
 use crate::iteration::Iteration;
 use crate::progress::Tally;
@@ -67,6 +68,7 @@ pub struct Search {
     /// The best of all closed iterations.
     best: Option<CandidateId>,
     stopped: Option<Stopped>,
+    pub(crate) attempts: Attempts,
     pub(crate) tally: Tally,
 }
 
@@ -105,6 +107,7 @@ impl Search {
             placed: BTreeSet::new(),
             best: None,
             stopped: None,
+            attempts: Attempts::default(),
             tally: Tally::default(),
         })
     }
@@ -141,6 +144,12 @@ impl Search {
     #[must_use]
     pub fn candidate(&self, id: CandidateId) -> Option<&Candidate> {
         self.candidates.get(id.0 as usize)
+    }
+
+    /// Returns the candidate with a source, if there is one.
+    #[must_use]
+    pub fn id_of(&self, source: ContentHash) -> Option<CandidateId> {
+        self.known_sources.get(&source).copied()
     }
 
     /// Returns the survivors of the last closed iteration, best first.

@@ -1,6 +1,8 @@
 //! Tasks: what may run now.
 
-use autocomp_core::{CandidateId, ContentHash, DraftRecord, MenuItem, PlanRecord, Seed, TaskKey};
+use autocomp_core::{
+    CandidateId, ContentHash, DraftRecord, MenuItem, PlanKind, PlanRecord, Seed, TaskKey,
+};
 
 /// A task that may run now. Texts are named by content hash.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +18,9 @@ pub enum Task {
         parent: CandidateId,
         /// Source of the kernel to improve.
         kernel: ContentHash,
-        /// The menu after dropout.
+        /// What the plan is for.
+        kind: PlanKind,
+        /// The menu after dropout; the item alone for which the plan is set aside.
         menu: Vec<MenuItem>,
     },
     /// Turn a plan into code.
@@ -29,6 +33,8 @@ pub enum Task {
         parent: CandidateId,
         /// Source of the kernel to improve.
         kernel: ContentHash,
+        /// What the plan is for.
+        kind: PlanKind,
         /// The plan to carry out.
         plan: PlanRecord,
     },

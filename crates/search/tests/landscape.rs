@@ -4,10 +4,10 @@
 
 use autocomp_core::{
     ContentHash, Cost, DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Evaluation, Event,
-    FinishReason, Measurement, MenuItem, Outcome, PlanRecord, Planned, Proposal, RunStarted,
-    SearchSettings, Seed, TaskKey, canonical_history,
+    FinishReason, IterationOpened, Measurement, MenuItem, Outcome, PlanKind, PlanRecord, Planned,
+    Proposal, RunStarted, Scope, SearchSettings, Seed, TaskKey, canonical_history,
 };
-use autocomp_search::{Search, SearchError, Task};
+use autocomp_search::{Kinship, Search, SearchError, Task};
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,8 @@ struct World {
     points: BTreeMap<ContentHash, Point>,
     /// The longest step along each axis.
     step: usize,
+    /// Menu items for which plans are set aside.
+    set_aside: Vec<MenuItem>,
 }
 
 impl Default for World {
@@ -34,6 +36,7 @@ impl Default for World {
         Self {
             points: BTreeMap::new(),
             step: 3,
+            set_aside: Vec::new(),
         }
     }
 }
@@ -161,7 +164,7 @@ fn started(world: &mut World, settings: SearchSettings, seed: u64) -> RunStarted
     let item = |id: &str| MenuItem {
         id: id.to_owned(),
         text: String::new(),
-        applies_when: String::new(),
+        ..MenuItem::default()
     };
     RunStarted {
         format: EVENT_FORMAT,
@@ -173,7 +176,11 @@ fn started(world: &mut World, settings: SearchSettings, seed: u64) -> RunStarted
         proposers: vec!["toy".to_owned()],
         seed: Seed(seed),
         settings,
-        menu: ["a", "b", "c", MenuItem::OTHER].map(item).into(),
+        menu: ["a", "b", "c", MenuItem::OTHER]
+            .map(item)
+            .into_iter()
+            .chain(world.set_aside.clone())
+            .collect(),
         baseline: world.name((0, 0)),
         spec: None,
     }
@@ -462,4 +469,144 @@ proptest! {
             prop_assert!(closed.beam.len() <= 4);
         }
     }
+}
+
+fn set_aside(id: &str, scope: Scope, percent: &[u8]) -> MenuItem {
+    MenuItem {
+        id: id.to_owned(),
+        scope,
+        percent: percent.to_vec(),
+        ..MenuItem::default()
+    }
+}
+
+fn openings(events: &[Event]) -> Vec<&IterationOpened> {
+    let opened = events.iter().filter_map(|event| match event {
+        Event::IterationOpened(opened) => Some(opened),
+        _ => None,
+    });
+    opened.collect()
+}
+
+fn world_with_items() -> World {
+    World {
+        set_aside: vec![
+            set_aside("anew", Scope::Schedule, &[50, 25]),
+            set_aside("both", Scope::Combination, &[0, 20]),
+        ],
+        ..World::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Plans are set aside as the menu says, pairs of kernels are combined once,
+    /// polish goes to survivors, and no order of events changes any of it.
+    #[test]
+    fn plans_are_for_what_the_menu_says(seed: u64, order: u64, polish in 0..3_u32) {
+        let settings = SearchSettings {
+            beam: 4,
+            plans: 5,
+            polish,
+            iterations: 6,
+            patience: 0,
+            max_evaluations: None,
+            ..SearchSettings::default()
+        };
+        let (search, events) = run_in(world_with_items(), settings.clone(), seed, Seed(order));
+        let again = run_in(world_with_items(), settings.clone(), seed, Seed(!order)).1;
+        prop_assert_eq!(canonical_history(&events), canonical_history(&again));
+        let folded = Search::fold(&events).unwrap();
+        prop_assert_eq!(folded.progress(), search.progress());
+
+        let mut pairs = BTreeSet::new();
+        for opened in openings(&events) {
+            let kinds: Vec<&PlanKind> = opened.kinds.iter().flatten().collect();
+            let count = |is: &dyn Fn(&PlanKind) -> bool| {
+                kinds.iter().filter(|kind| is(kind)).count()
+            };
+            let is_item = |kind: &PlanKind, id: &str| {
+                matches!(kind, PlanKind::Reserved { item, .. } if item == id)
+            };
+            let anew = if opened.iteration == 1 { 10 } else { 5 };
+            prop_assert_eq!(count(&|kind| is_item(kind, "anew")), anew);
+            prop_assert!(count(&|kind| is_item(kind, "both")) <= 4);
+            let distinct: BTreeSet<_> = opened.parents.iter().collect();
+            let polished = count(&|kind| matches!(kind, PlanKind::Polish { .. }));
+            prop_assert_eq!(polished, polish as usize * distinct.len());
+            for (parent, kinds) in opened.parents.iter().zip(&opened.kinds) {
+                for kind in kinds {
+                    if let PlanKind::Reserved { other: Some(other), .. } = kind {
+                        prop_assert!(opened.parents.contains(other) && other != parent);
+                        prop_assert!(pairs.insert((*parent.min(other), *parent.max(other))));
+                    }
+                }
+            }
+        }
+        prop_assert!(!pairs.is_empty());
+    }
+
+    /// Polish leaves three quarters of a bounded iteration to the plans, and the
+    /// bound holds.
+    #[test]
+    fn polish_keeps_within_the_budget(seed: u64, most in 2..120_u32) {
+        let settings = SearchSettings {
+            beam: 4,
+            plans: 5,
+            repairs: 1,
+            polish: 8,
+            iterations: 6,
+            patience: 0,
+            max_evaluations: Some(most),
+            ..SearchSettings::default()
+        };
+        let (search, events) = run(settings, seed, Seed(seed));
+        prop_assert!(search.n_evaluations() <= most);
+        for opened in openings(&events) {
+            let slots: u32 = opened.slots.iter().flatten().sum();
+            let polished = opened.kinds.iter().flatten();
+            let polished = polished.filter(|kind| matches!(kind, PlanKind::Polish { .. })).count();
+            let polished = polished as u32;
+            let are_plans_full = slots - polished == 20;
+            prop_assert!(polished * 4 <= slots || are_plans_full, "{polished} of {slots}");
+        }
+    }
+}
+
+/// What was tried is known from the next iteration on, the nearest first, and
+/// never what made the kernel itself.
+#[test]
+fn attempts_are_remembered_by_kernel() {
+    let settings = SearchSettings {
+        beam: 3,
+        plans: 4,
+        repairs: 1,
+        iterations: 5,
+        patience: 0,
+        max_evaluations: None,
+        ..SearchSettings::default()
+    };
+    let (search, _) = run(settings, 3, Seed(9));
+    let mut kinships = BTreeSet::new();
+    for candidate in search.candidates() {
+        let near = search.attempts_near(candidate.id);
+        assert!(near.is_sorted_by_key(|(_, kinship)| *kinship));
+        for (attempt, kinship) in near {
+            kinships.insert(kinship);
+            let parent = search.candidate(attempt.parent).unwrap();
+            match kinship {
+                Kinship::Itself => assert_eq!(attempt.parent, candidate.id),
+                Kinship::Parent => {
+                    assert_eq!(Some(attempt.parent), candidate.parent);
+                    assert_ne!(attempt.source, Some(candidate.source));
+                }
+                Kinship::Sibling => assert_eq!(parent.parent, candidate.parent),
+            }
+            if let Some(source) = attempt.source {
+                assert!(search.evaluation(source).is_some());
+            }
+        }
+    }
+    assert_eq!(kinships.len(), 3);
 }

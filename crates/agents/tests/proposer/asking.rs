@@ -8,7 +8,7 @@ use autocomp_agents::{
     Ancestor, CodeForm, ImplementRequest, IsaChoice, LlmProposer, LlmProposerSettings, PlanRequest,
     Proposer, StructuredOutput, Templates,
 };
-use autocomp_core::{MenuItem, Plan, Purpose, Seed, TaskKey};
+use autocomp_core::{MenuItem, Plan, PlanKind, Purpose, Seed, TaskKey};
 use autocomp_llm::{Budget, ConnectSettings, Connector, Secrets};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -74,11 +74,15 @@ fn plan_request(plan: u32) -> PlanRequest {
         kernel: KERNEL.to_owned(),
         evaluation: evaluation(),
         ancestors: vec![ancestor(3000), ancestor(2000)],
+        tried: Vec::new(),
+        kind: PlanKind::Step,
+        hidden: Vec::new(),
+        other: None,
         menu: ["unroll", MenuItem::OTHER]
             .map(|id| MenuItem {
                 id: id.to_owned(),
                 text: format!("Do {id}."),
-                applies_when: String::new(),
+                ..MenuItem::default()
             })
             .to_vec(),
     }
@@ -91,6 +95,7 @@ fn implement_request(plan: Plan) -> ImplementRequest {
         kernel: KERNEL.to_owned(),
         evaluation: evaluation(),
         plan,
+        other: None,
     }
 }
 

@@ -5,9 +5,10 @@ use crate::toy::{
     KERNEL, evaluation, facts, implement_request, menu, plan_request, repair_request,
 };
 use autocomp_agents::{
-    ExampleFacts, Phase, PromptFacts, PromptForm, PromptInput, TemplateError, Templates,
+    ExampleFacts, Kinship, Phase, PlanRequest, PromptFacts, PromptForm, PromptInput, TemplateError,
+    Templates, Tried,
 };
-use autocomp_core::Seed;
+use autocomp_core::{Cost, LineCost, MenuItem, Outcome, Scope, Seed, SourceLocation};
 use autocomp_llm::Budget;
 use std::collections::BTreeMap;
 
@@ -146,8 +147,14 @@ fn hostile_kernels_stay_inside_their_marks() {
         inside.contains("{{ entry }} {% include"),
         "data is never a template"
     );
-    assert!(
-        inside.contains("and\n\n\n\nreply"),
+    let passed_on: Vec<&str> = inside
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(" | ").expect("a numbered line").1)
+        .collect();
+    assert_eq!(
+        passed_on,
+        hostile.lines().collect::<Vec<_>>(),
         "data is passed on unchanged"
     );
     // The prompt around it is the same as for any other kernel.
@@ -269,7 +276,26 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
             .render(Phase::Plan, &facts, &input)
             .expect("prompt");
         assert!(prompt.system.contains(&problem.signature), "{name}");
-        assert!(prompt.user.contains(kernel.trim_end()), "{name}");
+        for (idx, line) in kernel.trim_end().lines().enumerate() {
+            let numbered = format!("{} | {line}\n", idx + 1);
+            assert!(prompt.user.contains(&numbered), "{name}: {numbered}");
+        }
+        for constant in [
+            "BANK_ROWS",
+            "MAX_BLOCK_LEN",
+            "MAX_BLOCK_LEN_ACC",
+            "ACC_ROWS",
+            "DIM",
+        ] {
+            let value = format!("\n- `{constant}` = ");
+            assert!(prompt.system.contains(&value), "{name}: {constant}");
+        }
+        assert!(
+            ["any order", "another order", "in the order of"]
+                .iter()
+                .any(|words| prompt.system.contains(words)),
+            "{name}"
+        );
         for item in &target.menu {
             assert!(
                 prompt.user.contains(&format!("`{}`", item.id)),
@@ -282,5 +308,113 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
             "{name}: {} tokens",
             prompt.estimated_tokens()
         );
+    }
+}
+
+/// The constants that prompts tell are those that kernels are compiled with.
+#[test]
+fn constants_have_the_values_of_the_header() {
+    let catalog = autocomp_catalog::Catalog::built_in().expect("catalog");
+    let mut n_checked = 0;
+    for name in ["gemmini-int8-16", "gemmini-int8-32", "gemmini-fp32-4"] {
+        let target = catalog.target(name).expect("target");
+        let header = &target.runtime["gemmini_params.h"];
+        let header = std::str::from_utf8(header).expect("text");
+        for constant in &target.constants {
+            let defined = header.lines().find_map(|line| {
+                let mut words = line.strip_prefix("#define ")?.split_whitespace();
+                (words.next() == Some(&constant.name)).then(|| words.next())?
+            });
+            assert_eq!(defined, Some(&*constant.value), "{name}: {}", constant.name);
+            n_checked += 1;
+        }
+    }
+    assert_eq!(n_checked, 18);
+}
+
+fn tried(on: Kinship, outcome: Option<Outcome>, cycles: Option<u64>) -> Tried {
+    Tried {
+        on,
+        menu_item: "unroll".to_owned(),
+        plan: "Unroll the loop\nover rows by four. ".repeat(12),
+        outcome,
+        cost: cycles,
+        cost_before: 1000,
+        is_same: false,
+        finding: "row 99 is outside of the scratchpad".to_owned(),
+    }
+}
+
+/// What was tried is told in a line each: what, on which kernel, and what came of it.
+#[tokio::test]
+async fn attempts_are_listed_and_bounded() {
+    let server = good().await;
+    let proposer = proposer(&[&server], &Budget::unlimited());
+    let mut request = plan_request(2);
+    request.tried = vec![
+        tried(Kinship::Itself, Some(Outcome::Illegal), None),
+        tried(Kinship::Itself, Some(Outcome::Ok), Some(1250)),
+        tried(Kinship::Itself, Some(Outcome::Ok), Some(800)),
+        Tried {
+            is_same: true,
+            ..tried(Kinship::Parent, Some(Outcome::Ok), Some(1000))
+        },
+        tried(Kinship::Sibling, None, None),
+    ];
+    let prompt = |request: &PlanRequest| {
+        proposer
+            .plan_prompt(request, PromptForm::default())
+            .expect("prompt")
+    };
+    insta::assert_snapshot!("tried", prompt(&request).user);
+    let before = prompt(&plan_request(2)).estimated_tokens();
+    let per_attempt = (prompt(&request).estimated_tokens() - before) / 5;
+    assert!((40..130).contains(&per_attempt), "{per_attempt} tokens");
+    request.tried = vec![tried(Kinship::Itself, None, None); 100];
+    let bounded = prompt(&request).estimated_tokens();
+    assert!(bounded < before + 1000, "{bounded} tokens");
+}
+
+/// Every phase's whole prompt, with everything that a prompt can hold.
+#[test]
+fn prompts_of_all_phases() {
+    let templates = Templates::new(&BTreeMap::new()).expect("templates");
+    let (facts, mut evaluation, menu) = (facts(), evaluation(), menu());
+    let kernel = "#define MOVE(i) mvin(a[i], i); \\\n  fence()\nvoid solution(int8_t a[4][4]) {\n  MOVE(0);\n}\n";
+    let feedback = evaluation.feedback.as_mut().expect("feedback");
+    feedback.counters.insert("unexplained".to_owned(), 7.0);
+    feedback.lines.push(LineCost {
+        location: SourceLocation {
+            file: "kernel.c".to_owned(),
+            line: 4,
+            column: None,
+        },
+        cost: Cost::cycles(900),
+        cause: "load".to_owned(),
+    });
+    let failure = repair_request().failure;
+    let restructure = [MenuItem {
+        id: "restructure".to_owned(),
+        text: "Design the schedule anew.".to_owned(),
+        scope: Scope::Schedule,
+        ..MenuItem::default()
+    }];
+    let list = [tried(Kinship::Itself, Some(Outcome::Illegal), None)];
+    for phase in Phase::ALL {
+        let input = PromptInput {
+            menu: if phase == Phase::Schedule {
+                &restructure
+            } else {
+                &menu
+            },
+            tried: &list,
+            plan: Some(("unroll", "Unroll it.")),
+            failed: Some((KERNEL, &failure)),
+            other: Some((KERNEL, Some(900))),
+            ..PromptInput::new(kernel, Some(&evaluation), Seed(1))
+        };
+        let prompt = templates.render(phase, &facts, &input).expect("prompt");
+        assert!(!prompt.user.contains("unexplained"), "{}", phase.name());
+        insta::assert_snapshot!(format!("phase_{}", phase.name()), prompt.user);
     }
 }

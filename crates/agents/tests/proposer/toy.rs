@@ -1,9 +1,11 @@
 //! A target, a problem, a kernel and requests about it.
 
-use autocomp_agents::{ImplementRequest, IsaFacts, PlanRequest, PromptFacts, RepairRequest};
+use autocomp_agents::{
+    BufferFacts, ImplementRequest, IsaFacts, PlanRequest, PromptFacts, RepairRequest,
+};
 use autocomp_core::{
     ContentHash, Cost, Diagnostic, Draft, Evaluation, Feedback, Measurement, MenuItem, Outcome,
-    Plan, Purpose, Seed, Severity, SourceLocation, Stage, TaskKey,
+    Plan, PlanKind, Purpose, Seed, Severity, SourceLocation, Stage, TaskKey,
 };
 use std::sync::Arc;
 
@@ -20,20 +22,39 @@ pub fn facts() -> Arc<PromptFacts> {
         target_description: "A toy accelerator.".to_owned(),
         syntax: &autocomp_c::C,
         unit: autocomp_core::Unit::Cycles,
-        language: "c".to_owned(),
+        language: "C".to_owned(),
         architecture: "It has a scratchpad of 16 rows.".to_owned(),
         isa: vec![
             isa("Fences", &[]),
             isa("Moving in", &["mvin"]),
             isa("Moving out", &["mvout"]),
         ],
+        constants: Vec::new(),
+        counters: [
+            ("bytes_read", "bytes moved in"),
+            ("load_cycles", "a move in is awaited"),
+            ("drain_cycles", "the array drains"),
+            ("sto*", "moves out"),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into(),
         general_rules: vec!["Keep the result exact.".to_owned()],
         plan_rules: vec!["Name the loops.".to_owned()],
+        schedule_rules: vec!["Give the loops.".to_owned()],
         code_rules: vec!["No includes.".to_owned()],
         examples: Vec::new(),
         problem: "toy/copy".to_owned(),
         problem_description: "Copies a matrix.".to_owned(),
-        problem_facts: vec!["`a[4][4]` is read and written.".to_owned()],
+        buffers: vec![BufferFacts {
+            name: "a".to_owned(),
+            shape: vec![4, 4],
+            dtype: "int8".to_owned(),
+            alignment: 64,
+            role: "inout".to_owned(),
+            is_float: false,
+        }],
+        tolerance: None,
+        work: None,
         entry: "solution".to_owned(),
         signature: "void solution(int8_t a[4][4])".to_owned(),
     })
@@ -44,7 +65,7 @@ pub fn menu() -> Vec<MenuItem> {
         .map(|id| MenuItem {
             id: id.to_owned(),
             text: format!("Do {id}."),
-            applies_when: String::new(),
+            ..MenuItem::default()
         })
         .to_vec()
 }
@@ -92,7 +113,11 @@ pub fn plan_request(plan: u32) -> PlanRequest {
         kernel: KERNEL.to_owned(),
         evaluation: evaluation(),
         ancestors: Vec::new(),
+        tried: Vec::new(),
+        kind: PlanKind::Step,
         menu: menu(),
+        hidden: Vec::new(),
+        other: None,
     }
 }
 
@@ -108,6 +133,7 @@ pub fn implement_request() -> ImplementRequest {
             payload: String::new(),
             proposer: "openai::m".to_owned(),
         },
+        other: None,
     }
 }
 

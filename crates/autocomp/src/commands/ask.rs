@@ -10,7 +10,9 @@ use crate::run_errors::eval_error;
 use crate::settings::{BudgetSettings, Settings};
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_agents::{LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
-use autocomp_core::{Evaluation, MenuItem, Outcome, Purpose, SearchSettings, Seed, TaskKey, Usage};
+use autocomp_core::{
+    Evaluation, MenuItem, Outcome, PlanKind, Purpose, Scope, SearchSettings, Seed, TaskKey, Usage,
+};
 use autocomp_eval::text;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -108,7 +110,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let models = proposing(&settings, &bench, &Usage::default())?.models;
-    let proposer = models.expect("the settings name models").proposer;
+    let models = models.ok_or_else(|| {
+        CliError::usage("the rewriter answers no questions").hint("name a language model")
+    })?;
+    let proposer = models.proposer;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -177,7 +182,11 @@ impl Asking {
             kernel: self.kernel.clone(),
             evaluation,
             ancestors: Vec::new(),
-            menu: bench.target.menu.clone(),
+            tried: Vec::new(),
+            kind: PlanKind::Step,
+            menu: steps(&bench.target.menu),
+            hidden: Vec::new(),
+            other: None,
         };
         Ok(match (self.phase, &self.other) {
             (Question::Analyze, _) => proposer
@@ -201,6 +210,12 @@ impl Asking {
                 .map(|reply| map(reply, |(_, draft)| Answer::Kernel(draft.source))),
         })
     }
+}
+
+/// Returns the items of a menu that ask for one change.
+fn steps(menu: &[MenuItem]) -> Vec<MenuItem> {
+    let is_step = |item: &&MenuItem| item.scope == Scope::Step;
+    menu.iter().filter(is_step).cloned().collect()
 }
 
 fn map<T, U>(reply: Reply<T>, change: impl FnOnce(T) -> U) -> Reply<U> {

@@ -66,7 +66,8 @@ pub struct Arguments {
     #[arg(long, value_name = "T")]
     iterations: Option<u32>,
     /// Language model, such as `openai::gpt-5`, `openai@http://localhost:8000/v1/::NAME` or
-    /// `command::SHELL WORDS`; may be repeated for an ensemble [default: the rewriter]
+    /// `command::SHELL WORDS`, or `rewriter`; may be repeated for an ensemble in which each
+    /// has an equal share [default: the rewriter]
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
     /// Model that writes code, if others than those that plan; may be repeated
@@ -84,6 +85,10 @@ pub struct Arguments {
     /// Attempts at repairing a draft that fails, with its diagnostics [default: 2 with models]
     #[arg(long, value_name = "R")]
     repairs: Option<u32>,
+    /// Changes by the rewriter for each survivor in each iteration, beside the models'
+    /// [default: 2 with models]
+    #[arg(long, value_name = "P")]
+    polish: Option<u32>,
     /// File with keys of providers, readable by its owner only
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
@@ -102,7 +107,7 @@ pub struct Arguments {
     /// Run again what the run in this folder proposed, without any model, in a new run
     #[arg(long, value_name = "FOLDER", conflicts_with_all = [
         "problem", "config", "baseline", "machine", "seed", "max_evaluations", "beam", "plans",
-        "drafts", "iterations", "models", "coding_models", "repairs",
+        "drafts", "iterations", "models", "coding_models", "repairs", "polish",
     ])]
     replay: Option<PathBuf>,
     #[command(flatten)]

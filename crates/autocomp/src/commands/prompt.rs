@@ -5,22 +5,31 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
+use crate::proposing::proposer_settings;
 use crate::registry;
 use crate::run_errors::eval_error;
+use crate::settings::Settings;
 use crate::workplace::{Workplace, WorkplaceOptions};
-use autocomp_agents::{Phase, PromptFacts, PromptInput, Templates};
-use autocomp_core::{Evaluation, SearchSettings, Seed};
+use autocomp_agents::{
+    CodeForm, ImplementRequest, LlmProposer, Phase, PlanRequest, Prompt, PromptFacts, PromptForm,
+    PromptInput, Templates,
+};
+use autocomp_catalog::{Problem, Target};
+use autocomp_core::{Evaluation, MenuItem, Plan, PlanKind, Purpose, Scope, Seed, TaskKey};
 use autocomp_eval::EvaluatorSettings;
+use autocomp_llm::ModelSet;
 use autocomp_search::menu_after_dropout;
 use clap::Args;
 use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Print the exact prompt of a phase, with an estimate of its tokens
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Problem, by name or folder
     problem: String,
-    /// Phase: plan, implement, implement_edits, repair, combine, direct, analyze, translate,
+    /// Phase: plan, schedule, implement, implement_edits, repair, combine, direct, analyze, translate,
     /// menu or isa
     #[arg(long, default_value = "plan")]
     phase: String,
@@ -40,6 +49,12 @@ pub struct Arguments {
     /// Plan to carry out, for phases that need one
     #[arg(long, default_value = "(the plan stands here)", value_name = "TEXT")]
     plan: String,
+    /// Menu item of that plan
+    #[arg(long, default_value = "other", value_name = "ITEM")]
+    menu_item: String,
+    /// Settings file (TOML) that says how models are asked
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Seed that draws the menu items and examples shown
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -74,6 +89,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             "--menu-dropout must be at least 0 and below 1",
         ));
     }
+    let settings = match &arguments.config {
+        Some(path) => Settings::read(path)?.0,
+        None => Settings::default(),
+    };
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let problem = workplace.problem(&arguments.problem)?;
     let target = workplace.target_of(&problem)?;
@@ -97,27 +116,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         }
         evaluations = evaluate(arguments, &mut workplace, &sources, output)?;
     }
-    let (evaluation, second) = (evaluations.first(), evaluations.get(1));
-    let templates = Templates::new(&target.templates).map_err(CliError::input)?;
-    let menu = menu_after_dropout(&target.menu, arguments.menu_dropout, Seed(arguments.seed));
-    let mut input = PromptInput {
-        menu: &menu,
-        plan: Some(("other", &arguments.plan)),
-        iterations: SearchSettings::default().iterations,
-        structured: arguments.structured,
-        ..PromptInput::new(&kernel, evaluation, Seed(arguments.seed))
+    let asked = Asked {
+        phase,
+        kernel,
+        other,
+        failed,
+        evaluations,
     };
-    input.failed = second.map(|evaluation| (failed.as_str(), evaluation));
-    let cost = second.and_then(Evaluation::cost);
-    input.other = Some((&other, cost.map(|cost| cost.value)));
-    let (language, unit) = (
-        registry::language(&target)?,
-        registry::family(&target)?.unit(),
-    );
-    let facts = PromptFacts::of(&target, &problem, language, unit);
-    let prompt = templates
-        .render(phase, &facts, &input)
-        .map_err(CliError::input)?;
+    let (phase, prompt) = asked.prompt(arguments, &settings, &target, &problem)?;
     let report = PromptReport {
         phase: phase.name(),
         estimated_tokens: prompt.estimated_tokens(),
@@ -131,6 +137,124 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         report.estimated_tokens, report.estimated_stable_tokens
     ));
     Ok(exit_code::SUCCESS)
+}
+
+/// What a prompt is about.
+struct Asked {
+    phase: Phase,
+    kernel: String,
+    other: String,
+    failed: String,
+    /// Of the kernel, and of the other or the failed one.
+    evaluations: Vec<Evaluation>,
+}
+
+impl Asked {
+    /// Returns the prompt as a run with these settings would send it for this
+    /// kernel and plan, and its phase: code may be asked for as edits.
+    fn prompt(
+        &self,
+        arguments: &Arguments,
+        settings: &Settings,
+        target: &Target,
+        problem: &Problem,
+    ) -> Result<(Phase, Prompt), CliError> {
+        let none = || ModelSet::new(Vec::new());
+        let templates = Templates::new(&target.templates).map_err(CliError::input)?;
+        let (language, unit) = (
+            registry::language(target)?,
+            registry::family(target)?.unit(),
+        );
+        let facts = Arc::new(PromptFacts::of(target, problem, language, unit));
+        let mut asking = proposer_settings(&settings.asking);
+        if self.phase == Phase::ImplementEdits {
+            asking.code_form = CodeForm::Edits;
+        }
+        let code_form = asking.code_form;
+        let proposer = LlmProposer::new(facts, templates, none(), none(), asking);
+        let form = PromptForm {
+            isa: None,
+            structured: arguments.structured,
+        };
+        let seed = Seed(arguments.seed);
+        let evaluation = self.evaluations.first();
+        let second = self.evaluations.get(1);
+        let plan = Plan {
+            menu_item: arguments.menu_item.clone(),
+            text: arguments.plan.clone(),
+            payload: String::new(),
+            proposer: String::new(),
+        };
+        let (steps, set_aside): (Vec<MenuItem>, Vec<MenuItem>) = target
+            .menu
+            .iter()
+            .cloned()
+            .partition(|item| item.scope == Scope::Step);
+        let menu = match self.phase {
+            Phase::Schedule => set_aside
+                .into_iter()
+                .filter(|item| item.scope == Scope::Schedule)
+                .take(1)
+                .collect(),
+            _ => menu_after_dropout(&steps, arguments.menu_dropout, seed),
+        };
+        let iterations = settings.search.iterations;
+        let key = TaskKey {
+            iteration: 1,
+            purpose: Purpose::Plan,
+            ..TaskKey::BASELINE
+        };
+        let prompt = match (self.phase, evaluation, second) {
+            (Phase::Plan | Phase::Schedule, Some(evaluation), _) => proposer.plan_prompt(
+                &PlanRequest {
+                    key,
+                    seed,
+                    iterations,
+                    kernel: self.kernel.clone(),
+                    evaluation: evaluation.clone(),
+                    ancestors: Vec::new(),
+                    tried: Vec::new(),
+                    kind: PlanKind::Step,
+                    menu,
+                    hidden: Vec::new(),
+                    other: None,
+                },
+                form,
+            ),
+            (Phase::Implement | Phase::ImplementEdits, Some(evaluation), _) => proposer
+                .implement_prompt(
+                    &ImplementRequest {
+                        key,
+                        seed,
+                        kernel: self.kernel.clone(),
+                        evaluation: evaluation.clone(),
+                        plan,
+                        other: None,
+                    },
+                    form,
+                ),
+            // Without measurements there is no request, but there are words.
+            _ => {
+                let cost = second.and_then(Evaluation::cost);
+                let input = PromptInput {
+                    menu: &menu,
+                    plan: Some((&plan.menu_item, &plan.text)),
+                    iterations,
+                    most_examples: settings.asking.most_examples,
+                    structured: arguments.structured,
+                    failed: second.map(|evaluation| (self.failed.as_str(), evaluation)),
+                    other: Some((&self.other, cost.map(|cost| cost.value))),
+                    ..PromptInput::new(&self.kernel, evaluation, seed)
+                };
+                proposer.render(self.phase, &input)
+            }
+        };
+        let phase = match (self.phase, code_form) {
+            (Phase::Implement, CodeForm::Edits) if evaluation.is_some() => Phase::ImplementEdits,
+            (phase, _) => phase,
+        };
+        Ok((phase, prompt.map_err(CliError::input)?))
+    }
 }
 
 fn evaluate(

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
 use autocomp_core::{CandidateId, ContentHash, Event};
 use autocomp_eval::text;
-use autocomp_runner::{RunReport, RunState, RunView};
+use autocomp_runner::{Contribution, RunReport, RunState, RunView};
 use autocomp_store::history_lines;
 use clap::Args;
 use serde::Serialize;
@@ -36,6 +36,7 @@ struct ShowReport {
     #[serde(flatten)]
     run: RunReport,
     models: Vec<ModelUsage>,
+    contributions: Vec<Contribution>,
 }
 
 #[derive(Serialize)]
@@ -85,6 +86,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         let report = view.report();
         let report = ShowReport {
             models: model_usage(&view),
+            contributions: view.contributions(),
             run: report,
         };
         output.result(&report, || report_text(&report))?;
@@ -203,6 +205,7 @@ fn report_text(report: &ShowReport) -> String {
     let ShowReport {
         run: report,
         models,
+        contributions,
     } = report;
     let progress = &report.progress;
     let mut out = format!(
@@ -256,7 +259,34 @@ fn report_text(report: &ShowReport) -> String {
     }
     out.push('\n');
     out += &lineage_text(report);
+    let contributions = contributions_text(contributions);
+    if !contributions.is_empty() {
+        out += &format!("\n{contributions}");
+    }
     out
+}
+
+/// Returns who contributed what, if it was more than one; else nothing.
+pub fn contributions_text(contributions: &[Contribution]) -> String {
+    if contributions.len() < 2 {
+        return String::new();
+    }
+    let head = ["", "drafts", "right", "faster", "in the best"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for it in contributions {
+        let credit = match it.steps_to_best {
+            0 => "-".to_owned(),
+            steps => format!("{:.2}x in {steps}", it.factor),
+        };
+        rows.push(vec![
+            format!("{} ({})", it.proposer, it.kind),
+            it.drafts.to_string(),
+            it.right.to_string(),
+            it.faster.to_string(),
+            credit,
+        ]);
+    }
+    format!("who contributed:\n{}", text::table(&rows, &[1, 2, 3]))
 }
 
 /// Returns the chain of plans from the baseline to the best kernel.

@@ -91,7 +91,13 @@ fn a_program_as_the_model() {
     let script = place.file("model.sh", script);
     let model = format!("command::sh {script}");
     let problem = problem();
-    let (code, value) = place.json(&[&["optimize", &problem, "--model", &model], EFFORT].concat());
+    let (code, value) = place.json(
+        &[
+            &["optimize", &problem, "--model", &model, "--polish", "0"],
+            EFFORT,
+        ]
+        .concat(),
+    );
     check(&place, code, &value, "command::");
 }
 
@@ -149,7 +155,15 @@ async fn a_server_as_the_model() {
         let output = place
             .command()
             .env("OPENAI_COMPATIBLE_API_KEY", KEY)
-            .args(["optimize", &problem(), "--model", &model, "--json"])
+            .args([
+                "optimize",
+                &problem(),
+                "--model",
+                &model,
+                "--polish",
+                "0",
+                "--json",
+            ])
             .args(EFFORT)
             .output()
             .unwrap();

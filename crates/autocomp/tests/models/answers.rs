@@ -18,9 +18,19 @@ pub async fn good() -> MockServer {
     server(|request| reply(&answer(&question(request).1))).await
 }
 
+/// Returns whether a prompt asks for a plan, of one change or of a schedule.
+pub fn asks_for_a_plan(prompt: &str) -> bool {
+    [
+        "# Possible optimizations",
+        "the description of the schedule",
+    ]
+    .iter()
+    .any(|words| prompt.contains(words))
+}
+
 /// Answers a prompt as a good model would: with a plan, or with a kernel.
 pub fn answer(prompt: &str) -> String {
-    if prompt.contains("# Possible optimizations") {
+    if asks_for_a_plan(prompt) {
         return "CHOICE: other\nMove B into the scratchpad once, before the loops.".to_owned();
     }
     format!("Here it is:\n```c\n{}```\n", faster())

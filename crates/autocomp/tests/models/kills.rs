@@ -1,7 +1,7 @@
 //! Caps outlive `kill -9`: what was sent may have been billed, whether or not
 //! the process lived to see the reply.
 
-use crate::answers::{answer, reply, requests_at};
+use crate::answers::{answer, asks_for_a_plan, reply, requests_at};
 use crate::bench::{Bench, OUTPUT_PRICE};
 use crate::chat::{question, server};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn kill_until_the_cap_holds(slow_plans: bool) -> (Value, u64) {
     let server = server(move |request| {
         let text = question(request).1;
         let reply = reply(&answer(&text));
-        if text.contains("# Possible optimizations") != slow_plans {
+        if asks_for_a_plan(&text) != slow_plans {
             return reply;
         }
         counter.fetch_add(1, Ordering::SeqCst);
@@ -87,17 +87,18 @@ async fn a_cap_outlives_kills_while_plans_are_under_way() {
         "{requests} requests"
     );
     assert_eq!(report["reason"], "exhausted");
-    let usage = &report["usage"];
-    assert_eq!(usage["requests"], requests, "{usage:#}");
+    // A call that was written down may have been cut off before it was sent.
+    let counted = report["usage"]["requests"].as_u64().unwrap();
+    assert!(0 < requests && requests <= counted, "{requests}, {counted}");
     let cost = report["cost_usd"].as_f64().unwrap();
     assert!(
-        requests as f64 * LONGEST_REPLY <= cost && cost <= CAP,
+        counted as f64 * LONGEST_REPLY <= cost && cost <= CAP,
         "{cost}"
     );
     let model = &report["models"][0];
     assert_eq!(
         (&model["lost_calls"], &model["calls"]),
-        (&json!(requests), &json!(0))
+        (&json!(counted), &json!(0))
     );
 }
 
@@ -108,7 +109,8 @@ async fn a_cap_outlives_kills_while_code_is_under_way() {
     assert!(cost <= CAP, "{cost}");
     let model = &report["models"][0];
     let calls = |name: &str| model[name].as_u64().unwrap();
-    assert_eq!(calls("calls") + calls("lost_calls"), requests, "{model:#}");
+    let counted = calls("calls") + calls("lost_calls");
+    assert!(0 < requests && requests <= counted, "{requests}, {model:#}");
     assert!(0 < calls("calls") && 0 < calls("lost_calls"), "{model:#}");
     assert!(
         calls("lost_calls") as f64 * LONGEST_REPLY <= cost,

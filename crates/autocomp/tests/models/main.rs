@@ -12,3 +12,4 @@ mod keys;
 mod kills;
 mod questions;
 mod runs;
+mod together;

@@ -303,6 +303,8 @@ fn a_program_drives_a_whole_run() {
             "1",
             "--plans",
             "2",
+            "--polish",
+            "0",
             "--run-dir",
             "run",
             "--json",

@@ -287,6 +287,10 @@ impl Evaluator for IsolatedEvaluator {
         self.keys.key(source)
     }
 
+    fn identity(&self) -> ContentHash {
+        self.keys.identity()
+    }
+
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         self.isolation
             .evaluate(&self.setup, self.identity, self.key(source), source)

@@ -3,21 +3,35 @@
 
 use std::path::{Path, PathBuf};
 
-/// Crates whose code decides results, from this crate's folder.
-const DECIDING: &[&str] = &[
+/// The family's own code, from this crate's folder. A run goes on only with the same.
+const FAMILY: &[&str] = &[
     "../accelerator/src",
     "../sim/src",
     "../../../riscv/src",
+    "src",
+];
+
+/// What else decides results: cached ones are those of the same code, here too.
+const SHARED: &[&str] = &[
     "../../../catalog/src",
     "../../../eval/src",
     "../../../toolchain/src",
     "../../../languages/c/src",
-    "src",
 ];
 
 fn main() {
     let mut hasher = blake3::Hasher::new();
-    for folder in DECIDING {
+    add(&mut hasher, FAMILY);
+    let family = hasher.finalize().to_hex();
+    println!("cargo::rustc-env=AUTOCOMP_FAMILY_HASH={family}");
+    add(&mut hasher, SHARED);
+    let engine = hasher.finalize().to_hex();
+    println!("cargo::rustc-env=AUTOCOMP_ENGINE_HASH={engine}");
+}
+
+/// Adds all Rust files below `folders`.
+fn add(hasher: &mut blake3::Hasher, folders: &[&str]) {
+    for folder in folders {
         println!("cargo::rerun-if-changed={folder}");
         let mut files = Vec::new();
         collect(Path::new(folder), &mut files);
@@ -29,10 +43,6 @@ fn main() {
             hasher.update(&text);
         }
     }
-    println!(
-        "cargo::rustc-env=AUTOCOMP_ENGINE_HASH={}",
-        hasher.finalize().to_hex()
-    );
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

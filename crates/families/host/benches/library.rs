@@ -25,7 +25,20 @@ const ROUNDS: usize = 15;
 const CALLS: usize = 6;
 
 type Gemm = unsafe extern "C" fn(
-    i32, i32, i32, i64, i64, i64, f32, *const f32, i64, *const f32, i64, f32, *mut f32, i64,
+    i32,
+    i32,
+    i32,
+    i64,
+    i64,
+    i64,
+    f32,
+    *const f32,
+    i64,
+    *const f32,
+    i64,
+    f32,
+    *mut f32,
+    i64,
 );
 
 /// A product by the library.
@@ -48,7 +61,8 @@ impl Library {
             found.into_iter().find(|found| !found.is_null())
         };
         // On little-endian machines numbers of 64 bits pass for those of 32 in registers.
-        let gemm = symbol([c"scipy_cblas_sgemm64_", c"cblas_sgemm"]).ok_or("it has no cblas_sgemm")?;
+        let gemm =
+            symbol([c"scipy_cblas_sgemm64_", c"cblas_sgemm"]).ok_or("it has no cblas_sgemm")?;
         let core = symbol([c"scipy_openblas_get_corename64_", c"openblas_get_corename"]);
         let core = core.map_or_else(String::new, |name| {
             // SAFETY: the function takes nothing and gives a text that stays.
@@ -77,12 +91,29 @@ impl Library {
                 let bytes = set.draw(&problem.buffers[idx], seed.derive(&call.to_string()));
                 let bytes = bytes.unwrap_or_default();
                 let floats = bytes.chunks_exact(4);
-                floats.map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect::<Vec<f32>>()
+                floats
+                    .map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]]))
+                    .collect::<Vec<f32>>()
             });
             let before = thread_ns();
             // SAFETY: row-major matrices of these sizes.
             unsafe {
-                (self.gemm)(101, 111, 111, m, n, k, 1.0, a.as_ptr(), k, b.as_ptr(), n, 0.0, c.as_mut_ptr(), n);
+                (self.gemm)(
+                    101,
+                    111,
+                    111,
+                    m,
+                    n,
+                    k,
+                    1.0,
+                    a.as_ptr(),
+                    k,
+                    b.as_ptr(),
+                    n,
+                    0.0,
+                    c.as_mut_ptr(),
+                    n,
+                );
             }
             if 0 < call {
                 least = least.min(thread_ns() - before);
@@ -93,16 +124,24 @@ impl Library {
 }
 
 fn thread_ns() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the call writes to `time` only.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|it| it != "--bench")
+        .collect();
     let [name, kernel, library] = arguments.as_slice() else {
-        println!("give a problem, the file of a kernel and a shared library; see the benchmark's head");
+        println!(
+            "give a problem, the file of a kernel and a shared library; see the benchmark's head"
+        );
         return Ok(());
     };
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
@@ -110,12 +149,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let search = ToolchainSearch {
         configured: None,
         carried: None,
+        recorded: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder.clone(),
         install: true,
     };
     let catalog = Catalog::built_in()?;
-    let target = Processor::detect().target().ok_or("no target for this processor")?;
+    let target = Processor::detect()
+        .target()
+        .ok_or("no target for this processor")?;
     let settings = Settings {
         toolchain: find_toolchain(&search, &mut |line| println!("{line}"))?,
         cache_folder,
@@ -124,14 +166,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed: Seed(1),
         timed_seed: Seed(2),
     };
-    let bench = HostBench::open(catalog.problem(name)?, &catalog.target(target)?, "this", settings)?;
+    let bench = HostBench::open(
+        catalog.problem(name)?,
+        &catalog.target(target)?,
+        "this",
+        settings,
+    )?;
     let library = Library::open(library)?;
     let source = std::fs::read_to_string(kernel)?;
-    let program = bench.build(&source)?.map_err(|found| found[0].message.clone())?;
+    let program = bench
+        .build(&source)?
+        .map_err(|found| found[0].message.clone())?;
     let Tested::Right { call_ns } = bench.test(&program, &source)? else {
         return Err("the kernel is not right".into());
     };
-    let effort = Effort { least_rounds: 3, most_rounds: 3, ..Effort::default() };
+    let effort = Effort {
+        least_rounds: 3,
+        most_rounds: 3,
+        ..Effort::default()
+    };
     let (mut own, mut others, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let other = library.time(bench.problem(), Seed(round as u64));
@@ -145,8 +198,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let peak = bench.peaks().float_macs_per_ns;
     for (name, times) in [("kernel", &own), (library.core.as_str(), &others)] {
         let rate = macs / median(times);
-        println!("{name}: {:.0} ns, {rate:.1} steps per ns, {:.1} % of the measured peak {peak:.1}", median(times), 100.0 * rate / peak);
+        println!(
+            "{name}: {:.0} ns, {rate:.1} steps per ns, {:.1} % of the measured peak {peak:.1}",
+            median(times),
+            100.0 * rate / peak
+        );
     }
-    println!("speed of the kernel by that of the library: {:?}", median_interval(&ratios, 0.99));
+    println!(
+        "speed of the kernel by that of the library: {:?}",
+        median_interval(&ratios, 0.99)
+    );
     Ok(())
 }

@@ -63,6 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let search = ToolchainSearch {
         configured: None,
         carried: None,
+        recorded: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder.clone(),
         install: true,

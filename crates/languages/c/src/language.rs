@@ -1,7 +1,7 @@
 //! C behind the trait of languages.
 
-use crate::text::{blank, defines, is_balanced};
-use autocomp_core::{Flaw, Language};
+use crate::text::{blank, defines, is_balanced, macros};
+use autocomp_core::{Expansion, Flaw, Language};
 
 /// C as kernels are written in it.
 #[derive(Debug)]
@@ -30,6 +30,10 @@ impl Language for C {
 
     fn comment_marks(&self) -> &'static [&'static str] {
         &["//", "/*"]
+    }
+
+    fn expansions(&self, source: &str) -> Vec<Expansion> {
+        macros(source)
     }
 
     fn may_begin(&self, line: &str, entry: &str) -> bool {

@@ -1,5 +1,7 @@
 //! Just enough of C's lexical form to find a function in hostile text.
 
+use autocomp_core::Expansion;
+
 /// Returns `source` with comments, strings and character literals replaced by
 /// spaces, byte for byte, so that offsets stay valid. Line ends are kept.
 #[must_use]
@@ -129,9 +131,61 @@ fn body_follows(rest: &[u8]) -> bool {
     false
 }
 
+/// Returns the macros that `source` defines, in the order of their lines.
+/// Comments and strings may hide one or make one up: good for hints only.
+#[must_use]
+pub fn macros(source: &str) -> Vec<Expansion> {
+    let mut macros = Vec::new();
+    let mut lines = source.lines().enumerate();
+    while let Some((idx, line)) = lines.next() {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let Some(definition) = directive.and_then(|it| it.strip_prefix("define")) else {
+            continue;
+        };
+        let mut text = definition.trim().to_owned();
+        while let Some(head) = text.strip_suffix('\\') {
+            let next = lines.next().map_or("", |(_, line)| line.trim());
+            text = format!("{} {next}", head.trim_end());
+        }
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        let body = match rest.strip_prefix('(') {
+            Some(rest) => rest.split_once(')').map_or("", |(_, body)| body),
+            None => rest,
+        };
+        if !name.is_empty() {
+            macros.push(Expansion {
+                name: name.to_owned(),
+                line: idx as u32 + 1,
+                body: body.trim().to_owned(),
+            });
+        }
+    }
+    macros
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{blank, defines, is_balanced};
+    use super::{blank, defines, is_balanced, macros};
+
+    #[test]
+    fn macros_are_found_with_their_lines() {
+        let source = "#define N 4\nint x;\n  # define MOVE(i, j) mvin(a[i], j); \\\n    fence()\n#define NOTHING\n#undef N\n#define";
+        let of = |name: &str, line, body: &str| autocomp_core::Expansion {
+            name: name.to_owned(),
+            line,
+            body: body.to_owned(),
+        };
+        assert_eq!(
+            macros(source),
+            [
+                of("N", 1, "4"),
+                of("MOVE", 3, "mvin(a[i], j); fence()"),
+                of("NOTHING", 5, "")
+            ]
+        );
+    }
 
     #[test]
     fn comments_and_literals_do_not_count() {

@@ -160,7 +160,12 @@ struct Notes {
 
 #[async_trait::async_trait]
 impl ReservationJournal for Notes {
-    async fn reserve(&self, _model: &str, most: &Usage) -> Result<u64, ReservationError> {
+    async fn reserve(
+        &self,
+        _model: &str,
+        _label: &str,
+        most: &Usage,
+    ) -> Result<u64, ReservationError> {
         let mut noted = self.noted.lock().unwrap();
         if self.most <= noted.len() {
             return Err(ReservationError);

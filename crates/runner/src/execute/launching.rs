@@ -4,12 +4,14 @@ use super::{Dispatcher, Done, Reach};
 use crate::error::RunError;
 use crate::recording::read_plan;
 use autocomp_agents::{
-    Ancestor, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
-    RepairRequest, Reply,
+    Ancestor, ImplementRequest, Kinship, OtherKernel, PlanRequest, ProposeError, ProposeErrorKind,
+    Proposer, RepairRequest, Reply, Tried,
 };
-use autocomp_core::{ContentHash, Draft, Evaluation, PlanRecord, TaskKey};
+use autocomp_core::{
+    CandidateId, ContentHash, Draft, Evaluation, MenuItem, PlanKind, PlanRecord, Scope, TaskKey,
+};
 use autocomp_eval::EvalError;
-use autocomp_search::Task;
+use autocomp_search::{Search, Task};
 use autocomp_store::Blobs;
 use futures::FutureExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,6 +92,7 @@ impl Dispatcher<'_> {
                 seed,
                 parent,
                 kernel,
+                kind,
                 menu,
             } => {
                 let request = PlanRequest {
@@ -99,6 +102,10 @@ impl Dispatcher<'_> {
                     kernel: blobs.get_text(kernel)?,
                     evaluation: evaluation_of(search, parent),
                     ancestors: ancestors_of(search, parent, &blobs)?,
+                    tried: tried_near(search, parent, &blobs)?,
+                    other: other_kernel(search, &kind, &blobs)?,
+                    hidden: hidden_from(search, &menu),
+                    kind,
                     menu,
                 };
                 let ask =
@@ -110,6 +117,7 @@ impl Dispatcher<'_> {
                 seed,
                 parent,
                 kernel,
+                kind,
                 plan,
             } => {
                 let request = ImplementRequest {
@@ -118,6 +126,7 @@ impl Dispatcher<'_> {
                     kernel: blobs.get_text(kernel)?,
                     evaluation: evaluation_of(search, parent),
                     plan: plan_of(key, &plan)?,
+                    other: other_kernel(search, &kind, &blobs)?,
                 };
                 let ask =
                     |proposer: Arc<dyn Proposer>| async move { proposer.implement(&request).await };
@@ -182,17 +191,86 @@ impl Dispatcher<'_> {
     }
 }
 
-fn evaluation_of(search: &autocomp_search::Search, id: autocomp_core::CandidateId) -> Evaluation {
+fn evaluation_of(search: &Search, id: CandidateId) -> Evaluation {
     let candidate = search
         .candidate(id)
         .expect("the parent of a task is a candidate");
     Evaluation::clone(&candidate.evaluation)
 }
 
+/// Attempts that a request for a plan brings at most; proposers may show fewer.
+const MOST_TRIED: usize = 16;
+
+/// Returns what was tried on a candidate and its relatives.
+fn tried_near(search: &Search, id: CandidateId, blobs: &Blobs) -> Result<Vec<Tried>, RunError> {
+    let near = search.attempts_near(id).into_iter().take(MOST_TRIED);
+    near.map(|(attempt, kinship)| {
+        let plan = read_plan(&attempt.plan, blobs).map_err(|reason| RunError::BadPlan {
+            task: attempt.key.to_plan().to_string(),
+            reason,
+        })?;
+        let before = search.candidate(attempt.parent);
+        let before = before.expect("attempts are made on candidates");
+        let evaluation = attempt.source.and_then(|source| search.evaluation(source));
+        Ok(Tried {
+            on: match kinship {
+                autocomp_search::Kinship::Itself => Kinship::Itself,
+                autocomp_search::Kinship::Parent => Kinship::Parent,
+                autocomp_search::Kinship::Sibling => Kinship::Sibling,
+            },
+            menu_item: plan.menu_item,
+            plan: plan.text,
+            outcome: evaluation.map(|it| it.outcome),
+            cost: evaluation.and_then(|it| it.cost()).map(|it| it.value),
+            cost_before: before.cost.value,
+            is_same: attempt.source == Some(before.source),
+            finding: evaluation.map_or_else(String::new, |it| finding(it).to_owned()),
+        })
+    })
+    .collect()
+}
+
+/// Returns why a kernel failed, or the first sentences on what limits it.
+fn finding(evaluation: &Evaluation) -> &str {
+    if let Some(diagnostic) = evaluation.diagnostics.first() {
+        return &diagnostic.message;
+    }
+    let feedback = evaluation.feedback.as_ref();
+    feedback.map_or("", |feedback| &feedback.bottleneck)
+}
+
+/// Returns the steps of the run's menu that are not in `menu`.
+fn hidden_from(search: &Search, menu: &[MenuItem]) -> Vec<MenuItem> {
+    let all = search.started().menu.iter();
+    all.filter(|item| item.scope == Scope::Step && !menu.contains(item))
+        .cloned()
+        .collect()
+}
+
+/// Returns the second kernel of a plan that is about two.
+fn other_kernel(
+    search: &Search,
+    kind: &PlanKind,
+    blobs: &Blobs,
+) -> Result<Option<OtherKernel>, RunError> {
+    let PlanKind::Reserved {
+        other: Some(other), ..
+    } = kind
+    else {
+        return Ok(None);
+    };
+    let candidate = search.candidate(*other);
+    let candidate = candidate.expect("the other kernel of a plan is a candidate");
+    Ok(Some(OtherKernel {
+        kernel: blobs.get_text(candidate.source)?,
+        evaluation: Evaluation::clone(&candidate.evaluation),
+    }))
+}
+
 /// Returns the kernels that the candidate `id` came from, the baseline first.
 fn ancestors_of(
-    search: &autocomp_search::Search,
-    id: autocomp_core::CandidateId,
+    search: &Search,
+    id: CandidateId,
     blobs: &Blobs,
 ) -> Result<Vec<Ancestor>, RunError> {
     let steps = search.lineage(id);

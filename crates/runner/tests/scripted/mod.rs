@@ -8,8 +8,8 @@ use autocomp_agents::{
 };
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Draft, Evaluation, Event, Feedback, Measurement,
-    MenuItem, Nanos, Outcome, Plan, SearchSettings, Seed, Severity, Stage, TierCost, Usage,
-    UsdMicros,
+    MenuItem, Nanos, Outcome, Plan, PlanKind, Scope, SearchSettings, Seed, Severity, Stage,
+    TierCost, Usage, UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
@@ -117,6 +117,15 @@ impl Proposer for Scripted {
         self.count()?;
         let mut seed = request.seed;
         let item = &request.menu[seed.below(request.menu.len())];
+        let is_set_aside = matches!(request.kind, PlanKind::Reserved { .. });
+        assert_eq!(is_set_aside, request.menu.len() == 1);
+        assert_eq!(request.other.is_some(), item.scope == Scope::Combination);
+        assert!(
+            request
+                .hidden
+                .iter()
+                .all(|item| !request.menu.contains(item))
+        );
         let error = |kind, message: &str| {
             Err(ProposeError {
                 kind,
@@ -140,7 +149,13 @@ impl Proposer for Scripted {
                 payload: format!("{idx} {step}"),
                 proposer: "scripted".to_owned(),
             },
-            exchanges: vec![exchange(&format!("plan for {}", request.kernel), &text, 3)],
+            // What the proposer is told is part of the history, so that it cannot
+            // depend on timing.
+            exchanges: vec![exchange(
+                &format!("plan for {}: {:?}", request.kernel, request.tried),
+                &text,
+                3,
+            )],
         })
     }
 
@@ -155,6 +170,15 @@ impl Proposer for Scripted {
             });
         }
         let mut numbers = parse(&request.kernel).unwrap();
+        let is_combination = request.plan.menu_item == "mix";
+        assert_eq!(request.other.is_some(), is_combination);
+        if let Some(other) = &request.other {
+            assert_ne!(other.kernel, request.kernel);
+            let second = parse(&other.kernel).unwrap();
+            for (number, second) in numbers.iter_mut().zip(second).step_by(2) {
+                *number = second;
+            }
+        }
         let (idx, step) = request.plan.payload.split_once(' ').unwrap();
         let step: i64 = step.parse().unwrap();
         numbers[idx.parse::<usize>().unwrap()] += step * (1 + seed.below(2) as i64);
@@ -347,13 +371,23 @@ impl Toy {
 }
 
 pub fn menu() -> Vec<MenuItem> {
-    ["up", "down", "sideways", MenuItem::OTHER]
-        .map(|id| MenuItem {
-            id: id.to_owned(),
-            text: format!("go {id}"),
-            applies_when: String::new(),
-        })
-        .into()
+    let item = |(id, scope, percent): (&str, Scope, &[u8])| MenuItem {
+        id: id.to_owned(),
+        text: format!("go {id}"),
+        scope,
+        percent: percent.to_vec(),
+        ..MenuItem::default()
+    };
+    [
+        ("up", Scope::Step, &[][..]),
+        ("down", Scope::Step, &[]),
+        ("sideways", Scope::Step, &[]),
+        (MenuItem::OTHER, Scope::Step, &[]),
+        ("leap", Scope::Schedule, &[40, 20]),
+        ("mix", Scope::Combination, &[0, 30]),
+    ]
+    .map(item)
+    .into()
 }
 
 pub fn settings() -> SearchSettings {
@@ -363,6 +397,7 @@ pub fn settings() -> SearchSettings {
         drafts: 2,
         repairs: 2,
         iterations: 5,
+        polish: 1,
         patience: 0,
         max_evaluations: None,
         ..SearchSettings::default()

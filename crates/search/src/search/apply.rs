@@ -1,11 +1,12 @@
 //! Events into the state: the fold that makes resuming exact.
 
 use super::{Candidate, Phase, Search};
+use crate::attempt::Attempt;
 use crate::error::ApplyError;
 use crate::iteration::{Answer, Iteration};
 use autocomp_core::{
-    CandidateId, Cost, Evaluated, Event, IterationClosed, IterationOpened, Outcome, Proposal,
-    TaskKey,
+    CandidateId, Cost, Evaluated, Event, IterationClosed, IterationOpened, Outcome, PlanKind,
+    Proposal, TaskKey,
 };
 use std::sync::Arc;
 
@@ -85,6 +86,22 @@ impl Search {
         {
             return Err("a parent does not exist");
         }
+        if !opened.kinds.is_empty() && !is_parallel(&opened.kinds, &opened.slots) {
+            return Err("it has not as many kinds as plans");
+        }
+        for (parent, kinds) in opened.parents.iter().zip(&opened.kinds) {
+            for kind in kinds {
+                if let PlanKind::Reserved {
+                    other: Some(other), ..
+                } = kind
+                {
+                    if self.candidates.len() <= other.0 as usize {
+                        return Err("a kernel to combine does not exist");
+                    }
+                    self.attempts.pairs.note(*parent, *other);
+                }
+            }
+        }
         self.placed.extend(&opened.parents);
         self.phase = Phase::Iteration(Iteration::open(opened));
         Ok(())
@@ -141,6 +158,16 @@ impl Search {
         if iteration.number != closed.iteration || !iteration.is_complete() {
             return Err("the iteration is not complete");
         }
+        let attempts: Vec<Attempt> = iteration
+            .attempts()
+            .into_iter()
+            .map(|(key, plan, source)| Attempt {
+                key,
+                parent: iteration.parents[key.parent as usize],
+                plan: plan.clone(),
+                source,
+            })
+            .collect();
         let mut candidates = Vec::new();
         for (idx, new) in closed.candidates.iter().enumerate() {
             let evaluation = self.evaluations.get(&new.source);
@@ -168,6 +195,7 @@ impl Search {
         if closed.beam.is_empty() || closed.beam.iter().any(|id| n_candidates <= id.0 as usize) {
             return Err("a survivor does not exist");
         }
+        self.attempts.extend(attempts);
         for candidate in candidates {
             self.known_sources.insert(candidate.source, candidate.id);
             self.candidates.push(candidate);
@@ -194,4 +222,12 @@ impl Search {
         self.phase = Phase::Between;
         Ok(())
     }
+}
+
+fn is_parallel(kinds: &[Vec<PlanKind>], slots: &[Vec<u32>]) -> bool {
+    kinds.len() == slots.len()
+        && kinds
+            .iter()
+            .zip(slots)
+            .all(|(kinds, slots)| kinds.len() == slots.len())
 }

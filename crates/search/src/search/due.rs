@@ -3,11 +3,12 @@
 use super::{Candidate, Phase, Search};
 use crate::dropout::menu_after_dropout;
 use crate::iteration::{Allotment, Answer, Iteration, SlotState, allot};
+use crate::kinds::{add_polish, plan_kinds};
 use crate::strategy::Pool;
 use crate::task::Task;
 use autocomp_core::{
     CandidateId, ContentHash, Evaluated, Evaluation, Event, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, TaskKey,
+    IterationClosed, IterationOpened, MenuItem, NewCandidate, PlanKind, Scope, Seed, TaskKey,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,13 +75,14 @@ impl Search {
             match iteration.plan(plan_key) {
                 None => {
                     let seed = seed(plan_key);
-                    let dropout = self.started.settings.menu_dropout;
+                    let kind = iteration.kind(plan_key).clone();
                     tasks.push(Task::Plan {
                         key: plan_key,
                         seed,
                         parent,
                         kernel,
-                        menu: menu_after_dropout(&self.started.menu, dropout, seed.derive("menu")),
+                        menu: self.menu_for(&kind, seed),
+                        kind,
                     });
                 }
                 Some(Answer::Absent) => {}
@@ -101,6 +103,7 @@ impl Search {
                                 seed,
                                 parent,
                                 kernel,
+                                kind: iteration.kind(key).clone(),
                                 plan,
                             },
                             Some(draft) => Task::Repair {
@@ -124,6 +127,22 @@ impl Search {
         }
         tasks.sort_by_key(Task::key);
         tasks
+    }
+
+    /// Returns the part of the menu that a plan sees.
+    fn menu_for(&self, kind: &PlanKind, seed: Seed) -> Vec<MenuItem> {
+        let menu = self.started.menu.iter();
+        if let PlanKind::Reserved { item, .. } = kind {
+            return menu.filter(|it| it.id == *item).cloned().collect();
+        }
+        let steps: Vec<MenuItem> = menu.filter(|it| it.scope == Scope::Step).cloned().collect();
+        match kind {
+            PlanKind::Polish { .. } => steps,
+            _ => {
+                let dropout = self.started.settings.menu_dropout;
+                menu_after_dropout(&steps, dropout, seed.derive("menu"))
+            }
+        }
     }
 
     fn finish_reason(&self) -> Option<FinishReason> {
@@ -172,13 +191,24 @@ impl Search {
             .map(|most| most.saturating_sub(self.n_evaluations()));
         // Vacant places are filled by repeating the beam from its best.
         let n_places = settings.beam as usize;
-        let Allotment { slots, repairs } = allot(settings, iteration, remaining);
-        let parents = self.beam.iter().copied().cycle().take(n_places).collect();
+        let n_survivors = self.beam.len().min(n_places);
+        let Allotment {
+            mut slots,
+            repairs,
+            polish,
+        } = allot(settings, iteration, remaining, n_survivors as u32);
+        let parents: Vec<CandidateId> = self.beam.iter().copied().cycle().take(n_places).collect();
+        let seed = self.started.seed.derive(&format!("kinds.i{iteration}"));
+        let pairs = self.attempts.pairs.clone();
+        let menu = &self.started.menu;
+        let mut kinds = plan_kinds(menu, iteration, &parents, &slots, pairs, seed);
+        add_polish(polish, n_survivors, &mut slots, &mut kinds);
         IterationOpened {
             iteration,
             parents,
             slots,
             repairs,
+            kinds,
         }
     }
 

@@ -3,8 +3,8 @@
 use autocomp_core::{
     CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
-    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanRecord, Planned,
-    Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
+    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanKind, PlanRecord,
+    Planned, Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
     SourceLocation, Stage, StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
 };
 use proptest::prelude::*;
@@ -193,7 +193,7 @@ pub fn event() -> impl Strategy<Value = Event> {
                 menu: vec![MenuItem {
                     id: text.clone(),
                     text,
-                    applies_when: String::new(),
+                    ..MenuItem::default()
                 }],
                 baseline,
                 spec,
@@ -213,11 +213,20 @@ pub fn event() -> impl Strategy<Value = Event> {
                     parents,
                     slots,
                     repairs: iteration,
+                    kinds: vec![vec![
+                        PlanKind::Step,
+                        PlanKind::Polish { number: iteration },
+                        PlanKind::Reserved {
+                            item: "combine".to_owned(),
+                            other: Some(CandidateId(iteration)),
+                        },
+                    ]],
                 })
             }),
         (any::<(u64, u64, u64)>(), ".*").prop_map(|((reservation, tokens, cost), model)| {
             Event::Reserved(Reserved {
                 reservation,
+                label: model.clone(),
                 model,
                 most: Usage {
                     input_tokens: tokens,

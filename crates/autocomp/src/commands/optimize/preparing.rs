@@ -5,16 +5,17 @@ use super::Arguments;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::{Output, redacted};
-use crate::proposing::{Proposing, proposing};
+use crate::proposing::{Proposing, proposing, rewriter};
 use crate::run_errors::{run_error, store_error};
 use crate::settings::{Settings, run_folder};
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
-use autocomp_core::{SearchSettings, Seed, Usage};
+use autocomp_core::{MenuItem, Scope, SearchSettings, Seed, Usage};
 use autocomp_eval::EvaluatorSettings;
 use autocomp_eval::text;
 use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +57,8 @@ impl Prepared {
 
 /// Attempts at repairing a draft of a model, unless told otherwise.
 const REPAIRS_OF_MODELS: u32 = 2;
+/// Changes by the rewriter for each survivor of models, unless told otherwise.
+const POLISH_OF_MODELS: u32 = 2;
 
 /// Opens everything that the run needs; the run folder last, so that a mistake
 /// leaves none behind.
@@ -78,7 +81,7 @@ fn start(
     workplace: &mut Workplace,
     output: Output,
 ) -> Result<Prepared, CliError> {
-    let settings = effective_settings(arguments)?;
+    let mut settings = effective_settings(arguments)?;
     let Some(problem_name) = settings.problem.clone() else {
         return Err(CliError::usage("no problem is given")
             .hint("name one on the command line, or as `problem = \"…\"` in the settings file"));
@@ -90,6 +93,9 @@ fn start(
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
     workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
+    if arguments.polish.is_none() && rewriter(&bench)?.is_none() {
+        settings.search.polish = 0;
+    }
     let proposing = proposing(&settings, &bench, &Usage::default())?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
     let mut stored = in_stored_form(&settings, workplace);
@@ -108,7 +114,7 @@ fn start(
         proposers: proposing.names.clone(),
         seed: Seed(settings.seed),
         settings: settings.search.clone(),
-        menu: bench.target.menu.clone(),
+        menu: settings.menu_of(&bench.target.menu),
         baseline,
         spec: Some(redacted(&stored.to_toml()?)),
     };
@@ -245,17 +251,19 @@ fn check_run_dir(arguments: &Arguments) -> Result<(), CliError> {
 
 /// Returns defaults, overridden by the settings file, overridden by flags.
 fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
-    let (mut settings, sets_repairs) = match &arguments.config {
+    let (mut settings, set) = match &arguments.config {
         Some(path) => Settings::read(path)?,
-        None => (Settings::default(), false),
+        None => (Settings::default(), BTreeSet::new()),
     };
-    take_course(arguments, &mut settings, sets_repairs);
+    take_course(arguments, &mut settings, |name| set.contains(name));
     take_limits(arguments, &mut settings);
     Ok(settings)
 }
 
 /// Takes the flags that decide the course of a run.
-fn take_course(arguments: &Arguments, settings: &mut Settings, sets_repairs: bool) {
+/// `is_set` says whether a setting of the search has a value that defaults must
+/// not replace.
+fn take_course(arguments: &Arguments, settings: &mut Settings, is_set: impl Fn(&str) -> bool) {
     let Arguments {
         problem,
         baseline,
@@ -277,15 +285,20 @@ fn take_course(arguments: &Arguments, settings: &mut Settings, sets_repairs: boo
         settings.models.clone_from(&arguments.models);
         settings.coding_models.clone_from(&arguments.coding_models);
     }
+    let has_models = !settings.language_models().is_empty();
     let search = &mut settings.search;
     search.beam = arguments.beam.unwrap_or(search.beam);
     search.plans = arguments.plans.unwrap_or(search.plans);
     search.drafts = arguments.drafts.unwrap_or(search.drafts);
     search.iterations = arguments.iterations.unwrap_or(search.iterations);
     // Models learn from diagnostics, the rewriter does not.
-    if !settings.models.is_empty() && !sets_repairs {
+    if has_models && !is_set("repairs") {
         search.repairs = REPAIRS_OF_MODELS;
     }
+    if has_models && !is_set("polish") {
+        search.polish = POLISH_OF_MODELS;
+    }
+    search.polish = arguments.polish.unwrap_or(search.polish);
     search.repairs = arguments.repairs.unwrap_or(search.repairs);
     search.max_evaluations = arguments.max_evaluations.or(search.max_evaluations);
 }
@@ -300,7 +313,7 @@ fn refuse_other_course(
 ) -> Result<(), CliError> {
     let mut asked = started.clone();
     asked.data.clear();
-    take_course(arguments, &mut asked, true);
+    take_course(arguments, &mut asked, |_| true);
     let asked = in_stored_form(&asked, workplace);
     let mut started = started.clone();
     if asked.data.is_empty() {
@@ -374,7 +387,8 @@ fn run_shape(search: &SearchSettings) -> RunShape {
     // The baseline is evaluated first.
     let mut remaining = search.max_evaluations.map(|most| most.saturating_sub(1));
     for iteration in 1..=search.iterations {
-        let allotment = allot(search, iteration, remaining);
+        let survivors = if iteration == 1 { 1 } else { search.beam };
+        let allotment = allot(search, iteration, remaining, survivors);
         let places = allotment.slots.iter().filter(|plans| !plans.is_empty());
         shape.parents += if iteration == 1 {
             1
@@ -386,7 +400,8 @@ fn run_shape(search: &SearchSettings) -> RunShape {
         shape.plans += slots().filter(|drafts| 0 < **drafts).count() as u64;
         shape.drafts += u64::from(drafts);
         shape.repairs += u64::from(drafts) * u64::from(allotment.repairs);
-        remaining = remaining.map(|remaining| remaining.saturating_sub(drafts));
+        let used = drafts + allotment.polish;
+        remaining = remaining.map(|remaining| remaining.saturating_sub(used));
     }
     shape
 }
@@ -403,9 +418,14 @@ fn announce_estimate(
         return Ok(None);
     };
     let shape = run_shape(&settings.search);
+    let menu = bench.target.menu.iter();
+    let steps: Vec<MenuItem> = menu
+        .filter(|item| item.scope == Scope::Step)
+        .cloned()
+        .collect();
     let estimate = models
         .proposer
-        .estimate(&shape, baseline, None, &bench.target.menu)
+        .estimate(&shape, baseline, None, &steps)
         .map_err(CliError::input)?;
     output.message(format!(
         "estimate for the whole run: up to {} calls for {} if nothing fails ({} without prompt caching), up to {} for {} if every draft needs all its repairs; {} if every reply is as long as allowed",
@@ -460,7 +480,7 @@ fn open_bench(
             // Each worker has an evaluator of its own, which knows nothing of the others.
             threads: (processors / workers).max(1),
             // Only models read the feedback.
-            experiments: !settings.models.is_empty(),
+            experiments: !settings.language_models().is_empty(),
             ..evaluator_settings(true)
         },
         output,

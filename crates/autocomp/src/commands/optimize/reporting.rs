@@ -1,6 +1,6 @@
 //! What a run ends with: the best kernel, the result, the exit code.
 
-use super::super::show::lineage_text;
+use super::super::show::{contributions_text, lineage_text};
 use super::comparing::{OtherKernel, other_kernels, others_text};
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
@@ -14,7 +14,7 @@ use autocomp_core::{
     CostObject, Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage,
 };
 use autocomp_eval::text;
-use autocomp_runner::{RunEnd, RunReport, RunView};
+use autocomp_runner::{Contribution, RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,6 +50,7 @@ struct OptimizeReport {
     estimate_high_usd: Option<f64>,
     usage: Usage,
     models: Vec<ModelUsage>,
+    contributions: Vec<Contribution>,
     best_kernel: PathBuf,
     run: PathBuf,
     seed: u64,
@@ -159,6 +160,7 @@ pub fn finish(
         estimate_high_usd: estimate.map(|estimate| estimate.cost_with_failures.0 as f64 / 1e6),
         usage: run.progress.usage,
         models: model_usage(&view),
+        contributions: view.contributions(),
         best_kernel: absolute(&best_kernel),
         run: absolute(folder),
         seed: run.seed.0,
@@ -244,7 +246,13 @@ fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
         }
         return exit_code::SUCCESS;
     };
-    if progress.drafts.made == 0 {
+    let contributions = view.contributions();
+    let is_of_plans = |it: &&Contribution| it.kind != "polish";
+    if contributions
+        .iter()
+        .filter(is_of_plans)
+        .all(|it| it.made == 0)
+    {
         let error =
             CliError::environment(format!("no draft could be had; the last failure: {last}"))
                 .hint("`autocomp models check MODEL` tries a model");
@@ -361,8 +369,12 @@ fn result_text(
             report.reason_text.clone(),
         ],
     ];
+    let mut contributions = contributions_text(&report.contributions);
+    if !contributions.is_empty() {
+        contributions.push('\n');
+    }
     format!(
-        "\n{}{}\nhow it got there:\n{}\nbest kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
+        "\n{}{}\nhow it got there:\n{}\n{contributions}best kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
         others_text(&report.others),
         lineage_text(run),

@@ -13,6 +13,9 @@ use autocomp_riscv::Mode;
 /// Hash of the sources of simulator and evaluator.
 pub(super) const ENGINE_HASH: &str = env!("AUTOCOMP_ENGINE_HASH");
 
+/// Hash of the family's own sources.
+pub(super) const FAMILY_HASH: &str = env!("AUTOCOMP_FAMILY_HASH");
+
 /// Entries of each kind that the model of the reservation station can have.
 const MOST_ENTRIES: u32 = 16;
 
@@ -40,7 +43,7 @@ impl Engine {
             name: format!(
                 "sim {} machine={name} model={}",
                 target.name,
-                &ENGINE_HASH[..8]
+                &FAMILY_HASH[..8]
             ),
             text: target.machine(Some(name)).unwrap_or_default().to_owned(),
             recordings: Stock::default(),

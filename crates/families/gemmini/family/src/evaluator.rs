@@ -1,7 +1,7 @@
 //! The cascade check, build, test, time for one problem.
 
 use super::cases::Cases;
-use super::engine::{ENGINE_HASH, Engine};
+use super::engine::{ENGINE_HASH, Engine, FAMILY_HASH};
 use super::findings::{self, Kernel};
 use super::image::Image;
 use super::oracle::{Oracle, with_declaration};
@@ -76,6 +76,7 @@ pub struct GemminiEvaluator {
     pub(super) ideal: u64,
     pub(super) roofline: Roofline,
     base_key: ContentHash,
+    identity: ContentHash,
 }
 
 impl GemminiEvaluator {
@@ -111,15 +112,19 @@ impl GemminiEvaluator {
             ],
         })?;
         let ideal = roofline.floor(&problem.work).value;
-        let mut hasher = ContentHasher::new("autocomp evaluation");
-        hasher.update(&problem.oracle_hash.0);
-        hasher.update(&builder.runtime_key().0);
-        hasher.update(ENGINE_HASH.as_bytes());
-        hasher.update(engine.text.as_bytes());
-        hasher.update(&ideal.to_le_bytes());
-        hasher.update(&settings.seed.0.to_le_bytes());
-        hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
-        hasher.update(&[u8::from(settings.experiments)]);
+        let hash = |code: &str| {
+            let mut hasher = ContentHasher::new("autocomp evaluation");
+            hasher.update(&problem.oracle_hash.0);
+            hasher.update(&builder.runtime_key().0);
+            hasher.update(code.as_bytes());
+            hasher.update(engine.text.as_bytes());
+            hasher.update(&ideal.to_le_bytes());
+            hasher.update(&settings.seed.0.to_le_bytes());
+            hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
+            hasher.update(&[u8::from(settings.experiments)]);
+            hasher.finish()
+        };
+        let (base_key, identity) = (hash(ENGINE_HASH), hash(FAMILY_HASH));
         Ok(Self {
             header: target.runtime.contains_key(HEADER).then_some(HEADER),
             macros: problem
@@ -135,7 +140,8 @@ impl GemminiEvaluator {
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
             problem: problem.clone(),
-            base_key: hasher.finish(),
+            base_key,
+            identity,
             engine,
             builder,
             settings,
@@ -360,6 +366,10 @@ impl Evaluator for GemminiEvaluator {
         hasher.update(&self.base_key.0);
         hasher.update(source.as_bytes());
         hasher.finish()
+    }
+
+    fn identity(&self) -> ContentHash {
+        self.identity
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {

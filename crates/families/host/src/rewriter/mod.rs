@@ -196,6 +196,7 @@ fn describe(nest: &Nest, schedule: &Schedule, changes: &[&str]) -> String {
             },
             "loop-interchange" if schedule.rows_outside => format!("Run over `{row}` outside, over `{vector}` inside."),
             "loop-interchange" => format!("Run over `{vector}` outside, over `{row}` inside."),
+            _ if schedule.unroll == 1 => "Leave the innermost loop as it is.".into(),
             _ => format!("Write out {} iterations of the innermost loop.", schedule.unroll),
         });
     }

@@ -51,6 +51,7 @@ pub fn toolchain() -> Toolchain {
     let search = ToolchainSearch {
         configured: None,
         carried: None,
+        recorded: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),
         install: true,
