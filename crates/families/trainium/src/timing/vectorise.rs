@@ -52,7 +52,7 @@ pub(super) fn merge(
 /// Whether every iteration runs the same vector operations, none of them fed by an earlier
 /// iteration.
 fn uniform(run: &[Instruction], body: usize) -> bool {
-    if run.len() % body != 0 {
+    if !run.len().is_multiple_of(body) {
         return false;
     }
     run.iter().enumerate().all(|(position, instruction)| {
