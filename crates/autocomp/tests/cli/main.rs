@@ -13,5 +13,6 @@ mod neutral;
 mod optimize;
 mod profile;
 mod program;
+mod recorded_run;
 mod sim;
 mod toy_family;
