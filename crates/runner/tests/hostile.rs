@@ -217,8 +217,10 @@ fn work_on(folder: &Path, most: usize) -> RunEnd {
             &options(2),
             &mut |notice: &autocomp_runner::Notice<'_>| {
                 n_events += usize::from(notice.event.is_some());
-                while n_events == most {
-                    std::thread::park();
+                if n_events == most {
+                    loop {
+                        std::thread::park();
+                    }
                 }
             },
             &CancellationToken::new(),
