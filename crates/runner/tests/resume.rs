@@ -191,8 +191,10 @@ fn child_process() {
         &CancellationToken::new(),
         |notice| {
             n_events += usize::from(notice.event.is_some());
-            while n_events == most {
-                std::thread::park();
+            if n_events == most {
+                loop {
+                    std::thread::park();
+                }
             }
         },
     );
