@@ -46,7 +46,7 @@ pub struct SearchSettings {
     pub stop_at_percent_of_peak: Option<f64>,
     /// Changes by the rewriter for each survivor in each iteration, beside the
     /// plans and without repairs; 0 to 64. Where evaluations are bounded, they
-    /// take at most a quarter of an iteration's.
+    /// take at most a quarter of an iteration's, and leave a plan to every place.
     pub polish: u32,
     /// Distinct kernels evaluated at most, the baseline included; at least 1.
     pub max_evaluations: Option<u32>,

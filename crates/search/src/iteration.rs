@@ -46,7 +46,9 @@ pub fn allot(
             let iterations_left = settings.iterations.saturating_sub(iteration) + 1;
             let share = remaining.div_ceil(iterations_left).max(settings.beam);
             let share = share.min(remaining);
-            let polish = wanted.min(share / POLISH_SHARE);
+            // Every place keeps its slot.
+            let spare = share.saturating_sub(settings.beam);
+            let polish = wanted.min(share / POLISH_SHARE).min(spare);
             let n_slots = (share - polish).min(full);
             let affordable = (remaining - polish).checked_div(n_slots).unwrap_or(1);
             (n_slots, (affordable - 1).min(settings.repairs), polish)

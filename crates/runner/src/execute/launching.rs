@@ -8,7 +8,8 @@ use autocomp_agents::{
     Proposer, RepairRequest, Reply, Tried,
 };
 use autocomp_core::{
-    CandidateId, ContentHash, Draft, Evaluation, MenuItem, PlanKind, PlanRecord, Scope, TaskKey,
+    CandidateId, ContentHash, Draft, Evaluation, MenuItem, Outcome, PlanKind, PlanRecord, Scope,
+    TaskKey,
 };
 use autocomp_eval::EvalError;
 use autocomp_search::{Search, Task};
@@ -232,6 +233,11 @@ fn tried_near(search: &Search, id: CandidateId, blobs: &Blobs) -> Result<Vec<Tri
 
 /// Returns why a kernel failed, or the first sentences on what limits it.
 fn finding(evaluation: &Evaluation) -> &str {
+    // How an evaluator came to its end may differ from time to time, and is no
+    // fault of the kernel: prompts that told it would differ, too.
+    if evaluation.outcome == Outcome::Fault {
+        return "";
+    }
     if let Some(diagnostic) = evaluation.diagnostics.first() {
         return &diagnostic.message;
     }
