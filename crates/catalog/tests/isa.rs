@@ -51,6 +51,10 @@ fn the_reference_explains_what_the_headers_offer_and_nothing_else() {
         let target = catalog
             .target(name)
             .unwrap_or_else(|error| panic!("{error}"));
+        // Others have no headers.
+        if target.family != "gemmini" {
+            continue;
+        }
         let offered = offered(&target);
         let explained: BTreeSet<String> = target
             .isa
