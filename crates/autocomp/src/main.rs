@@ -9,6 +9,8 @@ const FAMILIES: &[&dyn Family] = &[
     &autocomp_gemmini_family::Gemmini,
     #[cfg(feature = "host")]
     &autocomp_host::Host,
+    #[cfg(feature = "trainium")]
+    &autocomp_trainium::Trainium,
 ];
 
 fn main() -> ExitCode {

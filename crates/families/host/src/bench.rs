@@ -624,7 +624,12 @@ fn check_processor(
     })
 }
 
-fn built(builder: &Builder, name: &str, source: &str, kind: Kind) -> Result<Program, EvalError> {
+pub(crate) fn built(
+    builder: &Builder,
+    name: &str,
+    source: &str,
+    kind: Kind,
+) -> Result<Program, EvalError> {
     builder.build(name, source, kind)?.map_err(|found| {
         let said: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         EvalError::Input {

@@ -26,3 +26,4 @@ mod timing_core;
 mod worker;
 
 pub use family::{Host, HostEvaluator};
+pub use oracle::Reference;

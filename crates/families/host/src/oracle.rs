@@ -1,16 +1,22 @@
 //! Right answers: the problem's reference, compiled for the host and run in a
 //! worker like any kernel.
 
-use crate::building::Program;
+use crate::bench::built;
+use crate::building::{Builder, Kind, Program};
 use crate::calls::Calls;
 use crate::cases::Case;
 use crate::worker::WorkerSettings;
-use autocomp_catalog::{Problem, Role};
+use autocomp_catalog::{InputSet, Problem, Role};
 use autocomp_core::Seed;
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, inputs};
+use autocomp_toolchain::Toolchain;
+use std::path::Path;
+use std::time::Duration;
 
 /// Sets of buffers that a worker of the reference gets at once.
 const AT_ONCE: usize = 4;
+/// Wall time that a call of a [`Reference`] may take.
+const REFERENCE_TIME: Duration = Duration::from_secs(60);
 
 /// Fills in the right answers of `cases`.
 ///
@@ -67,4 +73,69 @@ pub(crate) fn answer(
         again.map_err(|offence| input(format!("contradicts itself: {offence:?}")))?;
     }
     Ok(())
+}
+
+/// The reference of a problem, for families whose kernels do not run on the host.
+#[derive(Debug)]
+pub struct Reference {
+    problem: Problem,
+    builder: Builder,
+    program: Program,
+    settings: WorkerSettings,
+}
+
+impl Reference {
+    /// Compiles the reference of `problem` for this computer.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if it cannot be compiled here, [`EvalError::Input`] if the
+    /// compiler refuses it.
+    pub fn new(
+        problem: &Problem,
+        toolchain: Toolchain,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        let architecture = std::env::consts::ARCH;
+        // The runtime rounds with one instruction, which x86-64 has from SSE4.1 on.
+        let flags: &[String] = match architecture {
+            "x86_64" => &["-msse4.1".to_owned()],
+            _ => &[],
+        };
+        let builder = Builder::new(toolchain, architecture, flags, &problem.entry, cache_folder)?;
+        let program = built(&builder, "reference.c", &problem.reference, Kind::Reference)?;
+        Ok(Self {
+            problem: problem.clone(),
+            builder,
+            program,
+            settings: WorkerSettings {
+                core: None,
+                tile_state: false,
+                command_time: REFERENCE_TIME,
+            },
+        })
+    }
+
+    /// Returns what compiled it.
+    #[must_use]
+    pub fn builder(&self) -> &Builder {
+        &self.builder
+    }
+
+    /// Draws the inputs of `set` and computes the right answers.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference does not run or contradicts itself.
+    pub fn case(&self, set: &InputSet, seed: Seed) -> Result<inputs::Case, EvalError> {
+        let mut cases = [Case::draw(&self.problem, set, seed)];
+        answer(&self.problem, &self.program, self.settings, &mut cases)?;
+        let [case] = cases;
+        let before = self.problem.buffers.iter().zip(case.before);
+        Ok(inputs::Case {
+            name: case.name,
+            before: before
+                .map(|(buffer, content)| buffer.is_read().then_some(content))
+                .collect(),
+            after: case.after,
+        })
+    }
 }

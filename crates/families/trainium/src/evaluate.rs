@@ -440,3 +440,17 @@ fn literal(text: &str) -> Option<Input> {
         }
     })
 }
+
+/// Returns whether `source` is Python, as far as its syntax goes.
+pub(crate) fn is_python(source: &str) -> bool {
+    let parse = || match crate::python::lower(source) {
+        Ok(_) => true,
+        Err(failure) => failure.kind != FailureKind::Syntax,
+    };
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, parse);
+        worker.is_ok_and(|worker| worker.join().unwrap_or(false))
+    })
+}

@@ -1,89 +1,152 @@
-//! The problems' own kernels: tuned ones give what the baselines give, and are faster.
+//! The family, taken through every problem of its own, and through kernels that are wrong.
 
-use autocomp_trainium::timing::{Machine, Passes, time};
-use autocomp_trainium::{Options, evaluate, parse_inputs};
+use autocomp_catalog::Catalog;
+use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_eval::profile::Profiled;
+use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
+use autocomp_trainium::Trainium;
+use std::sync::Arc;
 
-/// Folder, inputs for comparing values, inputs for timing, tolerance.
-const PROBLEMS: &[(&str, &str, &str, f32)] = &[
-    (
-        "rmsnorm",
-        "a:f32[256,512];g:f32[512]",
-        "a:f32[512,4096];g:f32[4096]",
-        1e-5,
-    ),
-    (
-        "layernorm",
-        "x:f32[256,1024];gamma:f32[1024];beta:f32[1024]",
-        "x:f32[4096,8192];gamma:f32[8192];beta:f32[8192]",
-        1e-4,
-    ),
-    (
-        "gemm",
-        "lhsT:bf16[1024,1024];rhs:bf16[1024,2048]",
-        "lhsT:bf16[8192,4096];rhs:bf16[8192,8192]",
-        1e-2,
-    ),
-    ("silu", "x:f32[128,3584]", "x:f32[4096,7168]", 1e-5),
-    ("cumsum", "x:f32[256,1024]", "x:f32[2048,2048]", 1e-4),
-    (
-        "rope",
-        "x:f32[128,2048];cos:f32[64,2048];sin:f32[64,2048]",
-        "x:f32[128,4096];cos:f32[64,4096];sin:f32[64,4096]",
-        0.0,
-    ),
-    ("maxpool", "x:f32[300,200]", "x:f32[4096,4096]", 0.0),
-    ("transpose", "a:f32[2,256,384]", "a:f32[512,512,512]", 0.0),
-];
+fn open(problem: &str, cache: &std::path::Path) -> (Arc<dyn Bench>, autocomp_catalog::Problem) {
+    let catalog = Catalog::built_in().expect("catalog");
+    let problem = catalog.problem(problem).expect("problem");
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    Trainium.check_target(&target).expect("machines");
+    let surroundings = Surroundings {
+        cache_folder: cache.to_owned(),
+        compiler: None,
+        recorded_compiler: None,
+        carried: None,
+        path: std::env::var_os("PATH"),
+        install: true,
+    };
+    let bench = Trainium.open(Opening {
+        problem: &problem,
+        target: &target,
+        machine: "trn1",
+        settings: EvaluatorSettings {
+            use_cache: false,
+            seed: Seed(1),
+            threads: 2,
+            max_instructions: None,
+            experiments: false,
+        },
+        surroundings: &surroundings,
+        progress: &mut |_| {},
+    });
+    (bench.expect("bench"), problem)
+}
 
-fn kernel(problem: &str, name: &str) -> String {
-    let path = format!(
-        "{}/data/problems/{problem}/{name}.py",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+fn cache() -> std::path::PathBuf {
+    std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache")
 }
 
 #[test]
-fn tuned_kernels_give_what_the_baselines_give() {
-    for (problem, small, _, tolerance) in PROBLEMS {
-        let inputs = parse_inputs(small, Some(17)).expect("inputs");
-        let run = |name| {
-            let evaluation = evaluate(
-                &kernel(problem, name),
-                "solution",
-                &inputs,
-                &Options::default(),
+fn every_kernel_is_right_and_tuned_ones_are_faster() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let names: Vec<&str> = catalog
+        .problem_names()
+        .filter(|name| name.starts_with("trainium/"))
+        .collect();
+    assert!(7 <= names.len(), "{names:?}");
+    let mut slow = Vec::new();
+    for name in names {
+        let (bench, problem) = open(name, &cache());
+        let cost = |kernel: &str| {
+            let source = problem.kernel(kernel).expect("kernel");
+            let evaluation = bench.evaluate(source).expect("evaluated");
+            assert_eq!(
+                evaluation.outcome,
+                Outcome::Ok,
+                "{name}/{kernel}: {:?}",
+                evaluation.diagnostics
             );
-            evaluation.unwrap_or_else(|failure| panic!("{problem} {name}: {failure}"))
+            evaluation.cost().expect("cost").value
         };
-        let (baseline, tuned) = (run("baseline"), run("tuned"));
-        assert_eq!((baseline.unwritten, tuned.unwritten), (0, 0), "{problem}");
-        let (a, b) = (&baseline.outputs[0].data, &tuned.outputs[0].data);
-        assert_eq!(a.len(), b.len());
-        for (x, y) in a.iter().zip(b) {
-            assert!(
-                (x - y).abs() <= tolerance * x.abs().max(1.0),
-                "{problem}: {x} is not {y}"
-            );
+        let (baseline, tuned) = (cost("baseline"), cost("tuned"));
+        if baseline <= tuned {
+            slow.push(format!("{name}: {tuned} against {baseline}"));
         }
+        assert!(bench.floor().value <= tuned, "{name}");
     }
+    assert!(slow.is_empty(), "{slow:?}");
+}
+
+fn verdict(bench: &Arc<dyn Bench>, source: &str) -> (Outcome, String, Option<u32>) {
+    let evaluation: Evaluation = bench.evaluate(source).expect("evaluated");
+    let first = evaluation.diagnostics.first().expect("a diagnostic");
+    let line = first.location.as_ref().map(|place| place.line);
+    (evaluation.outcome, first.code.clone(), line)
 }
 
 #[test]
-fn tuned_kernels_are_faster() {
-    let machine = Machine::built_in("trn1").expect("machine");
-    for (problem, _, full, _) in PROBLEMS {
-        let inputs = parse_inputs(full, None).expect("inputs");
-        let latency = |name| {
-            let options = Options {
-                functional: false,
-                ..Options::default()
-            };
-            let evaluation =
-                evaluate(&kernel(problem, name), "solution", &inputs, &options).expect("kernel");
-            time(&evaluation.trace, &machine, Passes::of(evaluation.dialect)).latency_ns
-        };
-        let (baseline, tuned) = (latency("baseline"), latency("tuned"));
-        assert!(tuned < baseline, "{problem}: {tuned} against {baseline}");
-    }
+fn wrong_kernels_are_told_what_is_wrong_and_where() {
+    let (bench, problem) = open("trainium/rope", &cache());
+    let baseline = problem.kernel("baseline").expect("kernel");
+    let line_of = |source: &str, part: &str| {
+        let at = source.lines().position(|line| line.contains(part));
+        at.map(|at| at as u32 + 1)
+    };
+    // Values: an output of ones.
+    let ones = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef solution(x, cos, sin):\n    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    nl.store(y, nl.ones((128, 4096), dtype=nl.float32))\n    return y\n";
+    let (outcome, code, _) = verdict(&bench, ones);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Wrong, "output-mismatch")
+    );
+    // Half of it is never written.
+    let half = ones.replace(
+        "nl.store(y, nl.ones((128,",
+        "nl.store(y[0:64], nl.ones((64,",
+    );
+    assert_eq!(verdict(&bench, &half).0, Outcome::Wrong);
+    // The wrong shape.
+    let flat = ones
+        .replace("x.shape", "(64, 4096)")
+        .replace("(128, 4096)", "(64, 4096)");
+    let (outcome, code, _) = verdict(&bench, &flat);
+    assert_eq!((outcome, code.as_str()), (Outcome::Wrong, "output-shape"));
+    // A tile of more partitions than there are.
+    let wide = ones.replace("nl.ones((128, 4096)", "nl.ones((256, 4096)");
+    let (outcome, _, line) = verdict(&bench, &wide);
+    assert_eq!((outcome, line), (Outcome::Illegal, Some(8)));
+    // A name that there is not.
+    let unknown = ones.replace("return y", "return missing");
+    let (outcome, _, line) = verdict(&bench, &unknown);
+    assert_eq!((outcome, line), (Outcome::Crashed, Some(9)));
+    // No end.
+    let endless = ones.replace(
+        "    return y",
+        "    while True:\n        pass\n    return y",
+    );
+    let (outcome, _, line) = verdict(&bench, &endless);
+    assert_eq!(outcome, Outcome::TimedOut);
+    assert!(line.is_some());
+    // No Python.
+    let (outcome, _, _) = verdict(&bench, &baseline.replace("return y", "return (y"));
+    assert_eq!(outcome, Outcome::BuildFailed);
+    // Files cannot be reached.
+    let opens = ones.replace("    return y", "    open('/etc/passwd')\n    return y");
+    let (outcome, _, line) = verdict(&bench, &opens);
+    assert_ne!(outcome, Outcome::Ok);
+    assert_eq!(line, line_of(&opens, "open("));
+}
+
+#[test]
+fn a_profile_names_engines_and_lines() {
+    let (bench, problem) = open("trainium/rope", &cache());
+    let source = problem.kernel("tuned").expect("kernel");
+    let Profiled::Right(profile) = bench.profile(source).expect("profiled") else {
+        panic!("the kernel is right");
+    };
+    let text: String = profile.sections.iter().map(|it| it.text.as_str()).collect();
+    assert!(
+        text.contains("vector") && text.contains("tensor_tensor"),
+        "{text}"
+    );
+    assert!(
+        profile.data["total_time_us"]
+            .as_f64()
+            .is_some_and(|us| 0.0 < us)
+    );
 }

@@ -90,7 +90,10 @@ pub struct Machine {
 }
 
 const BUILT_IN: &[(&str, &str)] = &[
-    ("trn1", include_str!("../../data/machines/trn1.toml")),
+    (
+        "trn1",
+        include_str!("../../../../../targets/trainium-trn1/machines/trn1.toml"),
+    ),
     ("trn2", include_str!("../../data/machines/trn2.toml")),
     ("trn3", include_str!("../../data/machines/trn3.toml")),
 ];

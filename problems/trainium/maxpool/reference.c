@@ -1,6 +1,6 @@
-void reference(const float x[4096][4096], float y[4094][4094]) {
-    for (int i = 0; i < 4094; i++)
-        for (int j = 0; j < 4094; j++) {
+void solution(float x[1024][1024], float y[1022][1022]) {
+    for (int i = 0; i < 1022; i++)
+        for (int j = 0; j < 1022; j++) {
             float best = x[i][j];
             for (int k = 0; k < 3; k++)
                 for (int l = 0; l < 3; l++)

@@ -1,7 +1,5 @@
-#include <math.h>
-
-void reference(const float x[4096][8192], const float gamma[8192], const float beta[8192], float y[4096][8192]) {
-    for (int i = 0; i < 4096; i++) {
+void solution(float x[512][8192], float gamma[8192], float beta[8192], float y[512][8192]) {
+    for (int i = 0; i < 512; i++) {
         double sum = 0.0, squares = 0.0;
         for (int j = 0; j < 8192; j++) {
             sum += x[i][j];

@@ -1,0 +1,470 @@
+//! One problem on one simulated machine: runs, compares and times kernels.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use autocomp_catalog::{DataType, Problem, Role};
+use autocomp_core::{
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, LineCost, Measurement,
+    Outcome, Seed, Severity, SourceLocation, Stage, Unit,
+};
+use autocomp_eval::inputs::Case;
+use autocomp_eval::profile::{Profile, Profiled, Section};
+use autocomp_eval::{
+    Bench, CachePart, EvalError, Evaluator, FileStore, Opening, ThreadCount, TierClock, Verdict,
+    comparison, text,
+};
+use autocomp_host::Reference;
+
+use super::machine_of;
+use crate::evaluate::{Array, Input, Options, evaluate};
+use crate::feedback::{Report, report};
+use crate::tensor::dtype::{Dtype, POISON};
+use crate::timing::{Machine, Passes, time};
+use crate::{Failure, FailureKind};
+
+/// Hash of everything in this crate that decides results.
+const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
+/// Name of kernels in diagnostics.
+const KERNEL_FILE: &str = "kernel.py";
+/// Most bytes of tensors that a kernel may hold in the simulator.
+const MOST_BYTES: u64 = 2 << 30;
+/// Side of the matrix engine's array.
+const TILE: usize = 128;
+
+/// One problem on one simulated NeuronCore.
+#[derive(Debug)]
+pub(super) struct TrainiumBench {
+    problem: Problem,
+    machine: Machine,
+    engine: String,
+    floor: Cost,
+    seed: Seed,
+    reference: Reference,
+    evaluations: Option<FileStore>,
+    /// The cases that are the same for all kernels; computed once.
+    cases: Mutex<Option<Vec<Case>>>,
+    threads: ThreadCount,
+    base_key: ContentHash,
+}
+
+/// What a right kernel did on its first input set.
+struct Timed {
+    latency_ns: u64,
+    report: Report,
+    instructions: u64,
+}
+
+impl TrainiumBench {
+    pub(super) fn open(opening: Opening<'_>) -> Result<Self, EvalError> {
+        let (problem, target) = (opening.problem, opening.target);
+        check_buffers(problem)?;
+        let machine = machine_of(target, opening.machine)?;
+        let roofline = target.roofline.filter(|it| it.unit == Unit::Nanoseconds);
+        let roofline = roofline.ok_or_else(|| EvalError::Input {
+            message: format!("target {} has no roofline in nanoseconds", target.name),
+            remedies: vec![
+                "give `peak_macs_per_ns` and `bytes_per_ns` in `[roofline]` of its target.toml"
+                    .into(),
+            ],
+        })?;
+        let folder = &opening.surroundings.cache_folder;
+        let toolchain = autocomp_toolchain::find(opening.surroundings, opening.progress)?;
+        let reference = Reference::new(problem, toolchain, folder)?;
+        let mut hasher = ContentHasher::new("trainium evaluation");
+        hasher.update(&problem.oracle_hash.0);
+        hasher.update(SOURCES.as_bytes());
+        hasher.update(reference.builder().key().as_bytes());
+        hasher.update(
+            target
+                .machine(Some(opening.machine))
+                .unwrap_or_default()
+                .as_bytes(),
+        );
+        hasher.update(&roofline.peak_macs.to_le_bytes());
+        hasher.update(&roofline.bytes.to_le_bytes());
+        hasher.update(&opening.settings.seed.0.to_le_bytes());
+        Ok(Self {
+            problem: problem.clone(),
+            engine: format!("nki {} machine={}", target.name, opening.machine),
+            floor: roofline.floor(&problem.work),
+            machine,
+            seed: opening.settings.seed,
+            reference,
+            evaluations: opening
+                .settings
+                .use_cache
+                .then(|| FileStore::new(folder, CachePart::Evaluations)),
+            cases: Mutex::new(None),
+            threads: ThreadCount::new(opening.settings.threads),
+            base_key: hasher.finish(),
+        })
+    }
+
+    /// Draws the inputs for a kernel: those of fresh sets are its own, so that no kernel can
+    /// hold their answers.
+    fn cases(&self, source: &str) -> Result<Vec<Case>, EvalError> {
+        let mut cases = self.fixed_cases()?;
+        let own = self
+            .seed
+            .derive(&ContentHash::of(source.as_bytes()).to_string());
+        for set in self.problem.input_sets.iter().filter(|set| set.fresh) {
+            cases.push(self.reference.case(set, own)?);
+        }
+        Ok(cases)
+    }
+
+    fn fixed_cases(&self) -> Result<Vec<Case>, EvalError> {
+        let mut known = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cases) = &*known {
+            return Ok(cases.clone());
+        }
+        let fixed = self.problem.input_sets.iter().filter(|set| !set.fresh);
+        let cases: Vec<Case> = fixed
+            .map(|set| self.reference.case(set, self.seed))
+            .collect::<Result<_, _>>()?;
+        *known = Some(cases.clone());
+        Ok(cases)
+    }
+
+    fn judge(
+        &self,
+        source: &str,
+        clock: &mut TierClock,
+    ) -> Result<Result<Timed, Verdict>, EvalError> {
+        let _busy = self.threads.take();
+        let cases = clock.measure("test", || self.cases(source))?;
+        let mut timed = None;
+        for case in &cases {
+            let run = clock.measure("test", || self.run(source, case));
+            let evaluation = match run {
+                Ok(evaluation) => evaluation,
+                Err(failure) => {
+                    let (outcome, mut found) = self.diagnose(source, *failure);
+                    found.notes.push(format!("input set: {}", case.name));
+                    return Ok(Err(Verdict::failed(outcome, vec![found])));
+                }
+            };
+            if let Some(found) = clock.measure("test", || self.compare(case, &evaluation.outputs)) {
+                return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
+            }
+            // Time depends on shapes only, so the first set tells it.
+            if timed.is_none() {
+                timed = Some(clock.measure("time", || {
+                    let passes = Passes::of(evaluation.dialect);
+                    let timeline = time(&evaluation.trace, &self.machine, passes);
+                    Timed {
+                        latency_ns: timeline.latency_ns.round() as u64,
+                        report: report(&evaluation.trace, &timeline, &self.machine),
+                        instructions: evaluation.trace.len() as u64,
+                    }
+                }));
+            }
+        }
+        let timed = timed.ok_or_else(|| EvalError::Input {
+            message: format!("{} has no input set", self.problem.name),
+            remedies: vec!["add an `[[input_set]]` to its problem.toml".into()],
+        })?;
+        if timed.latency_ns < self.floor.value {
+            return Err(EvalError::Fault(format!(
+                "a right kernel for {} takes {} ns, below the floor of {}: `work` is more than has to be done, or the timing is wrong",
+                self.problem.name, timed.latency_ns, self.floor
+            )));
+        }
+        Ok(Ok(timed))
+    }
+
+    fn run(&self, source: &str, case: &Case) -> Result<crate::Evaluation, Box<Failure>> {
+        let options = Options {
+            generation: self.machine.generation,
+            byte_limit: MOST_BYTES,
+            ..Options::default()
+        };
+        let mut inputs = Vec::new();
+        for (buffer, content) in self.problem.buffers.iter().zip(&case.before) {
+            if let Some(content) = content {
+                let array = Array {
+                    dtype: Dtype::Float32,
+                    shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
+                    data: floats(content),
+                };
+                inputs.push((buffer.name.clone(), Input::Array(array)));
+            }
+        }
+        evaluate(source, &self.problem.entry, &inputs, &options)
+    }
+
+    fn compare(&self, case: &Case, outputs: &[Array]) -> Option<Diagnostic> {
+        let mut wanted = self.problem.buffers.iter().zip(&case.after);
+        let wanted: Vec<_> = wanted
+            .by_ref()
+            .filter(|(buffer, _)| buffer.is_written())
+            .collect();
+        let note = || vec![format!("input set: {}", case.name)];
+        if wanted.len() != outputs.len() {
+            let message = format!(
+                "the kernel returns {} tensors instead of {}",
+                outputs.len(),
+                wanted.len()
+            );
+            return Some(wrong_shape(message, note()));
+        }
+        for ((buffer, right), output) in wanted.into_iter().zip(outputs) {
+            let shape: Vec<u64> = output.shape.iter().map(|extent| *extent as u64).collect();
+            if shape != buffer.shape || output.dtype != Dtype::Float32 {
+                let message = format!(
+                    "{} is {}{shape:?} instead of {}{:?}",
+                    buffer.name,
+                    output.dtype.name(),
+                    buffer.dtype.name(),
+                    buffer.shape
+                );
+                return Some(wrong_shape(message, note()));
+            }
+            let got: Vec<u8> = output.data.iter().flat_map(|v| v.to_le_bytes()).collect();
+            let poison = POISON.to_le_bytes().repeat(output.data.len());
+            let right = right.as_deref().unwrap_or_default();
+            let tolerance = self.problem.tolerance;
+            let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);
+            if let Some(mut found) = found {
+                found.notes.insert(0, format!("input set: {}", case.name));
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn diagnose(&self, source: &str, failure: Failure) -> (Outcome, Diagnostic) {
+        let (outcome, stage) = match failure.kind {
+            _ if failure.code == "evaluation-failed" => (Outcome::Fault, Stage::Test),
+            FailureKind::Syntax | FailureKind::Unsupported => (Outcome::BuildFailed, Stage::Build),
+            FailureKind::Python | FailureKind::Input => (Outcome::Crashed, Stage::Test),
+            FailureKind::Rejected => (Outcome::Illegal, Stage::Test),
+            FailureKind::Limit => (Outcome::TimedOut, Stage::Test),
+        };
+        let line = source.lines().nth((failure.line as usize).wrapping_sub(1));
+        let found = Diagnostic {
+            stage,
+            severity: Severity::Error,
+            code: failure.code,
+            message: failure.message,
+            location: (0 < failure.line).then(|| place(failure.line)),
+            notes: line
+                .map(|line| line.trim().to_owned())
+                .into_iter()
+                .collect(),
+            remedy: Some(failure.remedy).filter(|remedy| !remedy.is_empty()),
+        };
+        (outcome, found)
+    }
+
+    fn right(&self, timed: &Timed) -> Verdict {
+        let cost = Cost::nanoseconds(timed.latency_ns, 0);
+        let report = &timed.report;
+        let lines = report.lines.iter().filter(|line| 0 < line.line);
+        let mut counters = BTreeMap::from([
+            ("lower_bound_us".to_owned(), report.lower_bound_us),
+            ("hbm_read_bytes".to_owned(), report.hbm_read_bytes as f64),
+            ("hbm_write_bytes".to_owned(), report.hbm_write_bytes as f64),
+            (
+                "compulsory_bytes".to_owned(),
+                report.compulsory_bytes as f64,
+            ),
+            (
+                "spill_reload_bytes".to_owned(),
+                report.spill_reload_bytes as f64,
+            ),
+            ("mean_transfer_bytes".to_owned(), report.mean_transfer_bytes),
+            ("peak_sbuf_bytes".to_owned(), report.peak_sbuf_bytes as f64),
+            (
+                "tensor_utilization_percent".to_owned(),
+                report.tensor_utilization_percent,
+            ),
+        ]);
+        for engine in &report.engines {
+            counters.insert(
+                format!("{}_active_percent", engine.engine.name()),
+                engine.active_time_percent,
+            );
+        }
+        Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(Measurement {
+                cost,
+                floor: self.floor,
+                percent_of_peak: self.floor.percent_of(cost),
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                engine: self.engine.clone(),
+                compiler: self.compiler().to_owned(),
+                figures: BTreeMap::from([("instructions".to_owned(), timed.instructions)]),
+            }),
+            feedback: Some(Feedback {
+                bottleneck: report.summary.clone(),
+                counters,
+                lines: lines
+                    .map(|line| LineCost {
+                        location: place(line.line),
+                        cost: Cost::nanoseconds((line.active_us * 1000.0).round() as u64, 0),
+                        cause: format!("{} on {}", line.operation, line.engine.name()),
+                    })
+                    .collect(),
+            }),
+        }
+    }
+}
+
+impl Evaluator for TrainiumBench {
+    fn key(&self, source: &str) -> ContentHash {
+        let mut hasher = ContentHasher::new("trainium evaluation of a kernel");
+        hasher.update(&self.base_key.0);
+        hasher.update(source.as_bytes());
+        hasher.finish()
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        let key = self.key(source);
+        let store = self.evaluations.as_ref();
+        let stored = store.and_then(|store| store.get(&key));
+        if let Some(known) = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            return Ok(known);
+        }
+        let mut clock = TierClock::default();
+        let verdict = match self.judge(source, &mut clock)? {
+            Ok(timed) => self.right(&timed),
+            Err(verdict) => verdict,
+        };
+        let evaluation = clock.finish(key, verdict);
+        if let Some(store) = store
+            && evaluation.outcome != Outcome::Fault
+            && let Ok(bytes) = serde_json::to_vec(&evaluation)
+        {
+            store.put(&key, &bytes);
+        }
+        Ok(evaluation)
+    }
+}
+
+impl Bench for TrainiumBench {
+    fn compiler(&self) -> &str {
+        self.reference.builder().compiler()
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        Some(self.reference.builder().compiler_program())
+    }
+
+    fn engine(&self) -> &str {
+        &self.engine
+    }
+
+    fn floor(&self) -> Cost {
+        self.floor
+    }
+
+    fn prepare(&self) -> Result<(), EvalError> {
+        self.fixed_cases().map(|_| ())
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let mut clock = TierClock::default();
+        let timed = match self.judge(source, &mut clock)? {
+            Ok(timed) => timed,
+            Err(verdict) => {
+                let evaluation = clock.finish(self.key(source), verdict);
+                return Ok(Profiled::Failed(Box::new(evaluation)));
+            }
+        };
+        let data = serde_json::to_value(&timed.report)
+            .map_err(|error| EvalError::Fault(error.to_string()))?;
+        Ok(Profiled::Right(Box::new(Profile {
+            sections: sections(&timed.report),
+            data,
+            timeline: None,
+        })))
+    }
+}
+
+fn sections(report: &Report) -> Vec<Section> {
+    let (mut engines, mut lines) = (String::new(), String::new());
+    // Writing to a string cannot fail.
+    for engine in &report.engines {
+        let _ = writeln!(
+            engines,
+            "  {:<8} {:>10.1} us {:>5.1} % active, {} instructions",
+            engine.engine.name(),
+            engine.active_us,
+            engine.active_time_percent,
+            engine.instructions
+        );
+    }
+    for line in &report.lines {
+        let _ = writeln!(
+            lines,
+            "  {:>5} {:>10.1} us  {} on {}, {} times",
+            line.line,
+            line.active_us,
+            line.operation,
+            line.engine.name(),
+            line.instructions
+        );
+    }
+    let section = |title: Option<&str>, text| Section {
+        title: title.map(str::to_owned),
+        text,
+    };
+    vec![
+        section(None, text::wrapped(&report.summary, 96, "")),
+        section(Some("engines"), engines),
+        section(Some("lines"), lines),
+    ]
+}
+
+/// Says what the interpreter cannot do yet, before any kernel is blamed.
+fn check_buffers(problem: &Problem) -> Result<(), EvalError> {
+    for buffer in &problem.buffers {
+        let what = if buffer.dtype != DataType::Float32 {
+            format!("{} elements", buffer.dtype.name())
+        } else if buffer.role == Role::Inout {
+            "the role inout".to_owned()
+        } else {
+            continue;
+        };
+        return Err(EvalError::Input {
+            message: format!(
+                "buffer {} of {} has {what}, which problems of Trainium cannot have",
+                buffer.name, problem.name
+            ),
+            remedies: vec!["use float32 buffers with the role input or output".into()],
+        });
+    }
+    Ok(())
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|word| f32::from_le_bytes(*word)).collect()
+}
+
+fn place(line: u32) -> SourceLocation {
+    SourceLocation {
+        file: KERNEL_FILE.to_owned(),
+        line,
+        column: None,
+    }
+}
+
+fn wrong_shape(message: String, notes: Vec<String>) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code: "output-shape".to_owned(),
+        message,
+        location: None,
+        notes,
+        remedy: Some("return the outputs of the problem, in its order, shapes and types".into()),
+    }
+}

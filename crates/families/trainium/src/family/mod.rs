@@ -1,0 +1,65 @@
+//! Trainium behind the contract of families.
+
+mod bench;
+mod language;
+
+use std::sync::Arc;
+
+use autocomp_catalog::Target;
+use autocomp_core::{Language, Unit};
+use autocomp_eval::{Bench, EvalError, Family, Opening};
+
+use crate::timing::Machine;
+use bench::TrainiumBench;
+pub use language::PythonNki;
+
+/// The family of simulated NeuronCores.
+#[derive(Debug)]
+pub struct Trainium;
+
+impl Family for Trainium {
+    fn name(&self) -> &'static str {
+        "trainium"
+    }
+
+    fn languages(&self) -> &'static [&'static dyn Language] {
+        &[&PythonNki]
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Nanoseconds
+    }
+
+    fn check_target(&self, target: &Target) -> Result<(), EvalError> {
+        let mut names = target.machines.keys();
+        names.try_for_each(|name| machine_of(target, name).map(|_| ()))
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        Ok(Arc::new(TrainiumBench::open(opening)?))
+    }
+
+    fn probe(&self) -> &'static str {
+        "trainium/rmsnorm"
+    }
+}
+
+/// Reads the description of a machine of `target`.
+fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+    let unusable = |message: String| EvalError::Input {
+        message,
+        remedies: vec![format!(
+            "correct machines/{name}.toml in the folder of target {}",
+            target.name
+        )],
+    };
+    let text = target
+        .machine(Some(name))
+        .map_err(|error| unusable(error.to_string()))?;
+    Machine::parse(text).map_err(|failure| {
+        unusable(format!(
+            "machine {name} of target {}: {}",
+            target.name, failure.message
+        ))
+    })
+}
