@@ -8,6 +8,7 @@ use std::path::Path;
 pub const LONGEST_TEXT: u64 = 16 << 20;
 
 /// Bytes of a program that is read at most.
+#[cfg(feature = "gemmini")]
 pub const LARGEST_PROGRAM: u64 = 1 << 30;
 
 /// Refuses what is neither file nor folder, without opening it: a device may have no end,
