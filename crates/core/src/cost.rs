@@ -57,7 +57,7 @@ pub struct Cost {
     pub spread_ppm: u32,
 }
 
-const MILLION: u128 = 1_000_000;
+const MILLION: i128 = 1_000_000;
 
 impl Cost {
     /// More than any kernel costs.
@@ -88,8 +88,8 @@ impl Cost {
     #[must_use]
     pub fn beats(self, other: Self) -> bool {
         let bound = |cost: Self, sign: i128| {
-            let spread = i128::from(cost.spread_ppm.min(1_000_000));
-            i128::from(cost.value) * (MILLION as i128 + sign * spread)
+            let spread = i128::from(cost.spread_ppm).min(MILLION);
+            i128::from(cost.value) * (MILLION + sign * spread)
         };
         bound(self, 1) < bound(other, -1)
     }
