@@ -1,7 +1,7 @@
 //! Random accelerator commands, with timing, mostly near what is legal.
 
-use crate::random::{Digest, Random};
-use crate::scalar::MACHINES;
+use super::random::{Digest, Random};
+use super::scalar::MACHINES;
 use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, InstructionSet, Severity};
 use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};

@@ -1,6 +1,6 @@
 //! Damaged files: ELF headers, segments and symbols, and debug information.
 
-use crate::random::{Digest, Random};
+use super::random::{Digest, Random};
 use autocomp_gemmini_sim::{MEMORY_BASE, Program};
 use autocomp_riscv::Memory;
 use object::{Object, ObjectSection};

@@ -1,6 +1,6 @@
 //! Random instructions: decoded, as whole programs, and talking to a host.
 
-use crate::random::{Digest, Random};
+use super::random::{Digest, Random};
 use autocomp_gemmini::{Checks, Gemmini, Severity};
 use autocomp_gemmini_sim::{MEMORY_BASE, Machine, MachineConfig, Program, ProgramEnd, run_loaded};
 use autocomp_riscv::{Limits, Mode, decode};

@@ -1,7 +1,7 @@
 //! What is fuzzed.
 
-use crate::random::Digest;
-use crate::{accelerator, bytes, scalar};
+use super::random::Digest;
+use super::{accelerator, bytes, scalar};
 
 /// One way to make input and feed it.
 pub struct Target {

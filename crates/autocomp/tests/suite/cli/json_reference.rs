@@ -1,0 +1,125 @@
+//! `docs/json.md` names exactly the fields that the commands print.
+
+use super::program::{Place, data, problem};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the documented fields of each command.
+fn documented() -> BTreeMap<String, BTreeSet<String>> {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md"))
+        .unwrap();
+    let sections = text.split("\n## `").skip(1);
+    let of_section = |section: &str| {
+        let (name, rows) = section.split_once("`\n").unwrap();
+        let fields = rows.lines().filter_map(|row| {
+            row.strip_prefix("| `")?
+                .split('`')
+                .next()
+                .map(str::to_owned)
+        });
+        (name.to_owned(), fields.collect())
+    };
+    sections.map(of_section).collect()
+}
+
+/// Returns the fields of `value`, and of those objects and arrays of objects in
+/// it that `documented` describes.
+fn printed(value: &Value, documented: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut fields = BTreeSet::new();
+    collect(value, "", documented, &mut fields);
+    fields
+}
+
+fn collect(
+    value: &Value,
+    path: &str,
+    documented: &BTreeSet<String>,
+    fields: &mut BTreeSet<String>,
+) {
+    for (name, inner) in value.as_object().unwrap() {
+        let path = format!("{path}{name}");
+        let described = |prefix: &str| documented.iter().any(|field| field.starts_with(prefix));
+        let (object, elements) = (format!("{path}."), format!("{path}[]."));
+        if described(&object) {
+            collect(inner, &object, documented, fields);
+        }
+        if described(&elements) {
+            let inner = inner.as_array().unwrap();
+            assert!(!inner.is_empty(), "{path} is empty and shows nothing");
+            for element in inner {
+                collect(element, &elements, documented, fields);
+            }
+        }
+        fields.insert(path);
+    }
+}
+
+#[test]
+fn the_documented_fields_are_those_printed() {
+    let place = Place::new();
+    let problem = problem();
+    // The problem's baseline is then another kernel to compare with.
+    let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
+    place.file("mine.c", baseline + "\n");
+    let wrong = data("kernels/modifies-a.c");
+    let elf = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../families/gemmini/sim/calibration/gemmini-rtl/elf/micro_grid.elf"
+    );
+    let calls: &[(&str, &[&str])] = &[
+        (
+            "optimize",
+            &[
+                "optimize",
+                &problem,
+                "--run-dir",
+                "runs/one",
+                "--max-evaluations",
+                "3",
+                "--baseline",
+                "mine.c",
+            ],
+        ),
+        ("eval", &["eval", &problem, "--kernel", &wrong]),
+        ("profile", &["profile", &problem]),
+        ("show", &["show", "runs/one"]),
+        ("show --kernel", &["show", "runs/one", "--kernel", "best"]),
+        ("show --history", &["show", "runs/one", "--history"]),
+        ("show --task", &["show", "runs/one", "--task", "i1.b0.p0"]),
+        ("runs", &["runs"]),
+        ("targets", &["targets"]),
+        ("targets NAME", &["targets", "gemmini-int8-16"]),
+        ("problems", &["problems"]),
+        ("problems NAME", &["problems", &problem]),
+        (
+            "problems NAME --kernel",
+            &["problems", &problem, "--kernel", "baseline"],
+        ),
+        ("doctor", &["doctor"]),
+        ("cache", &["cache"]),
+        ("prompt", &["prompt", &problem, "--no-eval"]),
+        ("bench", &["bench", &problem]),
+        ("sim run", &["sim", "run", elf, "--functional"]),
+        (
+            "ask",
+            &["ask", &problem, "--model", "command::echo The loads wait."],
+        ),
+        ("models list", &["models", "list"]),
+        ("models check", &["models", "check", "nobody::model"]),
+    ];
+    let mut documented = documented();
+    for (name, arguments) in calls {
+        let expected = documented
+            .remove(*name)
+            .unwrap_or_else(|| panic!("{name} is not documented"));
+        let (_, value) = place.json(arguments);
+        assert_eq!(printed(&value, &expected), expected, "{name}");
+    }
+    // Takes half a minute; its figures are pinned by tests of the simulator.
+    documented.remove("sim calibrate");
+    assert!(
+        documented.is_empty(),
+        "documented, but not compared: {:?}",
+        documented.keys()
+    );
+}

@@ -1,0 +1,153 @@
+//! A family that is in no other build, with a language and a unit of its own,
+//! goes through the whole program: nothing outside its folder knows it.
+
+use super::program::{Ended, Place, data};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Calls the program of `examples/toy` in `place`.
+fn toy(place: &Place, arguments: &[&str]) -> Ended {
+    let program = Path::new(env!("CARGO_BIN_EXE_autocomp"));
+    let program = program.with_file_name("examples").join("toy");
+    let mut command = Command::new(program);
+    command
+        .current_dir(place.path())
+        .env("AUTOCOMP_CACHE_DIR", place.path().join("cache"))
+        .args(arguments);
+    // A run knows where its data is.
+    if arguments[0] != "show" {
+        command.args(["--data", &data("toy")]);
+    }
+    let output = command.output().expect(
+        "`cargo test` builds the example; before `--test cli`, `cargo build --examples` does",
+    );
+    place.ended(&output)
+}
+
+fn json(place: &Place, arguments: &[&str]) -> (Option<i32>, Value) {
+    let ended = toy(place, &[arguments, &["--json"]].concat());
+    let value = serde_json::from_str(&ended.stdout);
+    (
+        ended.code,
+        value.unwrap_or_else(|error| panic!("{error}: {}", ended.transcript())),
+    )
+}
+
+#[test]
+fn a_search_its_prompts_and_its_reports() {
+    let place = Place::new();
+    let (code, result) = json(&place, &["optimize", "toy", "--run-dir", "run"]);
+    assert_eq!(code, Some(0), "{result}");
+    assert_eq!(result["baseline_cost"]["unit"], "ns");
+    assert_eq!(result["baseline_cost"]["value"], 150);
+    assert_eq!(result["best_cost"]["value"], 110);
+    assert_eq!(result["best_cost"]["spread_ppm"], 500);
+    assert!(result["best_cycles"].is_null());
+    assert!(
+        result["best_kernel"]
+            .as_str()
+            .is_some_and(|path| path.ends_with("best.steps"))
+    );
+
+    let shown = toy(&place, &["show", "run"]);
+    assert!(shown.stdout.contains(" ns  baseline"), "{}", shown.stdout);
+    let (code, evaluation) = json(&place, &["eval", "toy", "--kernel", "run/best.steps"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(evaluation["ratio_to_baseline"]["low"], 0.4);
+    assert_eq!(evaluation["samples"].as_array().map(Vec::len), Some(2));
+    assert_eq!(evaluation["feedback"]["lines"][0]["ns"], 110);
+    let prompt = toy(&place, &["prompt", "toy"]);
+    assert!(
+        prompt.stdout.contains("Kernels are written in Steps"),
+        "{}",
+        prompt.stdout
+    );
+    assert!(prompt.stdout.contains("takes 150 ns"), "{}", prompt.stdout);
+    assert!(!prompt.stdout.contains("cycles"), "{}", prompt.stdout);
+    assert!(
+        toy(&place, &["profile", "toy"])
+            .stdout
+            .contains("5 of them")
+    );
+    let (_, problems) = json(&place, &["problems", "toy"]);
+    assert_eq!(
+        (&problems["family"], &problems["language"]),
+        (&"toy".into(), &"steps".into())
+    );
+    let ended = toy(
+        &place,
+        &[
+            "eval",
+            "toy",
+            "--kernel",
+            &place.file("a.steps", "define solution\nstep 99\n"),
+        ],
+    );
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.stdout.contains("the steps add up to 99, not to 100"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_stopped() {
+    let place = Place::new();
+    let (_, whole) = json(&place, &["optimize", "toy", "--run-dir", "whole"]);
+    let stopped = toy(
+        &place,
+        &[
+            "optimize",
+            "toy",
+            "--run-dir",
+            "parts",
+            "--max-minutes",
+            "1e-9",
+        ],
+    );
+    assert!(stopped.code.is_some(), "{}", stopped.transcript());
+    let (code, resumed) = json(
+        &place,
+        &["optimize", "--resume", "parts", "--max-minutes", "60"],
+    );
+    assert_eq!(code, Some(0), "{resumed}");
+    assert_eq!(resumed["history"], whole["history"]);
+    let (code, replayed) = json(
+        &place,
+        &["optimize", "--replay", "whole", "--run-dir", "again"],
+    );
+    assert_eq!(code, Some(0), "{replayed}");
+    assert_eq!(replayed["best_cost"], whole["best_cost"]);
+}
+
+#[test]
+fn targets_of_families_that_are_not_built_in_are_refused() {
+    let place = Place::new();
+    let ended = place.call(&["eval", "toy", "--data", &data("toy")]);
+    assert_eq!(ended.code, Some(3), "{}", ended.transcript());
+    assert!(
+        ended
+            .stderr
+            .contains("family `toy`, which this program does not know")
+    );
+    assert!(
+        ended.stderr.contains("known families: gemmini"),
+        "{}",
+        ended.stderr
+    );
+    let python = "name = \"mine\"\nfamily = \"gemmini\"\nlanguage = \"python\"\ndescription = \"d\"\n\
+        inherits = \"gemmini-int8-16\"\ndefault_machine = \"m\"\nroofline = { peak_macs_per_cycle = 1.0, bytes_per_cycle = 1.0 }\n";
+    std::fs::create_dir_all(place.path().join("data/targets/mine/machines")).unwrap();
+    place.file("data/targets/mine/target.toml", python);
+    place.file("data/targets/mine/architecture.md", "# Mine\n");
+    place.file("data/targets/mine/machines/m.toml", "x = 1\n");
+    let ended = place.call(&["targets", "mine", "--data", "data"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.transcript());
+    assert!(
+        ended.stderr.contains("known languages: c"),
+        "{}",
+        ended.stderr
+    );
+}

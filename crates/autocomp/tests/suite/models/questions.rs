@@ -1,0 +1,141 @@
+//! Single questions, models by themselves, prompts.
+
+use super::answers::{faster, good, reply, requests_at};
+use super::bench::{Bench, OUTPUT_PRICE, PROBLEM, model_at};
+use super::chat::{question, server};
+use serde_json::json;
+use std::fs;
+use wiremock::{MockServer, ResponseTemplate};
+
+/// Two questions at once, about what there is no menu for: one call each, and
+/// the kernel that comes back is evaluated.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_question_is_put_to_a_model() {
+    let model = server(|request| {
+        let (_, prompt) = question(request);
+        reply(&if prompt.contains("Say what limits") {
+            "Loads of B are repeated.".to_owned()
+        } else if prompt.contains("# Known optimizations") {
+            json!({"items": [{
+                "id": "use-a-stamp", "text": "Press harder on the array.", "applies_when": "always",
+            }]})
+            .to_string()
+        } else if prompt.contains("computes the right result, without the accelerator") {
+            "```c\nvoid solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {}\n```"
+                .to_owned()
+        } else {
+            format!("CHOICE: other\n```c\n{}```", faster())
+        })
+    })
+    .await;
+    let bench = Bench::new();
+    bench.settings(&[&model]);
+    let name = model_at(&model);
+    let ask = |phase: &str, more: &[&str]| {
+        let words = ["ask", PROBLEM, "--phase", phase, "--model", &name];
+        let words = [&words[..], &["--prices", "prices.toml", "--json"], more].concat();
+        bench.run(&words)
+    };
+    let analysis = ask("analyze", &[]).json(0);
+    assert_eq!(analysis["analysis"], "Loads of B are repeated.");
+    assert_eq!(analysis["usage"]["requests"], 1);
+    let menu = ask("menu", &[]).json(0);
+    assert_eq!(menu["menu_items"][0]["id"], "use-a-stamp");
+    let direct = ask("direct", &["--output", "direct.c"]).json(0);
+    assert_eq!(direct["outcome"], "ok");
+    assert!(
+        fs::read_to_string(bench.path("direct.c"))
+            .unwrap()
+            .contains("mvin3")
+    );
+    let combined = ask("combine", &["--other", "direct.c"]).json(0);
+    assert_eq!(combined["cycles"], direct["cycles"]);
+    // A kernel that does nothing is not right.
+    assert!(ask("translate", &[]).json(1)["kernel"].is_string());
+    assert_eq!(requests_at(&model).await, 5);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn models_are_checked_and_listed() {
+    let good = good().await;
+    let limited = server(|_| ResponseTemplate::new(429)).await;
+    let bench = Bench::new();
+    bench.settings(&[&good, &limited]);
+    let check = |models: &[&MockServer]| {
+        let names: Vec<String> = models.iter().map(|server| model_at(server)).collect();
+        let mut words = vec!["models", "check", "--prices", "prices.toml", "--json"];
+        words.extend(names.iter().map(String::as_str));
+        bench.run(&words)
+    };
+    let report = check(&[&good]).json(0);
+    assert_eq!(report["models"][0]["ok"], true);
+    assert_eq!(report["models"][0]["price"]["output"], OUTPUT_PRICE as f64);
+    let report = check(&[&good, &limited]).json(1);
+    assert_eq!(report["models"][1]["error_kind"], "rate_limit");
+
+    let list = bench
+        .run(&["models", "list", "--prices", "prices.toml", "--json"])
+        .json(0);
+    let prices = list["prices"].as_array().unwrap();
+    assert!(prices.iter().any(|price| price["model"] == model_at(&good)));
+    assert!(
+        prices
+            .iter()
+            .all(|price| price["as_of"].as_str().is_some_and(|day| day.len() == 10))
+    );
+    let providers = list["providers"].as_array().unwrap();
+    assert!(
+        providers
+            .iter()
+            .any(|provider| provider["name"] == "mailbox")
+    );
+
+    // Without a price, a model is not asked.
+    let unpriced = bench.run(&["models", "check", &model_at(&good), "--json"]);
+    assert!(
+        unpriced.json(1)["models"][0]["error"]
+            .as_str()
+            .unwrap()
+            .contains("price")
+    );
+}
+
+#[test]
+fn every_phase_has_a_prompt() {
+    let bench = Bench::new();
+    for phase in [
+        "plan",
+        "implement",
+        "edits",
+        "repair",
+        "combine",
+        "direct",
+        "analyze",
+        "translate",
+        "menu",
+        "isa",
+    ] {
+        let ended = bench.run(&["prompt", PROBLEM, "--phase", phase, "--json"]);
+        let report = ended.json(0);
+        let text = format!(
+            "{}\n{}",
+            report["system"].as_str().unwrap(),
+            report["user"].as_str().unwrap()
+        );
+        assert!(
+            text.contains("compute_preloaded("),
+            "{phase}: the kernel is in the prompt"
+        );
+        let tokens = report["estimated_tokens"].as_u64().unwrap();
+        let stable = report["estimated_stable_tokens"].as_u64().unwrap();
+        assert!(
+            0 < stable && stable < tokens,
+            "{phase}: {stable} of {tokens}"
+        );
+        assert!(
+            text.len() as u64 / 8 < tokens && tokens < text.len() as u64,
+            "{phase}: {tokens}"
+        );
+    }
+    assert_eq!(bench.run(&["prompt", PROBLEM, "--phase", "plans"]).code, 2);
+}

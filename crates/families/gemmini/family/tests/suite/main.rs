@@ -1,0 +1,12 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod attacks;
+mod build;
+mod cases;
+mod evaluation;
+#[path = "../support/evaluators.rs"]
+mod evaluators;
+mod profile;
+mod runtime_names;
+#[path = "../support/mod.rs"]
+mod support;

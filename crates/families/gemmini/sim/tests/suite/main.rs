@@ -1,0 +1,7 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod calibration;
+mod counters;
+mod fuzz;
+mod programs;
+mod scalar_timing;

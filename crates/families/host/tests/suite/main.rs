@@ -1,0 +1,6 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod exploits;
+mod schedules;
+#[path = "../support/mod.rs"]
+mod support;

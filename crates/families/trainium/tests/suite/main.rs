@@ -1,0 +1,7 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod fuzz;
+mod kernels;
+mod limits;
+mod problems;
+mod rounding;

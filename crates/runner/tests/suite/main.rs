@@ -1,0 +1,11 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+#[path = "../../../llm/tests/chat/mod.rs"]
+mod chat;
+mod determinism;
+mod models;
+mod replay;
+mod resume;
+#[path = "../scripted/mod.rs"]
+mod scripted;
+mod stops;

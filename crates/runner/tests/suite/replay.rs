@@ -1,0 +1,65 @@
+//! A recorded run is replayed without its proposers.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use crate::scripted;
+
+use autocomp_agents::Replay;
+use autocomp_core::StopReason;
+use autocomp_runner::{Notice, RecordedRun, RunEnd, RunSession, RunView};
+use scripted::{Scripted, Toy, execute, history, new_run, options, run_whole, settings};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+fn replay(from: &Path, to: &Path) -> RunEnd {
+    let new = RunView::open(from).unwrap().to_new_run().unwrap();
+    let proposer = Replay::new(RecordedRun::open(from).unwrap());
+    let mut session = RunSession::create(to, new, &Toy::default()).unwrap();
+    scripted::runtime()
+        .block_on(session.execute(
+            Arc::new(proposer),
+            Arc::new(Toy::default()),
+            &options(2),
+            &mut |_: &Notice<'_>| {},
+            &CancellationToken::new(),
+        ))
+        .unwrap()
+}
+
+#[test]
+fn a_replay_takes_the_same_course() {
+    let root = scripted::scratch();
+    let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
+    let end = run_whole(&recorded, settings(), 77, 2);
+    assert_eq!(replay(&recorded, &replayed).progress, end.progress);
+    assert_eq!(history(&replayed), history(&recorded));
+}
+
+#[test]
+fn a_replay_stops_where_the_record_ends() {
+    let root = scripted::scratch();
+    let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
+    let mut session =
+        RunSession::create(&recorded, new_run(settings(), 1), &Toy::default()).unwrap();
+    let cancel = CancellationToken::new();
+    let proposer = Scripted {
+        exhausted_from: Some(25),
+        ..Scripted::default()
+    };
+    execute(
+        &mut session,
+        proposer,
+        Toy::default(),
+        &options(1),
+        &cancel,
+        |_| {},
+    );
+    session.close().unwrap();
+    let stop = replay(&recorded, &replayed).stop.unwrap();
+    assert_eq!(stop.reason, StopReason::Exhausted);
+    assert!(
+        stop.message
+            .contains("the recorded run has no answer for task i")
+    );
+}
