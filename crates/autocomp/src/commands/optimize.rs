@@ -18,6 +18,7 @@ use preparing::prepare;
 use reporting::finish;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -116,10 +117,23 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
+    // Before the run's folder exists, so that whoever sees the folder can stop the run cleanly.
+    let cancel = CancellationToken::new();
+    let signals = {
+        let _context = runtime.enter();
+        signals()
+    };
+    runtime.spawn(cancel_on_signal(signals, cancel.clone(), output));
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     let folder = prepared.session.folder().to_owned();
     let end = execute(
+        runtime,
+        &cancel,
         prepared.session,
         &prepared.proposing,
         &prepared.bench,
@@ -138,18 +152,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 }
 
 fn execute(
+    runtime: Runtime,
+    cancel: &CancellationToken,
     mut session: RunSession,
     proposing: &Proposing,
     bench: &Bench,
     options: &RunOptions,
     output: Output,
 ) -> Result<RunEnd, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
-    let cancel = CancellationToken::new();
-    runtime.spawn(cancel_on_signal(cancel.clone(), output));
     let connector = proposing
         .models
         .as_ref()
@@ -160,7 +170,7 @@ fn execute(
         bench.evaluator.clone(),
         options,
         &mut progress,
-        &cancel,
+        cancel,
     ));
     progress.finish();
     // An evaluation that was given up may still occupy a thread.
@@ -170,17 +180,24 @@ fn execute(
     Ok(end)
 }
 
-/// Waits for Ctrl-C, a termination signal or the end of the terminal, and then stops the
-/// run cleanly.
-async fn cancel_on_signal(cancel: CancellationToken, output: Output) {
+/// Returns what tells of Ctrl-C, a termination signal and the end of the terminal, which
+/// from now on do not end the process; nothing where that cannot be had.
+fn signals() -> Vec<Signal> {
     let kinds = [
         SignalKind::interrupt(),
         SignalKind::terminate(),
         SignalKind::hangup(),
     ];
-    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else {
+    let signals: Result<Vec<_>, _> = kinds.into_iter().map(signal).collect();
+    signals.unwrap_or_default()
+}
+
+/// Waits for Ctrl-C, a termination signal or the end of the terminal, and then stops the
+/// run cleanly.
+async fn cancel_on_signal(mut signals: Vec<Signal>, cancel: CancellationToken, output: Output) {
+    if signals.is_empty() {
         return;
-    };
+    }
     any(&mut signals).await;
     output.message(
         "stopping: running evaluations may finish (again to stop at once; nothing is lost)",
