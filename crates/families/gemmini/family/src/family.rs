@@ -38,7 +38,7 @@ impl Family for Gemmini {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let surroundings = opening.surroundings;
-        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
+        let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = GemminiEvaluator::new(
             opening.problem,
             opening.target,
@@ -107,10 +107,6 @@ impl Bench for GemminiEvaluator {
 
     fn floor(&self) -> Cost {
         Cost::cycles(self.ideal)
-    }
-
-    fn prepare(&self) -> Result<(), EvalError> {
-        Self::prepare(self)
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

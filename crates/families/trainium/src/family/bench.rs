@@ -71,7 +71,7 @@ impl TrainiumBench {
             ],
         })?;
         let folder = &opening.surroundings.cache_folder;
-        let toolchain = autocomp_toolchain::find(opening.surroundings, opening.progress)?;
+        let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
         let reference = Reference::new(problem, toolchain, folder)?;
         let mut hasher = ContentHasher::new("trainium evaluation");
         hasher.update(&problem.oracle_hash.0);
@@ -363,10 +363,6 @@ impl Bench for TrainiumBench {
 
     fn floor(&self) -> Cost {
         self.floor
-    }
-
-    fn prepare(&self) -> Result<(), EvalError> {
-        self.fixed_cases().map(|_| ())
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
