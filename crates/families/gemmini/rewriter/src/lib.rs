@@ -21,6 +21,7 @@ mod kernel;
 mod layout;
 mod limits;
 mod nest;
+mod normalise;
 mod parse;
 mod parse_command;
 mod print;
@@ -37,7 +38,9 @@ mod tree;
 mod value;
 mod walk;
 
+pub use kernel::Unread;
 pub use limits::HardwareLimits;
+pub use normalise::Vocabulary;
 pub use parse::ParseError;
 pub use proposal::{Family, Proposals, Variant};
 pub use rewriter::GemminiRewriter;

@@ -4,7 +4,8 @@ use crate::annotate::annotate;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
 use crate::limits::HardwareLimits;
-use crate::parse::parse;
+use crate::normalise::Vocabulary;
+use crate::parse::parse_with;
 use crate::print::print;
 use crate::proposal::{Family, Proposals, Variant, carry_out, may_be_right, proposals};
 use crate::transformation::Step;
@@ -40,6 +41,7 @@ struct Payload {
 #[derive(Debug)]
 pub struct GemminiRewriter {
     limits: HardwareLimits,
+    vocabulary: Vocabulary,
     remembered: Mutex<BTreeMap<ContentHash, Finding>>,
 }
 
@@ -62,9 +64,18 @@ impl GemminiRewriter {
     #[must_use]
     pub fn new(limits: HardwareLimits) -> Self {
         Self {
+            vocabulary: Vocabulary::of(&limits),
             limits,
             remembered: Mutex::new(BTreeMap::new()),
         }
+    }
+
+    /// Takes kernels to be written for this vocabulary: another entry, or
+    /// other sizes of elements.
+    #[must_use]
+    pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
+        self.vocabulary = vocabulary;
+        self
     }
 
     /// Returns everything that could be done to a kernel, the most promising first.
@@ -81,7 +92,7 @@ impl GemminiRewriter {
     /// # Errors
     /// A [`RewriteError`] if the kernel is not understood.
     pub fn estimate(&self, source: &str) -> Result<f64, RewriteError> {
-        let kernel = parse(source)?;
+        let kernel = parse_with(source, &self.vocabulary)?;
         let estimate = crate::estimate::estimate(&kernel, &self.limits);
         estimate
             .map(|estimate| estimate.cycles)
@@ -144,7 +155,7 @@ impl GemminiRewriter {
     }
 
     fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
-        let kernel = parse(source)?;
+        let kernel = parse_with(source, &self.vocabulary)?;
         let proposals = proposals(&kernel, &self.limits).ok_or(RewriteError::Nothing)?;
         let outcome = outcome(&kernel, &self.limits);
         Ok(Known {
@@ -219,8 +230,12 @@ impl Rewriter for GemminiRewriter {
             .drafts
             .get(draft as usize)
             .ok_or(RewriteError::Nothing)?;
-        let kernel = parse(source)?;
+        let kernel = parse_with(source, &self.vocabulary)?;
         let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        // Read once more, so that what the steps made superfluous goes.
+        if let Ok(settled) = parse_with(&print(&rewritten), &self.vocabulary) {
+            rewritten = settled;
+        }
         annotate(&mut rewritten, &self.limits);
         Ok(print(&rewritten))
     }
