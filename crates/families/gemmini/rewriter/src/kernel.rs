@@ -18,6 +18,17 @@ pub struct Kernel {
     pub arrays: Vec<Array>,
     /// The body.
     pub body: Vec<Statement>,
+    /// What of the source was not understood, and stays verbatim.
+    pub unread: Vec<Unread>,
+}
+
+/// Something in a kernel's source that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The line of the source, from 1.
+    pub line: usize,
+    /// Why.
+    pub reason: String,
 }
 
 /// An array parameter.
@@ -90,7 +101,7 @@ pub struct Guard {
 /// An accelerator command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// `config_ex`, arguments verbatim.
+    /// `config_ex`, arguments verbatim: five, or all nine of the longest form.
     ConfigExecute(Vec<String>),
     /// `config_ld`.
     ConfigLoad {
@@ -102,8 +113,13 @@ pub enum Command {
         block_stride: i64,
         /// Which of the three load channels it configures.
         channel: usize,
+        /// Whether moves to the accumulator read elements of operand width.
+        shrunk: bool,
+        /// How often each row is repeated, normally 1.
+        repeats: i64,
     },
-    /// `config_st`, arguments verbatim.
+    /// `config_st`, arguments verbatim: stride and scale, with an activation
+    /// between them, or all twelve of the longest form.
     ConfigStore(Vec<String>),
     /// `mvin`, `mvin2`, `mvin3`.
     MoveIn(MoveIn),

@@ -22,6 +22,7 @@ mod layout;
 mod lift;
 mod limits;
 mod nest;
+mod normalise;
 mod parse;
 mod parse_command;
 mod print;
@@ -39,7 +40,9 @@ mod tree;
 mod value;
 mod walk;
 
+pub use kernel::Unread;
 pub use limits::HardwareLimits;
+pub use normalise::Vocabulary;
 pub use parse::ParseError;
 pub use proposal::{Family, Proposals, Variant};
 pub use rewriter::GemminiRewriter;

@@ -1,23 +1,38 @@
 //! Reads a C kernel into the intermediate form.
 //!
-//! Constants (object-like macros, `const` and never-assigned variables) are
-//! substituted; what is not understood stays verbatim.
+//! Macros are expanded; then the kernel is run with symbols for loop
+//! variables, so that addresses become sums of their multiples however they
+//! are spelt: through variables, pointers, functions or tables. What is not
+//! understood stays verbatim and is noted with the reason.
 
+mod calls;
+mod declarations;
+mod loops;
+mod pointers;
+mod ranges;
+pub(crate) mod scope;
+mod statements;
 mod values;
 
-use crate::affine::Affine;
-use crate::condition::Condition;
-use crate::kernel::{Array, Guard, Kernel, Loop, Statement};
-use crate::syntax::{ENTRY, assigned_names, children, entry, syntax_tree, too_deep};
-use crate::value::Value;
+use crate::kernel::{Array, Kernel, Statement, Unread};
+use crate::normalise::{Expanded, Vocabulary, expand, without_leftovers};
+use crate::syntax::{children, entry, syntax_tree, too_deep};
+use declarations::declared_name;
+use scope::{Binding, Entry, Obstacle, Pointer, Quantity, Range, Read};
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
 /// The largest source that is read, in bytes.
 const SOURCE_LIMIT: usize = 1 << 20;
+/// The most nodes of the syntax tree that are visited, again and again included.
+const STEP_LIMIT: usize = 1 << 21;
+/// How often reading starts again since one more variable must stay.
+const RESTART_LIMIT: usize = 48;
+/// The extent of an array of which only the address is known.
+const UNKNOWN_EXTENT: i64 = 1 << 30;
 
 /// Why a source could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
     /// It is longer than a mebibyte.
@@ -26,9 +41,15 @@ pub enum ParseError {
     /// It is not C, or nests too deeply.
     #[error("kernel does not parse as C")]
     Syntax,
-    /// There is no function `solution`.
-    #[error("kernel has no function `{ENTRY}`")]
-    NoEntry,
+    /// The entry function is missing.
+    #[error("kernel has no function `{0}`")]
+    NoEntry(String),
+    /// A directive or macro is not understood.
+    #[error("line {0}: {1}")]
+    Directive(usize, String),
+    /// Reading it takes too long.
+    #[error("kernel takes too many steps to read")]
+    Endless,
 }
 
 impl From<ParseError> for autocomp_core::RewriteError {
@@ -37,364 +58,427 @@ impl From<ParseError> for autocomp_core::RewriteError {
     }
 }
 
+/// Reads a kernel for the default target.
+///
+/// # Errors
+/// A [`ParseError`] if the text is not C or has no entry function.
+#[cfg(test)]
+pub(crate) fn parse(source: &str) -> Result<Kernel, ParseError> {
+    parse_with(source, &Vocabulary::default())
+}
+
 /// Reads a kernel.
 ///
 /// # Errors
 /// A [`ParseError`] if the text is not C or has no entry function.
-pub fn parse(source: &str) -> Result<Kernel, ParseError> {
+pub(crate) fn parse_with(source: &str, vocabulary: &Vocabulary) -> Result<Kernel, ParseError> {
     if SOURCE_LIMIT < source.len() {
         return Err(ParseError::TooLong);
     }
-    let tree = syntax_tree(source).ok_or(ParseError::Syntax)?;
+    let expanded = expand(source).map_err(|(line, reason)| ParseError::Directive(line, reason))?;
+    let tree = syntax_tree(&expanded.text).ok_or(ParseError::Syntax)?;
     let root = tree.root_node();
-    let mut reader = Reader::new(source);
-    reader.read_globals(root);
-    let function = entry(root, source).ok_or(ParseError::NoEntry)?;
-    let body = function
-        .child_by_field_name("body")
-        .ok_or(ParseError::NoEntry)?;
-    if function.has_error() || too_deep(body) || body.end_byte() <= body.start_byte() + 1 {
+    if too_deep(root) {
         return Err(ParseError::Syntax);
     }
-    reader.arrays = parameters(function, &reader);
-    reader.assigned = assigned_names(body, source);
-    let mut statements = Vec::new();
-    reader.read_block(body, &mut statements);
-    Ok(Kernel {
-        prefix: source[..=body.start_byte()].to_owned(),
-        suffix: source[body.end_byte() - 1..].to_owned(),
-        arrays: reader.arrays,
-        body: statements,
-    })
-}
-
-fn parameters(function: Node<'_>, reader: &Reader<'_>) -> Vec<Array> {
-    let list = function
-        .child_by_field_name("declarator")
-        .and_then(|declarator| declarator.child_by_field_name("parameters"));
-    let mut arrays = Vec::new();
-    for parameter in list.map(children).unwrap_or_default() {
-        let mut extents = Vec::new();
-        let mut known = true;
-        let mut declarator = parameter.child_by_field_name("declarator");
-        while let Some(node) = declarator {
-            match node.kind() {
-                "array_declarator" => {
-                    let extent = node
-                        .child_by_field_name("size")
-                        .and_then(|size| reader.value(size))
-                        .and_then(|value| value.as_constant());
-                    known &= extent.is_some();
-                    extents.push(extent.unwrap_or(0));
-                }
-                "identifier" => {
-                    extents.reverse();
-                    if !known {
-                        extents.clear();
-                    }
-                    arrays.push(Array {
-                        name: reader.text(node).to_owned(),
-                        extents,
-                    });
-                    break;
-                }
-                _ => break,
+    let no_entry = || ParseError::NoEntry(vocabulary.entry.clone());
+    let function = entry(root, &expanded.text, &vocabulary.entry).ok_or_else(no_entry)?;
+    let body = function.child_by_field_name("body").ok_or_else(no_entry)?;
+    if function.has_error() || body.end_byte() <= body.start_byte() + 1 {
+        return Err(ParseError::Syntax);
+    }
+    let mut kept = BTreeMap::new();
+    for _ in 0..RESTART_LIMIT {
+        let mut reader = Reader::new(&expanded.text, vocabulary, body, kept.clone());
+        match reader.kernel(root, function) {
+            Ok((statements, declarators)) => {
+                let (prefix, suffix) =
+                    around(source, &expanded, body, &declarators).ok_or(ParseError::Syntax)?;
+                let mut kernel = Kernel {
+                    prefix,
+                    suffix,
+                    arrays: reader.arrays,
+                    body: statements,
+                    unread: reader.unread,
+                };
+                without_leftovers(&mut kernel, &vocabulary.entry);
+                return Ok(kernel);
             }
-            declarator = node.child_by_field_name("declarator");
+            Err(Obstacle::Keep(key, reason)) if !kept.contains_key(&key) => {
+                kept.insert(key, reason);
+            }
+            Err(_) => return Err(ParseError::Endless),
         }
     }
-    arrays
+    Err(ParseError::Endless)
 }
 
-/// Reads statements and expressions under the known constants.
-pub(crate) struct Reader<'source> {
-    source: &'source str,
+/// Returns the source before and after the body, with other declarators for
+/// parameters whose extents the problem tells.
+fn around(
+    source: &str,
+    expanded: &Expanded,
+    body: Node<'_>,
+    declarators: &[(std::ops::Range<usize>, String)],
+) -> Option<(String, String)> {
+    let open = expanded.origin(body.start_byte())?;
+    let close = expanded.origin(body.end_byte() - 1)?;
+    let mut prefix = String::new();
+    let mut position = 0;
+    for (range, text) in declarators {
+        let start = expanded.origin(range.start)?;
+        let end = expanded.origin(range.end - 1)? + 1;
+        prefix.push_str(source.get(position..start)?);
+        prefix.push_str(text);
+        position = end;
+    }
+    prefix.push_str(source.get(position..=open)?);
+    Some((prefix, source.get(close..)?.to_owned()))
+}
+
+/// Reads statements and expressions under what is known of the names in scope.
+pub(crate) struct Reader<'tree> {
+    source: &'tree str,
+    vocabulary: &'tree Vocabulary,
+    /// Functions of the file by name.
+    functions: BTreeMap<&'tree str, Node<'tree>>,
+    /// Names of types that the file defines, with what they stand for.
+    types: BTreeMap<&'tree str, &'tree str>,
+    globals: BTreeMap<String, Quantity>,
     pub(crate) arrays: Vec<Array>,
-    assigned: BTreeSet<String>,
-    globals: BTreeMap<String, Value>,
-    /// Names in scope, innermost last; `None` for those with unknown values.
-    scope: Vec<(String, Option<Value>)>,
+    /// Bytes of an element of each array.
+    bytes: Vec<i64>,
+    /// Variables that must stay, by where they are declared, and why.
+    kept: BTreeMap<usize, String>,
+    /// Names in scope, innermost last.
+    scope: Vec<Entry>,
+    /// Names before this belong to callers.
+    floor: usize,
+    /// Loops around, innermost last.
+    ranges: Vec<Range>,
+    /// The body of the function that is being read.
+    function: Node<'tree>,
+    /// How many calls deep.
+    depth: usize,
+    /// Whether only the effect on variables is wanted.
+    trial: bool,
+    /// Commands of functions that were called for their value.
+    emitted: Vec<Statement>,
+    unread: Vec<Unread>,
+    symbols: usize,
+    steps: usize,
 }
 
-impl<'source> Reader<'source> {
-    fn new(source: &'source str) -> Self {
-        let truths = [("true", 1), ("false", 0)]
-            .map(|(name, value)| (name.to_owned(), Value::constant(value)));
+impl<'tree> Reader<'tree> {
+    fn new(
+        source: &'tree str,
+        vocabulary: &'tree Vocabulary,
+        function: Node<'tree>,
+        kept: BTreeMap<usize, String>,
+    ) -> Self {
         Self {
             source,
+            vocabulary,
+            functions: BTreeMap::new(),
+            types: BTreeMap::new(),
+            globals: BTreeMap::new(),
             arrays: Vec::new(),
-            assigned: BTreeSet::new(),
-            globals: BTreeMap::from(truths),
+            bytes: Vec::new(),
+            kept,
             scope: Vec::new(),
+            floor: 0,
+            ranges: Vec::new(),
+            function,
+            depth: 0,
+            trial: false,
+            emitted: Vec::new(),
+            unread: Vec::new(),
+            symbols: 0,
+            steps: 0,
         }
     }
 
-    pub(crate) fn text(&self, node: Node<'_>) -> &'source str {
-        &self.source[node.byte_range()]
+    /// Reads the entry function; returns its body, and where parameters are
+    /// declared that need other declarators.
+    #[allow(clippy::type_complexity, reason = "ranges with their text")]
+    fn kernel(
+        &mut self,
+        root: Node<'tree>,
+        function: Node<'tree>,
+    ) -> Read<(Vec<Statement>, Vec<(std::ops::Range<usize>, String)>)> {
+        self.globals(root)?;
+        let declarators = self.parameters(function);
+        let mut statements = Vec::new();
+        let body = self.function;
+        match self.run(&children(body), &mut statements) {
+            Ok(_) => {}
+            Err(Obstacle::Unread(offset, reason)) => {
+                // The whole body hangs together in a way that is not understood.
+                let parameters = self.arrays.len();
+                self.scope.truncate(parameters);
+                self.unread.clear();
+                statements.clear();
+                for child in children(body) {
+                    let text = self.verbatim(child)?;
+                    statements.push(Statement::Opaque(text));
+                }
+                self.note(offset, reason);
+            }
+            Err(other) => return Err(other),
+        }
+        Ok((statements, declarators))
     }
 
-    fn read_globals(&mut self, root: Node<'_>) {
-        for node in children(root) {
+    fn globals(&mut self, root: Node<'tree>) -> Read<()> {
+        let mut pending: Vec<Node<'tree>> = children(root);
+        pending.reverse();
+        while let Some(node) = pending.pop() {
             match node.kind() {
-                "preproc_def" => {
-                    let name = node.child_by_field_name("name").map(|name| self.text(name));
-                    let body = node
-                        .child_by_field_name("value")
-                        .map(|value| self.text(value));
-                    if let (Some(name), Some(body)) = (name, body)
-                        && let Some(value) = self.value_of_text(body)
-                    {
-                        self.globals.insert(name.to_owned(), value);
+                "linkage_specification" | "declaration_list" => {
+                    pending.extend(children(node).into_iter().rev());
+                }
+                "function_definition" if !node.has_error() => {
+                    let mut declarator = node.child_by_field_name("declarator");
+                    while let Some(inner) = declarator {
+                        if inner.kind() == "identifier" {
+                            self.functions.insert(self.text(inner), node);
+                        }
+                        declarator = inner.child_by_field_name("declarator");
                     }
                 }
-                "declaration" if self.text(node).contains("const") && !too_deep(node) => {
-                    for (name, value) in self.declared(node).unwrap_or_default() {
-                        if let Some(value) = value {
-                            self.globals.insert(name, value);
+                "type_definition" => {
+                    let kind = node.child_by_field_name("type");
+                    let name = node.child_by_field_name("declarator");
+                    if let (Some(kind), Some(name)) = (kind, name)
+                        && name.kind() == "type_identifier"
+                    {
+                        self.types.insert(self.text(name), self.text(kind));
+                    }
+                }
+                "enum_specifier" => self.optional(|reader| reader.enumeration(node))?,
+                "declaration" if !node.has_error() => {
+                    if let Some(kind) = node.child_by_field_name("type")
+                        && kind.kind() == "enum_specifier"
+                    {
+                        self.optional(|reader| reader.enumeration(kind))?;
+                    }
+                    let words = self.text(node).split_whitespace();
+                    if !words.clone().any(|word| word == "const") {
+                        continue;
+                    }
+                    let mut ignored = Vec::new();
+                    self.optional(|reader| reader.declaration(node, &mut ignored))?;
+                    for entry in std::mem::take(&mut self.scope) {
+                        if let (Binding::Known(quantity), None) = (entry.binding, entry.orbit) {
+                            self.globals.insert(entry.name, quantity);
                         }
                     }
                 }
                 _ => {}
             }
         }
+        Ok(())
     }
 
-    /// Returns the value of an expression that stands in a text of its own.
-    fn value_of_text(&self, text: &str) -> Option<Value> {
-        let source = format!("int value = {text};");
-        let tree = syntax_tree(&source)?;
-        let root = tree.root_node();
-        if root.has_error() || too_deep(root) {
-            return None;
+    /// Reads something that may as well not be understood.
+    fn optional(&mut self, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
+        match read(self) {
+            Err(Obstacle::Endless) => Err(Obstacle::Endless),
+            _ => Ok(()),
         }
-        let reader = Reader {
-            source: &source,
-            arrays: Vec::new(),
-            assigned: BTreeSet::new(),
-            globals: self.globals.clone(),
-            scope: Vec::new(),
-        };
-        let declarator = root.named_child(0)?.child_by_field_name("declarator")?;
-        reader.value(declarator.child_by_field_name("value")?)
     }
 
-    /// Returns the scalar integers that a declaration introduces; `None` if
-    /// it declares anything else.
-    fn declared(&self, node: Node<'_>) -> Option<Vec<(String, Option<Value>)>> {
-        let kind = self.text(node.child_by_field_name("type")?);
-        let integer = ["int", "size_t", "unsigned", "long", "char", "short"];
-        if !integer.iter().any(|name| kind.contains(name)) {
-            return None;
-        }
-        let mut cursor = node.walk();
-        let mut names = Vec::new();
-        for declarator in node.children_by_field_name("declarator", &mut cursor) {
-            match declarator.kind() {
-                "init_declarator" => {
-                    let name = declarator.child_by_field_name("declarator")?;
-                    if name.kind() != "identifier" {
-                        return None;
+    fn parameters(&mut self, function: Node<'tree>) -> Vec<(std::ops::Range<usize>, String)> {
+        let mut declarators = Vec::new();
+        let known = signature_extents(self.vocabulary);
+        for (place, parameter) in calls::parameters(function).into_iter().enumerate() {
+            let Some(declared) = declared_name(parameter) else {
+                continue;
+            };
+            let name = self.text(declared.name).to_owned();
+            let kind = parameter
+                .child_by_field_name("type")
+                .map_or("", |kind| self.text(kind));
+            let key = declared.name.start_byte();
+            if declared.extents.is_empty() && !declared.pointer {
+                self.scope.push(Entry {
+                    name,
+                    key,
+                    binding: Binding::Kept("it is a parameter".to_owned()),
+                    orbit: None,
+                });
+                continue;
+            }
+            let mut extents: Vec<Option<i64>> = Vec::new();
+            for extent in declared.extents.iter().rev() {
+                extents.push(extent.and_then(|extent| self.constant(extent).ok()));
+            }
+            if declared.pointer {
+                extents.insert(0, None);
+            }
+            let listed = known.get(place).filter(|known| !known.is_empty());
+            let extents = match listed {
+                Some(known) if extents.contains(&None) => {
+                    if known.len() != extents.len()
+                        && let Some(declarator) = parameter.child_by_field_name("declarator")
+                    {
+                        let text: String =
+                            known.iter().map(|extent| format!("[{extent}]")).collect();
+                        declarators.push((declarator.byte_range(), format!("{name}{text}")));
                     }
-                    let value = declarator.child_by_field_name("value")?;
-                    names.push((self.text(name).to_owned(), self.value(value)));
+                    known.clone()
                 }
-                "identifier" => names.push((self.text(declarator).to_owned(), None)),
-                _ => return None,
-            }
-        }
-        Some(names)
-    }
-
-    fn read_block(&mut self, block: Node<'_>, statements: &mut Vec<Statement>) {
-        let depth = self.scope.len();
-        for node in children(block) {
-            self.read_statement(node, statements);
-        }
-        self.scope.truncate(depth);
-    }
-
-    fn read_statement(&mut self, node: Node<'_>, statements: &mut Vec<Statement>) {
-        match node.kind() {
-            "comment" => statements.push(Statement::Comment(self.text(node).to_owned())),
-            "compound_statement" => self.read_block(node, statements),
-            "for_statement" => {
-                let depth = self.scope.len();
-                let read = self.read_loop(node);
-                self.scope.truncate(depth);
-                statements.push(match read {
-                    Some(inner) => Statement::Loop(inner),
-                    None => self.verbatim_statement(node),
-                });
-            }
-            "if_statement" => match self.read_guard(node) {
-                Some(guard) => match guard.condition {
-                    Condition::Constant(true) => statements.extend(guard.then),
-                    Condition::Constant(false) => statements.extend(guard.otherwise),
-                    _ => statements.push(Statement::Guard(guard)),
-                },
-                None => statements.push(self.verbatim_statement(node)),
-            },
-            "declaration" => self.read_declaration(node, statements),
-            "expression_statement" => {
-                let call = node
-                    .named_child(0)
-                    .filter(|call| call.kind() == "call_expression");
-                if node.named_child(0).is_none() {
-                    return;
-                }
-                statements.push(match call.and_then(|call| self.command(call)) {
-                    Some(command) => Statement::Command(command),
-                    None => self.verbatim_statement(node),
-                });
-            }
-            _ => statements.push(self.verbatim_statement(node)),
-        }
-    }
-
-    fn read_declaration(&mut self, node: Node<'_>, statements: &mut Vec<Statement>) {
-        let names = self.declared(node);
-        let constant = names.as_ref().is_some_and(|names| {
-            names
-                .iter()
-                .all(|(name, value)| value.is_some() && !self.assigned.contains(name))
-        });
-        if !constant {
-            statements.push(self.verbatim_statement(node));
-        }
-        match names {
-            Some(names) => {
-                let values = names
+                _ if extents.iter().skip(1).any(Option::is_none) => continue,
+                _ => extents
                     .into_iter()
-                    .map(|(name, value)| (name, value.filter(|_| constant)));
-                self.scope.extend(values);
-            }
-            None => {
-                // Whatever the names are, they hide constants of the same name.
-                let mut pending = vec![node];
-                while let Some(inner) = pending.pop() {
-                    if inner.kind() == "identifier" {
-                        self.scope.push((self.text(inner).to_owned(), None));
+                    .map(|extent| extent.unwrap_or(UNKNOWN_EXTENT))
+                    .collect(),
+            };
+            let indices = extents.iter().map(|_| crate::value::Value::constant(0));
+            self.scope.push(Entry {
+                name: name.clone(),
+                key,
+                binding: Binding::Known(Quantity::Pointer(Pointer {
+                    array: self.arrays.len(),
+                    indices: indices.collect(),
+                    level: 1,
+                    bytes: false,
+                })),
+                orbit: None,
+            });
+            self.arrays.push(Array { name, extents });
+            self.bytes.push(self.scalar_bytes(kind).unwrap_or(1));
+        }
+        declarators
+    }
+
+    pub(crate) fn text(&self, node: Node<'_>) -> &'tree str {
+        &self.source[node.byte_range()]
+    }
+
+    /// Returns the beginning of the text of `node`, for messages.
+    pub(crate) fn short(&self, node: Node<'_>) -> String {
+        let words: Vec<&str> = self.text(node).split_whitespace().collect();
+        let text = words.join(" ");
+        match text.char_indices().nth(60) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    }
+
+    pub(crate) fn operator(&self, node: Node<'_>) -> &'tree str {
+        node.child_by_field_name("operator")
+            .map_or("", |operator| self.text(operator))
+    }
+
+    pub(crate) fn field(&self, node: Node<'tree>, name: &str) -> Read<Node<'tree>> {
+        match node.child_by_field_name(name) {
+            Some(child) => Ok(child),
+            None => self.unread(node, format!("`{}` is not understood", self.short(node))),
+        }
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        let visible = self.scope.get(self.floor..)?;
+        visible.iter().rev().find(|entry| entry.name == name)
+    }
+
+    fn tick(&mut self) -> Read<()> {
+        self.steps += 1;
+        match self.steps < STEP_LIMIT {
+            true => Ok(()),
+            false => Err(Obstacle::Endless),
+        }
+    }
+
+    pub(crate) fn vocabulary(&self) -> &'tree Vocabulary {
+        self.vocabulary
+    }
+
+    /// Notes an address that is not understood, unless only variables matter.
+    pub(crate) fn doubt(&mut self, offset: usize, reason: String) {
+        if !self.trial {
+            self.note(offset, reason);
+        }
+    }
+
+    /// Notes what is not understood.
+    fn note(&mut self, offset: usize, reason: String) {
+        let line = self.source[..offset].matches('\n').count() + 1;
+        let unread = Unread { line, reason };
+        if !self.unread.contains(&unread) {
+            self.unread.push(unread);
+        }
+    }
+
+    /// Returns the text of `node` with the values of variables that lost
+    /// their declaration written out.
+    pub(crate) fn verbatim(&mut self, node: Node<'tree>) -> Read<String> {
+        let assigned = crate::syntax::assigned_names(node, self.source);
+        let mut own = BTreeSet::new();
+        let mut pending = vec![node];
+        while let Some(inner) = pending.pop() {
+            if matches!(inner.kind(), "declaration" | "parameter_declaration") {
+                let mut cursor = inner.walk();
+                for declarator in inner.children_by_field_name("declarator", &mut cursor) {
+                    let mut name = declarator;
+                    while name.kind() != "identifier" {
+                        let next = name.child_by_field_name("declarator");
+                        match next.or_else(|| name.named_child(0)) {
+                            Some(next) => name = next,
+                            None => break,
+                        }
                     }
-                    pending.extend(children(inner));
+                    own.insert(self.text(name));
                 }
             }
+            pending.extend(children(inner));
         }
-    }
-
-    fn read_loop(&mut self, node: Node<'_>) -> Option<Loop> {
-        let header = node.child_by_field_name("initializer")?;
-        let mut names = self.declared(header).filter(|names| names.len() == 1)?;
-        let (variable, start) = names.pop()?;
-        let start = start?.as_constant()?;
-        let in_scope = self.scope.iter().any(|(name, _)| *name == variable);
-        if self.assigned.contains(&variable) || in_scope {
-            return None;
-        }
-        let end = self.loop_end(node.child_by_field_name("condition")?, &variable)?;
-        let step = self.loop_step(node.child_by_field_name("update")?, &variable)?;
-        // The bounds keep every value of the variable far from overflow.
-        let bound = 1 << 40;
-        if step <= 0 || end <= start || end.abs() > bound || start.abs() > bound || bound < step {
-            return None;
-        }
-        let value = Value::Plain(Affine::variable(&variable));
-        self.scope.push((variable.clone(), Some(value)));
-        let mut body = Vec::new();
-        self.read_statement(node.child_by_field_name("body")?, &mut body);
-        Some(Loop {
-            variable,
-            start,
-            end,
-            step,
-            body,
-        })
-    }
-
-    fn loop_end(&self, condition: Node<'_>, variable: &str) -> Option<i64> {
-        if condition.kind() != "binary_expression" {
-            return None;
-        }
-        let left = condition.child_by_field_name("left")?;
-        let operator = self.text(condition.child_by_field_name("operator")?);
-        let right = self
-            .value(condition.child_by_field_name("right")?)?
-            .as_constant()?;
-        if self.text(left) != variable {
-            return None;
-        }
-        match operator {
-            "<" | "!=" => Some(right),
-            "<=" => right.checked_add(1),
-            _ => None,
-        }
-    }
-
-    fn loop_step(&self, update: Node<'_>, variable: &str) -> Option<i64> {
-        match update.kind() {
-            "update_expression" => {
-                let argument = update.child_by_field_name("argument")?;
-                let operator = self.text(update.child_by_field_name("operator")?);
-                (self.text(argument) == variable && operator == "++").then_some(1)
-            }
-            "assignment_expression" => {
-                let left = update.child_by_field_name("left")?;
-                if self.text(left) != variable {
-                    return None;
-                }
-                let operator = self.text(update.child_by_field_name("operator")?);
-                let right = update.child_by_field_name("right")?;
-                match operator {
-                    "+=" => self.value(right)?.as_constant(),
-                    "=" if right.kind() == "binary_expression" => {
-                        let from = right.child_by_field_name("left")?;
-                        let plus = self.text(right.child_by_field_name("operator")?);
-                        let step = self.value(right.child_by_field_name("right")?)?;
-                        (self.text(from) == variable && plus == "+").then_some(())?;
-                        step.as_constant()
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn read_guard(&mut self, node: Node<'_>) -> Option<Guard> {
-        let condition = self.condition(node.child_by_field_name("condition")?)?;
-        let depth = self.scope.len();
-        let mut then = Vec::new();
-        self.read_statement(node.child_by_field_name("consequence")?, &mut then);
-        self.scope.truncate(depth);
-        let mut otherwise = Vec::new();
-        if let Some(alternative) = node.child_by_field_name("alternative") {
-            for inner in children(alternative) {
-                self.read_statement(inner, &mut otherwise);
-            }
-        }
-        self.scope.truncate(depth);
-        Some(Guard {
-            condition,
-            then,
-            otherwise,
-        })
-    }
-
-    fn verbatim_statement(&self, node: Node<'_>) -> Statement {
-        Statement::Opaque(self.verbatim(node))
-    }
-
-    /// Returns the text of `node` with constants that lost their declaration written out.
-    pub(crate) fn verbatim(&self, node: Node<'_>) -> String {
         let mut replacements = Vec::new();
         let mut pending = vec![node];
         while let Some(inner) = pending.pop() {
-            if inner.kind() == "identifier"
-                && let Some((name, Some(value))) = self.lookup_local(self.text(inner))
-                && *value != Value::Plain(Affine::variable(name))
-            {
-                replacements.push((inner.byte_range(), value.to_c_operand()));
-            }
             pending.extend(children(inner));
+            let name = self.text(inner);
+            if inner.kind() != "identifier" || own.contains(name) {
+                continue;
+            }
+            let Some(entry) = self.entry(name) else {
+                continue;
+            };
+            let keep = |reason: &str| {
+                let key = entry.key;
+                Err(Obstacle::Keep(key, reason.to_owned()))
+            };
+            let changes = assigned.contains(name);
+            match &entry.binding {
+                Binding::Kept(_) => {}
+                Binding::Unknown(reason) => return keep(reason),
+                Binding::Known(Quantity::Pointer(pointer))
+                    if pointer.to_c(&self.arrays) == name => {}
+                Binding::Known(_) if changes => {
+                    return keep("it changes in a way that is not understood");
+                }
+                Binding::Known(Quantity::Table(..)) => return keep("it is a table"),
+                Binding::Known(Quantity::Text(text)) => {
+                    replacements.push((inner.byte_range(), text.clone()));
+                }
+                Binding::Known(Quantity::Pointer(pointer)) => {
+                    replacements.push((inner.byte_range(), pointer.to_c(&self.arrays)));
+                }
+                Binding::Known(Quantity::Integer(value)) => {
+                    let value = match &entry.orbit {
+                        Some(orbit) => orbit.value(value),
+                        None => Some(value.clone()),
+                    };
+                    match value {
+                        Some(value) if value.to_c_operand() == name => {}
+                        Some(value) if !value.to_c_operand().contains('#') => {
+                            replacements.push((inner.byte_range(), value.to_c_operand()));
+                        }
+                        _ => return keep("its value is not known"),
+                    }
+                }
+            }
         }
         replacements.sort_by_key(|(range, _)| range.start);
         let mut text = String::new();
@@ -405,6 +489,22 @@ impl<'source> Reader<'source> {
             position = range.end;
         }
         text.push_str(&self.source[position..node.end_byte()]);
-        text
+        Ok(text)
     }
+}
+
+/// Returns the extents of the parameters of the problem's signature, in order;
+/// none for those that are no arrays.
+fn signature_extents(vocabulary: &Vocabulary) -> Vec<Vec<i64>> {
+    let signature = vocabulary.signature.trim().trim_end_matches(';');
+    let list = signature
+        .split_once('(')
+        .and_then(|(_, rest)| rest.rsplit_once(')'))
+        .map_or("", |(list, _)| list);
+    let extents = |parameter: &str| -> Vec<i64> {
+        let sizes = parameter.split('[').skip(1);
+        let sizes = sizes.map(|size| size.split(']').next()?.trim().parse().ok());
+        sizes.collect::<Option<Vec<i64>>>().unwrap_or_default()
+    };
+    list.split(',').map(extents).collect()
 }

@@ -1,12 +1,14 @@
-//! Reads calls of the accelerator's macros.
+//! Reads calls of the accelerator's macros, in every form that the target
+//! documents, as one canonical form each.
 
 use crate::affine::Affine;
 use crate::condition::Condition;
 use crate::kernel::{
-    ACCUMULATE_BIT, ACCUMULATOR_BIT, Command, Compute, Dram, FULL_WIDTH_BIT, Local, LocalRow,
-    Memory, MoveIn, MoveOut, Preload, Weights,
+    ACCUMULATE_BIT, ACCUMULATOR_BIT, Command, Compute, Dram, FULL_WIDTH_BIT, Guard, Local,
+    LocalRow, Memory, MoveIn, MoveOut, Preload, Statement, Weights,
 };
 use crate::parse::Reader;
+use crate::parse::scope::{Obstacle, Pointer, Quantity, Read};
 use crate::value::Value;
 use tree_sitter::Node;
 
@@ -14,209 +16,539 @@ use tree_sitter::Node;
 const GARBAGE: i64 = 0xffff_ffff;
 /// Rows are below this; everything above is flags.
 const ROW_LIMIT: i64 = 1 << 26;
+/// The most columns or rows of an operand.
+const SIZE_LIMIT: i64 = 1024;
+/// What a scale is when it leaves elements as they are.
+const IDENTITIES: &[&str] = &[
+    "MVIN_SCALE_IDENTITY",
+    "ACC_SCALE_IDENTITY",
+    "1.0",
+    "1.f",
+    "1.0F",
+];
 
-impl Reader<'_> {
-    /// Returns the command that a call issues; `None` if it is not understood.
-    pub(crate) fn command(&self, call: Node<'_>) -> Option<Command> {
-        let name = self.text(call.child_by_field_name("function")?);
-        let list = call.child_by_field_name("arguments")?;
-        let mut cursor = list.walk();
-        let arguments: Vec<Node<'_>> = list
-            .named_children(&mut cursor)
-            .filter(|node| node.kind() != "comment")
-            .collect();
-        let name = name
+/// Which command a draft is of.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    MoveIn(usize),
+    MoveOut,
+    Preload,
+    Compute(Weights),
+}
+
+/// An address in memory while a command is read.
+#[derive(Clone, Debug)]
+enum Address {
+    Zero,
+    Array(Pointer),
+    Verbatim(String),
+}
+
+/// A command of which operands may still be one of two.
+#[derive(Clone, Debug)]
+struct Draft {
+    kind: Kind,
+    address: Option<Address>,
+    locals: Vec<Value>,
+    sizes: Vec<Value>,
+}
+
+impl<'tree> Reader<'tree> {
+    /// Reads a command; returns whether `name` is one.
+    pub(crate) fn command(
+        &mut self,
+        node: Node<'tree>,
+        name: &str,
+        arguments: &[Node<'tree>],
+        out: &mut Vec<Statement>,
+    ) -> Read<bool> {
+        let plain = name
             .strip_prefix("gemmini_extended_")
             .or_else(|| name.strip_prefix("gemmini_"))
             .unwrap_or(name);
-        match (name, arguments.as_slice()) {
-            ("config_ex", [_, _, _, _, _]) => Some(Command::ConfigExecute(self.texts(&arguments))),
-            ("config_st", [_] | [_, _]) => Some(Command::ConfigStore(self.texts(&arguments))),
-            ("config_ld", [stride, scale, block_stride, channel]) => {
-                let channel = usize::try_from(self.constant(*channel)?).ok()?;
-                if 2 < channel {
-                    return None;
-                }
-                let block_stride = self.constant(*block_stride)?;
-                Some(Command::ConfigLoad {
-                    stride: self.verbatim(*stride),
-                    scale: self.verbatim(*scale),
-                    block_stride,
-                    channel,
-                })
-            }
-            ("mvin", [source, target, columns, rows]) => {
-                self.move_in(0, *source, *target, *columns, *rows)
-            }
-            ("mvin2", [source, target, columns, rows]) => {
-                self.move_in(1, *source, *target, *columns, *rows)
-            }
-            ("mvin3", [source, target, columns, rows]) => {
-                self.move_in(2, *source, *target, *columns, *rows)
-            }
-            ("mvout", [target, source, columns, rows]) => Some(Command::MoveOut(MoveOut {
-                target: self.dram(*target),
-                source: read_only(self.local(*source)?),
-                columns: self.size(*columns)?,
-                rows: self.size(*rows)?,
-            })),
-            ("preload", [weights, target, columns, rows, target_columns, target_rows]) => {
-                Some(Command::Preload(Preload {
-                    weights: read_only(self.local(*weights)?),
-                    target: self.local(*target)?,
-                    weights_size: (self.size(*columns)?, self.size(*rows)?),
-                    target_size: (self.size(*target_columns)?, self.size(*target_rows)?),
-                }))
-            }
-            ("compute_preloaded" | "compute_accumulated", [input, addend, ic, ir, ac, ar]) => {
-                Some(Command::Compute(Compute {
-                    weights: if name == "compute_preloaded" {
-                        Weights::Preloaded
-                    } else {
-                        Weights::Kept
-                    },
-                    input: read_only(self.local(*input)?),
-                    addend: read_only(self.local(*addend)?),
-                    input_size: (self.size(*ic)?, self.size(*ir)?),
-                    addend_size: (self.size(*ac)?, self.size(*ar)?),
-                }))
-            }
-            ("fence", []) => Some(Command::Fence),
+        let moves = |plain: &str| match plain {
+            "mvin" => Some(Kind::MoveIn(0)),
+            "mvin2" => Some(Kind::MoveIn(1)),
+            "mvin3" => Some(Kind::MoveIn(2)),
+            "mvout" => Some(Kind::MoveOut),
             _ => None,
-        }
-    }
-
-    fn texts(&self, nodes: &[Node<'_>]) -> Vec<String> {
-        nodes.iter().map(|node| self.verbatim(*node)).collect()
-    }
-
-    fn constant(&self, node: Node<'_>) -> Option<i64> {
-        self.value(node)?.as_constant()
-    }
-
-    fn size(&self, node: Node<'_>) -> Option<i64> {
-        self.constant(node).filter(|size| (0..=1024).contains(size))
-    }
-
-    fn move_in(
-        &self,
-        channel: usize,
-        source: Node<'_>,
-        target: Node<'_>,
-        columns: Node<'_>,
-        rows: Node<'_>,
-    ) -> Option<Command> {
-        Some(Command::MoveIn(MoveIn {
-            channel,
-            source: self.dram(source),
-            target: self.local(target)?,
-            columns: self.size(columns)?,
-            rows: self.size(rows)?,
-        }))
-    }
-
-    fn dram(&self, node: Node<'_>) -> Dram {
-        self.dram_element(node)
-            .unwrap_or_else(|| Dram::Opaque(self.verbatim(node)))
-    }
-
-    fn dram_element(&self, node: Node<'_>) -> Option<Dram> {
-        match node.kind() {
-            "parenthesized_expression" => self.dram_element(node.named_child(0)?),
-            "cast_expression" => self.dram_element(node.child_by_field_name("value")?),
-            "null" => Some(Dram::Zero),
-            "identifier" if self.text(node) == "NULL" => Some(Dram::Zero),
-            "number_literal" => (self.constant(node)? == 0).then_some(Dram::Zero),
-            "pointer_expression" => {
-                let operator = self.text(node.child_by_field_name("operator")?);
-                (operator == "&").then_some(())?;
-                self.element(
-                    node.child_by_field_name("argument")?,
-                    Affine::constant(0),
-                    0,
+        };
+        let weights = match plain {
+            "compute_preloaded" => Some(Weights::Preloaded),
+            "compute_accumulated" => Some(Weights::Kept),
+            _ => None,
+        };
+        let dim = || Value::constant(self.dim());
+        let garbage = Value::constant(GARBAGE);
+        let (kind, address, locals, sizes) = match (plain, arguments) {
+            ("fence", []) => {
+                out.push(Statement::Command(Command::Fence));
+                return Ok(true);
+            }
+            _ if plain.contains("config_") => {
+                let command = self.configuration(node, name, arguments)?;
+                if let Some(command) = command {
+                    out.push(Statement::Command(command));
+                    return Ok(true);
+                }
+                return Ok(false);
+            }
+            (_, [address, local, sizes @ ..]) if moves(plain).is_some() => {
+                let Some(kind) = moves(plain) else {
+                    return Ok(false);
+                };
+                let sizes = match sizes {
+                    [] => vec![dim(), dim()],
+                    [_, _] => self.integers(sizes)?,
+                    _ => return Ok(false),
+                };
+                (
+                    kind,
+                    Some(self.dram(*address)?),
+                    self.integers(&[*local])?,
+                    sizes,
                 )
             }
-            // An array row decays to the address of its first element.
-            "subscript_expression" | "identifier" => self.element(node, Affine::constant(0), 1),
-            "binary_expression" => {
-                let operator = self.text(node.child_by_field_name("operator")?);
-                let offset = self.value(node.child_by_field_name("right")?)?;
-                (operator == "+").then_some(())?;
-                let row = node.child_by_field_name("left")?;
-                self.element(row, offset.as_affine()?.clone(), 1)
+            ("block_mvin", [address, local, length]) => {
+                let dim = self.dim();
+                let length = self.integer(*length)?;
+                let columns = length.zip(&Value::constant(0), |length, _| length.times(dim));
+                let Some(columns) = columns else {
+                    return self.unread(node, "this move is too long");
+                };
+                let sizes = vec![columns, Value::constant(dim)];
+                let address = self.dram(*address)?;
+                (
+                    Kind::MoveIn(0),
+                    Some(address),
+                    self.integers(&[*local])?,
+                    sizes,
+                )
             }
-            _ => None,
-        }
+            ("preload", [first, second, sizes @ ..]) => {
+                let sizes = match sizes {
+                    [] => vec![dim(), dim(), dim(), dim()],
+                    [_, _, _, _] => self.integers(sizes)?,
+                    _ => return Ok(false),
+                };
+                (
+                    Kind::Preload,
+                    None,
+                    self.integers(&[*first, *second])?,
+                    sizes,
+                )
+            }
+            ("preload_zeros", [target]) => {
+                let sizes = vec![dim(), dim(), dim(), dim()];
+                (
+                    Kind::Preload,
+                    None,
+                    vec![garbage, self.integer(*target)?],
+                    sizes,
+                )
+            }
+            (_, [first, second, sizes @ ..]) if weights.is_some() => {
+                let sizes = match sizes {
+                    [] => vec![dim(), dim(), dim(), dim()],
+                    [_, _, _, _] => self.integers(sizes)?,
+                    _ => return Ok(false),
+                };
+                let kind = Kind::Compute(weights.unwrap_or(Weights::Preloaded));
+                (kind, None, self.integers(&[*first, *second])?, sizes)
+            }
+            _ => return Ok(false),
+        };
+        let draft = Draft {
+            kind,
+            address,
+            locals,
+            sizes,
+        };
+        self.emit(node, &draft, out)?;
+        Ok(true)
     }
 
-    /// Returns the address of an element given by subscripts, of which the
-    /// last `missing` (0 or 1) is `offset`.
-    fn element(&self, node: Node<'_>, offset: Affine, missing: usize) -> Option<Dram> {
-        let mut indices = Vec::new();
-        let mut base = node;
-        loop {
-            match base.kind() {
-                "subscript_expression" => {
-                    let index = self.value(base.child_by_field_name("index")?)?;
-                    indices.push(index.as_affine()?.clone());
-                    base = base.child_by_field_name("argument")?;
-                }
-                "parenthesized_expression" => base = base.named_child(0)?,
-                _ => break,
+    fn dim(&self) -> i64 {
+        let dim = self.vocabulary().constants.get("DIM");
+        dim.copied().unwrap_or(16)
+    }
+
+    fn integers(&mut self, nodes: &[Node<'tree>]) -> Read<Vec<Value>> {
+        nodes.iter().map(|node| self.integer(*node)).collect()
+    }
+
+    fn dram(&mut self, node: Node<'tree>) -> Read<Address> {
+        Ok(match self.quantity(node) {
+            Ok(Quantity::Pointer(pointer)) => Address::Array(pointer),
+            Ok(Quantity::Integer(value)) if value.as_constant() == Some(0) => Address::Zero,
+            Ok(Quantity::Text(text)) => Address::Verbatim(text),
+            Ok(_) => {
+                return self.unread(
+                    node,
+                    format!("the address `{}` is in no array", self.short(node)),
+                );
             }
-        }
-        indices.reverse();
-        if missing == 1 {
-            indices.push(offset);
-        }
-        let name = self.text(base);
-        let array = self.arrays.iter().find(|array| array.name == name)?;
-        (array.extents.len() == indices.len() && !indices.is_empty()).then_some(())?;
-        Some(Dram::Element {
-            array: name.to_owned(),
-            indices,
+            Err(Obstacle::Unread(offset, reason)) => {
+                let text = self.verbatim(node)?;
+                self.doubt(offset, reason);
+                Address::Verbatim(text)
+            }
+            Err(other) => return Err(other),
         })
     }
 
-    fn local(&self, node: Node<'_>) -> Option<Local> {
-        if node.kind() == "identifier" && self.text(node) == "GARBAGE_ADDR" {
-            return Some(Local::Garbage);
+    /// Adds the command, under a guard for each operand that may be one of two.
+    fn emit(&mut self, node: Node<'tree>, draft: &Draft, out: &mut Vec<Statement>) -> Read<()> {
+        for size in &draft.sizes {
+            if size.as_constant().is_some() {
+                continue;
+            }
+            if let Some(split) = self.split_of(size) {
+                return Err(split);
+            }
+            if size.as_affine().is_some() {
+                return self.unread(node, "the size of this tile is not a constant");
+            }
         }
-        match self.value(node)? {
-            Value::Plain(affine) => {
-                if let Some(value) = affine.as_constant()
-                    && value.rem_euclid(1 << 32) == GARBAGE
-                {
-                    return Some(Local::Garbage);
-                }
-                let (memory, accumulate, full_width, row) = split_flags(&affine)?;
-                let overwrites = Condition::Constant(!accumulate);
-                Some(Local::Row(LocalRow {
-                    memory,
-                    row,
-                    overwrites,
-                    full_width,
-                }))
+        let choice = draft.sizes.iter().find_map(condition_of).or_else(|| {
+            let indices = match &draft.address {
+                Some(Address::Array(pointer)) => pointer.indices(),
+                _ => &[],
+            };
+            indices.iter().find_map(condition_of)
+        });
+        let choice = choice.or_else(|| {
+            let mut unclear = draft.locals.iter().filter(|value| local(value).is_none());
+            unclear.find_map(condition_of)
+        });
+        let Some(condition) = choice.cloned() else {
+            let command = self.built(node, draft)?;
+            out.push(Statement::Command(command));
+            return Ok(());
+        };
+        let (mut then, mut otherwise) = (Vec::new(), Vec::new());
+        self.emit(node, &draft.under(&condition, true), &mut then)?;
+        self.emit(node, &draft.under(&condition, false), &mut otherwise)?;
+        if let Some(Statement::Guard(last)) = out.last_mut()
+            && last.condition == condition
+        {
+            last.then.append(&mut then);
+            last.otherwise.append(&mut otherwise);
+            return Ok(());
+        }
+        out.push(Statement::Guard(Guard {
+            condition,
+            then,
+            otherwise,
+        }));
+        Ok(())
+    }
+
+    fn built(&self, node: Node<'tree>, draft: &Draft) -> Read<Command> {
+        let mut locals = Vec::new();
+        for value in &draft.locals {
+            match local(value) {
+                Some(local) => locals.push(local),
+                None => return self.unread(node, "a local address is not understood"),
             }
-            Value::Select(condition, then, otherwise) => {
-                let (memory, accumulate, full_width, row) = split_flags(&then)?;
-                let other = split_flags(&otherwise)?;
-                if (memory, !accumulate, full_width, &row) != (other.0, other.1, other.2, &other.3)
-                {
-                    return None;
+        }
+        let mut sizes = Vec::new();
+        for size in &draft.sizes {
+            match size.as_constant() {
+                Some(size) if (0..=SIZE_LIMIT).contains(&size) => sizes.push(size),
+                _ => return self.unread(node, "a tile is too large"),
+            }
+        }
+        let address = match &draft.address {
+            None | Some(Address::Zero) => Dram::Zero,
+            Some(Address::Verbatim(text)) => Dram::Opaque(text.clone()),
+            Some(Address::Array(pointer)) => match self.array_element(pointer) {
+                Some(element) => element,
+                None => return self.unread(node, "an address in memory is not understood"),
+            },
+        };
+        let command = match (draft.kind, locals.as_slice(), sizes.as_slice()) {
+            (Kind::MoveIn(channel), [target], [columns, rows]) => Command::MoveIn(MoveIn {
+                channel,
+                source: address,
+                target: target.clone(),
+                columns: *columns,
+                rows: *rows,
+            }),
+            (Kind::MoveOut, [source], [columns, rows]) => Command::MoveOut(MoveOut {
+                target: address,
+                source: read_only(source.clone()),
+                columns: *columns,
+                rows: *rows,
+            }),
+            (Kind::Preload, [weights, target], [columns, rows, wide, high]) => {
+                Command::Preload(Preload {
+                    weights: read_only(weights.clone()),
+                    target: target.clone(),
+                    weights_size: (*columns, *rows),
+                    target_size: (*wide, *high),
+                })
+            }
+            (Kind::Compute(weights), [input, addend], [columns, rows, wide, high]) => {
+                Command::Compute(Compute {
+                    weights,
+                    input: read_only(input.clone()),
+                    addend: read_only(addend.clone()),
+                    input_size: (*columns, *rows),
+                    addend_size: (*wide, *high),
+                })
+            }
+            _ => return self.unread(node, "a command with other operands"),
+        };
+        Ok(command)
+    }
+
+    fn array_element(&self, pointer: &Pointer) -> Option<Dram> {
+        let indices = pointer.indices().iter();
+        let indices = indices
+            .map(|index| index.as_affine().cloned())
+            .collect::<Option<Vec<_>>>()?;
+        let array = pointer.array();
+        Some(Dram::Element {
+            array: self.arrays.get(array)?.name.clone(),
+            indices: self.in_rows(array, &indices)?,
+        })
+    }
+
+    /// Reads a configuration; returns none if the form is not known.
+    fn configuration(
+        &mut self,
+        node: Node<'tree>,
+        name: &str,
+        arguments: &[Node<'tree>],
+    ) -> Read<Option<Command>> {
+        let form = name.strip_prefix("gemmini_").unwrap_or(name);
+        match (form, arguments) {
+            ("config_ex", [_, _, _, _, _]) => {
+                Ok(Some(Command::ConfigExecute(self.texts(arguments)?)))
+            }
+            ("config_ex", [flow, activation, shift]) => {
+                if self.constant(*shift)? != 0 {
+                    return self.unread(node, "results are shifted");
                 }
-                let overwrites = if accumulate {
-                    condition.negate()
+                let mut texts = self.texts(&[*flow, *activation])?;
+                texts.extend(["1", "false", "false"].map(str::to_owned));
+                Ok(Some(Command::ConfigExecute(texts)))
+            }
+            (
+                "extended_config_ex" | "extended2_config_ex",
+                [flow, activation, shift, stride, first, second],
+            ) => {
+                if self.constant(*shift)? != 0 {
+                    return self.unread(node, "results are shifted");
+                }
+                let texts = self.texts(&[*flow, *activation, *stride, *first, *second])?;
+                Ok(Some(Command::ConfigExecute(texts)))
+            }
+            (
+                "extended3_config_ex",
+                [flow, activation, shift, scale, c, a, first, second, only],
+            ) => {
+                let texts = self.texts(arguments)?;
+                let usual = [(*shift, 0), (*c, 1), (*only, 0)];
+                let mut plain = self.scale(*scale)? == "1.0f";
+                for (argument, value) in usual {
+                    plain &= self.constant(argument)? == value;
+                }
+                Ok(Some(Command::ConfigExecute(match plain {
+                    true => self.texts(&[*flow, *activation, *a, *first, *second])?,
+                    false => texts,
+                })))
+            }
+            ("config_st", [_] | [_, _]) => self.store_configuration(arguments).map(Some),
+            ("extended_config_st", [stride, activation, scale]) => {
+                let none = ["NO_ACTIVATION", "0"].contains(&self.text(*activation));
+                if none {
+                    return self.store_configuration(&[*stride, *scale]).map(Some);
+                }
+                let texts = vec![
+                    self.number_or_text(*stride)?,
+                    self.verbatim(*activation)?,
+                    self.scale(*scale)?,
+                ];
+                Ok(Some(Command::ConfigStore(texts)))
+            }
+            ("extended2_config_st", all) if all.len() == 12 => {
+                Ok(Some(Command::ConfigStore(self.texts(all)?)))
+            }
+            ("config_ld", [stride]) => self.load_configuration(*stride, [None; 5]).map(Some),
+            ("config_ld", [stride, scale, id]) if form == name => self
+                .load_configuration(*stride, [Some(*scale), None, None, None, Some(*id)])
+                .map(Some),
+            ("config_ld", [stride, scale, block, id]) => self
+                .load_configuration(*stride, [Some(*scale), None, Some(*block), None, Some(*id)])
+                .map(Some),
+            ("extended_config_ld", [stride, scale]) => self
+                .load_configuration(*stride, [Some(*scale), None, None, None, None])
+                .map(Some),
+            ("extended2_config_ld", [stride, scale, shrunk]) => self
+                .load_configuration(*stride, [Some(*scale), Some(*shrunk), None, None, None])
+                .map(Some),
+            ("extended3_config_ld", [stride, scale, shrunk, id]) => self
+                .load_configuration(
+                    *stride,
+                    [Some(*scale), Some(*shrunk), None, None, Some(*id)],
+                )
+                .map(Some),
+            ("extended4_config_ld", [stride, scale, shrunk, block, id]) => {
+                let rest = [Some(*scale), Some(*shrunk), Some(*block), None, Some(*id)];
+                self.load_configuration(*stride, rest).map(Some)
+            }
+            ("extended5_config_ld", [stride, scale, shrunk, block, repeats, id]) => {
+                let rest = [*scale, *shrunk, *block, *repeats, *id].map(Some);
+                self.load_configuration(*stride, rest).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn store_configuration(&mut self, arguments: &[Node<'tree>]) -> Read<Command> {
+        let mut texts = Vec::new();
+        for (place, argument) in arguments.iter().enumerate() {
+            texts.push(match place {
+                0 => self.number_or_text(*argument)?,
+                _ => self.scale(*argument)?,
+            });
+        }
+        Ok(Command::ConfigStore(texts))
+    }
+
+    /// Reads scale, shrinking, block stride, repeats and channel of a load.
+    fn load_configuration(
+        &mut self,
+        stride: Node<'tree>,
+        rest: [Option<Node<'tree>>; 5],
+    ) -> Read<Command> {
+        let [scale, shrunk, block, repeats, id] = rest;
+        let mut number = |node: Option<Node<'tree>>, default: i64| match node {
+            Some(node) => self.constant(node),
+            None => Ok(default),
+        };
+        let shrunk = number(shrunk, 0)? != 0;
+        let repeats = number(repeats, 1)?;
+        let channel = number(id, 0)?;
+        let dim = self.dim();
+        let block_stride = match block {
+            Some(block) => self.constant(block)?,
+            None => dim,
+        };
+        let scale = match scale {
+            Some(scale) => self.scale(scale)?,
+            None => "1.0f".to_owned(),
+        };
+        match usize::try_from(channel) {
+            Ok(channel) if channel <= 2 => Ok(Command::ConfigLoad {
+                stride: self.number_or_text(stride)?,
+                scale,
+                block_stride,
+                channel,
+                shrunk,
+                repeats,
+            }),
+            _ => self.unread(stride, "there is no such channel for loads"),
+        }
+    }
+
+    fn texts(&mut self, nodes: &[Node<'tree>]) -> Read<Vec<String>> {
+        nodes.iter().map(|node| self.verbatim(*node)).collect()
+    }
+
+    /// Returns the text of a scale, one for all scales that change nothing.
+    fn scale(&mut self, node: Node<'tree>) -> Read<String> {
+        let text = self.verbatim(node)?;
+        Ok(match IDENTITIES.contains(&text.as_str()) || text == "1" {
+            true => "1.0f".to_owned(),
+            false => text,
+        })
+    }
+
+    /// Returns a constant as a number, and anything else as it is.
+    fn number_or_text(&mut self, node: Node<'tree>) -> Read<String> {
+        match self.integer(node) {
+            Ok(value) => match value.as_constant() {
+                Some(value) => Ok(value.to_string()),
+                None => self.verbatim(node),
+            },
+            Err(Obstacle::Unread(..)) => self.verbatim(node),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+impl Draft {
+    /// Returns the draft where `condition` holds, or does not.
+    fn under(&self, condition: &Condition, holds: bool) -> Self {
+        let under = |value: &Value| match value {
+            Value::Select(other, then, otherwise) => {
+                if other == condition {
+                    Value::Plain(if holds { then } else { otherwise }.clone())
+                } else if *other == condition.negate() {
+                    Value::Plain(if holds { otherwise } else { then }.clone())
                 } else {
-                    condition
-                };
-                Some(Local::Row(LocalRow {
-                    memory,
-                    row,
-                    overwrites,
-                    full_width,
-                }))
+                    value.clone()
+                }
             }
+            Value::Plain(_) => value.clone(),
+        };
+        Self {
+            kind: self.kind,
+            address: self.address.clone().map(|address| match address {
+                Address::Array(pointer) => Address::Array(pointer.with_indices(under)),
+                other => other,
+            }),
+            locals: self.locals.iter().map(under).collect(),
+            sizes: self.sizes.iter().map(under).collect(),
+        }
+    }
+}
+
+fn condition_of(value: &Value) -> Option<&Condition> {
+    match value {
+        Value::Select(condition, ..) => Some(condition),
+        Value::Plain(_) => None,
+    }
+}
+
+/// Returns the local address of a value; `None` if it is not one in all cases.
+fn local(value: &Value) -> Option<Local> {
+    match value {
+        Value::Plain(affine) => {
+            if let Some(value) = affine.as_constant()
+                && value.rem_euclid(1 << 32) == GARBAGE
+            {
+                return Some(Local::Garbage);
+            }
+            let (memory, accumulate, full_width, row) = split_flags(affine)?;
+            let overwrites = Condition::Constant(!accumulate);
+            Some(Local::Row(LocalRow {
+                memory,
+                row,
+                overwrites,
+                full_width,
+            }))
+        }
+        Value::Select(condition, then, otherwise) => {
+            let (memory, accumulate, full_width, row) = split_flags(then)?;
+            let other = split_flags(otherwise)?;
+            if (memory, !accumulate, full_width, &row) != (other.0, other.1, other.2, &other.3) {
+                return None;
+            }
+            let overwrites = if accumulate {
+                condition.negate()
+            } else {
+                condition.clone()
+            };
+            Some(Local::Row(LocalRow {
+                memory,
+                row,
+                overwrites,
+                full_width,
+            }))
         }
     }
 }

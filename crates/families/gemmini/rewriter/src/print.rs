@@ -69,16 +69,37 @@ fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 #[must_use]
 pub fn command_to_c(command: &Command) -> String {
     match command {
-        Command::ConfigExecute(arguments) => format!("config_ex({})", arguments.join(", ")),
-        Command::ConfigStore(arguments) => format!("config_st({})", arguments.join(", ")),
+        Command::ConfigExecute(arguments) => {
+            let name = match arguments.len() {
+                9 => "gemmini_extended3_config_ex",
+                _ => "config_ex",
+            };
+            format!("{name}({})", arguments.join(", "))
+        }
+        Command::ConfigStore(arguments) => {
+            let name = match arguments.len() {
+                3 => "gemmini_extended_config_st",
+                12 => "gemmini_extended2_config_st",
+                _ => "config_st",
+            };
+            format!("{name}({})", arguments.join(", "))
+        }
         Command::ConfigLoad {
             stride,
             scale,
             block_stride,
             channel,
-        } => {
-            format!("config_ld({stride}, {scale}, {block_stride}, {channel})")
-        }
+            shrunk,
+            repeats,
+        } => match (shrunk, repeats) {
+            (false, 1) => format!("config_ld({stride}, {scale}, {block_stride}, {channel})"),
+            (true, 1) => format!(
+                "gemmini_extended4_config_ld({stride}, {scale}, true, {block_stride}, {channel})"
+            ),
+            _ => format!(
+                "gemmini_extended5_config_ld({stride}, {scale}, {shrunk}, {block_stride}, {repeats}, {channel})"
+            ),
+        },
         Command::MoveIn(command) => {
             let name = ["mvin", "mvin2", "mvin3"][command.channel.min(2)];
             let source = dram_to_c(&command.source);

@@ -5,7 +5,8 @@ use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
 use crate::lift::{Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
-use crate::parse::parse;
+use crate::normalise::Vocabulary;
+use crate::parse::parse_with;
 use crate::print::print;
 use crate::proposal::{
     Family, Proposals, RESCHEDULE, Variant, carry_out, may_be_right, proposals, reschedules,
@@ -44,6 +45,7 @@ struct Payload {
 #[derive(Debug)]
 pub struct GemminiRewriter {
     limits: HardwareLimits,
+    vocabulary: Vocabulary,
     remembered: Mutex<BTreeMap<ContentHash, Finding>>,
 }
 
@@ -68,9 +70,18 @@ impl GemminiRewriter {
     #[must_use]
     pub fn new(limits: HardwareLimits) -> Self {
         Self {
+            vocabulary: Vocabulary::of(&limits),
             limits,
             remembered: Mutex::new(BTreeMap::new()),
         }
+    }
+
+    /// Takes kernels to be written for this vocabulary: another entry, or
+    /// other sizes of elements.
+    #[must_use]
+    pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
+        self.vocabulary = vocabulary;
+        self
     }
 
     /// Returns everything that could be done to a kernel, the most promising first.
@@ -87,7 +98,7 @@ impl GemminiRewriter {
     /// # Errors
     /// A [`RewriteError`] if the kernel is not understood.
     pub fn estimate(&self, source: &str) -> Result<f64, RewriteError> {
-        let kernel = parse(source)?;
+        let kernel = parse_with(source, &self.vocabulary)?;
         let estimate = crate::estimate::estimate(&kernel, &self.limits);
         estimate
             .map(|estimate| estimate.cycles)
@@ -156,13 +167,17 @@ impl GemminiRewriter {
     /// Returns whether a text stores the same in every array as a kernel.
     fn computes_the_same(&self, known: &Known, text: &str) -> bool {
         let works = |lifted: &Lifted| lifted.works.clone();
-        let now = lift(text, &self.limits.accelerator);
+        let now = lift(text, &self.vocabulary.entry, &self.limits.accelerator);
         now.as_ref().map(works).ok() == known.lifted.as_ref().map(works).ok()
     }
 
     fn rewritten(&self, known: &Known, steps: &[Step]) -> Option<Kernel> {
         match self.rescheduled(known, steps) {
-            Some((text, rest)) => carry_out(&parse(&text).ok()?, rest, &self.limits),
+            Some((text, rest)) => carry_out(
+                &parse_with(&text, &self.vocabulary).ok()?,
+                rest,
+                &self.limits,
+            ),
             None => carry_out(&known.kernel, steps, &self.limits),
         }
     }
@@ -182,8 +197,8 @@ impl GemminiRewriter {
     }
 
     fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
-        let kernel = parse(source)?;
-        let lifted = lift(source, &self.limits.accelerator);
+        let kernel = parse_with(source, &self.vocabulary)?;
+        let lifted = lift(source, &self.vocabulary.entry, &self.limits.accelerator);
         let outcome = outcome(&kernel, &self.limits);
         let mut proposals = proposals(&kernel, &self.limits).unwrap_or_default();
         match &lifted {
@@ -276,8 +291,12 @@ impl Rewriter for GemminiRewriter {
             let rewritten = self.rewritten(&known, steps).ok_or(RewriteError::Nothing)?;
             return Ok(print(&rewritten));
         }
-        let kernel = parse(source)?;
+        let kernel = parse_with(source, &self.vocabulary)?;
         let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
+        // Read once more, so that what the steps made superfluous goes.
+        if let Ok(settled) = parse_with(&print(&rewritten), &self.vocabulary) {
+            rewritten = settled;
+        }
         annotate(&mut rewritten, &self.limits);
         Ok(print(&rewritten))
     }

@@ -224,7 +224,10 @@ impl TrainiumBench {
                 return Some(wrong_shape(message, note()));
             }
             let got = bytes(buffer.dtype, &output.data);
-            let poison = bytes(buffer.dtype, &vec![f32::from_bits(POISON); output.data.len()]);
+            let poison = bytes(
+                buffer.dtype,
+                &vec![f32::from_bits(POISON); output.data.len()],
+            );
             let right = right.as_deref().unwrap_or_default();
             let tolerance = self.problem.tolerance;
             let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);

@@ -212,7 +212,8 @@ impl<'config> Machine<'config> {
                 *slot ^= 1;
                 *half ^= u32::from(now.dram[3] != 0);
                 plan.check(self.config).map_err(|(_, text)| text)?;
-                self.hardware_loop.get_or_insert(HardwareLoop::Matmul(now.bounds));
+                self.hardware_loop
+                    .get_or_insert(HardwareLoop::Matmul(now.bounds));
                 let config = self.config;
                 plan.expand(config, &mut |instruction| self.apply(instruction))
             }
@@ -229,7 +230,8 @@ impl<'config> Machine<'config> {
                 *half ^= u32::from(now.output != 0);
                 plan.check(self.config).map_err(|(_, text)| text)?;
                 let sizes = [now.batches, now.orows, now.ocols, now.pochs, now.kchs];
-                self.hardware_loop.get_or_insert(HardwareLoop::Convolution(sizes));
+                self.hardware_loop
+                    .get_or_insert(HardwareLoop::Convolution(sizes));
                 let config = self.config;
                 plan.expand(config, &mut |instruction| self.apply(instruction))
             }
@@ -261,7 +263,10 @@ impl<'config> Machine<'config> {
     }
 
     fn move_in(&mut self, channel: usize, dram: u64, tile: Tile) -> Done {
-        let load = *self.loads.get(channel).ok_or("a load channel that does not exist")?;
+        let load = *self
+            .loads
+            .get(channel)
+            .ok_or("a load channel that does not exist")?;
         if 1 < load.pixel_repeats {
             return Err("pixels that are repeated as they come in".to_owned());
         }
@@ -290,11 +295,18 @@ impl<'config> Machine<'config> {
                     address,
                     columns,
                     width: width as u8,
-                    scale: if address == 0 { 0 } else { load.scale.to_bits() },
+                    scale: if address == 0 {
+                        0
+                    } else {
+                        load.scale.to_bits()
+                    },
                 };
                 let at = base + usize::from(row);
                 if to_accumulator {
-                    let sum = self.accumulator.get_mut(at).ok_or("a row beyond the accumulator")?;
+                    let sum = self
+                        .accumulator
+                        .get_mut(at)
+                        .ok_or("a row beyond the accumulator")?;
                     if tile.address.accumulates() {
                         if !sum.is_written || sum.columns < columns {
                             return Err("a sum with what nothing wrote".to_owned());
@@ -310,7 +322,10 @@ impl<'config> Machine<'config> {
                         sum.addends.push(place);
                     }
                 } else {
-                    let slot = self.scratchpad.get_mut(at).ok_or("a row beyond the scratchpad")?;
+                    let slot = self
+                        .scratchpad
+                        .get_mut(at)
+                        .ok_or("a row beyond the scratchpad")?;
                     *slot = Some(place);
                 }
             }
@@ -366,7 +381,9 @@ impl<'config> Machine<'config> {
     }
 
     fn compute(&mut self, preloaded: bool, a: Tile, bd: Tile) -> Done {
-        let execute = self.execute.ok_or("products before the array is configured")?;
+        let execute = self
+            .execute
+            .ok_or("products before the array is configured")?;
         let (stationary, dest) = self.pending.take().ok_or("a product without a preload")?;
         if preloaded {
             self.in_array = Some(self.stationary(stationary)?);
@@ -457,7 +474,10 @@ impl<'config> Machine<'config> {
             let columns = (tile.cols - block * dim).min(dim);
             for row in 0..tile.rows {
                 let at = tile.address.row() + u32::from(block * dim) + u32::from(row);
-                let sum = self.accumulator.get(at as usize).ok_or("a row beyond the accumulator")?;
+                let sum = self
+                    .accumulator
+                    .get(at as usize)
+                    .ok_or("a row beyond the accumulator")?;
                 if !sum.is_written || sum.columns < columns {
                     return Err("a store of what nothing wrote".to_owned());
                 }

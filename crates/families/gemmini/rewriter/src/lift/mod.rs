@@ -68,11 +68,11 @@ pub(crate) struct Lifted {
     pub(crate) hardware_loop: Option<HardwareLoop>,
 }
 
-/// Finds out what a kernel computes.
+/// Finds out what a kernel computes whose function `called` is called.
 ///
 /// # Errors
 /// What is not understood.
-pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reason> {
+pub(crate) fn lift(source: &str, called: &str, config: &GemminiConfig) -> Result<Lifted, Reason> {
     let sizes = [
         ("DIM", i64::from(config.dim)),
         ("BANK_NUM", i64::from(config.spad_banks)),
@@ -81,7 +81,7 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
         ("MAX_BLOCK_LEN", i64::from(config.max_block_len())),
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
-    let program = read::read(source, &sizes, config.elements == Elements::Float32)?;
+    let program = read::read(source, called, &sizes, config.elements == Elements::Float32)?;
     let mut machine = Machine::new(config);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
@@ -100,10 +100,7 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
             )));
         }
     }
-    let facts = (
-        i64::from(config.element_bytes()),
-        i64::from(config.dim),
-    );
+    let facts = (i64::from(config.element_bytes()), i64::from(config.dim));
     let mut order: Vec<(usize, usize)> = machine
         .stored
         .iter()
@@ -115,7 +112,10 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
         let stored = &machine.stored[&array];
         let work = work::recognize(array, stored, &machine.weights, &program.memories, facts);
         works.push(work.map_err(|why| {
-            nowhere(&format!("what `{}` is given: {why}", program.memories[array].name))
+            nowhere(&format!(
+                "what `{}` is given: {why}",
+                program.memories[array].name
+            ))
         })?);
     }
     // Arrays are kept, and what the core does before the first command and behind the last.

@@ -37,7 +37,10 @@ fn blocks(work: &Work, strips: &Strips, machine: &Machine) -> [Blocks<'static>; 
         size: tiles * machine.dim,
         tile: machine.dim,
     };
-    [of("i", work.rows, strips.tiles[0]), of("j", work.columns, strips.tiles[1])]
+    [
+        of("i", work.rows, strips.tiles[0]),
+        of("j", work.columns, strips.tiles[1]),
+    ]
 }
 
 /// Returns whether a schedule fits the machine.
@@ -138,24 +141,41 @@ pub(super) fn write(
             value
         }
     };
-    let sizes = [named("rows", rows.tiles()), named("columns", columns.tiles())].join(", ");
+    let sizes = [
+        named("rows", rows.tiles()),
+        named("columns", columns.tiles()),
+    ]
+    .join(", ");
     let missing = [
         named("rows_missing", rows.missing()),
         named("columns_missing", columns.missing()),
     ]
     .join(", ");
     let at = |operand: Operand| {
-        address(lifted, operand, &[(rows.at(), operand.pitch), (columns.at(), e)])
+        address(
+            lifted,
+            operand,
+            &[(rows.at(), operand.pitch), (columns.at(), e)],
+        )
     };
     let [left, right] = operands;
     code.line(&format!("gemmini_loop_ws({sizes}, 0, {missing}, 0,"));
-    code.line(&format!("    {}, {}, 0, {},", at(left), at(right), at(work.output)));
+    code.line(&format!(
+        "    {}, {}, 0, {},",
+        at(left),
+        at(right),
+        at(work.output)
+    ));
     code.line(&format!(
         "    {}, {}, 0, {}, 0, 0, 0, 0, 0, {}, 0, 0, 1);",
         left.pitch / e,
         right.pitch / e,
         work.output.pitch / e,
-        if work.store.is_relu { "RELU" } else { "NO_ACTIVATION" },
+        if work.store.is_relu {
+            "RELU"
+        } else {
+            "NO_ACTIVATION"
+        },
     ));
     code.close();
     Some(())

@@ -62,7 +62,11 @@ pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> 
     }
     for (part, bytes) in parts {
         let elements = bytes / memory.element;
-        let part = if part.contains(' ') { format!("({part})") } else { part.to_owned() };
+        let part = if part.contains(' ') {
+            format!("({part})")
+        } else {
+            part.to_owned()
+        };
         match elements {
             1 => text.push_str(&format!(" + {part}")),
             _ => text.push_str(&format!(" + {part} * {elements}")),
@@ -106,7 +110,8 @@ impl Blocks<'_> {
     /// Returns the loop's header, or nothing if there is one block only.
     pub(super) fn header(&self) -> Option<String> {
         let (name, extent, size) = (self.variable, self.extent, self.size);
-        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {extent}; {name} += {size}) {{"))
+        (1 < self.count())
+            .then(|| format!("for (int {name} = 0; {name} < {extent}; {name} += {size}) {{"))
     }
 
     /// Returns the variable, or 0 if there is one block only.
@@ -128,7 +133,10 @@ impl Blocks<'_> {
 
     /// Returns the tiles of a block.
     pub(super) fn tiles(&self) -> String {
-        self.choose(blocks_of(self.size, self.tile), blocks_of(self.last(), self.tile))
+        self.choose(
+            blocks_of(self.size, self.tile),
+            blocks_of(self.last(), self.tile),
+        )
     }
 
     /// Returns the elements that the last tile of a block lacks.

@@ -10,8 +10,8 @@ mod convolution;
 mod product;
 
 use crate::lift::{HardwareLoop, Lifted, Operation, Store, Work};
-use address::Code;
 use addition::Strips;
+use address::Code;
 use autocomp_gemmini::GemminiConfig;
 use convolution::Tiling;
 use product::Product;
@@ -83,11 +83,18 @@ impl Traffic {
         let (missed, written) = if everything < CACHE {
             (0.0, 0.0)
         } else {
-            (self.distinct_in / BEHIND, self.bytes_out / 64.0 * WRITE_BACK)
+            (
+                self.distinct_in / BEHIND,
+                self.bytes_out / 64.0 * WRITE_BACK,
+            )
         };
         let port = self.bytes_in / PORT;
         let busiest = self.mesh.max(port).max(missed).max(written);
-        busiest + 0.05 * (self.mesh + port) + self.first / BEHIND + self.last / PORT + self.calls * CALL
+        busiest
+            + 0.05 * (self.mesh + port)
+            + self.first / BEHIND
+            + self.last / PORT
+            + self.calls * CALL
     }
 }
 
@@ -164,7 +171,11 @@ impl Single {
             }
             _ => return None,
         };
-        Some(new.into_iter().zip(old.into_iter().map(i64::from)).collect())
+        Some(
+            new.into_iter()
+                .zip(old.into_iter().map(i64::from))
+                .collect(),
+        )
     }
 }
 
@@ -201,7 +212,11 @@ fn ranked(work: &Work, machine: &Machine) -> Vec<(f64, Single)> {
 /// Returns schedules of what a kernel computes, the most promising first.
 pub(crate) fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule> {
     let machine = Machine::of(config);
-    let ranked: Vec<_> = lifted.works.iter().map(|work| ranked(work, &machine)).collect();
+    let ranked: Vec<_> = lifted
+        .works
+        .iter()
+        .map(|work| ranked(work, &machine))
+        .collect();
     let most = ranked.iter().map(Vec::len).max().unwrap_or(0);
     if ranked.iter().any(Vec::is_empty) {
         return Vec::new();

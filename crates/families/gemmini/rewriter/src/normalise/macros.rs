@@ -1,0 +1,610 @@
+//! Expands the macros that a source defines.
+//!
+//! Directives become blank lines and every expansion stays on the line of its
+//! use, so that lines keep their numbers. Only what the source itself defines
+//! is expanded; names that the target's header gives are constants and
+//! commands of their own.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The longest text that macros may make, in bytes.
+const TEXT_LIMIT: usize = 1 << 20;
+/// The deepest nesting of macros in macros.
+const DEPTH_LIMIT: usize = 24;
+
+/// A source without macros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Expanded {
+    /// The text, with as many lines as the source.
+    pub(crate) text: String,
+    /// Where text that stands as it was comes from: offset in `text`, offset
+    /// in the source, length.
+    copied: Vec<(usize, usize, usize)>,
+}
+
+impl Expanded {
+    /// Returns where the byte at `offset` stood in the source, unless a macro made it.
+    pub(crate) fn origin(&self, offset: usize) -> Option<usize> {
+        let place = self.copied.partition_point(|run| run.0 <= offset);
+        let (to, from, length) = *self.copied.get(place.checked_sub(1)?)?;
+        (offset < to + length).then(|| from + (offset - to))
+    }
+}
+
+/// Why macros could not be expanded: a line and the reason.
+pub(crate) type Refusal = (usize, String);
+
+#[derive(Clone, Debug)]
+struct Macro {
+    /// Absent for a macro without parentheses.
+    parameters: Option<Vec<String>>,
+    body: Vec<Token>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    /// Anything else that has no blank in it.
+    Mark(String),
+    Blank,
+}
+
+impl Token {
+    fn text(&self) -> &str {
+        match self {
+            Self::Word(text) | Self::Mark(text) => text,
+            Self::Blank => " ",
+        }
+    }
+}
+
+/// Expands the macros of `source`.
+pub(crate) fn expand(source: &str) -> Result<Expanded, Refusal> {
+    let mut expander = Expander {
+        source,
+        macros: BTreeMap::new(),
+        result: Expanded {
+            text: String::with_capacity(source.len()),
+            copied: Vec::new(),
+        },
+        taken: Vec::new(),
+    };
+    expander.run()?;
+    Ok(expander.result)
+}
+
+struct Expander<'source> {
+    source: &'source str,
+    macros: BTreeMap<String, Macro>,
+    result: Expanded,
+    /// Open conditionals: whether this branch is taken, and whether one was.
+    taken: Vec<(bool, bool)>,
+}
+
+impl Expander<'_> {
+    fn run(&mut self) -> Result<(), Refusal> {
+        let mut position = 0;
+        let mut line_begins = true;
+        while let Some(piece) = next_piece(self.source, position) {
+            let text = &self.source[piece.clone()];
+            if line_begins && text == "#" {
+                position = self.directive(piece.start)?;
+                continue;
+            }
+            position = piece.end;
+            line_begins = text == "\n" || (line_begins && text.trim().is_empty());
+            if !self.taken.iter().all(|(taken, _)| *taken) {
+                self.keep_lines(piece);
+                continue;
+            }
+            match self.macros.get(text) {
+                Some(_) => position = self.invocation(piece)?,
+                None => self.copy(piece),
+            }
+            if TEXT_LIMIT < self.result.text.len() {
+                return Err(self.refuse(position, "macros make more than a mebibyte of text"));
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, piece: Range<usize>) {
+        let to = self.result.text.len();
+        self.result.text.push_str(&self.source[piece.clone()]);
+        match self.result.copied.last_mut() {
+            Some((last, from, length))
+                if *last + *length == to && *from + *length == piece.start =>
+            {
+                *length += piece.len();
+            }
+            _ => self.result.copied.push((to, piece.start, piece.len())),
+        }
+    }
+
+    fn keep_lines(&mut self, piece: Range<usize>) {
+        let lines = self.source[piece].matches('\n').count();
+        self.result.text.extend(std::iter::repeat_n('\n', lines));
+    }
+
+    fn refuse(&self, position: usize, reason: &str) -> Refusal {
+        let before = &self.source[..position.min(self.source.len())];
+        (before.matches('\n').count() + 1, reason.to_owned())
+    }
+
+    /// Reads a directive that begins at `start`; returns where it ends.
+    fn directive(&mut self, start: usize) -> Result<usize, Refusal> {
+        let mut end = start;
+        let mut tokens = Vec::new();
+        while let Some(piece) = next_piece(self.source, end) {
+            let text = &self.source[piece.clone()];
+            if text == "\n" {
+                break;
+            }
+            end = piece.end;
+            tokens.push(token(text));
+        }
+        self.keep_lines(start..end);
+        tokens.remove(0);
+        trim(&mut tokens);
+        let keyword = tokens.first().map(|token| token.text().to_owned());
+        let mut rest = tokens.get(1..).unwrap_or_default().to_vec();
+        let open = self.taken.iter().all(|(taken, _)| *taken);
+        match keyword.as_deref() {
+            Some("define") if open => self.define(&rest),
+            Some("undef") if open => {
+                trim(&mut rest);
+                if let Some(name) = rest.first() {
+                    self.macros.remove(name.text());
+                }
+            }
+            Some("ifdef" | "ifndef") => {
+                trim(&mut rest);
+                let name = rest.first().map_or("", Token::text);
+                let known = self.macros.contains_key(name) || name == "DIM";
+                let taken = known == (keyword.as_deref() == Some("ifdef"));
+                self.taken.push((taken, taken));
+            }
+            Some("if") => {
+                let taken = !open || self.holds(&rest, start)?;
+                self.taken.push((taken, taken));
+            }
+            Some("elif") => {
+                let Some((_, done)) = self.taken.pop() else {
+                    return Err(self.refuse(start, "`#elif` without `#if`"));
+                };
+                let outer = self.taken.iter().all(|(taken, _)| *taken);
+                let taken = !done && outer && self.holds(&rest, start)?;
+                self.taken.push((taken, done || taken));
+            }
+            Some("else") => match self.taken.last_mut() {
+                Some((taken, done)) => {
+                    *taken = !*done;
+                    *done = true;
+                }
+                None => return Err(self.refuse(start, "`#else` without `#if`")),
+            },
+            Some("endif") => {
+                self.taken.pop();
+            }
+            _ => {}
+        }
+        Ok(end)
+    }
+
+    fn define(&mut self, rest: &[Token]) {
+        let mut rest = rest.to_vec();
+        while rest.first() == Some(&Token::Blank) {
+            rest.remove(0);
+        }
+        let Some(Token::Word(name)) = rest.first().cloned() else {
+            return;
+        };
+        rest.remove(0);
+        let mut parameters = None;
+        if rest.first().map(Token::text) == Some("(")
+            && let Some(close) = rest.iter().position(|token| token.text() == ")")
+        {
+            let names = rest[1..close].iter().filter_map(|token| match token {
+                Token::Word(name) => Some(name.clone()),
+                Token::Mark(mark) if mark == "..." => Some("__VA_ARGS__".to_owned()),
+                _ => None,
+            });
+            parameters = Some(names.collect());
+            rest.drain(..=close);
+        }
+        trim(&mut rest);
+        self.macros.insert(
+            name,
+            Macro {
+                parameters,
+                body: rest,
+            },
+        );
+    }
+
+    /// Decides the condition of an `#if`.
+    fn holds(&self, condition: &[Token], start: usize) -> Result<bool, Refusal> {
+        let mut plain = Vec::new();
+        let mut words = condition.iter().filter(|token| **token != Token::Blank);
+        while let Some(token) = words.next() {
+            if token.text() != "defined" {
+                plain.push(token.clone());
+                continue;
+            }
+            let name = words.find(|token| matches!(token, Token::Word(_)));
+            let known = name.is_some_and(|name| self.macros.contains_key(name.text()));
+            plain.push(Token::Mark(u8::from(known).to_string()));
+            if words.clone().next().map(Token::text) == Some(")") {
+                words.next();
+            }
+        }
+        let expanded = self
+            .replace(&plain, &mut Vec::new())
+            .map_err(|reason| self.refuse(start, &reason))?;
+        let texts: Vec<&str> = expanded
+            .iter()
+            .map(Token::text)
+            .filter(|text| *text != " ")
+            .collect();
+        decide(&texts)
+            .ok_or_else(|| self.refuse(start, "the condition of this directive cannot be decided"))
+    }
+
+    /// Expands the macro named at `piece`; returns where its use ends.
+    fn invocation(&mut self, piece: Range<usize>) -> Result<usize, Refusal> {
+        let name = &self.source[piece.clone()];
+        let mut end = piece.end;
+        let mut tokens = vec![token(name)];
+        if self.macros[name].parameters.is_some() {
+            let mut depth = 0;
+            let mut ahead = end;
+            loop {
+                let Some(next) = next_piece(self.source, ahead) else {
+                    break;
+                };
+                let text = &self.source[next.clone()];
+                ahead = next.end;
+                tokens.push(token(text));
+                match text {
+                    "(" => depth += 1,
+                    ")" => depth -= 1,
+                    _ if depth == 0 && !text.trim().is_empty() => break,
+                    _ => {}
+                }
+                if depth == 0 && text == ")" {
+                    end = ahead;
+                    break;
+                }
+            }
+            if end == piece.end {
+                // A name without arguments is no use of the macro.
+                self.copy(piece);
+                return Ok(end);
+            }
+        }
+        let expanded = self
+            .replace(&tokens, &mut Vec::new())
+            .map_err(|reason| self.refuse(piece.start, &reason))?;
+        let mut blank = false;
+        for token in &expanded {
+            if !(blank && *token == Token::Blank) {
+                self.result.text.push_str(token.text());
+            }
+            blank = *token == Token::Blank;
+        }
+        self.keep_lines(piece.start..end);
+        Ok(end)
+    }
+
+    /// Expands every macro among `tokens` but those that are `open`.
+    fn replace(&self, tokens: &[Token], open: &mut Vec<String>) -> Result<Vec<Token>, String> {
+        if DEPTH_LIMIT < open.len() {
+            return Err("macros nest too deeply".to_owned());
+        }
+        let mut result = Vec::new();
+        let mut idx = 0;
+        while let Some(token) = tokens.get(idx) {
+            idx += 1;
+            let found = match token {
+                Token::Word(name) if !open.contains(name) => self.macros.get(name),
+                _ => None,
+            };
+            let Some(found) = found else {
+                result.push(token.clone());
+                continue;
+            };
+            let body = match &found.parameters {
+                None => paste(&found.body, &BTreeMap::new())?,
+                Some(parameters) => {
+                    let Some((arguments, after)) = arguments(tokens, idx) else {
+                        result.push(token.clone());
+                        continue;
+                    };
+                    idx = after;
+                    let mut values = BTreeMap::new();
+                    for (place, parameter) in parameters.iter().enumerate() {
+                        let raw = if parameter == "__VA_ARGS__" {
+                            arguments
+                                .get(place..)
+                                .unwrap_or_default()
+                                .join(&Token::Mark(",".to_owned()))
+                        } else {
+                            arguments.get(place).cloned().unwrap_or_default()
+                        };
+                        let full = self.replace(&raw, open)?;
+                        values.insert(parameter.clone(), (raw, full));
+                    }
+                    paste(&found.body, &values)?
+                }
+            };
+            open.push(token.text().to_owned());
+            let inner = self.replace(&body, open)?;
+            open.pop();
+            result.extend(inner);
+            if TEXT_LIMIT < result.len() {
+                return Err("macros make more than a mebibyte of text".to_owned());
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// Returns the arguments of a use whose opening parenthesis follows `idx`, and where it ends.
+fn arguments(tokens: &[Token], mut idx: usize) -> Option<(Vec<Vec<Token>>, usize)> {
+    while tokens.get(idx) == Some(&Token::Blank) {
+        idx += 1;
+    }
+    if tokens.get(idx)?.text() != "(" {
+        return None;
+    }
+    let mut depth = 1;
+    let mut arguments = vec![Vec::new()];
+    loop {
+        idx += 1;
+        let token = tokens.get(idx)?;
+        match token.text() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            "," if depth == 1 => {
+                arguments.push(Vec::new());
+                continue;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            arguments.iter_mut().for_each(trim);
+            return Some((arguments, idx + 1));
+        }
+        arguments.last_mut()?.push(token.clone());
+    }
+}
+
+/// Puts arguments (as written, and expanded) in the places of parameters and joins what `##` joins.
+fn paste(
+    body: &[Token],
+    values: &BTreeMap<String, (Vec<Token>, Vec<Token>)>,
+) -> Result<Vec<Token>, String> {
+    let mut result: Vec<Token> = Vec::new();
+    let mut join = false;
+    for (idx, token) in body.iter().enumerate() {
+        if token.text() == "##" {
+            while result.last() == Some(&Token::Blank) {
+                result.pop();
+            }
+            join = true;
+            continue;
+        }
+        if token.text() == "#" && !values.is_empty() {
+            return Err("a macro makes a string of its argument".to_owned());
+        }
+        if join && *token == Token::Blank {
+            continue;
+        }
+        let joins_next = body[idx + 1..]
+            .iter()
+            .find(|next| **next != Token::Blank)
+            .is_some_and(|next| next.text() == "##");
+        let mut piece = match values.get(token.text()) {
+            Some((raw, _)) if join || joins_next => raw.clone(),
+            Some((_, full)) => full.clone(),
+            None => vec![token.clone()],
+        };
+        if join && !piece.is_empty() {
+            let right = piece.remove(0);
+            let left = result
+                .pop()
+                .map_or_else(String::new, |left| left.text().to_owned());
+            result.push(self::token(&format!("{left}{}", right.text())));
+        }
+        join = false;
+        result.extend(piece);
+    }
+    Ok(result)
+}
+
+fn token(text: &str) -> Token {
+    let first = text.chars().next().unwrap_or(' ');
+    if text.trim().is_empty()
+        || text.starts_with("//")
+        || text.starts_with("/*")
+        || text.starts_with('\\')
+    {
+        Token::Blank
+    } else if first.is_ascii_alphabetic() || first == '_' {
+        Token::Word(text.to_owned())
+    } else {
+        Token::Mark(text.to_owned())
+    }
+}
+
+fn trim(tokens: &mut Vec<Token>) {
+    while tokens.last() == Some(&Token::Blank) {
+        tokens.pop();
+    }
+    let blanks = tokens
+        .iter()
+        .take_while(|token| **token == Token::Blank)
+        .count();
+    tokens.drain(..blanks);
+}
+
+/// Returns the range of the next piece of C text: a word, a number, a blank,
+/// a line end, a comment, a literal or a mark.
+fn next_piece(source: &str, start: usize) -> Option<Range<usize>> {
+    let rest = source.get(start..)?;
+    let first = rest.chars().next()?;
+    let run =
+        |accept: &dyn Fn(char) -> bool| rest.find(|letter| !accept(letter)).unwrap_or(rest.len());
+    let length = if first == '\n' {
+        1
+    } else if first == '\\' {
+        // A line that goes on.
+        let blanks = rest[1..].len() - rest[1..].trim_start_matches([' ', '\t', '\r']).len();
+        match rest[1 + blanks..].starts_with('\n') {
+            true => blanks + 2,
+            false => 1,
+        }
+    } else if first.is_whitespace() {
+        run(&|letter| letter.is_whitespace() && letter != '\n')
+    } else if first.is_ascii_alphabetic() || first == '_' {
+        run(&|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    } else if first.is_ascii_digit() {
+        run(&|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.')
+    } else if rest.starts_with("//") {
+        rest.find('\n').unwrap_or(rest.len())
+    } else if rest.starts_with("/*") {
+        rest.find("*/").map_or(rest.len(), |end| end + 2)
+    } else if first == '"' || first == '\'' {
+        let mut escaped = false;
+        let close = rest[1..].find(|letter| {
+            let closes = letter == first && !escaped;
+            escaped = letter == '\\' && !escaped;
+            closes || letter == '\n'
+        });
+        close.map_or(rest.len(), |close| close + 2).min(rest.len())
+    } else if rest.starts_with("##") {
+        2
+    } else if rest.starts_with("...") {
+        3
+    } else {
+        first.len_utf8()
+    };
+    let mut end = start + length;
+    while !source.is_char_boundary(end) {
+        end += 1;
+    }
+    Some(start..end)
+}
+
+/// Decides a condition of numbers, `!`, comparisons, `&&` and `||`; names count as 0.
+fn decide(texts: &[&str]) -> Option<bool> {
+    let joined = texts.concat();
+    let text = joined.trim();
+    for (operator, any) in [("||", true), ("&&", false)] {
+        if let Some((left, right)) = outside_parentheses(text, operator) {
+            let (left, right) = (decide(&[left])?, decide(&[right])?);
+            return Some(if any { left || right } else { left && right });
+        }
+    }
+    for operator in ["==", "!=", "<=", ">=", "<", ">"] {
+        if let Some((left, right)) = outside_parentheses(text, operator) {
+            let (left, right) = (whole(left)?, whole(right)?);
+            return Some(match operator {
+                "==" => left == right,
+                "!=" => left != right,
+                "<=" => left <= right,
+                ">=" => left >= right,
+                "<" => left < right,
+                _ => left > right,
+            });
+        }
+    }
+    if let Some(inner) = text.strip_prefix('!') {
+        return decide(&[inner]).map(|holds| !holds);
+    }
+    if let Some(inner) = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'))
+    {
+        return decide(&[inner]);
+    }
+    whole(text).map(|value| value != 0)
+}
+
+fn whole(text: &str) -> Option<i64> {
+    let text = text.trim_start_matches('(').trim_end_matches(')');
+    if text
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+    {
+        return Some(0);
+    }
+    text.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok()
+}
+
+fn outside_parentheses<'text>(
+    text: &'text str,
+    operator: &str,
+) -> Option<(&'text str, &'text str)> {
+    let mut depth = 0;
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ if depth == 0 && text[place..].starts_with(operator) => {
+                return Some((&text[..place], &text[place + operator.len()..]));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    #[test]
+    fn macros_expand_on_their_lines() {
+        let cases = [
+            ("#define N 4\nint x = N;\n", "\nint x = 4;\n"),
+            (
+                "#define SQ(a) ((a) * (a))\nSQ(1 +\n 2)",
+                "\n((1 + 2) * (1 + 2))\n",
+            ),
+            ("#define A B\n#define B A + 1\nA", "\n\nA + 1"),
+            ("#define CAT(a, b) a##b\nCAT(mv, in2)(0)", "\nmvin2(0)"),
+            ("#define M(...) f(__VA_ARGS__)\nM(1, 2)", "\nf(1,2)"),
+            ("#define T \\\n  g();\nT", "\n\ng();"),
+            (
+                "#define N 2\n#if N == 2\na\n#else\nb\n#endif\n",
+                "\n\na\n\n\n\n",
+            ),
+            ("#ifndef X\n#define X\n#endif\nX f", "\n\n\n f"),
+            ("// N\n\"N\" N\n", "// N\n\"N\" N\n"),
+            ("#define F(x) x\nF + F(2)", "\nF + 2"),
+        ];
+        for (source, expected) in cases {
+            let expanded = expand(source).expect("expands");
+            assert_eq!(expanded.text, expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_decided_is_refused() {
+        let refusal = expand("int x;\n#if f(3) + 1\n#endif").expect_err("refused");
+        assert_eq!(refusal.0, 2);
+    }
+
+    #[test]
+    fn copied_text_knows_its_origin() {
+        let source = "#define N 40\nint x = N; {";
+        let expanded = expand(source).expect("expands");
+        let brace = expanded.text.find('{').expect("a brace");
+        assert_eq!(expanded.origin(brace), source.find('{'));
+        let number = expanded.text.find("40").expect("a number");
+        assert_eq!(expanded.origin(number), None);
+    }
+}
