@@ -22,6 +22,9 @@ pub(crate) struct SharedBase {
     pub call_ns: f64,
     /// That of the problem's own kernel.
     pub baseline_ns: f64,
+    /// How far apart that kernel seemed to be from itself, timed as others are: half the
+    /// width of the interval of the ratio, as a share.
+    pub noise: f64,
 }
 
 impl SharedBase {
@@ -80,6 +83,7 @@ mod tests {
             source: "void solution() {}".into(),
             call_ns: 12.5,
             baseline_ns: 100.0,
+            noise: 0.01,
         };
         base.write(folder.path(), &key);
         assert_eq!(SharedBase::read(folder.path(), &key), Some(base));
@@ -96,6 +100,7 @@ mod tests {
             source: String::new(),
             call_ns: 0.0,
             baseline_ns: 1.0,
+            noise: 0.0,
         };
         base.write(folder.path(), &key);
         assert_eq!(SharedBase::read(folder.path(), &key), None);

@@ -213,6 +213,7 @@ impl HostEvaluator {
             compiler: self.bench.builder().compiler().to_owned(),
             figures: BTreeMap::from([
                 ("rounds".to_owned(), timing.paired.ratios.len() as u64),
+                ("noise_ppm".to_owned(), (timing.noise * 1e6).min(1e9) as u64),
                 (
                     "calls".to_owned(),
                     (timing.paired.commands

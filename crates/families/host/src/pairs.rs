@@ -147,13 +147,6 @@ impl<'p> Pairs<'p> {
     }
 
     /// Makes one measurement: the time per call in a new worker, nanoseconds.
-    ///
-    /// # Errors
-    /// As a failure of the candidate, what the kernel did instead.
-    pub(crate) fn alone(&mut self, side: Side<'_>) -> Result<f64, Failure> {
-        self.measured(side, self.counts(side.call_ns))
-    }
-
     fn measured(
         &mut self,
         side: Side<'_>,
