@@ -31,6 +31,8 @@ mod rewriter;
 mod rows;
 #[cfg(test)]
 mod semantics_tests;
+#[cfg(test)]
+mod spelling_tests;
 mod syntax;
 mod transformation;
 mod transformations;

@@ -335,19 +335,24 @@ impl<'tree> Reader<'tree> {
                     .collect(),
             };
             let indices = extents.iter().map(|_| crate::value::Value::constant(0));
-            self.scope.push(Entry {
+            let pointer = Pointer {
+                array: self.arrays.len(),
+                indices: indices.collect(),
+                level: 1,
+                bytes: false,
+            };
+            self.arrays.push(Array {
                 name: name.clone(),
+                extents,
+            });
+            self.bytes.push(self.scalar_bytes(kind).unwrap_or(1));
+            let rows = declared.extents.len() - usize::from(!declared.pointer);
+            self.scope.push(Entry {
+                name,
                 key,
-                binding: Binding::Known(Quantity::Pointer(Pointer {
-                    array: self.arrays.len(),
-                    indices: indices.collect(),
-                    level: 1,
-                    bytes: false,
-                })),
+                binding: Binding::Known(Quantity::Pointer(self.with_rows(pointer, rows, kind))),
                 orbit: None,
             });
-            self.arrays.push(Array { name, extents });
-            self.bytes.push(self.scalar_bytes(kind).unwrap_or(1));
         }
         declarators
     }

@@ -2,7 +2,7 @@
 
 use crate::annotate::annotate;
 use crate::dataflow::{Outcome, outcome};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Unread};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
 use crate::parse::parse_with;
@@ -84,6 +84,16 @@ impl GemminiRewriter {
     /// A [`RewriteError`] if the kernel is not understood.
     pub fn proposals(&self, source: &str) -> Result<Proposals, RewriteError> {
         Ok(self.known(source)?.proposals.clone())
+    }
+
+    /// Returns a kernel in the plain form in which it is read, and what of it
+    /// is not understood.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if it is no C or has no entry.
+    pub fn normalised(&self, source: &str) -> Result<(String, Vec<Unread>), RewriteError> {
+        let kernel = parse_with(source, &self.vocabulary)?;
+        Ok((print(&kernel), kernel.unread))
     }
 
     /// Returns the rewriter's own estimate of a kernel's cycles: coarse, good
