@@ -50,6 +50,7 @@ impl Family for Toy {
         &self,
         _target: &Target,
         _machine: &str,
+        _problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         Ok(Some(Arc::new(Merging)))
     }
@@ -173,10 +174,6 @@ impl Bench for ToyBench {
 
     fn floor(&self) -> Cost {
         Cost::nanoseconds(self.total() + OVERHEAD, 0)
-    }
-
-    fn prepare(&self) -> Result<(), EvalError> {
-        Ok(())
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

@@ -3,11 +3,11 @@
 use crate::evaluator::{Explained, GemminiEvaluator};
 use crate::profile_text::sections;
 use autocomp_c::C;
-use autocomp_catalog::Target;
+use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits};
+use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Family for Gemmini {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let surroundings = opening.surroundings;
-        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
+        let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = GemminiEvaluator::new(
             opening.problem,
             opening.target,
@@ -54,18 +54,15 @@ impl Family for Gemmini {
         &self,
         target: &Target,
         machine: &str,
+        problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let gemmini = machine_config(target, machine)?.accelerator;
-        let limits = HardwareLimits {
-            dim: i64::from(gemmini.dim),
-            scratchpad_banks: i64::from(gemmini.spad_banks),
-            scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
-            accumulator_banks: i64::from(gemmini.acc_banks),
-            accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
-            move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
-            ..HardwareLimits::gemmini_int8_16()
-        };
-        Ok(Some(Arc::new(GemminiRewriter::new(limits))))
+        let limits = HardwareLimits::of(&gemmini);
+        let mut vocabulary = Vocabulary::of(&limits);
+        vocabulary.entry.clone_from(&problem.entry);
+        vocabulary.signature.clone_from(&problem.signature);
+        let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
+        Ok(Some(Arc::new(rewriter)))
     }
 
     fn probe(&self) -> &'static str {
@@ -107,10 +104,6 @@ impl Bench for GemminiEvaluator {
 
     fn floor(&self) -> Cost {
         Cost::cycles(self.ideal)
-    }
-
-    fn prepare(&self) -> Result<(), EvalError> {
-        Self::prepare(self)
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

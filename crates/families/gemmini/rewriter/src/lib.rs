@@ -19,6 +19,7 @@ mod estimate;
 mod interpreter;
 mod kernel;
 mod layout;
+mod lift;
 mod limits;
 mod nest;
 mod normalise;
@@ -29,6 +30,7 @@ mod proposal;
 mod residency;
 mod rewriter;
 mod rows;
+mod schedule;
 #[cfg(test)]
 mod semantics_tests;
 #[cfg(test)]
@@ -40,7 +42,6 @@ mod tree;
 mod value;
 mod walk;
 
-pub use kernel::Unread;
 pub use limits::HardwareLimits;
 pub use normalise::Vocabulary;
 pub use parse::ParseError;

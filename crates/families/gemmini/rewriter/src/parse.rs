@@ -14,9 +14,10 @@ pub(crate) mod scope;
 mod statements;
 mod values;
 
-use crate::kernel::{Array, Kernel, Statement, Unread};
+use crate::kernel::{Array, Kernel, Statement};
 use crate::normalise::{Expanded, Vocabulary, expand, without_leftovers};
 use crate::syntax::{children, entry, syntax_tree, too_deep};
+use autocomp_core::NotUnderstood;
 use declarations::declared_name;
 use scope::{Binding, Entry, Obstacle, Pointer, Quantity, Range, Read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,11 +46,21 @@ pub enum ParseError {
     #[error("kernel has no function `{0}`")]
     NoEntry(String),
     /// A directive or macro is not understood.
-    #[error("line {0}: {1}")]
+    #[error("{1}")]
     Directive(usize, String),
     /// Reading it takes too long.
     #[error("kernel takes too many steps to read")]
     Endless,
+}
+
+impl ParseError {
+    /// Returns the line that is to blame, from 1.
+    pub(crate) fn line(&self) -> usize {
+        match self {
+            Self::Directive(line, _) => *line,
+            _ => 1,
+        }
+    }
 }
 
 impl From<ParseError> for autocomp_core::RewriteError {
@@ -164,7 +175,7 @@ pub(crate) struct Reader<'tree> {
     trial: bool,
     /// Commands of functions that were called for their value.
     emitted: Vec<Statement>,
-    unread: Vec<Unread>,
+    unread: Vec<NotUnderstood>,
     symbols: usize,
     steps: usize,
 }
@@ -410,7 +421,7 @@ impl<'tree> Reader<'tree> {
     /// Notes what is not understood.
     fn note(&mut self, offset: usize, reason: String) {
         let line = self.source[..offset].matches('\n').count() + 1;
-        let unread = Unread { line, reason };
+        let unread = NotUnderstood { line, reason };
         if !self.unread.contains(&unread) {
             self.unread.push(unread);
         }
