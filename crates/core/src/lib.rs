@@ -32,5 +32,5 @@ pub use language::{Expansion, Flaw, Language};
 pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Nanos, Seed, UsdMicros};
-pub use rewriter::{PlanChoice, RewriteError, RewritePlan, Rewriter};
+pub use rewriter::{NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter};
 pub use settings::{SearchSettings, SettingError};

@@ -1,6 +1,7 @@
 //! Source transformations that need no model: the interface.
 
 use crate::menu::MenuItem;
+use serde::Serialize;
 use std::fmt;
 
 /// Why a rewriter has nothing to offer.
@@ -16,6 +17,15 @@ pub enum RewriteError {
     /// The payload of a plan is not the rewriter's.
     #[error("the plan's payload is not the rewriter's: {0}")]
     Payload(String),
+}
+
+/// Something in a kernel that the rewriter does not understand and leaves as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotUnderstood {
+    /// Line of the source, from 1.
+    pub line: usize,
+    /// Why, in words.
+    pub reason: String,
 }
 
 /// A plan of a rewriter.
@@ -48,6 +58,12 @@ pub struct PlanChoice<'request> {
 /// Replies depend on the request only. A draft may be wrong; the evaluator has
 /// the last word.
 pub trait Rewriter: fmt::Debug + Send + Sync {
+    /// Returns what of a kernel is not understood; nothing where all is.
+    fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
+        let _ = source;
+        Vec::new()
+    }
+
     /// Describes one transformation of the kernel.
     ///
     /// # Errors

@@ -79,7 +79,8 @@ pub trait Family: Sync {
     /// target or problem is unusable.
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError>;
 
-    /// Returns the proposer that needs no model, if there is one for `target`.
+    /// Returns the proposer that needs no model, if there is one for `target`;
+    /// it is for kernels of `problem`.
     ///
     /// # Errors
     /// [`EvalError::Input`] if the machine's file is unusable.
@@ -87,8 +88,9 @@ pub trait Family: Sync {
         &self,
         target: &Target,
         machine: &str,
+        problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
-        let _ = (target, machine);
+        let _ = (target, machine, problem);
         Ok(None)
     }
 

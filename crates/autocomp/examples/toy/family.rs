@@ -50,6 +50,7 @@ impl Family for Toy {
         &self,
         _target: &Target,
         _machine: &str,
+        _problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         Ok(Some(Arc::new(Merging)))
     }

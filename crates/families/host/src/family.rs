@@ -85,6 +85,7 @@ impl Family for Host {
         &self,
         target: &Target,
         machine: &str,
+        _problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
         Ok(Some(Arc::new(HostRewriter::new(

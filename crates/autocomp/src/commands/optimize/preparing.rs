@@ -60,6 +60,8 @@ impl Prepared {
 const REPAIRS_OF_MODELS: u32 = 2;
 /// Changes by the rewriter for each survivor of models, unless told otherwise.
 const POLISH_OF_MODELS: u32 = 2;
+/// Lines that are not understood of which each is told.
+const SHOWN_LINES: usize = 8;
 
 /// Opens everything that the run needs; the run folder last, so that a mistake
 /// leaves none behind.
@@ -116,6 +118,7 @@ fn start(
             true => std::path::absolute(named).unwrap_or_else(|_| named.to_owned()),
             false => named.to_owned(),
         });
+    let started = baseline.clone();
     let new = NewRun {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         target: bench.target.name.clone(),
@@ -146,9 +149,38 @@ fn start(
         bench.compiler,
         folder.display()
     ));
+    tell_what_is_not_understood(&proposing, &settings, &bench, &started, output)?;
     Ok(Prepared::new(
         session, proposing, bench, &settings, estimate,
     ))
+}
+
+/// Tells, before anything is evaluated, which lines the rewriter leaves as they are.
+fn tell_what_is_not_understood(
+    proposing: &Proposing,
+    settings: &Settings,
+    bench: &Bench,
+    kernel: &str,
+    output: Output,
+) -> Result<(), CliError> {
+    let takes_part = proposing.models.is_none() || 0 < settings.search.polish;
+    if !takes_part {
+        return Ok(());
+    }
+    let found = rewriter(bench)?.map_or_else(Vec::new, |it| it.not_understood(kernel));
+    for it in found.iter().take(SHOWN_LINES) {
+        output.message(format!(
+            "line {}: {}; the rewriter leaves it as it is",
+            it.line, it.reason
+        ));
+    }
+    if SHOWN_LINES < found.len() {
+        let more = found.len() - SHOWN_LINES;
+        output.message(format!(
+            "and {more} more lines that the rewriter leaves as they are"
+        ));
+    }
+    Ok(())
 }
 
 fn resume(

@@ -7,11 +7,13 @@ use crate::exit_code;
 use crate::measuring::Bench;
 use crate::model_usage::{ModelUsage, model_usage};
 use crate::output::Output;
+use crate::proposing::rewriter;
 use crate::registry;
 use crate::run_errors::{run_error, store_error};
 use autocomp_agents::Estimate;
 use autocomp_core::{
-    CostObject, Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage,
+    CostObject, Drafted, Event, FinishReason, NotUnderstood, Outcome, Planned, Proposal,
+    StopReason, Usage,
 };
 use autocomp_eval::text;
 use autocomp_runner::{Contribution, RunEnd, RunReport, RunView};
@@ -20,6 +22,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The reason of a run in which there was nothing to try.
+const NOTHING_APPLIED: &str = "nothing_applied";
 
 /// The result; field names are stable.
 #[derive(Serialize)]
@@ -33,6 +38,8 @@ struct OptimizeReport {
     reason: String,
     /// The same in words.
     reason_text: String,
+    /// Lines of the baseline that the rewriter leaves as they are.
+    not_understood: Vec<NotUnderstood>,
     baseline_cost: CostObject,
     best_cost: CostObject,
     /// The same if cycles are counted, as the next.
@@ -114,15 +121,21 @@ pub fn finish(
         None => true,
         Some(stop) => stop.reason == StopReason::WallTime,
     };
+    let baseline_source = view
+        .blobs()
+        .get_text(view.search.started().baseline)
+        .map_err(|error| store_error(&error))?;
     let others = if is_over {
-        let baseline = view
-            .blobs()
-            .get_text(view.search.started().baseline)
-            .map_err(|error| store_error(&error))?;
+        let baseline = baseline_source.clone();
         other_kernels(bench, &baseline, best.cost, output)
     } else {
         Vec::new()
     };
+    // A search that had nothing to try is not one that found nothing better.
+    let nothing = end.finish.and_then(|_| no_plan(&view));
+    let not_understood = rewriter(bench)?.map_or_else(Vec::new, |rewriter| {
+        rewriter.not_understood(&baseline_source)
+    });
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),
@@ -132,9 +145,9 @@ pub fn finish(
         } else {
             "stopped"
         },
-        reason: end
-            .finish
-            .map(|finish| finish.name().to_owned())
+        reason: nothing
+            .map(|_| NOTHING_APPLIED.to_owned())
+            .or_else(|| end.finish.map(|finish| finish.name().to_owned()))
             .unwrap_or_else(|| {
                 end.stop
                     .as_ref()
@@ -142,10 +155,12 @@ pub fn finish(
                     .to_owned()
             }),
         reason_text: match (end.finish, &end.stop) {
+            _ if nothing.is_some() => nothing_text(nothing, &not_understood),
             (Some(finish), _) => finish.text(&view.search.started().settings),
             (None, Some(stop)) => stop.message.clone(),
             (None, None) => String::new(),
         },
+        not_understood,
         baseline_cost: baseline.into(),
         best_cost: best.cost.into(),
         baseline_cycles: baseline.in_cycles(),
@@ -263,6 +278,18 @@ fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
         "note: {n_failed} plans and drafts could not be had; the last failure: {last}"
     ));
     exit_code::SUCCESS
+}
+
+/// Says that there was nothing to try, and why.
+fn nothing_text(why: Option<&str>, not_understood: &[NotUnderstood]) -> String {
+    let why = why.unwrap_or_default();
+    match not_understood {
+        [] => format!("nothing applied: {why}"),
+        [first, ..] => format!(
+            "nothing applied: {why} (line {}: {})",
+            first.line, first.reason
+        ),
+    }
 }
 
 /// Returns why there was no plan in the whole run; absent if there was one.

@@ -308,9 +308,15 @@ void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {
         ended
             .stderr
             .contains("note: no change to this kernel was found: ")
-            && ended.stderr.contains("--model MODEL"),
+            && ended.stderr.contains("--model MODEL")
+            && ended.stderr.contains("; the rewriter leaves it as it is"),
         "{}",
         ended.stderr
+    );
+    assert!(
+        ended.stdout.contains("nothing applied: "),
+        "{}",
+        ended.stdout
     );
 }
 

@@ -3,11 +3,11 @@
 use crate::evaluator::{Explained, GemminiEvaluator};
 use crate::profile_text::sections;
 use autocomp_c::C;
-use autocomp_catalog::Target;
+use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits};
+use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,10 +54,15 @@ impl Family for Gemmini {
         &self,
         target: &Target,
         machine: &str,
+        problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let gemmini = machine_config(target, machine)?.accelerator;
         let limits = HardwareLimits::of(&gemmini);
-        Ok(Some(Arc::new(GemminiRewriter::new(limits))))
+        let mut vocabulary = Vocabulary::of(&limits);
+        vocabulary.entry.clone_from(&problem.entry);
+        vocabulary.signature.clone_from(&problem.signature);
+        let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
+        Ok(Some(Arc::new(rewriter)))
     }
 
     fn probe(&self) -> &'static str {

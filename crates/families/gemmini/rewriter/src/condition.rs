@@ -38,13 +38,44 @@ impl Condition {
         }
     }
 
-    /// Returns the condition `expression relation 0`, folded if constant.
+    /// Returns the condition `expression relation 0`, folded if constant, and
+    /// otherwise in the smallest numbers and with a positive first term, so
+    /// that equal conditions are alike.
     #[must_use]
     pub fn compare(expression: Affine, relation: Relation) -> Self {
-        match expression.as_constant() {
-            Some(value) => Self::Constant(relation.holds(value)),
-            None => Self::Compare(expression, relation),
+        if let Some(value) = expression.as_constant() {
+            return Self::Constant(relation.holds(value));
         }
+        Self::smallest(&expression, relation).unwrap_or(Self::Compare(expression, relation))
+    }
+
+    fn smallest(expression: &Affine, relation: Relation) -> Option<Self> {
+        let (mut expression, mut relation) = (expression.clone(), relation);
+        if expression.terms().next()?.1 < 0 {
+            expression = expression.times(-1)?;
+            // `-x < 0` is `x - 1 >= 0`.
+            (expression, relation) = match relation {
+                Relation::Negative => (expression.plus_constant(-1)?, Relation::NonNegative),
+                Relation::NonNegative => (expression.plus_constant(-1)?, Relation::Negative),
+                equality => (expression, equality),
+            };
+        }
+        let divisor = expression.terms().fold(0, |divisor, (_, coefficient)| {
+            greatest_common_divisor(divisor, coefficient)
+        });
+        if divisor <= 1 {
+            return Some(Self::Compare(expression, relation));
+        }
+        let constant = expression.constant_part();
+        if constant.rem_euclid(divisor) != 0 {
+            match relation {
+                Relation::Zero => return Some(Self::Constant(false)),
+                Relation::NonZero => return Some(Self::Constant(true)),
+                Relation::Negative | Relation::NonNegative => {}
+            }
+        }
+        let whole = expression.plus_constant(-constant.rem_euclid(divisor))?;
+        Some(Self::Compare(whole.divided_by(divisor)?, relation))
     }
 
     /// Returns the conjunction.
@@ -226,6 +257,14 @@ fn compare_to_c(expression: &Affine, relation: Relation) -> String {
     format!("{} {operator} {}", left.to_c(), right.to_c())
 }
 
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.saturating_abs(), b.saturating_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 impl Relation {
     pub(crate) fn holds(self, value: i64) -> bool {
         match self {
@@ -258,6 +297,12 @@ mod tests {
             Condition::compare(next, Relation::Negative).to_c(),
             "i < 31"
         );
+        let rows = Affine::variable("i")
+            .times(-16)
+            .and_then(|a| a.plus_constant(40));
+        let rows = Condition::compare(rows.expect("small"), Relation::NonNegative);
+        assert_eq!(rows.to_c(), "i < 3");
+        assert_eq!(rows.negate().to_c(), "i >= 3");
         let both = Condition::all([Condition::equals("ko", 0), Condition::equals("k", 0)]);
         assert_eq!(both.to_c(), "ko == 0 && k == 0");
         assert_eq!(both.negate().to_c(), "ko != 0 || k != 0");

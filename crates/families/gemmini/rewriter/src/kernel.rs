@@ -6,6 +6,7 @@
 
 use crate::affine::Affine;
 use crate::condition::Condition;
+use autocomp_core::NotUnderstood;
 
 /// A kernel file: the body of the entry function in structured form, the rest verbatim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,16 +20,7 @@ pub struct Kernel {
     /// The body.
     pub body: Vec<Statement>,
     /// What of the source was not understood, and stays verbatim.
-    pub unread: Vec<Unread>,
-}
-
-/// Something in a kernel's source that was not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
-    /// The line of the source, from 1.
-    pub line: usize,
-    /// Why.
-    pub reason: String,
+    pub unread: Vec<NotUnderstood>,
 }
 
 /// An array parameter.

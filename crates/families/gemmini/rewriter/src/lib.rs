@@ -33,6 +33,8 @@ mod rows;
 mod schedule;
 #[cfg(test)]
 mod semantics_tests;
+#[cfg(test)]
+mod spelling_tests;
 mod syntax;
 mod transformation;
 mod transformations;
@@ -40,7 +42,6 @@ mod tree;
 mod value;
 mod walk;
 
-pub use kernel::Unread;
 pub use limits::HardwareLimits;
 pub use normalise::Vocabulary;
 pub use parse::ParseError;

@@ -14,9 +14,10 @@ pub(crate) mod scope;
 mod statements;
 mod values;
 
-use crate::kernel::{Array, Kernel, Statement, Unread};
+use crate::kernel::{Array, Kernel, Statement};
 use crate::normalise::{Expanded, Vocabulary, expand, without_leftovers};
 use crate::syntax::{children, entry, syntax_tree, too_deep};
+use autocomp_core::NotUnderstood;
 use declarations::declared_name;
 use scope::{Binding, Entry, Obstacle, Pointer, Quantity, Range, Read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,11 +46,21 @@ pub enum ParseError {
     #[error("kernel has no function `{0}`")]
     NoEntry(String),
     /// A directive or macro is not understood.
-    #[error("line {0}: {1}")]
+    #[error("{1}")]
     Directive(usize, String),
     /// Reading it takes too long.
     #[error("kernel takes too many steps to read")]
     Endless,
+}
+
+impl ParseError {
+    /// Returns the line that is to blame, from 1.
+    pub(crate) fn line(&self) -> usize {
+        match self {
+            Self::Directive(line, _) => *line,
+            _ => 1,
+        }
+    }
 }
 
 impl From<ParseError> for autocomp_core::RewriteError {
@@ -164,7 +175,7 @@ pub(crate) struct Reader<'tree> {
     trial: bool,
     /// Commands of functions that were called for their value.
     emitted: Vec<Statement>,
-    unread: Vec<Unread>,
+    unread: Vec<NotUnderstood>,
     symbols: usize,
     steps: usize,
 }
@@ -335,19 +346,24 @@ impl<'tree> Reader<'tree> {
                     .collect(),
             };
             let indices = extents.iter().map(|_| crate::value::Value::constant(0));
-            self.scope.push(Entry {
+            let pointer = Pointer {
+                array: self.arrays.len(),
+                indices: indices.collect(),
+                level: 1,
+                bytes: false,
+            };
+            self.arrays.push(Array {
                 name: name.clone(),
+                extents,
+            });
+            self.bytes.push(self.scalar_bytes(kind).unwrap_or(1));
+            let rows = declared.extents.len() - usize::from(!declared.pointer);
+            self.scope.push(Entry {
+                name,
                 key,
-                binding: Binding::Known(Quantity::Pointer(Pointer {
-                    array: self.arrays.len(),
-                    indices: indices.collect(),
-                    level: 1,
-                    bytes: false,
-                })),
+                binding: Binding::Known(Quantity::Pointer(self.with_rows(pointer, rows, kind))),
                 orbit: None,
             });
-            self.arrays.push(Array { name, extents });
-            self.bytes.push(self.scalar_bytes(kind).unwrap_or(1));
         }
         declarators
     }
@@ -405,7 +421,7 @@ impl<'tree> Reader<'tree> {
     /// Notes what is not understood.
     fn note(&mut self, offset: usize, reason: String) {
         let line = self.source[..offset].matches('\n').count() + 1;
-        let unread = Unread { line, reason };
+        let unread = NotUnderstood { line, reason };
         if !self.unread.contains(&unread) {
             self.unread.push(unread);
         }

@@ -199,7 +199,16 @@ impl<'tree> Reader<'tree> {
 
     /// Adds the command, under a guard for each operand that may be one of two.
     fn emit(&mut self, node: Node<'tree>, draft: &Draft, out: &mut Vec<Statement>) -> Read<()> {
-        for size in &draft.sizes {
+        let mut draft = draft.clone();
+        for size in &mut draft.sizes {
+            if let Value::Select(condition, then, otherwise) = size
+                && let Some(then) = self.constant_where(then, condition)
+                && let Some(otherwise) = self.constant_where(otherwise, &condition.negate())
+            {
+                let (then, otherwise) = (Affine::constant(then), Affine::constant(otherwise));
+                *size = Value::Select(condition.clone(), then, otherwise);
+                continue;
+            }
             if size.as_constant().is_some() {
                 continue;
             }
@@ -222,7 +231,7 @@ impl<'tree> Reader<'tree> {
             unclear.find_map(condition_of)
         });
         let Some(condition) = choice.cloned() else {
-            let command = self.built(node, draft)?;
+            let command = self.built(node, &draft)?;
             out.push(Statement::Command(command));
             return Ok(());
         };

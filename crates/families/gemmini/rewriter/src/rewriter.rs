@@ -13,7 +13,9 @@ use crate::proposal::{
 };
 use crate::schedule;
 use crate::transformation::Step;
-use autocomp_core::{ContentHash, MenuItem, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed};
+use autocomp_core::{
+    ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -92,6 +94,16 @@ impl GemminiRewriter {
         Ok(self.known(source)?.proposals.clone())
     }
 
+    /// Returns a kernel in the plain form in which it is read, and what of it
+    /// is not understood.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if it is no C or has no entry.
+    pub fn normalised(&self, source: &str) -> Result<(String, Vec<NotUnderstood>), RewriteError> {
+        let kernel = parse_with(source, &self.vocabulary)?;
+        Ok((print(&kernel), kernel.unread))
+    }
+
     /// Returns the rewriter's own estimate of a kernel's cycles: coarse, good
     /// for comparing kernels with each other.
     ///
@@ -167,19 +179,22 @@ impl GemminiRewriter {
     /// Returns whether a text stores the same in every array as a kernel.
     fn computes_the_same(&self, known: &Known, text: &str) -> bool {
         let works = |lifted: &Lifted| lifted.works.clone();
-        let now = lift(text, &self.vocabulary.entry, &self.limits.accelerator);
+        let now = self.lifted(text);
         now.as_ref().map(works).ok() == known.lifted.as_ref().map(works).ok()
     }
 
     fn rewritten(&self, known: &Known, steps: &[Step]) -> Option<Kernel> {
         match self.rescheduled(known, steps) {
-            Some((text, rest)) => carry_out(
-                &parse_with(&text, &self.vocabulary).ok()?,
-                rest,
-                &self.limits,
-            ),
+            Some((text, rest)) => {
+                let kernel = parse_with(&text, &self.vocabulary).ok()?;
+                carry_out(&kernel, rest, &self.limits)
+            }
             None => carry_out(&known.kernel, steps, &self.limits),
         }
+    }
+
+    fn lifted(&self, source: &str) -> Result<Lifted, Reason> {
+        lift(source, &self.limits.accelerator, &self.vocabulary.entry)
     }
 
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
@@ -198,7 +213,10 @@ impl GemminiRewriter {
 
     fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
         let kernel = parse_with(source, &self.vocabulary)?;
-        let lifted = lift(source, &self.vocabulary.entry, &self.limits.accelerator);
+        // What cannot be followed as it is written may be in its plain form.
+        let lifted = self
+            .lifted(source)
+            .or_else(|why| self.lifted(&print(&kernel)).map_err(|_| why));
         let outcome = outcome(&kernel, &self.limits);
         let mut proposals = proposals(&kernel, &self.limits).unwrap_or_default();
         match &lifted {
@@ -221,6 +239,16 @@ impl GemminiRewriter {
 }
 
 impl Rewriter for GemminiRewriter {
+    fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
+        match parse_with(source, &self.vocabulary) {
+            Ok(kernel) => kernel.unread,
+            Err(error) => vec![NotUnderstood {
+                line: error.line(),
+                reason: error.to_string(),
+            }],
+        }
+    }
+
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let known = self.known(source)?;
         let seed = kernel_seed(source).derive(&format!(

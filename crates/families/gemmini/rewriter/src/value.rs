@@ -35,8 +35,24 @@ impl Value {
             Condition::Constant(false) => return Some(otherwise),
             _ => {}
         }
-        let (Self::Plain(then), Self::Plain(otherwise)) = (then, otherwise) else {
-            return None;
+        let (then, otherwise) = match (then, otherwise) {
+            (Self::Plain(then), Self::Plain(otherwise)) => (then, otherwise),
+            // A choice in a choice is one choice where only two values are left.
+            (Self::Select(inner, a, b), Self::Plain(c)) if c == b => {
+                return Self::select(Condition::all([condition, inner]), a.into(), b.into());
+            }
+            (Self::Select(inner, a, b), Self::Plain(c)) if c == a => {
+                let either = Condition::any([condition.negate(), inner]);
+                return Self::select(either, a.into(), b.into());
+            }
+            (Self::Plain(c), Self::Select(inner, a, b)) if c == a => {
+                return Self::select(Condition::any([condition, inner]), a.into(), b.into());
+            }
+            (Self::Plain(c), Self::Select(inner, a, b)) if c == b => {
+                let both = Condition::all([condition.negate(), inner]);
+                return Self::select(both, a.into(), b.into());
+            }
+            _ => return None,
         };
         if then == otherwise {
             return Some(Self::Plain(then));
@@ -93,6 +109,12 @@ impl Value {
                 otherwise.to_c_operand()
             ),
         }
+    }
+}
+
+impl From<Affine> for Value {
+    fn from(affine: Affine) -> Self {
+        Self::Plain(affine)
     }
 }
 

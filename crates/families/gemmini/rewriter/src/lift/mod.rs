@@ -68,11 +68,11 @@ pub(crate) struct Lifted {
     pub(crate) hardware_loop: Option<HardwareLoop>,
 }
 
-/// Finds out what a kernel computes whose function `called` is called.
+/// Finds out what a kernel computes whose function `entry` is called.
 ///
 /// # Errors
 /// What is not understood.
-pub(crate) fn lift(source: &str, called: &str, config: &GemminiConfig) -> Result<Lifted, Reason> {
+pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<Lifted, Reason> {
     let sizes = [
         ("DIM", i64::from(config.dim)),
         ("BANK_NUM", i64::from(config.spad_banks)),
@@ -81,7 +81,7 @@ pub(crate) fn lift(source: &str, called: &str, config: &GemminiConfig) -> Result
         ("MAX_BLOCK_LEN", i64::from(config.max_block_len())),
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
-    let program = read::read(source, called, &sizes, config.elements == Elements::Float32)?;
+    let program = read::read(source, &sizes, config.elements == Elements::Float32, entry)?;
     let mut machine = Machine::new(config);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);

@@ -48,16 +48,15 @@ pub(super) struct Reader<'source> {
     is_float: bool,
 }
 
-/// Reads a kernel whose function `called` is called, for an accelerator whose headers
-/// define `sizes`.
+/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`.
 ///
 /// # Errors
 /// The line that is not understood, and why.
 pub(super) fn read(
     source: &str,
-    called: &str,
     sizes: &[(&'static str, i64)],
     is_float: bool,
+    name: &str,
 ) -> Result<Program, Reason> {
     let nowhere = |text: &str| Reason::at(0, text);
     let tree = syntax_tree(source).ok_or_else(|| nowhere("it does not parse as C"))?;
@@ -65,8 +64,8 @@ pub(super) fn read(
     if root.has_error() || too_deep(root) {
         return Err(nowhere("it does not parse as C"));
     }
-    let main = entry(root, source, called)
-        .ok_or_else(|| nowhere(&format!("it has no function `{called}`")))?;
+    let main = entry(root, source, name)
+        .ok_or_else(|| nowhere(&format!("it has no function `{name}`")))?;
     let mut reader = Reader {
         source,
         memories: Vec::new(),

@@ -21,7 +21,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Returns the vocabulary of a target of these sizes, with the customary
-    /// entry `solution` and int8 operands.
+    /// entry `solution`.
     #[must_use]
     pub fn of(limits: &HardwareLimits) -> Self {
         let constants = [
@@ -33,8 +33,11 @@ impl Vocabulary {
                 limits.accumulator_banks * limits.accumulator_bank_rows,
             ),
             ("MAX_BLOCK_LEN", limits.move_tiles),
-            ("MAX_BLOCK_LEN_ACC", (limits.move_tiles / 4).max(1)),
-            ("MAX_BYTES", limits.move_tiles * limits.dim),
+            (
+                "MAX_BLOCK_LEN_ACC",
+                i64::from(limits.accelerator.max_block_len_acc()),
+            ),
+            ("MAX_BYTES", i64::from(limits.accelerator.dma_max_bytes)),
             ("ADDR_LEN", 32),
             ("GARBAGE_ADDR", 0xffff_ffff),
             ("elem_t_max", 127),
@@ -46,7 +49,7 @@ impl Vocabulary {
             constants: constants
                 .map(|(name, value)| (name.to_owned(), value))
                 .into(),
-            element_bytes: 1,
+            element_bytes: i64::from(limits.accelerator.element_bytes()),
             sum_bytes: 4,
             entry: "solution".to_owned(),
             signature: String::new(),

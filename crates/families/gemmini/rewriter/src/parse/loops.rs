@@ -10,12 +10,14 @@ use super::scope::{Binding, Entry, Obstacle, Quantity, Range, Read, mentions, su
 use super::statements::{Flow, breaks, jumps};
 use crate::affine::{Affine, Atom};
 use crate::condition::{Condition, Relation};
-use crate::kernel::{Loop, Statement};
+use crate::kernel::{Guard, Loop, Statement};
 use crate::syntax::assigned_names;
 use crate::value::Value;
 use std::collections::VecDeque;
 use tree_sitter::Node;
 
+/// The most iterations by which a loop may run fewer times than at most.
+const RAGGED_LIMIT: i64 = 1 << 10;
 /// The symbol for the number of the iteration.
 const COUNT: &str = "#count";
 /// Bounds keep every value of a variable far from overflow.
@@ -124,18 +126,18 @@ impl<'tree> Reader<'tree> {
         }
         let changing = self.changes(&header)?;
         let trips_condition = self.condition_at(&header, &changing)?;
-        let tested = self.trips(header.condition, &trips_condition)?;
-        let trips = if header.tests_last {
-            tested + 1
-        } else {
-            tested
-        };
+        let (tested, ragged) = self.trips(header.condition, &trips_condition)?;
+        let trips = tested + i64::from(header.tests_last);
+        let tests = ragged.then(|| trips_condition.clone());
+        if ragged && header.tests_last {
+            return self.unread(header.condition, "how often this loop runs differs");
+        }
         if BOUND < trips {
             return self.unread(node, "this loop runs too often");
         }
         let form = self.form(&header, &changing, &trips_condition, trips)?;
         if !self.trial {
-            self.parts(&header, &changing, &form, out)?;
+            self.parts(&header, &changing, &form, tests.as_ref(), out)?;
         }
         // What is known behind the loop.
         let last = Index::plain(Affine::constant(trips - 1));
@@ -143,6 +145,10 @@ impl<'tree> Reader<'tree> {
         for variable in &changing {
             let binding = match &variable.course {
                 _ if trips == 0 => variable.before.binding.clone(),
+                Course::Linear(steps) if ragged && steps.iter().all(|step| *step == 0) => {
+                    variable.before.binding.clone()
+                }
+                _ if ragged => Binding::Unknown("how often a loop runs differs".to_owned()),
                 Course::Late(after) => self.in_iteration(after, &changing, &last),
                 _ => self.at_start(variable, &changing, &end),
             };
@@ -350,65 +356,75 @@ impl<'tree> Reader<'tree> {
         condition
     }
 
-    /// Returns in how many iterations in a row `condition` holds.
-    fn trips(&self, node: Node<'_>, condition: &Condition) -> Read<i64> {
+    /// Returns in how many iterations in a row `condition` holds, at most, and
+    /// whether it may be fewer.
+    fn trips(&self, node: Node<'_>, condition: &Condition) -> Read<(i64, bool)> {
+        let mut names = Vec::new();
+        condition.collect_variables(&mut names);
+        names.retain(|name| name != COUNT);
+        let unclear = |name: &str| match name.starts_with('#') {
+            true => "the bound of this loop changes inside it".to_owned(),
+            false => format!("how often this loop runs depends on `{name}`"),
+        };
+        match names.as_slice() {
+            [] => match holding_all(condition) {
+                Holds::For(trips) => Ok((trips, false)),
+                Holds::Always => self.unread(node, "this loop never ends"),
+                Holds::Unclear => self.unread(node, "the end of this loop is not understood"),
+            },
+            [name] => match self.trips_over(condition, name) {
+                Some(found) => Ok(found),
+                None => match self.split_on_others(condition) {
+                    Some(split) => Err(split),
+                    None => self.unread(node, unclear(name)),
+                },
+            },
+            [name, ..] => match self.split_on_others(condition) {
+                Some(split) => Err(split),
+                None => self.unread(node, unclear(name)),
+            },
+        }
+    }
+
+    /// Returns the most iterations over all values of a variable, and whether
+    /// some have fewer.
+    fn trips_over(&self, condition: &Condition, name: &str) -> Option<(i64, bool)> {
+        let mut counts = Vec::new();
+        for value in self.values_of(name)? {
+            let here = condition.substitute(name, &Affine::constant(value))?;
+            let Holds::For(trips) = holding_all(&here) else {
+                return None;
+            };
+            counts.push((here, trips));
+        }
+        let most = counts.iter().map(|(_, trips)| *trips).max()?;
+        let fewest = counts.iter().map(|(_, trips)| *trips).min()?;
+        if most == fewest {
+            return Some((most, false));
+        }
+        // A test in every iteration must not come true again.
+        for (here, trips) in &counts {
+            if RAGGED_LIMIT < most - trips {
+                return None;
+            }
+            for count in *trips..most {
+                if here.evaluate(&|_| Some(count))? {
+                    return None;
+                }
+            }
+        }
+        Some((most, true))
+    }
+
+    /// Returns where loops around must be split for the parts of a condition
+    /// that do not change over the iterations.
+    fn split_on_others(&self, condition: &Condition) -> Option<Obstacle> {
         match condition {
-            Condition::Constant(false) => Ok(0),
-            Condition::Constant(true) => self.unread(node, "this loop never ends"),
-            Condition::All(parts) => {
-                let mut least = None;
-                for part in parts {
-                    let trips = self.trips(node, part)?;
-                    least = Some(least.map_or(trips, |least: i64| least.min(trips)));
-                }
-                Ok(least.unwrap_or(0))
+            Condition::All(parts) | Condition::Any(parts) => {
+                parts.iter().find_map(|part| self.split_on_others(part))
             }
-            Condition::Any(parts) => {
-                let splits = |part: &Condition| match part {
-                    Condition::All(parts) => parts
-                        .iter()
-                        .filter(|part| !part.mentions(COUNT))
-                        .find_map(|part| self.split_on(part)),
-                    part if !part.mentions(COUNT) => self.split_on(part),
-                    _ => None,
-                };
-                match parts.iter().find_map(splits) {
-                    Some(split) => Err(split),
-                    None => self.unread(node, "the end of this loop is not understood"),
-                }
-            }
-            Condition::Compare(expression, relation) => {
-                let atom = Atom::Variable(COUNT.to_owned());
-                let slope = expression
-                    .terms()
-                    .find(|(other, _)| **other == atom)
-                    .map_or(0, |(_, coefficient)| coefficient);
-                let mut rest = expression.clone();
-                rest.push(atom, slope.saturating_neg());
-                if rest.mentions(COUNT) {
-                    return self.unread(node, "the end of this loop is not understood");
-                }
-                let solve = |offset: i64| holding(slope, offset, *relation);
-                if let Some(offset) = rest.as_constant() {
-                    return match solve(offset) {
-                        Some(trips) => Ok(trips),
-                        None => self.unread(node, "this loop never ends"),
-                    };
-                }
-                match self.change_of(&rest, |offset| solve(offset).unwrap_or(-1)) {
-                    Some(split) => Err(split),
-                    None => {
-                        let mut names = Vec::new();
-                        rest.collect_variables(&mut names);
-                        names.retain(|name| !name.starts_with('#'));
-                        let reason = match names.first() {
-                            Some(name) => format!("how often this loop runs depends on `{name}`"),
-                            None => "the bound of this loop changes inside it".to_owned(),
-                        };
-                        self.unread(node, reason)
-                    }
-                }
-            }
+            part if part.mentions(COUNT) => None,
+            part => self.split_on(part),
         }
     }
 
@@ -499,6 +515,7 @@ impl<'tree> Reader<'tree> {
         header: &Header<'tree>,
         changing: &[Changing],
         form: &Form,
+        tests: Option<&Condition>,
         out: &mut Vec<Statement>,
     ) -> Read<()> {
         let scope = self.scope.clone();
@@ -513,7 +530,7 @@ impl<'tree> Reader<'tree> {
             let ranges = self.ranges.len();
             let mut statements = Vec::new();
             let noted = self.unread.len();
-            let read = self.part(header, changing, form, (from, to), &mut statements);
+            let read = self.part(header, changing, form, (tests, from, to), &mut statements);
             self.ranges.truncate(ranges);
             if read.is_err() {
                 self.emitted.clear();
@@ -547,7 +564,7 @@ impl<'tree> Reader<'tree> {
         header: &Header<'tree>,
         changing: &[Changing],
         form: &Form,
-        (from, to): (i64, i64),
+        (tests, from, to): (Option<&Condition>, i64, i64),
         out: &mut Vec<Statement>,
     ) -> Read<()> {
         let at = |trip: i64| form.start + trip * form.step;
@@ -579,12 +596,26 @@ impl<'tree> Reader<'tree> {
             self.scope[variable.place].binding = binding;
         }
         let mut body = Vec::new();
+        let tests = tests.and_then(|tests| tests.substitute(COUNT, &index.value));
+        let tests = tests.map(|tests| self.folded(tests));
         let flow = self.block(header.body, &mut body)?;
         if matches!(flow, Flow::Done(_)) {
             return self.unread(header.node, "this loop may leave the function");
         }
+        if let Some(condition) = tests {
+            let then = std::mem::take(&mut body);
+            match condition {
+                Condition::Constant(false) => {}
+                Condition::Constant(true) => body = then,
+                condition => body.push(Statement::Guard(Guard {
+                    condition,
+                    then,
+                    otherwise: Vec::new(),
+                })),
+            }
+        }
         if single {
-            out.append(&mut body);
+            append(out, body);
             return Ok(());
         }
         if body
@@ -593,13 +624,34 @@ impl<'tree> Reader<'tree> {
         {
             return Ok(());
         }
-        out.push(Statement::Loop(Loop {
-            variable: form.variable.clone(),
-            start: at(from),
-            end: if to == form.trips { form.end } else { at(to) },
-            step: form.step,
-            body,
-        }));
+        let around = |body| {
+            Statement::Loop(Loop {
+                variable: form.variable.clone(),
+                start: at(from),
+                end: if to == form.trips { form.end } else { at(to) },
+                step: form.step,
+                body,
+            })
+        };
+        // What is the same in every iteration is asked once.
+        let statement = match body.as_mut_slice() {
+            [Statement::Guard(guard)] if !guard.condition.mentions(&form.variable) => {
+                let then = std::mem::take(&mut guard.then);
+                let otherwise = std::mem::take(&mut guard.otherwise);
+                let bare = otherwise.is_empty();
+                Statement::Guard(Guard {
+                    condition: guard.condition.clone(),
+                    then: vec![around(then)],
+                    otherwise: if bare {
+                        Vec::new()
+                    } else {
+                        vec![around(otherwise)]
+                    },
+                })
+            }
+            _ => around(body),
+        };
+        append(out, vec![statement]);
         Ok(())
     }
 
@@ -657,6 +709,62 @@ fn course(variable: &Changing, after: &Binding, symbols: &[String]) -> Course {
     }
     let _ = symbols;
     Course::Late(quantity.clone())
+}
+
+/// Adds statements; what follows under the same condition joins it.
+pub(super) fn append(out: &mut Vec<Statement>, statements: Vec<Statement>) {
+    for statement in statements {
+        match (out.last_mut(), statement) {
+            (Some(Statement::Guard(last)), Statement::Guard(next))
+                if last.condition == next.condition =>
+            {
+                append(&mut last.then, next.then);
+                append(&mut last.otherwise, next.otherwise);
+            }
+            (_, statement) => out.push(statement),
+        }
+    }
+}
+
+/// For how many iterations from the first on a condition holds.
+enum Holds {
+    For(i64),
+    Always,
+    Unclear,
+}
+
+/// Returns for how long a condition over the number of the iteration holds.
+fn holding_all(condition: &Condition) -> Holds {
+    match condition {
+        Condition::Constant(false) => Holds::For(0),
+        Condition::Constant(true) => Holds::Always,
+        Condition::All(parts) => {
+            let mut least = Holds::Always;
+            for part in parts {
+                least = match (least, holding_all(part)) {
+                    (_, Holds::Unclear) | (Holds::Unclear, _) => return Holds::Unclear,
+                    (Holds::For(one), Holds::For(two)) => Holds::For(one.min(two)),
+                    (Holds::For(one), Holds::Always) | (Holds::Always, Holds::For(one)) => {
+                        Holds::For(one)
+                    }
+                    (Holds::Always, Holds::Always) => Holds::Always,
+                };
+            }
+            least
+        }
+        Condition::Any(_) => Holds::Unclear,
+        Condition::Compare(expression, relation) => {
+            let mut terms = expression.terms();
+            let slope = match (terms.next(), terms.next()) {
+                (Some((Atom::Variable(name), slope)), None) if name == COUNT => slope,
+                _ => return Holds::Unclear,
+            };
+            match holding(slope, expression.constant_part(), *relation) {
+                Some(trips) => Holds::For(trips),
+                None => Holds::Always,
+            }
+        }
+    }
 }
 
 /// Returns for how many whole numbers from 0 on `slope * n + offset relation 0`

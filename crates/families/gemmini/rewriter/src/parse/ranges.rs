@@ -53,6 +53,7 @@ impl Reader<'_> {
     pub(super) fn folded(&self, condition: Condition) -> Condition {
         match condition {
             Condition::Compare(expression, relation) => {
+                let expression = self.simple(&expression).unwrap_or(expression);
                 let decided = self.bounds(&expression).and_then(|(least, greatest)| {
                     let never_zero = 0 < least || greatest < 0;
                     match relation {
@@ -68,7 +69,7 @@ impl Reader<'_> {
                 });
                 match decided {
                     Some(holds) => Condition::Constant(holds),
-                    None => Condition::Compare(expression, relation),
+                    None => Condition::compare(expression, relation),
                 }
             }
             Condition::All(parts) => {
@@ -89,8 +90,46 @@ impl Reader<'_> {
                 Condition::Constant(false) => Value::Plain(otherwise),
                 condition => Value::Select(condition, then, otherwise),
             },
-            plain @ Value::Plain(_) => plain,
+            Value::Plain(affine) => Value::Plain(self.simple(&affine).unwrap_or(affine)),
         }
+    }
+
+    /// Returns the expression without the quotients and remainders that the
+    /// ranges decide.
+    pub(super) fn simple(&self, expression: &Affine) -> Option<Affine> {
+        let mut sum = Affine::constant(expression.constant_part());
+        for (atom, coefficient) in expression.terms() {
+            let (inner, divisor, quotient) = match atom {
+                Atom::Variable(_) => {
+                    sum.push(atom.clone(), coefficient);
+                    continue;
+                }
+                Atom::Quotient(inner, divisor) => (inner, *divisor, true),
+                Atom::Remainder(inner, divisor) => (inner, *divisor, false),
+            };
+            let inner = self.simple(inner)?;
+            // Multiples of the divisor, and a rest that is below it.
+            let constant = inner.constant_part();
+            let mut whole = Affine::constant(constant.div_euclid(divisor));
+            let mut rest = Affine::constant(constant.rem_euclid(divisor));
+            for (atom, coefficient) in inner.terms() {
+                match coefficient % divisor {
+                    0 => whole.push(atom.clone(), coefficient / divisor),
+                    _ => rest.push(atom.clone(), coefficient),
+                }
+            }
+            let below = self
+                .bounds(&rest)
+                .is_some_and(|(least, greatest)| 0 <= least && greatest < divisor);
+            let value = match (below, quotient) {
+                (true, true) => whole,
+                (true, false) => rest,
+                (false, true) => inner.divided_by(divisor)?,
+                (false, false) => inner.remainder_by(divisor)?,
+            };
+            sum = sum.plus(&value.times(coefficient)?)?;
+        }
+        Some(sum)
     }
 
     /// Returns where a loop must be split so that `condition` is decided in each part.
@@ -143,6 +182,43 @@ impl Reader<'_> {
             value += range.step;
         }
         None
+    }
+
+    /// Returns the value of an expression of one variable, if it is the same
+    /// wherever `condition` holds.
+    pub(crate) fn constant_where(&self, expression: &Affine, condition: &Condition) -> Option<i64> {
+        if let Some(value) = expression.as_constant() {
+            return Some(value);
+        }
+        let mut names = Vec::new();
+        expression.collect_variables(&mut names);
+        condition.collect_variables(&mut names);
+        let [name] = names.as_slice() else {
+            return None;
+        };
+        let mut found = None;
+        for value in self.values_of(name)? {
+            let value_of = |other: &str| (other == name).then_some(value);
+            if condition.evaluate(&value_of)? {
+                let here = expression.evaluate(&value_of)?;
+                if found.is_some_and(|found| found != here) {
+                    return None;
+                }
+                found = Some(here);
+            }
+        }
+        found
+    }
+
+    /// Returns the values that a loop variable takes; `None` if they are too many.
+    pub(super) fn values_of(&self, name: &str) -> Option<Vec<i64>> {
+        let range = self.range(name)?;
+        if VALUE_LIMIT < (range.last - range.first) / range.step {
+            return None;
+        }
+        let values =
+            (0..=(range.last - range.first) / range.step).map(|idx| range.first + idx * range.step);
+        Some(values.collect())
     }
 
     /// Asks for every iteration of the innermost loop in `expression` to be read by itself.

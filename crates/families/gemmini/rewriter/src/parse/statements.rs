@@ -1,6 +1,7 @@
 //! Reads statements: what runs, in order.
 
 use super::Reader;
+use super::loops::append;
 use super::scope::{Binding, Entry, Obstacle, Quantity, Read};
 use crate::condition::Condition;
 use crate::kernel::{Guard, Statement};
@@ -262,16 +263,22 @@ impl<'tree> Reader<'tree> {
         };
         match (idle(&first), idle(&second)) {
             (true, true) => {}
-            (true, false) => out.push(Statement::Guard(Guard {
-                condition: condition.negate(),
-                then: second,
-                otherwise: Vec::new(),
-            })),
-            (false, idle) => out.push(Statement::Guard(Guard {
-                condition,
-                then: first,
-                otherwise: if idle { Vec::new() } else { second },
-            })),
+            (true, false) => append(
+                out,
+                vec![Statement::Guard(Guard {
+                    condition: condition.negate(),
+                    then: second,
+                    otherwise: Vec::new(),
+                })],
+            ),
+            (false, idle) => append(
+                out,
+                vec![Statement::Guard(Guard {
+                    condition,
+                    then: first,
+                    otherwise: if idle { Vec::new() } else { second },
+                })],
+            ),
         }
         Ok(flow)
     }
