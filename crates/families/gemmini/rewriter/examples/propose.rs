@@ -1,7 +1,11 @@
 //! Writes the drafts of the first plans for a kernel into a folder.
 //!
 //! `cargo run -p autocomp-gemmini-rewriter --example propose -- KERNEL.c FOLDER COUNT [DIM]`
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for developers")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a tool for developers"
+)]
 
 use autocomp_core::{PlanChoice, Rewriter};
 use autocomp_gemmini::GemminiConfig;
@@ -30,7 +34,12 @@ fn main() {
             Ok(found) => {
                 let draft = rewriter.implement(&source, &found.payload, 0).unwrap();
                 std::fs::write(format!("{}/{plan:03}.c", arguments[2]), draft).unwrap();
-                println!("{plan} {:.1?} {} {}", started.elapsed(), found.payload, found.text);
+                println!(
+                    "{plan} {:.1?} {} {}",
+                    started.elapsed(),
+                    found.payload,
+                    found.text
+                );
             }
             Err(error) => {
                 println!("{plan} {:.1?} {error}", started.elapsed());

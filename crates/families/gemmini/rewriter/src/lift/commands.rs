@@ -82,10 +82,7 @@ pub(super) fn effect(
     arguments: &[Value],
     config: &GemminiConfig,
 ) -> Result<Effect, String> {
-    let call = Call {
-        arguments,
-        config,
-    };
+    let call = Call { arguments, config };
     let short = name
         .strip_prefix("gemmini_extended_")
         .or_else(|| name.strip_prefix("gemmini_"))
@@ -108,9 +105,21 @@ pub(super) fn effect(
             let dram = call.integer(0)?;
             one(match short {
                 "mvout" => Instruction::Mvout { dram, tile },
-                "mvin2" => Instruction::Mvin { channel: 1, dram, tile },
-                "mvin3" => Instruction::Mvin { channel: 2, dram, tile },
-                _ => Instruction::Mvin { channel: 0, dram, tile },
+                "mvin2" => Instruction::Mvin {
+                    channel: 1,
+                    dram,
+                    tile,
+                },
+                "mvin3" => Instruction::Mvin {
+                    channel: 2,
+                    dram,
+                    tile,
+                },
+                _ => Instruction::Mvin {
+                    channel: 0,
+                    dram,
+                    tile,
+                },
             })
         }
         (_, "preload_zeros") => one(Instruction::Preload {
@@ -219,10 +228,16 @@ impl Call<'_> {
         let (stride, transposes, shift) = match name {
             "config_ex" => (self.short(2)?, [self.flag(3)?, self.flag(4)?], 0),
             "gemmini_config_ex" => (1, [false; 2], self.integer(2)?),
-            "gemmini_extended3_config_ex" => {
-                (self.short(5)?, [self.flag(6)?, self.flag(7)?], self.integer(2)?)
-            }
-            _ => (self.short(3)?, [self.flag(4)?, self.flag(5)?], self.integer(2)?),
+            "gemmini_extended3_config_ex" => (
+                self.short(5)?,
+                [self.flag(6)?, self.flag(7)?],
+                self.integer(2)?,
+            ),
+            _ => (
+                self.short(3)?,
+                [self.flag(4)?, self.flag(5)?],
+                self.integer(2)?,
+            ),
         };
         let full = name == "gemmini_extended3_config_ex";
         Ok(Instruction::ConfigEx(ConfigEx {
@@ -251,7 +266,12 @@ impl Call<'_> {
             (_, 3) => (self.flag(2)?, dim, 1, 0),
             (_, 4) => (self.flag(2)?, dim, 1, self.integer(3)?),
             (_, 5) => (self.flag(2)?, self.short(3)?, 1, self.integer(4)?),
-            _ => (self.flag(2)?, self.short(3)?, self.integer(4)?, self.integer(5)?),
+            _ => (
+                self.flag(2)?,
+                self.short(3)?,
+                self.integer(4)?,
+                self.integer(5)?,
+            ),
         };
         Ok(Instruction::ConfigLd(ConfigLd {
             channel: channel as u8,

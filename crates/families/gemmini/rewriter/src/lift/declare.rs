@@ -23,8 +23,9 @@ impl<'source> Reader<'source> {
     ) -> Result<Vec<Statement>, Reason> {
         let base = node.child_by_field_name("type");
         let mut cursor = node.walk();
-        let declarators: Vec<Node<'source>> =
-            node.children_by_field_name("declarator", &mut cursor).collect();
+        let declarators: Vec<Node<'source>> = node
+            .children_by_field_name("declarator", &mut cursor)
+            .collect();
         let is_static = is_global || self.text(node).trim_start().starts_with("static");
         let mut statements = Vec::new();
         for declarator in declarators {
@@ -53,7 +54,8 @@ impl<'source> Reader<'source> {
             if is_global || is_static {
                 // Its value may change between calls, unless nothing can change it.
                 let is_constant = self.text(node).contains("const") && kind.pointee().is_none();
-                let Some(super::program::Expression::Integer(known)) = value.filter(|_| is_constant)
+                let Some(super::program::Expression::Integer(known)) =
+                    value.filter(|_| is_constant)
                 else {
                     return Err(self.refuse(node, "a variable that outlives the call"));
                 };
@@ -105,7 +107,9 @@ impl<'source> Reader<'source> {
             let Some(inner) = node.child_by_field_name("declarator") else {
                 continue;
             };
-            let declared = self.declared(node.child_by_field_name("type"), Some(inner)).ok()?;
+            let declared = self
+                .declared(node.child_by_field_name("type"), Some(inner))
+                .ok()?;
             if declared.name == name {
                 return match declared.kind {
                     Type::Array(_, count) => Some(count),
@@ -167,7 +171,9 @@ impl<'source> Reader<'source> {
             "parenthesized_declarator" | "attributed_declarator" => {
                 let inner = children(node)
                     .into_iter()
-                    .find(|child| child.kind().ends_with("declarator") || child.kind() == "identifier")
+                    .find(|child| {
+                        child.kind().ends_with("declarator") || child.kind() == "identifier"
+                    })
                     .ok_or_else(|| self.refuse(node, "no name"))?;
                 self.declarator(inner, kind)
             }

@@ -98,6 +98,8 @@ pub(crate) enum HardwareLoop {
 /// Everything that was seen.
 pub(crate) struct Machine<'config> {
     config: &'config GemminiConfig,
+    /// Bytes of each array, where they are known.
+    sizes: Vec<Option<i64>>,
     scratchpad: Vec<Option<Place>>,
     accumulator: Vec<Sum>,
     loads: [ConfigLd; 3],
@@ -129,7 +131,7 @@ pub(crate) struct Machine<'config> {
 type Done = Result<(), String>;
 
 impl<'config> Machine<'config> {
-    pub(crate) fn new(config: &'config GemminiConfig) -> Self {
+    pub(crate) fn new(config: &'config GemminiConfig, memories: &[Memory]) -> Self {
         let load = ConfigLd {
             channel: 0,
             shrink: false,
@@ -140,6 +142,7 @@ impl<'config> Machine<'config> {
         };
         Self {
             config,
+            sizes: memories.iter().map(Memory::bytes).collect(),
             scratchpad: vec![None; config.spad_rows() as usize],
             accumulator: vec![Sum::default(); config.acc_rows() as usize],
             loads: [load; 3],
@@ -212,7 +215,8 @@ impl<'config> Machine<'config> {
                 *slot ^= 1;
                 *half ^= u32::from(now.dram[3] != 0);
                 plan.check(self.config).map_err(|(_, text)| text)?;
-                self.hardware_loop.get_or_insert(HardwareLoop::Matmul(now.bounds));
+                self.hardware_loop
+                    .get_or_insert(HardwareLoop::Matmul(now.bounds));
                 let config = self.config;
                 plan.expand(config, &mut |instruction| self.apply(instruction))
             }
@@ -229,7 +233,8 @@ impl<'config> Machine<'config> {
                 *half ^= u32::from(now.output != 0);
                 plan.check(self.config).map_err(|(_, text)| text)?;
                 let sizes = [now.batches, now.orows, now.ocols, now.pochs, now.kchs];
-                self.hardware_loop.get_or_insert(HardwareLoop::Convolution(sizes));
+                self.hardware_loop
+                    .get_or_insert(HardwareLoop::Convolution(sizes));
                 let config = self.config;
                 plan.expand(config, &mut |instruction| self.apply(instruction))
             }
@@ -260,8 +265,25 @@ impl<'config> Machine<'config> {
         Ok(array)
     }
 
+    /// Checks that bytes lie in an array.
+    fn is_inside(&self, address: u64, bytes: u64) -> Done {
+        if address == 0 {
+            return Ok(());
+        }
+        let (array, offset) = Memory::of(address).ok_or("an address outside all arrays")?;
+        match self.sizes.get(array) {
+            Some(Some(size)) if *size < offset + bytes as i64 => {
+                Err("a move beyond the end of an array".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn move_in(&mut self, channel: usize, dram: u64, tile: Tile) -> Done {
-        let load = *self.loads.get(channel).ok_or("a load channel that does not exist")?;
+        let load = *self
+            .loads
+            .get(channel)
+            .ok_or("a load channel that does not exist")?;
         if 1 < load.pixel_repeats {
             return Err("pixels that are repeated as they come in".to_owned());
         }
@@ -290,11 +312,19 @@ impl<'config> Machine<'config> {
                     address,
                     columns,
                     width: width as u8,
-                    scale: if address == 0 { 0 } else { load.scale.to_bits() },
+                    scale: if address == 0 {
+                        0
+                    } else {
+                        load.scale.to_bits()
+                    },
                 };
+                self.is_inside(address, u64::from(columns) * u64::from(width))?;
                 let at = base + usize::from(row);
                 if to_accumulator {
-                    let sum = self.accumulator.get_mut(at).ok_or("a row beyond the accumulator")?;
+                    let sum = self
+                        .accumulator
+                        .get_mut(at)
+                        .ok_or("a row beyond the accumulator")?;
                     if tile.address.accumulates() {
                         if !sum.is_written || sum.columns < columns {
                             return Err("a sum with what nothing wrote".to_owned());
@@ -310,7 +340,10 @@ impl<'config> Machine<'config> {
                         sum.addends.push(place);
                     }
                 } else {
-                    let slot = self.scratchpad.get_mut(at).ok_or("a row beyond the scratchpad")?;
+                    let slot = self
+                        .scratchpad
+                        .get_mut(at)
+                        .ok_or("a row beyond the scratchpad")?;
                     *slot = Some(place);
                 }
             }
@@ -366,7 +399,9 @@ impl<'config> Machine<'config> {
     }
 
     fn compute(&mut self, preloaded: bool, a: Tile, bd: Tile) -> Done {
-        let execute = self.execute.ok_or("products before the array is configured")?;
+        let execute = self
+            .execute
+            .ok_or("products before the array is configured")?;
         let (stationary, dest) = self.pending.take().ok_or("a product without a preload")?;
         if preloaded {
             self.in_array = Some(self.stationary(stationary)?);
@@ -457,7 +492,10 @@ impl<'config> Machine<'config> {
             let columns = (tile.cols - block * dim).min(dim);
             for row in 0..tile.rows {
                 let at = tile.address.row() + u32::from(block * dim) + u32::from(row);
-                let sum = self.accumulator.get(at as usize).ok_or("a row beyond the accumulator")?;
+                let sum = self
+                    .accumulator
+                    .get(at as usize)
+                    .ok_or("a row beyond the accumulator")?;
                 if !sum.is_written || sum.columns < columns {
                     return Err("a store of what nothing wrote".to_owned());
                 }
@@ -465,10 +503,15 @@ impl<'config> Machine<'config> {
                 if TERM_LIMIT < self.terms {
                     return Err("more products than are followed".to_owned());
                 }
+                let address = dram
+                    .wrapping_add(u64::from(row) * u64::from(store.pitch))
+                    .wrapping_add(u64::from(block * dim) * u64::from(width));
+                let end = Memory::of(address).map(|(_, offset)| offset + i64::from(columns));
+                if self.sizes[array].is_some_and(|size| end.is_none_or(|end| size < end)) {
+                    return Err("a move beyond the end of an array".to_owned());
+                }
                 stored.outputs.push(Output {
-                    address: dram
-                        .wrapping_add(u64::from(row) * u64::from(store.pitch))
-                        .wrapping_add(u64::from(block * dim) * u64::from(width)),
+                    address,
                     columns,
                     addends: sum.addends.clone(),
                     terms: sum.terms.clone(),

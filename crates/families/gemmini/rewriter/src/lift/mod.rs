@@ -82,7 +82,7 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
     let program = read::read(source, &sizes, config.elements == Elements::Float32)?;
-    let mut machine = Machine::new(config);
+    let mut machine = Machine::new(config, &program.memories);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
     let (Some(first), Some(last)) = (machine.issuing.first(), machine.issuing.last()) else {
@@ -100,10 +100,7 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
             )));
         }
     }
-    let facts = (
-        i64::from(config.element_bytes()),
-        i64::from(config.dim),
-    );
+    let facts = (i64::from(config.element_bytes()), i64::from(config.dim));
     let mut order: Vec<(usize, usize)> = machine
         .stored
         .iter()
@@ -115,7 +112,10 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
         let stored = &machine.stored[&array];
         let work = work::recognize(array, stored, &machine.weights, &program.memories, facts);
         works.push(work.map_err(|why| {
-            nowhere(&format!("what `{}` is given: {why}", program.memories[array].name))
+            nowhere(&format!(
+                "what `{}` is given: {why}",
+                program.memories[array].name
+            ))
         })?);
     }
     // Arrays are kept, and what the core does before the first command and behind the last.
@@ -137,11 +137,28 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reaso
     let after = text(last + 1..program.body.len(), true);
     Ok(Lifted {
         works,
-        prefix: source[..program.inside.start].to_owned(),
+        prefix: without_header(source, &program),
         before,
         after,
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: machine.hardware_loop,
         memories: program.memories,
     })
+}
+
+/// Returns the text before the body, without the comment right above the entry
+/// function: it describes how the kernel was written.
+fn without_header(source: &str, program: &program::Program) -> String {
+    let text = &source[..program.inside.start];
+    let start = text[..program.start].trim_end();
+    let mut kept = start;
+    while let Some(line) = kept
+        .lines()
+        .last()
+        .filter(|line| line.trim_start().starts_with("//"))
+    {
+        kept = kept[..kept.len() - line.len()].trim_end();
+    }
+    let gap = if kept.is_empty() { "" } else { "\n\n" };
+    format!("{kept}{gap}{}", &text[program.start..])
 }

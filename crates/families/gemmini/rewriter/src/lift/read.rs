@@ -63,8 +63,8 @@ pub(super) fn read(
     if root.has_error() || too_deep(root) {
         return Err(nowhere("it does not parse as C"));
     }
-    let main = entry(root, source)
-        .ok_or_else(|| nowhere(&format!("it has no function `{ENTRY}`")))?;
+    let main =
+        entry(root, source).ok_or_else(|| nowhere(&format!("it has no function `{ENTRY}`")))?;
     let mut reader = Reader {
         source,
         memories: Vec::new(),
@@ -80,8 +80,12 @@ pub(super) fn read(
     for node in children(root) {
         match node.kind() {
             "preproc_def" => {
-                let name = node.child_by_field_name("name").map(|name| reader.text(name));
-                let value = node.child_by_field_name("value").map(|value| reader.text(value));
+                let name = node
+                    .child_by_field_name("name")
+                    .map(|name| reader.text(name));
+                let value = node
+                    .child_by_field_name("value")
+                    .map(|value| reader.text(value));
                 if let (Some(name), Some(value)) = (name, value) {
                     reader.macros.insert(name.to_owned(), value.to_owned());
                 }
@@ -143,6 +147,7 @@ impl<'source> Reader<'source> {
             body,
             slots: self.slots,
             parameters,
+            start: node.start_byte(),
             inside: block.start_byte() + 1..block.end_byte() - 1,
         })
     }
@@ -193,7 +198,8 @@ impl<'source> Reader<'source> {
     pub(super) fn variable(&mut self, name: &str, kind: Type) -> usize {
         let slot = self.slots;
         self.slots += 1;
-        self.scope.push((name.to_owned(), Meaning::Variable(slot, kind)));
+        self.scope
+            .push((name.to_owned(), Meaning::Variable(slot, kind)));
         slot
     }
 
@@ -296,10 +302,7 @@ impl<'source> Reader<'source> {
         }
     }
 
-    pub(super) fn expression(
-        &mut self,
-        node: Node<'source>,
-    ) -> Result<(Expression, Type), Reason> {
+    pub(super) fn expression(&mut self, node: Node<'source>) -> Result<(Expression, Type), Reason> {
         let missing = |reader: &Self| reader.refuse(node, "something is missing");
         let field = |name: &str| node.child_by_field_name(name);
         Ok(match node.kind() {
@@ -307,7 +310,9 @@ impl<'source> Reader<'source> {
                 .ok_or_else(|| self.refuse(node, "a number of another kind"))?,
             "identifier" | "true" | "false" | "null" => self.name(node)?,
             "parenthesized_expression" => {
-                let inner = children(node).into_iter().find(|node| node.kind() != "comment");
+                let inner = children(node)
+                    .into_iter()
+                    .find(|node| node.kind() != "comment");
                 self.expression(inner.ok_or_else(|| missing(self))?)?
             }
             "cast_expression" => {
@@ -346,8 +351,15 @@ impl<'source> Reader<'source> {
                     self.expression(field("consequence").ok_or_else(|| missing(self))?)?;
                 let (otherwise, other) =
                     self.expression(field("alternative").ok_or_else(|| missing(self))?)?;
-                let kind = if kind.pointee().is_some() { kind } else { other };
-                (Expression::Choice(Box::new((condition, then, otherwise))), kind)
+                let kind = if kind.pointee().is_some() {
+                    kind
+                } else {
+                    other
+                };
+                (
+                    Expression::Choice(Box::new((condition, then, otherwise))),
+                    kind,
+                )
             }
             "comma_expression" => {
                 return Err(self.refuse(node, "two expressions in place of one"));
@@ -388,7 +400,11 @@ impl<'source> Reader<'source> {
     }
 
     fn name(&mut self, node: Node<'source>) -> Result<(Expression, Type), Reason> {
-        let name = if node.kind() == "null" { "NULL" } else { self.text(node) };
+        let name = if node.kind() == "null" {
+            "NULL"
+        } else {
+            self.text(node)
+        };
         if let Some((_, meaning)) = self.scope.iter().rev().find(|(other, _)| other == name) {
             return Ok(match meaning.clone() {
                 Meaning::Variable(slot, kind) => (Expression::Variable(slot), kind),
@@ -466,7 +482,11 @@ impl<'source> Reader<'source> {
         };
         let operation = match operator {
             "+" | "-" => {
-                let operation = if operator == "+" { Binary::Add } else { Binary::Subtract };
+                let operation = if operator == "+" {
+                    Binary::Add
+                } else {
+                    Binary::Subtract
+                };
                 match (kind.pointee(), other.pointee()) {
                     (Some(_), Some(_)) => {
                         return Err(self.refuse(node, "a difference of two addresses"));
@@ -495,7 +515,11 @@ impl<'source> Reader<'source> {
             "<=" => Binary::LessEqual,
             ">" | ">=" => {
                 std::mem::swap(&mut left, &mut right);
-                if operator == ">" { Binary::Less } else { Binary::LessEqual }
+                if operator == ">" {
+                    Binary::Less
+                } else {
+                    Binary::LessEqual
+                }
             }
             "==" => Binary::Equal,
             "!=" => Binary::NotEqual,
@@ -516,19 +540,31 @@ impl<'source> Reader<'source> {
                 self.place(inner.ok_or_else(|| missing(self))?)
             }
             "subscript_expression" => {
-                let base = node.child_by_field_name("argument").ok_or_else(|| missing(self))?;
-                let index = node.child_by_field_name("index").ok_or_else(|| missing(self))?;
+                let base = node
+                    .child_by_field_name("argument")
+                    .ok_or_else(|| missing(self))?;
+                let index = node
+                    .child_by_field_name("index")
+                    .ok_or_else(|| missing(self))?;
                 let base = self.expression(base)?;
                 let index = self.expression(index)?;
                 let (address, kind) = self.binary(node, "+", base, index)?;
                 let element = kind.pointee().cloned();
-                Ok((address, element.ok_or_else(|| self.refuse(node, "no array"))?))
+                Ok((
+                    address,
+                    element.ok_or_else(|| self.refuse(node, "no array"))?,
+                ))
             }
             "pointer_expression" => {
-                let inner = node.child_by_field_name("argument").ok_or_else(|| missing(self))?;
+                let inner = node
+                    .child_by_field_name("argument")
+                    .ok_or_else(|| missing(self))?;
                 let (address, kind) = self.expression(inner)?;
                 let element = kind.pointee().cloned();
-                Ok((address, element.ok_or_else(|| self.refuse(node, "no address"))?))
+                Ok((
+                    address,
+                    element.ok_or_else(|| self.refuse(node, "no address"))?,
+                ))
             }
             "identifier" => {
                 let name = self.text(node);
@@ -606,7 +642,10 @@ impl<'source> Reader<'source> {
             return Err(self.refuse(node, "a call that is not understood"));
         }
         let line = node.start_position().row + 1;
-        Ok((Expression::Command(name.to_owned(), arguments, line), Type::Void))
+        Ok((
+            Expression::Command(name.to_owned(), arguments, line),
+            Type::Void,
+        ))
     }
 }
 

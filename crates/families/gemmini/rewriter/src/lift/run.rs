@@ -92,7 +92,10 @@ impl<W: World> Runner<'_, W> {
         match self.value(condition, frame)? {
             Value::Integer(value) => Ok(value != 0),
             Value::Float(value) => Ok(value != 0.0),
-            Value::Unknown => Err(Reason::at(0, "a condition depends on the contents of memory")),
+            Value::Unknown => Err(Reason::at(
+                0,
+                "a condition depends on the contents of memory",
+            )),
         }
     }
 
@@ -109,7 +112,11 @@ impl<W: World> Runner<'_, W> {
                 };
             }
             Statement::If(condition, then, otherwise) => {
-                let branch = if self.holds(condition, frame)? { then } else { otherwise };
+                let branch = if self.holds(condition, frame)? {
+                    then
+                } else {
+                    otherwise
+                };
                 return self.block(branch, frame);
             }
             Statement::Block(inner) => return self.block(inner, frame),
@@ -155,13 +162,11 @@ impl<W: World> Runner<'_, W> {
             Expression::Integer(value) => Value::Integer(*value),
             Expression::Float(value) => Value::Float(*value),
             Expression::Variable(slot) => frame[*slot],
-            Expression::Unary(operation, inner) => {
-                match (operation, self.value(inner, frame)?) {
-                    (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
-                    (Unary::Negate, Value::Float(value)) => Value::Float(-value),
-                    _ => Value::Unknown,
-                }
-            }
+            Expression::Unary(operation, inner) => match (operation, self.value(inner, frame)?) {
+                (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
+                (Unary::Negate, Value::Float(value)) => Value::Float(-value),
+                _ => Value::Unknown,
+            },
             Expression::Binary(operation, both) => {
                 let left = self.value(&both.0, frame)?;
                 match (operation, left) {

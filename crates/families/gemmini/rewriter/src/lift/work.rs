@@ -118,7 +118,11 @@ pub(crate) fn recognize(
 
 impl Recognizer<'_> {
     fn work(&self) -> Result<Work, String> {
-        let width = if self.stored.store.full_width { 4 } else { self.element };
+        let width = if self.stored.store.full_width {
+            4
+        } else {
+            self.element
+        };
         let pitch = i64::from(self.stored.store.pitch);
         let base = Memory::base(self.array);
         let mut order: Vec<&Output> = self.stored.outputs.iter().collect();
@@ -132,7 +136,9 @@ impl Recognizer<'_> {
             }
         };
         let (first_row, first_column) = order.first().map_or((0, 0), |output| position(output));
-        let columns = order.iter().map(|output| position(output).1 + i64::from(output.columns));
+        let columns = order
+            .iter()
+            .map(|output| position(output).1 + i64::from(output.columns));
         let columns = columns.max().unwrap_or(0) - first_column;
         let last_row = order.last().map_or(0, |output| position(output).0);
         let rows = last_row - first_row + 1;
@@ -162,8 +168,12 @@ impl Recognizer<'_> {
             offset: first_row * pitch + first_column * width,
             pitch,
         };
-        let addends = placed.first().map_or(0, |(_, _, output)| output.addends.len());
-        let is_sum = placed.first().is_some_and(|(_, _, output)| output.terms.is_empty());
+        let addends = placed
+            .first()
+            .map_or(0, |(_, _, output)| output.addends.len());
+        let is_sum = placed
+            .first()
+            .is_some_and(|(_, _, output)| output.terms.is_empty());
         let (operation, bias) = if is_sum {
             if addends != 2 {
                 return Err("it stores what is no sum of two arrays".to_owned());
@@ -396,7 +406,11 @@ impl Recognizer<'_> {
             return Err(refused("rows of different lengths"));
         }
         let lines = count / columns;
-        let down = if 1 < lines { origins[columns] - origins[0] } else { 0 };
+        let down = if 1 < lines {
+            origins[columns] - origins[0]
+        } else {
+            0
+        };
         let rows = (1..lines)
             .find(|at| origins[at * columns] - origins[(at - 1) * columns] != down)
             .unwrap_or(lines);
@@ -404,7 +418,11 @@ impl Recognizer<'_> {
             return Err(refused("images of different heights"));
         }
         let batch = lines / rows;
-        let image = if 1 < batch { origins[rows * columns] - origins[0] } else { 0 };
+        let image = if 1 < batch {
+            origins[rows * columns] - origins[0]
+        } else {
+            0
+        };
         let is_even = origins.iter().enumerate().all(|(at, origin)| {
             let (x, y, b) = (at % columns, at / columns % rows, at / columns / rows);
             *origin == origins[0] + x as i64 * across + y as i64 * down + b as i64 * image
@@ -414,7 +432,11 @@ impl Recognizer<'_> {
         }
         let [in_rows, in_columns, channels] = match *self.memories[input].extents.as_slice() {
             [_, rows, columns, channels] => [rows, columns, channels],
-            _ => return Err(refused("the input is not declared as images, rows, columns, channels")),
+            _ => {
+                return Err(refused(
+                    "the input is not declared as images, rows, columns, channels",
+                ));
+            }
         };
         let line = in_columns * channels;
         let stride = if 0 < across { across / channels } else { 1 };
@@ -436,7 +458,10 @@ impl Recognizer<'_> {
             }
         }
         let depth = taps[0].1;
-        let width = taps.iter().take_while(|tap| tap.2 < line.min(taps.len() as i64 * channels)).count();
+        let width = taps
+            .iter()
+            .take_while(|tap| tap.2 < line.min(taps.len() as i64 * channels))
+            .count();
         let kernel_columns = taps
             .iter()
             .take(width)

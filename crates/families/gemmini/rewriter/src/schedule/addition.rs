@@ -37,7 +37,10 @@ fn blocks(work: &Work, strips: &Strips, machine: &Machine) -> [Blocks<'static>; 
         size: tiles * machine.dim,
         tile: machine.dim,
     };
-    [of("i", work.rows, strips.tiles[0]), of("j", work.columns, strips.tiles[1])]
+    [
+        of("i", work.rows, strips.tiles[0]),
+        of("j", work.columns, strips.tiles[1]),
+    ]
 }
 
 /// Returns whether a schedule fits the machine.
@@ -53,10 +56,8 @@ pub(super) fn traffic(work: &Work, strips: &Strips, machine: &Machine) -> Traffi
     let bytes = (work.rows * work.columns * machine.element) as f64;
     let [rows, columns] = blocks(work, strips, machine);
     let block = (rows.size * columns.size * machine.element) as f64;
-    // Parts of lines are moved as whole ones.
-    let line = machine.line as f64;
-    let width = (columns.size.min(work.columns) * machine.element) as f64;
-    let waste = (width / line).ceil() * line / width;
+    let width = columns.size.min(work.columns) * machine.element;
+    let waste = machine.waste(width, work.columns * machine.element);
     Traffic {
         mesh: 0.0,
         bytes_in: 2.0 * bytes * waste,
@@ -64,9 +65,12 @@ pub(super) fn traffic(work: &Work, strips: &Strips, machine: &Machine) -> Traffi
         bytes_out: bytes * waste,
         first: 2.0 * block,
         last: block,
-        calls: (rows.count() * columns.count()) as f64,
+        calls: (rows.count() * columns.count()) as f64 * CALL,
     }
 }
+
+/// Cycles between one call and the next.
+const CALL: f64 = 12.0;
 
 /// Returns all schedules of an addition that are sensible.
 pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Strips> {
@@ -138,24 +142,41 @@ pub(super) fn write(
             value
         }
     };
-    let sizes = [named("rows", rows.tiles()), named("columns", columns.tiles())].join(", ");
+    let sizes = [
+        named("rows", rows.tiles()),
+        named("columns", columns.tiles()),
+    ]
+    .join(", ");
     let missing = [
         named("rows_missing", rows.missing()),
         named("columns_missing", columns.missing()),
     ]
     .join(", ");
     let at = |operand: Operand| {
-        address(lifted, operand, &[(rows.at(), operand.pitch), (columns.at(), e)])
+        address(
+            lifted,
+            operand,
+            &[(rows.at(), operand.pitch), (columns.at(), e)],
+        )
     };
     let [left, right] = operands;
     code.line(&format!("gemmini_loop_ws({sizes}, 0, {missing}, 0,"));
-    code.line(&format!("    {}, {}, 0, {},", at(left), at(right), at(work.output)));
+    code.line(&format!(
+        "    {}, {}, 0, {},",
+        at(left),
+        at(right),
+        at(work.output)
+    ));
     code.line(&format!(
         "    {}, {}, 0, {}, 0, 0, 0, 0, 0, {}, 0, 0, 1);",
         left.pitch / e,
         right.pitch / e,
         work.output.pitch / e,
-        if work.store.is_relu { "RELU" } else { "NO_ACTIVATION" },
+        if work.store.is_relu {
+            "RELU"
+        } else {
+            "NO_ACTIVATION"
+        },
     ));
     code.close();
     Some(())

@@ -62,7 +62,11 @@ pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> 
     }
     for (part, bytes) in parts {
         let elements = bytes / memory.element;
-        let part = if part.contains(' ') { format!("({part})") } else { part.to_owned() };
+        let part = if part.contains(' ') {
+            format!("({part})")
+        } else {
+            part.to_owned()
+        };
         match elements {
             1 => text.push_str(&format!(" + {part}")),
             _ => text.push_str(&format!(" + {part} * {elements}")),
@@ -106,7 +110,11 @@ impl Blocks<'_> {
     /// Returns the loop's header, or nothing if there is one block only.
     pub(super) fn header(&self) -> Option<String> {
         let (name, extent, size) = (self.variable, self.extent, self.size);
-        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {extent}; {name} += {size}) {{"))
+        let step = match size {
+            1 => format!("{name}++"),
+            _ => format!("{name} += {size}"),
+        };
+        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {extent}; {step}) {{"))
     }
 
     /// Returns the variable, or 0 if there is one block only.
@@ -126,9 +134,20 @@ impl Blocks<'_> {
         }
     }
 
+    /// Returns a value that is `last` in the last block and 0 elsewhere.
+    pub(super) fn in_last(&self, last: i64) -> String {
+        match (last, self.is_last()) {
+            (0, _) | (_, None) => last.to_string(),
+            (_, Some(condition)) => format!("{condition} ? {last} : 0"),
+        }
+    }
+
     /// Returns the tiles of a block.
     pub(super) fn tiles(&self) -> String {
-        self.choose(blocks_of(self.size, self.tile), blocks_of(self.last(), self.tile))
+        self.choose(
+            blocks_of(self.size, self.tile),
+            blocks_of(self.last(), self.tile),
+        )
     }
 
     /// Returns the elements that the last tile of a block lacks.
@@ -159,6 +178,9 @@ pub(super) fn only_if(conditions: &[Option<String>], address: String) -> String 
     }
 }
 
+/// The widest that comments are.
+const WIDTH: usize = 92;
+
 /// Lines of code with their indentation.
 #[derive(Debug, Default)]
 pub(super) struct Code {
@@ -178,6 +200,19 @@ impl Code {
         if line.ends_with('{') {
             self.depth += 1;
         }
+    }
+
+    /// Adds a comment, over as many lines as it takes.
+    pub(super) fn comment(&mut self, text: &str) {
+        let mut line = "//".to_owned();
+        for word in text.split(' ') {
+            if WIDTH < line.len() + word.len() {
+                self.line(&std::mem::replace(&mut line, "//".to_owned()));
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        self.line(&line);
     }
 
     /// Opens the loops that there are.

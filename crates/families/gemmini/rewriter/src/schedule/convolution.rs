@@ -64,8 +64,19 @@ pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bo
         return false;
     };
     let [images, rows, columns, channels, depth] = tiling.sizes;
-    let whole = [sizes.batch, sizes.out_rows, sizes.out_columns, work.columns, sizes.depth];
-    if tiling.sizes.iter().zip(whole).any(|(size, all)| !(1..=all).contains(size)) {
+    let whole = [
+        sizes.batch,
+        sizes.out_rows,
+        sizes.out_columns,
+        work.columns,
+        sizes.depth,
+    ];
+    if tiling
+        .sizes
+        .iter()
+        .zip(whole)
+        .any(|(size, all)| !(1..=all).contains(size))
+    {
         return false;
     }
     let tiles = |extent: i64| blocks_of(extent, machine.dim);
@@ -83,9 +94,15 @@ pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bo
         && is_whole(depth, sizes.depth)
         && tiles(channels) * images * rows * columns <= machine.accumulator_rows / 2
         && input + weights <= machine.scratchpad_rows / 2
-        && [work.columns, sizes.in_channels, sizes.tap_pitch, sizes.in_rows, sizes.in_columns]
-            .iter()
-            .all(|size| *size < 1 << 16)
+        && [
+            work.columns,
+            sizes.in_channels,
+            sizes.tap_pitch,
+            sizes.in_rows,
+            sizes.in_columns,
+        ]
+        .iter()
+        .all(|size| *size < 1 << 16)
         && sizes.stride < 256
 }
 
@@ -97,7 +114,9 @@ pub(super) fn traffic(work: &Work, tiling: &Tiling, machine: &Machine) -> Option
     let e = machine.element as f64;
     let blocks = |extent: i64, size: i64| blocks_of(extent, size);
     let window = sizes.kernel_rows * sizes.kernel_columns;
-    let places = blocks(sizes.batch, images) * blocks(sizes.out_rows, rows) * blocks(sizes.out_columns, columns);
+    let places = blocks(sizes.batch, images)
+        * blocks(sizes.out_rows, rows)
+        * blocks(sizes.out_columns, columns);
     let outputs = blocks(work.columns, channels);
     let slices = blocks(sizes.depth, depth);
     // Behind the last, short, tile of a block the next weights are waited for.
@@ -114,18 +133,24 @@ pub(super) fn traffic(work: &Work, tiling: &Tiling, machine: &Machine) -> Option
     Some(Traffic {
         mesh: (passes * streamed) as f64,
         bytes_in: (places * outputs) as f64 * groups * (input * narrow.sqrt() + weights),
-        distinct_in: (sizes.batch * sizes.in_rows * sizes.in_columns * sizes.in_channels) as f64 * e
+        distinct_in: (sizes.batch * sizes.in_rows * sizes.in_columns * sizes.in_channels) as f64
+            * e
             + (window * sizes.depth * work.columns) as f64 * e,
         bytes_out: (work.rows * work.columns) as f64 * e,
         first: input + weights / window as f64,
         last: (images * rows * columns * channels) as f64 * e,
-        calls: (places * outputs) as f64 * groups,
+        calls: (places * outputs) as f64 * groups * CALL,
     })
 }
 
+/// Cycles between one call and the next.
+const CALL: f64 = 12.0;
+
 /// Returns sizes of blocks that divide an extent evenly, or nearly so.
 fn cuts(extent: i64, most: i64) -> Vec<i64> {
-    let mut sizes: Vec<i64> = (1..=most.min(extent)).map(|count| blocks_of(extent, count)).collect();
+    let mut sizes: Vec<i64> = (1..=most.min(extent))
+        .map(|count| blocks_of(extent, count))
+        .collect();
     sizes.sort_unstable();
     sizes.dedup();
     sizes
@@ -175,7 +200,12 @@ pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Tiling> {
 
 /// Returns the schedule in words.
 pub(super) fn text(lifted: &Lifted, work: &Work, tiling: &Tiling) -> String {
-    let Some(Parts { input, weights, sizes }) = parts(work) else {
+    let Some(Parts {
+        input,
+        weights,
+        sizes,
+    }) = parts(work)
+    else {
         return String::new();
     };
     let name = |operand: Operand| &lifted.memories[operand.array].name;
@@ -191,7 +221,11 @@ pub(super) fn text(lifted: &Lifted, work: &Work, tiling: &Tiling) -> String {
         } else {
             counted(depth, "input channel")
         },
-        if tiling.by_channels { "channels" } else { "pixels" },
+        if tiling.by_channels {
+            "channels"
+        } else {
+            "pixels"
+        },
     )
 }
 
@@ -233,14 +267,15 @@ pub(super) fn write(
         input.offset / line % sizes.in_rows,
         input.offset % line / pixel,
     );
-    let beyond = |outputs: i64, kernel: i64, end: i64| {
-        (reach(outputs, sizes.stride, kernel) - end).max(0)
-    };
-    let below = row.choose(0, beyond(sizes.out_rows, sizes.kernel_rows, sizes.in_rows - start_row));
-    let right = column.choose(
-        0,
-        beyond(sizes.out_columns, sizes.kernel_columns, sizes.in_columns - start_column),
+    let beyond =
+        |outputs: i64, kernel: i64, end: i64| (reach(outputs, sizes.stride, kernel) - end).max(0);
+    let below = beyond(sizes.out_rows, sizes.kernel_rows, sizes.in_rows - start_row);
+    let right = beyond(
+        sizes.out_columns,
+        sizes.kernel_columns,
+        sizes.in_columns - start_column,
     );
+    let (below, right) = (row.in_last(below), column.in_last(right));
     let mut named = |name: &str, value: String| {
         if value.contains('?') {
             code.line(&format!("int {name} = {value};"));
@@ -256,7 +291,10 @@ pub(super) fn write(
     let depth = named("depth", slice.tiles());
     let below = named("below", below);
     let right = named("right", right);
-    let (s, inside) = (sizes.stride, if sizes.is_grouped { &channel } else { &slice });
+    let (s, inside) = (
+        sizes.stride,
+        if sizes.is_grouped { &channel } else { &slice },
+    );
     let from = address(
         lifted,
         input,
@@ -292,19 +330,38 @@ pub(super) fn write(
     // Without a bias the sums begin with zeros, for which any address stands.
     let (bias, no_bias) = match work.bias {
         Some(Bias { operand, is_narrow }) if operand.pitch == 0 && !is_narrow => (
-            only_if(&[slice.is_first()], address(lifted, operand, &[(channel.at(), 4)])),
+            only_if(
+                &[slice.is_first()],
+                address(lifted, operand, &[(channel.at(), 4)]),
+            ),
             0,
         ),
         None => (
-            only_if(&[slice.is_first()], format!("&{}{}", lifted.memories[input.array].name, "[0]".repeat(lifted.memories[input.array].extents.len()))),
+            only_if(
+                &[slice.is_first()],
+                format!(
+                    "&{}{}",
+                    lifted.memories[input.array].name,
+                    "[0]".repeat(lifted.memories[input.array].extents.len())
+                ),
+            ),
             1,
         ),
         Some(_) => return None,
     };
-    let (h, w, p, q) = (sizes.in_rows, sizes.in_columns, sizes.out_rows, sizes.out_columns);
+    let (h, w, p, q) = (
+        sizes.in_rows,
+        sizes.in_columns,
+        sizes.out_rows,
+        sizes.out_columns,
+    );
     let (batch, n) = (sizes.batch, work.columns);
     let (kernel_rows, kernel_columns) = (sizes.kernel_rows, sizes.kernel_columns);
-    let relu = if work.store.is_relu { "RELU" } else { "NO_ACTIVATION" };
+    let relu = if work.store.is_relu {
+        "RELU"
+    } else {
+        "NO_ACTIVATION"
+    };
     code.line("gemmini_loop_conv_ws(");
     code.line(&format!(
         "    {batch}, {h}, {w}, {}, {n}, {p}, {q}, {p}, {q},  // whole arrays",

@@ -24,7 +24,14 @@ impl Product {
     pub(super) fn parameters(&self) -> Vec<i64> {
         let flag = i64::from;
         let [i, j, k] = self.tiles;
-        vec![i, j, k, flag(self.by_rows), flag(self.keeps_input), flag(self.keeps_weights)]
+        vec![
+            i,
+            j,
+            k,
+            flag(self.by_rows),
+            flag(self.keeps_input),
+            flag(self.keeps_weights),
+        ]
     }
 
     pub(super) fn of(parameters: &[i64]) -> Option<Self> {
@@ -67,7 +74,11 @@ fn blocks(work: &Work, depth: i64, schedule: &Product, machine: &Machine) -> [Bl
         tile: machine.dim,
     };
     let [i, j, k] = schedule.tiles;
-    [of("i", work.rows, i), of("j", work.columns, j), of("k", depth, k)]
+    [
+        of("i", work.rows, i),
+        of("j", work.columns, j),
+        of("k", depth, k),
+    ]
 }
 
 /// Returns whether a schedule fits the machine and keeps what it says.
@@ -102,23 +113,59 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
     let dim = machine.dim;
     let tiles = |extent: i64| blocks_of(extent, dim);
     let (m, n, k) = (work.rows, work.columns, depth);
-    let input_times = if schedule.keeps_input { 1 } else { column_blocks };
-    let weight_times = if schedule.keeps_weights { 1 } else { row_blocks };
+    let input_times = if schedule.keeps_input {
+        1
+    } else {
+        column_blocks
+    };
+    let weight_times = if schedule.keeps_weights {
+        1
+    } else {
+        row_blocks
+    };
     let e = machine.element;
     let [bi, bj, bk] = [all[0], all[1], all[2]].map(|b| b.size.min(b.extent));
     // A weight tile serves the rows of a block; while they stream the next one goes in.
     let streamed = (row_blocks - 1) * bi.max(dim) + all[0].last().max(dim);
-    let mesh = (tiles(n) * tiles(k) * streamed) as f64;
+    let mut mesh = (tiles(n) * tiles(k) * streamed) as f64;
+    if schedule.tiles[0] == 1 {
+        mesh *= SINGLE_ROW;
+    }
+    // Operands of one product are read together if each has a bank to itself.
+    let [i, j, depth_tiles] = schedule.tiles;
+    if machine.bank_rows < (i * depth_tiles).max(depth_tiles * j) * dim {
+        mesh *= SHARED_BANK;
+    }
+    for block in all {
+        if block.last() != block.size.min(block.extent) {
+            mesh *= UNEVEN;
+        }
+    }
+    let waste = |width: i64, whole: i64| machine.waste(width * e, whole * e);
+    let (wide_k, wide_n) = (waste(bk, k), waste(bj, n));
+    let blocks = (row_blocks * column_blocks) as f64;
     Some(Traffic {
         mesh,
-        bytes_in: (input_times * m * k + weight_times * k * n) as f64 * e as f64,
-        distinct_in: (m * k + k * n) as f64 * e as f64,
-        bytes_out: (m * n) as f64 * e as f64,
+        bytes_in: ((input_times * m * k) as f64 * wide_k + (weight_times * k * n) as f64 * wide_n)
+            * e as f64,
+        distinct_in: ((m * k) as f64 * wide_k + (k * n) as f64 * wide_n) * e as f64,
+        bytes_out: (m * n * e) as f64 * wide_n,
         first: ((bi * bk.min(4 * dim) + bk * bj) * e) as f64,
         last: (bi * bj * e) as f64,
-        calls: (row_blocks * column_blocks * slices) as f64,
+        calls: blocks * BLOCK + blocks * (slices - 1) as f64 * SLICE,
     })
 }
+
+/// How much longer products take whose weights serve a single row of tiles.
+const SINGLE_ROW: f64 = 1.1;
+/// How much longer they take if operands share a bank.
+const SHARED_BANK: f64 = 1.04;
+/// How much longer they take for each dimension that blocks do not divide.
+const UNEVEN: f64 = 1.005;
+/// Cycles between one block of results and the next.
+const BLOCK: f64 = 130.0;
+/// Cycles between one slice of depth and the next.
+const SLICE: f64 = 60.0;
 
 /// Returns all schedules of a product that are sensible.
 pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Product> {
@@ -153,7 +200,12 @@ pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Product> {
 
 /// Returns the schedule in words.
 pub(super) fn text(lifted: &Lifted, work: &Work, schedule: &Product, machine: &Machine) -> String {
-    let Some(Parts { input, weights, depth }) = parts(work) else {
+    let Some(Parts {
+        input,
+        weights,
+        depth,
+    }) = parts(work)
+    else {
         return String::new();
     };
     let name = |operand: Operand| &lifted.memories[operand.array].name;
@@ -172,9 +224,15 @@ pub(super) fn text(lifted: &Lifted, work: &Work, schedule: &Product, machine: &M
         (schedule.keeps_weights, weights, !schedule.by_rows),
     ] {
         if keeps && is_outer && slices <= 2 {
-            text.push_str(&format!(" A block of {} stays in the scratchpad while the inner loop takes it.", name(operand)));
+            text.push_str(&format!(
+                " A block of {} stays in the scratchpad while the inner loop takes it.",
+                name(operand)
+            ));
         } else if keeps {
-            text.push_str(&format!(" Load {} once and keep it in the scratchpad.", name(operand)));
+            text.push_str(&format!(
+                " Load {} once and keep it in the scratchpad.",
+                name(operand)
+            ));
         }
     }
     text
@@ -201,15 +259,25 @@ pub(super) fn write(
         keeps_weights,
         ..
     } = *schedule;
-    code.line(&format!("config_ld({}, 1.0f, {}, 0);", input.pitch, machine.dim));
-    code.line(&format!("config_ld({}, 1.0f, {}, 1);", weights.pitch, machine.dim));
+    code.line(&format!(
+        "config_ld({}, 1.0f, {}, 0);",
+        input.pitch, machine.dim
+    ));
+    code.line(&format!(
+        "config_ld({}, 1.0f, {}, 1);",
+        weights.pitch, machine.dim
+    ));
     if let Some(Bias { operand, is_narrow }) = work.bias {
         code.line(&format!(
             "gemmini_extended3_config_ld({}, 1.0f, {is_narrow}, 2);",
             operand.pitch
         ));
     }
-    let outer = if by_rows { [rows, columns] } else { [columns, rows] };
+    let outer = if by_rows {
+        [rows, columns]
+    } else {
+        [columns, rows]
+    };
     code.open(&[outer[0], outer[1], slices]);
     let mut named = |name: &str, value: String| {
         if value.contains('?') {
@@ -248,7 +316,11 @@ pub(super) fn write(
     );
     let b = only_if(
         &[first_if(keeps_weights, &rows)],
-        address(lifted, weights, &[(slices.at(), weights.pitch), (columns.at(), e)]),
+        address(
+            lifted,
+            weights,
+            &[(slices.at(), weights.pitch), (columns.at(), e)],
+        ),
     );
     let (d, d_stride, low) = match work.bias {
         None => ("0".to_owned(), 0, 0),
@@ -291,7 +363,11 @@ pub(super) fn write(
         weights.pitch / e,
         work.output.pitch / width,
         i64::from(full),
-        if work.store.is_relu { "RELU" } else { "NO_ACTIVATION" },
+        if work.store.is_relu {
+            "RELU"
+        } else {
+            "NO_ACTIVATION"
+        },
     ));
     code.line(&format!("    {half_input}, {half_weights}, 0);"));
     code.close();
