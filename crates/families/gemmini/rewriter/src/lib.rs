@@ -31,6 +31,8 @@ mod rewriter;
 mod rows;
 mod schedule;
 #[cfg(test)]
+mod schedule_tests;
+#[cfg(test)]
 mod semantics_tests;
 mod syntax;
 mod transformation;

@@ -251,7 +251,11 @@ impl Rewriter for GemminiRewriter {
                 skipped += 1;
                 continue;
             }
-            let menu_item = chosen_item(family, choice.menu).unwrap_or(MenuItem::OTHER);
+            // The menu shown may lack the item that is right; what was done stays what it is.
+            let best = family.menu_items.first().copied();
+            let menu_item = chosen_item(family, choice.menu)
+                .or(best)
+                .unwrap_or(MenuItem::OTHER);
             let text = family
                 .variants
                 .iter()
@@ -293,9 +297,9 @@ impl Rewriter for GemminiRewriter {
 /// Places and iterations that share schedules out between them.
 const SHARES: [u64; 2] = [6, 12];
 /// What it costs a schedule that it is another place's to try, and another iteration's.
-const NOT_MINE: [f64; 2] = [0.3, 0.12];
+const NOT_MINE: [f64; 2] = [0.35, 0.25];
 /// What it is worth that a schedule differs little from the one that the kernel has.
-const NEAR: f64 = 0.15;
+const NEAR: f64 = 0.5;
 
 /// Which schedules a request tries first. Requests know nothing of each other,
 /// and all kernels that compute the same have the same schedules.
@@ -319,20 +323,20 @@ impl Turn {
     }
 
     fn penalty(&self, family: &Family) -> f64 {
-        if self.is_near && family.is_near && !self.is_first {
-            return -NEAR;
-        }
         let hash = kernel_seed(&family.key).0;
         let shares = [hash % SHARES[0], hash / SHARES[0] % SHARES[1]];
-        let place = if shares[0] == self.shares[0] {
-            0.0
-        } else {
-            NOT_MINE[0]
-        };
         let iteration = if self.is_first || shares[1] == self.shares[1] {
             0.0
         } else {
             NOT_MINE[1]
+        };
+        if self.is_near && family.is_near && !self.is_first {
+            return iteration - NEAR;
+        }
+        let place = if shares[0] == self.shares[0] {
+            0.0
+        } else {
+            NOT_MINE[0]
         };
         place + iteration
     }

@@ -84,7 +84,7 @@ const PORT: f64 = 14.0;
 const BEHIND: f64 = 8.0;
 /// Cycles for a line that throws a clean one out of the L2, and a dirty one: how long
 /// one of its trackers is busy, over the number of trackers.
-const LINE: [f64; 2] = [6.0, 16.3];
+const LINE: [f64; 2] = [10.0, 16.3];
 /// Bytes of such a line.
 const LINE_BYTES: f64 = 64.0;
 /// Bytes that the L2 holds.
