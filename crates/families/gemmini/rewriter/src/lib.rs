@@ -32,6 +32,8 @@ mod rewriter;
 mod rows;
 mod schedule;
 #[cfg(test)]
+mod schedule_tests;
+#[cfg(test)]
 mod semantics_tests;
 #[cfg(test)]
 mod spelling_tests;

@@ -27,12 +27,9 @@ pub(crate) const RESCHEDULE: &str = "reschedule";
 /// How much better the best schedule is taken to be than the best single step,
 /// as the natural logarithm of cycles.
 const HEAD_START: f64 = 0.2;
-/// How much a schedule's bound counts in the ranking: bounds are close to each
-/// other, and compare schedules better than estimates compare single steps.
-const BOUND_WEIGHT: f64 = 6.0;
-/// What it is worth, in the same units, that a schedule differs little from
-/// the one that the kernel has.
-const NEAR: f64 = 0.15;
+/// How much worse each schedule is taken to be than the one that is ranked
+/// before it, in the same units: bounds are often too far or too close.
+const RANK: f64 = 0.004;
 
 /// One way to carry out a family: one or more steps, each on the kernel the
 /// one before it left.
@@ -57,6 +54,10 @@ pub struct Family {
     pub key: String,
     /// Menu items that they carry out, the best fitting first.
     pub menu_items: Vec<&'static str>,
+    /// Whether it schedules the whole kernel anew.
+    pub is_schedule: bool,
+    /// Whether it differs little from the schedule that the kernel has.
+    pub is_near: bool,
     /// The variants, the most promising first.
     pub variants: Vec<Variant>,
 }
@@ -138,13 +139,14 @@ pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits, proposals: &
         .first()
         .and_then(|family| family.variants.first())
         .map_or(best.ln(), |variant| variant.score.min(best.ln()));
-    for schedule in schedules {
+    for (rank, schedule) in schedules.into_iter().enumerate() {
         let is_near = schedule::is_near(lifted, &schedule.parameters, &limits.accelerator);
-        let score = first - HEAD_START + BOUND_WEIGHT * (schedule.cycles.max(1.0) / best).ln()
-            - if is_near { NEAR } else { 0.0 };
+        let score = first - HEAD_START + RANK * rank as f64;
         proposals.families.push(Family {
             key: format!("{RESCHEDULE} {:?}", schedule.parameters),
             menu_items: vec!["hardware-loop", "change-tiling"],
+            is_schedule: true,
+            is_near,
             variants: vec![Variant {
                 steps: vec![Step {
                     transformation: RESCHEDULE.to_owned(),
@@ -243,6 +245,8 @@ fn families(candidates: Vec<Candidate>) -> Vec<Family> {
             .or_insert_with(|| Family {
                 key: candidate.key.clone(),
                 menu_items: Vec::new(),
+                is_schedule: false,
+                is_near: false,
                 variants: Vec::new(),
             });
         for item in candidate.menu_items {

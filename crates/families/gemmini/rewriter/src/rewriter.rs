@@ -256,6 +256,7 @@ impl Rewriter for GemminiRewriter {
             choice.iteration, choice.place
         ));
         let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
+        let turn = Turn::of(choice);
         let mut order: Vec<(f64, &Family)> = known
             .proposals
             .families
@@ -263,7 +264,13 @@ impl Rewriter for GemminiRewriter {
             .filter_map(|family| {
                 let best = family.variants.first()?.score;
                 let listed = chosen_item(family, choice.menu).is_some();
-                let score = best + if listed { 0.0 } else { OFF_MENU }
+                let score = best
+                    + if listed { 0.0 } else { OFF_MENU }
+                    + if family.is_schedule {
+                        turn.penalty(family)
+                    } else {
+                        0.0
+                    }
                     - temperature * gumbel(seed.derive(&family.key));
                 Some((score, family))
             })
@@ -287,7 +294,11 @@ impl Rewriter for GemminiRewriter {
                 skipped += 1;
                 continue;
             }
-            let menu_item = chosen_item(family, choice.menu).unwrap_or(MenuItem::OTHER);
+            // The menu shown may lack the item that is right; what was done stays what it is.
+            let best = family.menu_items.first().copied();
+            let menu_item = chosen_item(family, choice.menu)
+                .or(best)
+                .unwrap_or(MenuItem::OTHER);
             let text = family
                 .variants
                 .iter()
@@ -327,6 +338,54 @@ impl Rewriter for GemminiRewriter {
         }
         annotate(&mut rewritten, &self.limits);
         Ok(print(&rewritten))
+    }
+}
+
+/// Places and iterations that share schedules out between them.
+const SHARES: [u64; 2] = [6, 12];
+/// What it costs a schedule that it is another place's to try, and another iteration's.
+const NOT_MINE: [f64; 2] = [0.35, 0.25];
+/// What it is worth that a schedule differs little from the one that the kernel has.
+const NEAR: f64 = 0.5;
+
+/// Which schedules a request tries first. Requests know nothing of each other,
+/// and all kernels that compute the same have the same schedules.
+struct Turn {
+    shares: [u64; 2],
+    is_first: bool,
+    /// Whether schedules like the kernel's own are preferred.
+    is_near: bool,
+}
+
+impl Turn {
+    fn of(choice: PlanChoice<'_>) -> Self {
+        Self {
+            shares: [
+                u64::from(choice.place) % SHARES[0],
+                u64::from(choice.iteration) % SHARES[1],
+            ],
+            is_first: choice.iteration <= 1,
+            is_near: (choice.iteration + choice.plan) % 2 == 1,
+        }
+    }
+
+    fn penalty(&self, family: &Family) -> f64 {
+        let hash = kernel_seed(&family.key).0;
+        let shares = [hash % SHARES[0], hash / SHARES[0] % SHARES[1]];
+        let iteration = if self.is_first || shares[1] == self.shares[1] {
+            0.0
+        } else {
+            NOT_MINE[1]
+        };
+        if self.is_near && family.is_near && !self.is_first {
+            return iteration - NEAR;
+        }
+        let place = if shares[0] == self.shares[0] {
+            0.0
+        } else {
+            NOT_MINE[0]
+        };
+        place + iteration
     }
 }
 

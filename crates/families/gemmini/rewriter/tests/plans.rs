@@ -51,13 +51,32 @@ fn plans_differ_and_repeat() {
         let again = self::rewriter().plan(KERNEL, choice(&menu, idx));
         assert_eq!(again.expect("a plan"), plan);
         assert!(!plan.text.is_empty());
-        assert_eq!(plan.menu_item, MenuItem::OTHER);
+        // It says what it is, though the menu shown names nothing of the kind.
+        assert_ne!(plan.menu_item, MenuItem::OTHER);
         let draft = rewriter
             .implement(KERNEL, &plan.payload, 0)
             .expect("a draft");
         assert!(!sources.contains(&draft));
         sources.push(draft);
     }
+}
+
+#[test]
+fn a_schedule_comes_first_and_can_be_changed_again() {
+    let (rewriter, menu) = (rewriter(), menu());
+    let plan = rewriter.plan(KERNEL, choice(&menu, 0)).expect("a plan");
+    assert_eq!(plan.menu_item, "hardware-loop");
+    let draft = rewriter
+        .implement(KERNEL, &plan.payload, 0)
+        .expect("a draft");
+    assert!(draft.contains("gemmini_loop_ws("), "{draft}");
+    let next = rewriter.plan(&draft, choice(&menu, 0)).expect("a plan");
+    let other = rewriter
+        .implement(&draft, &next.payload, 0)
+        .expect("a draft");
+    assert!(other.contains("gemmini_loop_ws("), "{other}");
+    let wrong = r#"{"drafts":[[{"transformation":"reschedule","at":[],"parameters":[9]}]]}"#;
+    assert!(rewriter.implement(KERNEL, wrong, 0).is_err());
 }
 
 #[test]

@@ -98,6 +98,8 @@ pub(crate) enum HardwareLoop {
 /// Everything that was seen.
 pub(crate) struct Machine<'config> {
     config: &'config GemminiConfig,
+    /// Bytes of each array, where they are known.
+    sizes: Vec<Option<i64>>,
     scratchpad: Vec<Option<Place>>,
     accumulator: Vec<Sum>,
     loads: [ConfigLd; 3],
@@ -129,7 +131,7 @@ pub(crate) struct Machine<'config> {
 type Done = Result<(), String>;
 
 impl<'config> Machine<'config> {
-    pub(crate) fn new(config: &'config GemminiConfig) -> Self {
+    pub(crate) fn new(config: &'config GemminiConfig, memories: &[Memory]) -> Self {
         let load = ConfigLd {
             channel: 0,
             shrink: false,
@@ -140,6 +142,7 @@ impl<'config> Machine<'config> {
         };
         Self {
             config,
+            sizes: memories.iter().map(Memory::bytes).collect(),
             scratchpad: vec![None; config.spad_rows() as usize],
             accumulator: vec![Sum::default(); config.acc_rows() as usize],
             loads: [load; 3],
@@ -262,6 +265,20 @@ impl<'config> Machine<'config> {
         Ok(array)
     }
 
+    /// Checks that bytes lie in an array.
+    fn is_inside(&self, address: u64, bytes: u64) -> Done {
+        if address == 0 {
+            return Ok(());
+        }
+        let (array, offset) = Memory::of(address).ok_or("an address outside all arrays")?;
+        match self.sizes.get(array) {
+            Some(Some(size)) if *size < offset + bytes as i64 => {
+                Err("a move beyond the end of an array".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn move_in(&mut self, channel: usize, dram: u64, tile: Tile) -> Done {
         let load = *self
             .loads
@@ -301,6 +318,7 @@ impl<'config> Machine<'config> {
                         load.scale.to_bits()
                     },
                 };
+                self.is_inside(address, u64::from(columns) * u64::from(width))?;
                 let at = base + usize::from(row);
                 if to_accumulator {
                     let sum = self
@@ -485,10 +503,15 @@ impl<'config> Machine<'config> {
                 if TERM_LIMIT < self.terms {
                     return Err("more products than are followed".to_owned());
                 }
+                let address = dram
+                    .wrapping_add(u64::from(row) * u64::from(store.pitch))
+                    .wrapping_add(u64::from(block * dim) * u64::from(width));
+                let end = Memory::of(address).map(|(_, offset)| offset + i64::from(columns));
+                if self.sizes[array].is_some_and(|size| end.is_none_or(|end| size < end)) {
+                    return Err("a move beyond the end of an array".to_owned());
+                }
                 stored.outputs.push(Output {
-                    address: dram
-                        .wrapping_add(u64::from(row) * u64::from(store.pitch))
-                        .wrapping_add(u64::from(block * dim) * u64::from(width)),
+                    address,
                     columns,
                     addends: sum.addends.clone(),
                     terms: sum.terms.clone(),

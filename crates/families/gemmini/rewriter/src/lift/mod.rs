@@ -68,7 +68,7 @@ pub(crate) struct Lifted {
     pub(crate) hardware_loop: Option<HardwareLoop>,
 }
 
-/// Finds out what a kernel computes whose function `entry` is called.
+/// Finds out what a kernel computes.
 ///
 /// # Errors
 /// What is not understood.
@@ -82,7 +82,7 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
     let program = read::read(source, &sizes, config.elements == Elements::Float32, entry)?;
-    let mut machine = Machine::new(config);
+    let mut machine = Machine::new(config, &program.memories);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
     let (Some(first), Some(last)) = (machine.issuing.first(), machine.issuing.last()) else {
@@ -137,11 +137,28 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<
     let after = text(last + 1..program.body.len(), true);
     Ok(Lifted {
         works,
-        prefix: source[..program.inside.start].to_owned(),
+        prefix: without_header(source, &program),
         before,
         after,
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: machine.hardware_loop,
         memories: program.memories,
     })
+}
+
+/// Returns the text before the body, without the comment right above the entry
+/// function: it describes how the kernel was written.
+fn without_header(source: &str, program: &program::Program) -> String {
+    let text = &source[..program.inside.start];
+    let start = text[..program.start].trim_end();
+    let mut kept = start;
+    while let Some(line) = kept
+        .lines()
+        .last()
+        .filter(|line| line.trim_start().starts_with("//"))
+    {
+        kept = kept[..kept.len() - line.len()].trim_end();
+    }
+    let gap = if kept.is_empty() { "" } else { "\n\n" };
+    format!("{kept}{gap}{}", &text[program.start..])
 }

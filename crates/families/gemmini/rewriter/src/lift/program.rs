@@ -138,6 +138,12 @@ pub(crate) struct Memory {
 pub(crate) const SPACING: u64 = 1 << 40;
 
 impl Memory {
+    /// Returns its bytes, if its extents are known.
+    pub(crate) fn bytes(&self) -> Option<i64> {
+        let elements = self.extents.iter().product::<i64>();
+        (0 < elements).then_some(elements * self.element)
+    }
+
     /// Returns the address that stands for array `index`.
     pub(crate) fn base(index: usize) -> u64 {
         (index as u64 + 1) * SPACING
@@ -161,6 +167,8 @@ pub(super) struct Program {
     pub(super) slots: usize,
     /// Variables that hold the entry function's array parameters.
     pub(super) parameters: Vec<(usize, u64)>,
+    /// Where the entry function begins in the source.
+    pub(super) start: usize,
     /// The bytes of the source inside the braces of the entry function.
     pub(super) inside: std::ops::Range<usize>,
 }

@@ -48,7 +48,7 @@ pub(super) struct Reader<'source> {
     is_float: bool,
 }
 
-/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`.
+/// Reads a kernel for an accelerator whose headers define `sizes`.
 ///
 /// # Errors
 /// The line that is not understood, and why.
@@ -148,6 +148,7 @@ impl<'source> Reader<'source> {
             body,
             slots: self.slots,
             parameters,
+            start: node.start_byte(),
             inside: block.start_byte() + 1..block.end_byte() - 1,
         })
     }

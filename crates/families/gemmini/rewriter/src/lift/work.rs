@@ -471,6 +471,21 @@ impl Recognizer<'_> {
         if kernel_columns == 0 || taps.len() % kernel_columns != 0 {
             return Err(refused("a kernel that is no rectangle"));
         }
+        // Images that lie a whole number of strides apart look like one tall image.
+        let (mut rows, mut batch) = (rows as i64, batch as i64);
+        let reach = |rows: i64| (rows - 1) * stride + (taps.len() / kernel_columns) as i64;
+        let fitting = in_rows / stride;
+        if batch == 1
+            && in_rows < reach(rows)
+            && 0 < fitting
+            && in_rows % stride == 0
+            && rows % fitting == 0
+        {
+            (rows, batch) = (fitting, rows / fitting);
+        }
+        if in_rows < reach(rows) {
+            return Err(refused("it reaches beyond an image"));
+        }
         let tap_pitch = taps.get(1).map_or(depth, |tap| tap.0 - taps[0].0);
         let is_grid = taps.iter().enumerate().all(|(at, tap)| {
             let (x, y) = ((at % kernel_columns) as i64, (at / kernel_columns) as i64);
@@ -484,11 +499,11 @@ impl Recognizer<'_> {
             return Err(refused("a kernel that is no rectangle"));
         }
         Ok(Convolution {
-            batch: batch as i64,
+            batch,
             in_rows,
             in_columns,
             in_channels: channels,
-            out_rows: rows as i64,
+            out_rows: rows,
             out_columns: columns as i64,
             kernel_rows: (taps.len() / kernel_columns) as i64,
             kernel_columns: kernel_columns as i64,

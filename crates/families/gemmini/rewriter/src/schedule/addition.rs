@@ -56,10 +56,8 @@ pub(super) fn traffic(work: &Work, strips: &Strips, machine: &Machine) -> Traffi
     let bytes = (work.rows * work.columns * machine.element) as f64;
     let [rows, columns] = blocks(work, strips, machine);
     let block = (rows.size * columns.size * machine.element) as f64;
-    // Parts of lines are moved as whole ones.
-    let line = machine.line as f64;
-    let width = (columns.size.min(work.columns) * machine.element) as f64;
-    let waste = (width / line).ceil() * line / width;
+    let width = columns.size.min(work.columns) * machine.element;
+    let waste = machine.waste(width, work.columns * machine.element);
     Traffic {
         mesh: 0.0,
         bytes_in: 2.0 * bytes * waste,
@@ -67,9 +65,12 @@ pub(super) fn traffic(work: &Work, strips: &Strips, machine: &Machine) -> Traffi
         bytes_out: bytes * waste,
         first: 2.0 * block,
         last: block,
-        calls: (rows.count() * columns.count()) as f64,
+        calls: (rows.count() * columns.count()) as f64 * CALL,
     }
 }
+
+/// Cycles between one call and the next.
+const CALL: f64 = 12.0;
 
 /// Returns all schedules of an addition that are sensible.
 pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Strips> {

@@ -110,8 +110,11 @@ impl Blocks<'_> {
     /// Returns the loop's header, or nothing if there is one block only.
     pub(super) fn header(&self) -> Option<String> {
         let (name, extent, size) = (self.variable, self.extent, self.size);
-        (1 < self.count())
-            .then(|| format!("for (int {name} = 0; {name} < {extent}; {name} += {size}) {{"))
+        let step = match size {
+            1 => format!("{name}++"),
+            _ => format!("{name} += {size}"),
+        };
+        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {extent}; {step}) {{"))
     }
 
     /// Returns the variable, or 0 if there is one block only.
@@ -128,6 +131,14 @@ impl Blocks<'_> {
             full.to_string()
         } else {
             format!("{name} + {size} <= {extent} ? {full} : {last}")
+        }
+    }
+
+    /// Returns a value that is `last` in the last block and 0 elsewhere.
+    pub(super) fn in_last(&self, last: i64) -> String {
+        match (last, self.is_last()) {
+            (0, _) | (_, None) => last.to_string(),
+            (_, Some(condition)) => format!("{condition} ? {last} : 0"),
         }
     }
 
@@ -167,6 +178,9 @@ pub(super) fn only_if(conditions: &[Option<String>], address: String) -> String 
     }
 }
 
+/// The widest that comments are.
+const WIDTH: usize = 92;
+
 /// Lines of code with their indentation.
 #[derive(Debug, Default)]
 pub(super) struct Code {
@@ -186,6 +200,19 @@ impl Code {
         if line.ends_with('{') {
             self.depth += 1;
         }
+    }
+
+    /// Adds a comment, over as many lines as it takes.
+    pub(super) fn comment(&mut self, text: &str) {
+        let mut line = "//".to_owned();
+        for word in text.split(' ') {
+            if WIDTH < line.len() + word.len() {
+                self.line(&std::mem::replace(&mut line, "//".to_owned()));
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        self.line(&line);
     }
 
     /// Opens the loops that there are.

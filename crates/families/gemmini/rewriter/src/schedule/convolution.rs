@@ -139,9 +139,12 @@ pub(super) fn traffic(work: &Work, tiling: &Tiling, machine: &Machine) -> Option
         bytes_out: (work.rows * work.columns) as f64 * e,
         first: input + weights / window as f64,
         last: (images * rows * columns * channels) as f64 * e,
-        calls: (places * outputs) as f64 * groups,
+        calls: (places * outputs) as f64 * groups * CALL,
     })
 }
+
+/// Cycles between one call and the next.
+const CALL: f64 = 12.0;
 
 /// Returns sizes of blocks that divide an extent evenly, or nearly so.
 fn cuts(extent: i64, most: i64) -> Vec<i64> {
@@ -266,18 +269,13 @@ pub(super) fn write(
     );
     let beyond =
         |outputs: i64, kernel: i64, end: i64| (reach(outputs, sizes.stride, kernel) - end).max(0);
-    let below = row.choose(
-        0,
-        beyond(sizes.out_rows, sizes.kernel_rows, sizes.in_rows - start_row),
+    let below = beyond(sizes.out_rows, sizes.kernel_rows, sizes.in_rows - start_row);
+    let right = beyond(
+        sizes.out_columns,
+        sizes.kernel_columns,
+        sizes.in_columns - start_column,
     );
-    let right = column.choose(
-        0,
-        beyond(
-            sizes.out_columns,
-            sizes.kernel_columns,
-            sizes.in_columns - start_column,
-        ),
-    );
+    let (below, right) = (row.in_last(below), column.in_last(right));
     let mut named = |name: &str, value: String| {
         if value.contains('?') {
             code.line(&format!("int {name} = {value};"));

@@ -31,6 +31,8 @@ struct Machine {
     element: i64,
     scratchpad_rows: i64,
     accumulator_rows: i64,
+    /// Rows of a scratchpad bank.
+    bank_rows: i64,
     /// Bytes of the widest move's row.
     line: i64,
 }
@@ -42,7 +44,18 @@ impl Machine {
             element: config.element_bytes().into(),
             scratchpad_rows: config.spad_rows().into(),
             accumulator_rows: config.acc_rows().into(),
+            bank_rows: config.spad_bank_rows().into(),
             line: config.dma_max_bytes.into(),
+        }
+    }
+
+    /// Returns how many times the bytes of a block's row are moved, for parts of
+    /// lines are moved as whole ones.
+    fn waste(&self, width: i64, whole: i64) -> f64 {
+        if width % self.line == 0 || whole <= width {
+            1.0
+        } else {
+            1.0 + self.line as f64 / width as f64
         }
     }
 }
@@ -61,7 +74,7 @@ struct Traffic {
     first: f64,
     /// Bytes that go out behind the last product.
     last: f64,
-    /// Calls of the hardware's loop.
+    /// Cycles that calls of the hardware's loop take beside.
     calls: f64,
 }
 
@@ -69,34 +82,36 @@ struct Traffic {
 const PORT: f64 = 14.0;
 /// Bytes that come from behind the L2 in a cycle.
 const BEHIND: f64 = 8.0;
-/// Cycles for each line of 64 bytes that is written back.
-const WRITE_BACK: f64 = 16.3;
+/// Cycles for a line that throws a clean one out of the L2, and a dirty one: how long
+/// one of its trackers is busy, over the number of trackers.
+const LINE: [f64; 2] = [10.0, 16.3];
+/// Bytes of such a line.
+const LINE_BYTES: f64 = 64.0;
 /// Bytes that the L2 holds.
 const CACHE: f64 = 524_288.0;
-/// Cycles of a call for the core and the loop unit.
-const CALL: f64 = 12.0;
+/// Share of the lines moved in again that the L2 does not hold any more.
+const LOST: f64 = 0.2;
 
 impl Traffic {
     /// Returns a bound on the cycles, coarse where the bottleneck is not the array.
     fn cycles(&self) -> f64 {
         let everything = self.distinct_in + self.bytes_out;
-        let (missed, written) = if everything < CACHE {
-            (0.0, 0.0)
+        let again = (self.bytes_in - self.distinct_in).max(0.0);
+        let behind = if everything < CACHE {
+            0.0
         } else {
-            (
-                self.distinct_in / BEHIND,
-                self.bytes_out / 64.0 * WRITE_BACK,
-            )
+            (self.distinct_in + LOST * again) / LINE_BYTES * LINE[0]
+                + self.bytes_out / LINE_BYTES * LINE[1]
         };
         let port = self.bytes_in / PORT;
-        let busiest = self.mesh.max(port).max(missed).max(written);
-        busiest
-            + 0.05 * (self.mesh + port)
-            + self.first / BEHIND
-            + self.last / PORT
-            + self.calls * CALL
+        let all = self.mesh + port + behind;
+        let busiest = self.mesh.max(port).max(behind);
+        busiest + HINDRANCE * (all - busiest) + self.first / BEHIND + self.last / PORT + self.calls
     }
 }
+
+/// How much of what is hidden behind the bottleneck is felt all the same.
+const HINDRANCE: f64 = 0.03;
 
 /// A schedule of everything that a kernel computes.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,7 +268,7 @@ pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig)
         if 0 < index {
             code.line("fence();");
         }
-        code.line(&format!("// {}", single.text(lifted, work, &machine)));
+        code.comment(&single.text(lifted, work, &machine));
         let stride = match work.operation {
             Operation::Convolution { sizes, .. } => sizes.stride,
             _ => 1,

@@ -11,6 +11,8 @@ pub(super) struct Product {
     pub(super) tiles: [i64; 3],
     /// The outer loop goes over rows, not columns.
     pub(super) by_rows: bool,
+    /// The outer loop goes over pairs of column blocks, the inner one over the two.
+    pub(super) by_pairs: bool,
     /// Blocks of the input stay in the scratchpad.
     pub(super) keeps_input: bool,
     /// Blocks of the weights stay in the scratchpad.
@@ -28,17 +30,18 @@ impl Product {
             i,
             j,
             k,
-            flag(self.by_rows),
+            flag(self.by_rows) + 2 * flag(self.by_pairs),
             flag(self.keeps_input),
             flag(self.keeps_weights),
         ]
     }
 
     pub(super) fn of(parameters: &[i64]) -> Option<Self> {
-        let [i, j, k, by_rows, keeps_input, keeps_weights] = *parameters.first_chunk::<6>()?;
+        let [i, j, k, order, keeps_input, keeps_weights] = *parameters.first_chunk::<6>()?;
         Some(Self {
             tiles: [i, j, k],
-            by_rows: by_rows != 0,
+            by_rows: order == 1,
+            by_pairs: order == 2,
             keeps_input: keeps_input != 0,
             keeps_weights: keeps_weights != 0,
         })
@@ -91,6 +94,11 @@ pub(super) fn is_possible(work: &Work, schedule: &Product, machine: &Machine) ->
         return false;
     }
     let [rows, columns, slices] = blocks(work, depth, schedule, machine).map(|b| b.count());
+    if schedule.by_pairs
+        && (schedule.by_rows || !schedule.keeps_weights || slices != 1 || columns <= 2)
+    {
+        return false;
+    }
     let may_stay = |is_outer: bool, own: i64| {
         if is_outer {
             // The inner loop takes the same blocks again.
@@ -101,7 +109,8 @@ pub(super) fn is_possible(work: &Work, schedule: &Product, machine: &Machine) ->
     };
     i * j * machine.dim <= machine.accumulator_rows / 2
         && (i * k + k * j) * machine.dim <= machine.scratchpad_rows / 2
-        && (!schedule.keeps_input || may_stay(schedule.by_rows, rows) && 1 < columns)
+        && (!schedule.keeps_input
+            || may_stay(schedule.by_rows || schedule.by_pairs, rows) && 1 < columns)
         && (!schedule.keeps_weights || may_stay(!schedule.by_rows, columns) && 1 < rows)
 }
 
@@ -113,7 +122,9 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
     let dim = machine.dim;
     let tiles = |extent: i64| blocks_of(extent, dim);
     let (m, n, k) = (work.rows, work.columns, depth);
-    let input_times = if schedule.keeps_input {
+    let input_times = if schedule.keeps_input && schedule.by_pairs {
+        (column_blocks + 1) / 2
+    } else if schedule.keeps_input {
         1
     } else {
         column_blocks
@@ -127,17 +138,45 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
     let [bi, bj, bk] = [all[0], all[1], all[2]].map(|b| b.size.min(b.extent));
     // A weight tile serves the rows of a block; while they stream the next one goes in.
     let streamed = (row_blocks - 1) * bi.max(dim) + all[0].last().max(dim);
-    let mesh = (tiles(n) * tiles(k) * streamed) as f64;
+    let mut mesh = (tiles(n) * tiles(k) * streamed) as f64;
+    if schedule.tiles[0] == 1 {
+        mesh *= SINGLE_ROW;
+    }
+    // Operands of one product are read together if each has a bank to itself.
+    let [i, j, depth_tiles] = schedule.tiles;
+    if machine.bank_rows < (i * depth_tiles).max(depth_tiles * j) * dim {
+        mesh *= SHARED_BANK;
+    }
+    for block in all {
+        if block.last() != block.size.min(block.extent) {
+            mesh *= UNEVEN;
+        }
+    }
+    let waste = |width: i64, whole: i64| machine.waste(width * e, whole * e);
+    let (wide_k, wide_n) = (waste(bk, k), waste(bj, n));
+    let blocks = (row_blocks * column_blocks) as f64;
     Some(Traffic {
         mesh,
-        bytes_in: (input_times * m * k + weight_times * k * n) as f64 * e as f64,
-        distinct_in: (m * k + k * n) as f64 * e as f64,
-        bytes_out: (m * n) as f64 * e as f64,
+        bytes_in: ((input_times * m * k) as f64 * wide_k + (weight_times * k * n) as f64 * wide_n)
+            * e as f64,
+        distinct_in: ((m * k) as f64 * wide_k + (k * n) as f64 * wide_n) * e as f64,
+        bytes_out: (m * n * e) as f64 * wide_n,
         first: ((bi * bk.min(4 * dim) + bk * bj) * e) as f64,
         last: (bi * bj * e) as f64,
-        calls: (row_blocks * column_blocks * slices) as f64,
+        calls: blocks * BLOCK + blocks * (slices - 1) as f64 * SLICE,
     })
 }
+
+/// How much longer products take whose weights serve a single row of tiles.
+const SINGLE_ROW: f64 = 1.1;
+/// How much longer they take if operands share a bank.
+const SHARED_BANK: f64 = 1.04;
+/// How much longer they take for each dimension that blocks do not divide.
+const UNEVEN: f64 = 1.005;
+/// Cycles between one block of results and the next.
+const BLOCK: f64 = 130.0;
+/// Cycles between one slice of depth and the next.
+const SLICE: f64 = 60.0;
 
 /// Returns all schedules of a product that are sensible.
 pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Product> {
@@ -153,12 +192,13 @@ pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Product> {
     for i in 1..=limit.min(rows) {
         for j in 1..=(limit / i).min(columns) {
             for k in &slice_sizes {
-                for choice in 0..8 {
+                for choice in 0..12 {
                     let schedule = Product {
                         tiles: [i, j, *k],
-                        by_rows: choice & 1 != 0,
-                        keeps_input: choice & 2 != 0,
-                        keeps_weights: choice & 4 != 0,
+                        by_rows: choice % 3 == 1,
+                        by_pairs: choice % 3 == 2,
+                        keeps_input: choice / 3 & 1 != 0,
+                        keeps_weights: choice / 6 & 1 != 0,
                     };
                     if is_possible(work, &schedule, machine) {
                         found.push(schedule);
@@ -188,11 +228,21 @@ pub(super) fn text(lifted: &Lifted, work: &Work, schedule: &Product, machine: &M
         name(input),
         name(weights),
         counted(k, "tile"),
-        if schedule.by_rows { "rows" } else { "columns" },
+        if schedule.by_rows {
+            "rows"
+        } else if schedule.by_pairs {
+            "pairs of column blocks"
+        } else {
+            "columns"
+        },
     );
     let [_, _, slices] = blocks(work, depth, schedule, machine).map(|b| b.count());
     for (keeps, operand, is_outer) in [
-        (schedule.keeps_input, input, schedule.by_rows),
+        (
+            schedule.keeps_input,
+            input,
+            schedule.by_rows || schedule.by_pairs,
+        ),
         (schedule.keeps_weights, weights, !schedule.by_rows),
     ] {
         if keeps && is_outer && slices <= 2 {
@@ -227,6 +277,7 @@ pub(super) fn write(
     let all @ [rows, columns, slices] = blocks(work, depth, schedule, machine);
     let Product {
         by_rows,
+        by_pairs,
         keeps_input,
         keeps_weights,
         ..
@@ -245,12 +296,23 @@ pub(super) fn write(
             operand.pitch
         ));
     }
-    let outer = if by_rows {
-        [rows, columns]
+    if by_pairs {
+        let (all, size) = (columns.extent, columns.size);
+        code.line(&format!(
+            "for (int pair = 0; pair < {all}; pair += {}) {{",
+            2 * size
+        ));
+        code.open(&[rows]);
+        let mut end = format!("j < pair + {}", 2 * size);
+        if all % (2 * size) != 0 {
+            end.push_str(&format!(" && j < {all}"));
+        }
+        code.line(&format!("for (int j = pair; {end}; j += {size}) {{"));
+    } else if by_rows {
+        code.open(&[rows, columns, slices]);
     } else {
-        [columns, rows]
-    };
-    code.open(&[outer[0], outer[1], slices]);
+        code.open(&[columns, rows, slices]);
+    }
     let mut named = |name: &str, value: String| {
         if value.contains('?') {
             code.line(&format!("int {name} = {value};"));
@@ -282,8 +344,13 @@ pub(super) fn write(
     };
     let (half_input, half_weights) = (half(keeps_input, &rows), half(keeps_weights, &columns));
     let first_if = |keeps: bool, other: &Blocks<'_>| if keeps { other.is_first() } else { None };
+    let first_column = if keeps_input && by_pairs {
+        Some("j == pair".to_owned())
+    } else {
+        first_if(keeps_input, &columns)
+    };
     let a = only_if(
-        &[first_if(keeps_input, &columns)],
+        &[first_column],
         address(lifted, input, &[(rows.at(), input.pitch), (slices.at(), e)]),
     );
     let b = only_if(

@@ -1,0 +1,139 @@
+//! Kernels are understood, scheduled anew, and still compute the same.
+
+use crate::lift::{Operation, lift};
+use crate::limits::HardwareLimits;
+use crate::schedule::{schedules, write};
+
+/// Schedules of each kernel that are checked, evenly spread over the ranking.
+const CHECKED: usize = 40;
+
+fn kernel(name: &str) -> String {
+    let path = format!("{}/tests/kernels/{name}.c", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Checks that all schedules of a kernel compute what it computes, and returns
+/// the operations in words.
+fn check(name: &str) -> Vec<String> {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let source = kernel(name);
+    let lifted = lift(&source, &config).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let all = schedules(&lifted, &config);
+    assert!(!all.is_empty(), "{name} has no schedules");
+    for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
+        let text = write(&lifted, &schedule.parameters, &config).unwrap();
+        let again = lift(&text, &config).unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
+        assert_eq!(again.works, lifted.works, "{text}");
+        assert!(again.hardware_loop.is_some());
+        assert!(!text.contains("describes how it was"), "{text}");
+    }
+    let words = |work: &crate::lift::Work| {
+        let (rows, columns) = (work.rows, work.columns);
+        match work.operation {
+            Operation::Product { depth, .. } => {
+                format!("product {rows}x{columns}x{depth}")
+            }
+            Operation::Convolution { sizes, .. } => format!(
+                "convolution {}x{}, stride {}, of {} channels, {rows}x{columns}",
+                sizes.kernel_rows, sizes.kernel_columns, sizes.stride, sizes.depth
+            ),
+            Operation::Addition { .. } => format!("addition {rows}x{columns}"),
+        }
+    };
+    lifted.works.iter().map(words).collect()
+}
+
+#[test]
+fn products() {
+    assert_eq!(check("product-with-bias"), ["product 100x72x48"]);
+    assert_eq!(check("product-odd"), ["product 33x65x127"]);
+    assert_eq!(check("product-scaled"), ["product 128x96x64"]);
+    assert_eq!(check("product-spelt-otherwise"), ["product 48x64x32"]);
+    assert_eq!(
+        check("two-products"),
+        ["product 128x64x96", "product 128x80x64"]
+    );
+}
+
+#[test]
+fn convolutions() {
+    assert_eq!(
+        check("convolution-strided"),
+        ["convolution 3x3, stride 2, of 32 channels, 128x48"]
+    );
+    assert_eq!(
+        check("convolution-1x1-strided"),
+        ["convolution 1x1, stride 2, of 64 channels, 98x64"]
+    );
+    assert_eq!(
+        check("depthwise"),
+        ["convolution 3x3, stride 1, of 16 channels, 72x32"]
+    );
+}
+
+#[test]
+fn additions() {
+    assert_eq!(check("addition"), ["addition 40x80"]);
+}
+
+#[test]
+fn a_schedule_for_another_kernel_is_refused() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let lifted = lift(&kernel("addition"), &config).unwrap();
+    for parameters in [
+        &[][..],
+        &[1],
+        &[1, 4, 1, 7],
+        &[0, 4, 1],
+        &[64, 64, 1],
+        &[i64::MAX, 2, 1],
+    ] {
+        assert_eq!(write(&lifted, parameters, &config), None, "{parameters:?}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_named() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let base = kernel("product-with-bias");
+    for (from, to, why) in [
+        ("fence();", "", "it does not end with a fence"),
+        (
+            "mvout(&C",
+            "if (A[0][0]) mvout(&C",
+            "a condition depends on the contents of memory",
+        ),
+        (
+            "compute_preloaded(",
+            "f(",
+            "line 17: a call that is not understood: `f(",
+        ),
+        (
+            "WEIGHT_STATIONARY",
+            "OUTPUT_STATIONARY",
+            "line 2: sums that stay in the array",
+        ),
+        ("i < 100", "i < 84", ""),
+        ("0xc0000000", "0x80000000", "what `C` is given"),
+        (
+            "&A[i][k]",
+            "&A[i + 1][k]",
+            "a move beyond the end of an array",
+        ),
+        ("&C[i][j]", "&C[0][j]", "exactly once"),
+    ] {
+        assert!(base.contains(from), "{from}");
+        let changed = base.replace(from, to);
+        match lift(&changed, &config) {
+            Err(reason) => {
+                let reason = reason.to_string();
+                assert!(reason.contains(why), "{from}: {reason}");
+            }
+            // Fewer rows are something else, not nothing.
+            Ok(lifted) => {
+                let before = lift(&base, &config).unwrap();
+                assert_ne!(lifted.works, before.works, "{from}");
+            }
+        }
+    }
+}
