@@ -48,6 +48,7 @@ impl Family for Toy {
 
     fn rewriter(
         &self,
+        _problem: &Problem,
         _target: &Target,
         _machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {

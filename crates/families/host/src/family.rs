@@ -83,6 +83,7 @@ impl Family for Host {
 
     fn rewriter(
         &self,
+        _problem: &Problem,
         target: &Target,
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {

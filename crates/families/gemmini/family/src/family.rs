@@ -3,7 +3,7 @@
 use crate::evaluator::{Explained, GemminiEvaluator};
 use crate::profile_text::sections;
 use autocomp_c::C;
-use autocomp_catalog::Target;
+use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
@@ -52,6 +52,7 @@ impl Family for Gemmini {
 
     fn rewriter(
         &self,
+        _problem: &Problem,
         target: &Target,
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
