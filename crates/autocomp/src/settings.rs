@@ -27,6 +27,8 @@ pub struct Settings {
     pub data: Vec<PathBuf>,
     /// Kernel to start from: one of the problem's, or a file [default: baseline].
     pub baseline: Option<String>,
+    /// Run to start from: its folder, or the folder, a colon and a kernel of it (`best`, `c12`).
+    pub from: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
     /// C compiler, by path or name [default: the pinned one].
@@ -220,6 +222,17 @@ impl Settings {
         self.search
             .check()
             .map_err(|error| CliError::usage(error).hint("change the flag or the settings file"))?;
+        if autocomp_search::strategy(&self.search.strategy).is_none() {
+            let known: Vec<_> = autocomp_search::REGISTRY
+                .iter()
+                .map(|it| it.name())
+                .collect();
+            return wrong(
+                "strategy",
+                &self.search.strategy,
+                &format!("one of {}", known.join(", ")),
+            );
+        }
         if let Some(workers) = self
             .workers
             .filter(|workers| !(1..=MOST_WORKERS).contains(workers))
@@ -411,6 +424,17 @@ mod tests {
         let names = toml::Table::try_from(Settings::default().asking).unwrap();
         for name in names.keys() {
             assert!(block.contains(&format!("\n{name} = ")), "{name}");
+        }
+    }
+
+    /// The documentation explains every setting of the search, and every strategy.
+    #[test]
+    fn every_setting_of_the_search_is_documented() {
+        let page = include_str!("../../../docs/search.md");
+        let names = toml::Table::try_from(Settings::default().search).unwrap();
+        let strategies = autocomp_search::REGISTRY.iter().map(|it| it.name());
+        for name in names.keys().map(String::as_str).chain(strategies) {
+            assert!(page.contains(&format!("\n| `{name}` | ")), "{name}");
         }
     }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the serialised form of [`Event`]. Raised when a field is added
 /// that older readers must not ignore, or when a meaning changes.
-pub const EVENT_FORMAT: u32 = 2;
+pub const EVENT_FORMAT: u32 = 3;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,8 +45,10 @@ pub enum Event {
     IterationClosed(IterationClosed),
     /// The run stopped before its end and can be resumed.
     Stopped(Stopped),
-    /// The run came to its end. Always the last event.
+    /// The run came to its end. The last event, unless the run is extended.
     Finished(Finished),
+    /// The run may go on further than it was started for.
+    Extended(Extended),
 }
 
 /// What a run is: everything that its course depends on.
@@ -76,10 +78,37 @@ pub struct RunStarted {
     pub menu: Vec<MenuItem>,
     /// Source of the baseline kernel.
     pub baseline: ContentHash,
+    /// Kernels of another run that the search begins with beside the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<TakenKernel>,
     /// The effective settings of the program as text, if kept (a TOML file).
     /// Not part of the canonical history: it may name workers and folders.
     #[serde(default)]
     pub spec: Option<ContentHash>,
+}
+
+/// A kernel of another run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenKernel {
+    /// Blob that holds its source.
+    pub source: ContentHash,
+    /// How it came about, in the form of a plan that led to it from the baseline.
+    pub plan: PlanRecord,
+}
+
+/// The run may go on further than it was started for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extended {
+    /// The iteration that was opened last; 0 before the first.
+    pub iteration: u32,
+    /// Whether the run had come to its end.
+    pub after_end: bool,
+    /// Iterations at most, from now on.
+    pub iterations: u32,
+    /// Distinct kernels evaluated at most, from now on; absent for no bound.
+    pub max_evaluations: Option<u32>,
+    /// Iterations without a gain after which the run ends, from now on, counted anew.
+    pub patience: u32,
 }
 
 /// A process took the run up again.
@@ -337,6 +366,8 @@ pub enum FinishReason {
     Stalled,
     /// The best kernel is close enough to the peak.
     PercentOfPeak,
+    /// The best kernel costs what no right kernel can be below.
+    Floor,
     /// The baseline is not correct, so there is nothing to start from.
     BaselineFailed,
 }
@@ -350,6 +381,7 @@ impl FinishReason {
             Self::Evaluations => "evaluations",
             Self::Stalled => "stalled",
             Self::PercentOfPeak => "percent_of_peak",
+            Self::Floor => "floor",
             Self::BaselineFailed => "baseline_failed",
         }
     }
@@ -358,19 +390,30 @@ impl FinishReason {
     #[must_use]
     pub fn text(self, settings: &SearchSettings) -> String {
         match self {
-            Self::Iterations => format!("all {} iterations are done", settings.iterations),
+            Self::Iterations => format!("budget: all {} iterations are done", settings.iterations),
             Self::Evaluations => format!(
-                "all {} evaluations that are allowed are done",
+                "budget: all {} evaluations are done",
                 settings.max_evaluations.unwrap_or_default()
             ),
-            Self::Stalled => format!(
-                "nothing better was found in {} iterations in a row",
-                settings.patience
-            ),
+            Self::Stalled => {
+                let iterations = match settings.patience {
+                    1 => "1 iteration".to_owned(),
+                    n => format!("{n} iterations"),
+                };
+                let gain = match settings.least_gain {
+                    0.0 => "no gain".to_owned(),
+                    // Of a share such as 0.005, without digits that it has not.
+                    least => format!("no gain of {} %", (least * 1e8).round() / 1e6),
+                };
+                format!("stalled: {gain} in {iterations}")
+            }
             Self::PercentOfPeak => format!(
-                "the best kernel has the {} % of peak that were asked for",
+                "done: the best kernel has the {} % of peak that were asked for",
                 settings.stop_at_percent_of_peak.unwrap_or_default()
             ),
+            Self::Floor => {
+                "at the floor: no right kernel can cost less than the best one".to_owned()
+            }
             Self::BaselineFailed => "the kernel to start from is not correct".to_owned(),
         }
     }
@@ -405,6 +448,7 @@ impl Event {
             Self::IterationClosed(_) => "iteration_closed",
             Self::Stopped(_) => "stopped",
             Self::Finished(_) => "finished",
+            Self::Extended(_) => "extended",
         }
     }
 
@@ -437,6 +481,9 @@ impl Event {
         match self {
             Self::Started(started) => {
                 blobs.push(started.baseline);
+                for kernel in &started.taken {
+                    blobs.extend([kernel.source, kernel.plan.plan]);
+                }
                 blobs.extend(started.spec);
             }
             Self::Planned(Planned {
@@ -481,24 +528,30 @@ impl Event {
                     evaluation.diagnostics.clear();
                 }
             }
-            Self::IterationOpened(_) | Self::IterationClosed(_) | Self::Finished(_) => {}
+            Self::IterationOpened(_)
+            | Self::IterationClosed(_)
+            | Self::Finished(_)
+            | Self::Extended(_) => {}
         }
         Some(event)
     }
 
-    /// Returns the place of the event in the canonical history.
-    fn canonical_rank(&self) -> (u32, u8, Option<TaskKey>) {
+    /// Returns the place of the event in the canonical history, if
+    /// `iteration` was opened last before it.
+    fn canonical_rank(&self, iteration: u32) -> (u32, u8, Option<TaskKey>) {
         match self {
             Self::Started(_) => (0, 0, None),
-            Self::Resumed(_) | Self::Stopped(_) | Self::Reserved(_) | Self::Finished(_) => {
-                (u32::MAX, 3, None)
-            }
             Self::IterationOpened(opened) => (opened.iteration, 0, None),
             Self::Planned(_) | Self::Drafted(_) | Self::Evaluated(_) => {
                 let key = self.key();
                 (key.map_or(0, |key| key.iteration), 1, key)
             }
             Self::IterationClosed(closed) => (closed.iteration, 2, None),
+            Self::Resumed(_)
+            | Self::Stopped(_)
+            | Self::Reserved(_)
+            | Self::Finished(_)
+            | Self::Extended(_) => (iteration, 3, None),
         }
     }
 }
@@ -512,14 +565,25 @@ impl Event {
 /// whatever the number of workers and the interruptions.
 #[must_use]
 pub fn canonical_history<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Event> {
-    let mut history: Vec<Event> = events.into_iter().filter_map(Event::canonical).collect();
-    history.sort_by_key(Event::canonical_rank);
-    history
+    let mut iteration = 0;
+    let mut history = Vec::new();
+    for event in events {
+        if let Event::IterationOpened(opened) = event {
+            iteration = opened.iteration;
+        }
+        let rank = event.canonical_rank(iteration);
+        history.extend(event.canonical().map(|event| (rank, event)));
+    }
+    history.sort_by_key(|(rank, _)| *rank);
+    history.into_iter().map(|(_, event)| event).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, FinishReason, Finished, Planned, Proposal, Resumed, canonical_history};
+    use super::{
+        Event, FinishReason, Finished, IterationOpened, Planned, Proposal, Resumed,
+        canonical_history,
+    };
     use crate::{Purpose, TaskKey};
 
     fn planned(iteration: u32, plan: u32) -> Event {
@@ -550,7 +614,18 @@ mod tests {
         let resumed = Event::Resumed(Resumed {
             program: "0.1.0".to_owned(),
         });
+        let opened = |iteration| {
+            Event::IterationOpened(IterationOpened {
+                iteration,
+                parents: Vec::new(),
+                slots: Vec::new(),
+                repairs: 0,
+                kinds: Vec::new(),
+            })
+        };
         let live = [
+            opened(1),
+            opened(2),
             planned(2, 1),
             resumed,
             planned(1, 3),
@@ -559,7 +634,14 @@ mod tests {
         ];
         assert_eq!(
             canonical_history(&live),
-            [planned(1, 3), planned(2, 0), planned(2, 1), finished]
+            [
+                opened(1),
+                planned(1, 3),
+                opened(2),
+                planned(2, 0),
+                planned(2, 1),
+                finished
+            ]
         );
     }
 }

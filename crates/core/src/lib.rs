@@ -22,9 +22,9 @@ pub use evaluation::{
     SourceLocation, Stage, TierCost,
 };
 pub use event::{
-    DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, PlanKind, PlanRecord, Planned, Proposal,
-    Reserved, Resumed, RunStarted, StopReason, Stopped, canonical_history,
+    DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Event, ExchangeRecord, Extended, FinishReason,
+    Finished, IterationClosed, IterationOpened, NewCandidate, PlanKind, PlanRecord, Planned,
+    Proposal, Reserved, Resumed, RunStarted, StopReason, Stopped, TakenKernel, canonical_history,
 };
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};

@@ -7,8 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchSettings {
-    /// Name of the strategy (`beam`, `random`).
+    /// Name of the strategy (`beam`, `evolutionary`, `best-of-n`, `hill-climbing`, `random`).
     pub strategy: String,
+    /// Islands of the evolutionary strategy; places are dealt to them in turn. 1 to 64.
+    pub islands: u32,
+    /// Iterations after which islands take over the best of their neighbours, again and
+    /// again; 0 for never. At most 10,000.
+    pub migration: u32,
     /// Places in the beam, B: parents of each iteration. 1 to 256.
     pub beam: u32,
     /// Plans for each place, N. 1 to 256.
@@ -58,6 +63,8 @@ impl Default for SearchSettings {
     fn default() -> Self {
         Self {
             strategy: "beam".to_owned(),
+            islands: 3,
+            migration: 4,
             beam: 6,
             plans: 6,
             drafts: 1,
@@ -89,16 +96,21 @@ pub struct SettingError {
 }
 
 impl SearchSettings {
+    /// The most iterations that a run may have.
+    pub const MOST_ITERATIONS: u32 = 10_000;
+
     /// Checks that every number is within its range.
     ///
     /// # Errors
     /// The first setting that is not.
     pub fn check(&self) -> Result<(), SettingError> {
+        check_count("islands", self.islands, 1, 64)?;
+        check_count("migration", self.migration, 0, 10_000)?;
         check_count("beam", self.beam, 1, 256)?;
         check_count("plans", self.plans, 1, 256)?;
         check_count("drafts", self.drafts, 1, 64)?;
         check_count("repairs", self.repairs, 0, 16)?;
-        check_count("iterations", self.iterations, 1, 10_000)?;
+        check_count("iterations", self.iterations, 1, Self::MOST_ITERATIONS)?;
         check_count("newcomers", self.newcomers, 0, 256)?;
         check_count("polish", self.polish, 0, 64)?;
         let checks = [

@@ -19,12 +19,13 @@ use std::sync::Arc;
 pub struct Surroundings {
     /// The private cache folder.
     pub cache_folder: PathBuf,
-    /// A compiler that the user named.
+    /// A compiler that the user named, by path or name.
     pub compiler: Option<PathBuf>,
     /// Name of the compiler that a run was measured with, as [`Bench::compiler`]
     /// gave it: no other one will do.
     pub recorded_compiler: Option<String>,
-    /// Where tools that may be installed were carried to from another machine.
+    /// Where tools that may be installed were carried to from another machine: a package,
+    /// or a folder with one or with an installation.
     pub carried: Option<PathBuf>,
     /// The value of `PATH`.
     pub path: Option<OsString>,
@@ -133,13 +134,6 @@ pub trait Bench: Evaluator {
 
     /// Returns the cost that no right kernel can be below.
     fn floor(&self) -> Cost;
-
-    /// Computes the right answers of all input sets, unless that has been done
-    /// before. Evaluating does it too when it must.
-    ///
-    /// # Errors
-    /// [`EvalError::Input`] if the reference is broken.
-    fn prepare(&self) -> Result<(), EvalError>;
 
     /// Evaluates a kernel and says where its cost goes.
     ///

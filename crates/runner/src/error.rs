@@ -21,6 +21,22 @@ pub enum RunError {
         /// Compiler of the run.
         compiler: String,
     },
+    /// A bound of a run would become lower.
+    #[error("the run goes on until `{name} = {before}`, and cannot be shortened to {asked}")]
+    Shortened {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        before: u32,
+        /// The value asked for.
+        asked: u32,
+    },
+    /// An extended run would have nothing to do.
+    #[error("the run would end again at once: {reason}")]
+    EndsAtOnce {
+        /// Why.
+        reason: String,
+    },
     /// A record in a blob cannot be understood.
     #[error("the plan of task {task} cannot be understood: {reason}")]
     BadPlan {
@@ -55,6 +71,13 @@ impl RunError {
             Self::EvaluatorChanged { .. } => {
                 "restore the problem, the target and the compiler of the run, or start a new run"
                     .to_owned()
+            }
+            Self::Shortened { .. } => {
+                "ask for more than before, or leave the flag out; a running one is stopped with Ctrl-C"
+                    .to_owned()
+            }
+            Self::EndsAtOnce { .. } => {
+                "raise the bound that ended it, or start a new run from it with `--from`".to_owned()
             }
             Self::Standstill { .. } => "report it with the run folder".to_owned(),
         }

@@ -68,6 +68,8 @@ struct Dispatcher<'a> {
     unended: Vec<ExchangeRecord>,
     /// Calls that wait until their reservations are written.
     reservations: UnboundedReceiver<Waiting>,
+    /// Events that observers are told of once they are in the journal.
+    untold: Vec<Stored>,
 }
 
 impl RunSession {
@@ -118,10 +120,15 @@ impl RunSession {
             patience_ends: None,
             unended: Vec::new(),
             reservations,
+            untold: Vec::new(),
         };
         let result = dispatcher.run(cancel).await;
         // Proposals that still run must not go on spending.
         dispatcher.abandon.cancel();
+        if result.is_err() {
+            // The error to report is the one above.
+            let _ = dispatcher.session.commit();
+        }
         result?;
         let stop = dispatcher.stop.take().map(|(stop, _)| stop);
         let finish = self.search.finish();
@@ -143,9 +150,13 @@ impl Dispatcher<'_> {
             .map(|limit| Instant::now() + limit.saturating_sub(self.session.elapsed()));
         self.tell(None);
         loop {
+            self.extend_as_recorded()?;
             while let Some(event) = self.session.search.due() {
                 self.record(&event)?;
+                self.extend_as_recorded()?;
             }
+            // Before anything begins that builds on it.
+            self.commit()?;
             if self.session.search.finish().is_some() {
                 return Ok(());
             }
@@ -164,6 +175,10 @@ impl Dispatcher<'_> {
                 biased;
                 Some(done) = self.tasks.join_next() => {
                     self.take(done.expect("tasks catch their panics and are not aborted"))?;
+                    // What has ended meanwhile goes into the journal at once.
+                    while let Some(done) = self.tasks.try_join_next() {
+                        self.take(done.expect("tasks catch their panics and are not aborted"))?;
+                    }
                 }
                 Some(waiting) = self.reservations.recv() => self.reserve(waiting)?,
                 () = cancel.cancelled(), if !is_stopping => {}
@@ -182,7 +197,16 @@ impl Dispatcher<'_> {
             message: stop.message.clone(),
             exchanges: std::mem::take(&mut self.unended),
         });
-        self.record(&event)
+        self.record(&event)?;
+        self.commit()
+    }
+
+    /// Extends a run that repeats another one where that was extended.
+    fn extend_as_recorded(&mut self) -> Result<(), RunError> {
+        while let Some(extended) = self.session.next_extension() {
+            self.record(&Event::Extended(extended))?;
+        }
+        Ok(())
     }
 
     /// Gives up proposals that still run, and keeps a record of their calls.
@@ -224,6 +248,7 @@ impl Dispatcher<'_> {
             label,
             most,
         }))?;
+        self.commit()?;
         // A caller that went away meanwhile leaves it unsettled: it may cost.
         let _ = written.send(reservation);
         Ok(())
@@ -234,8 +259,17 @@ impl Dispatcher<'_> {
     }
 
     fn record(&mut self, event: &Event) -> Result<(), RunError> {
-        let stored = self.session.record(event)?;
-        self.tell(Some(&stored));
+        let stored = self.session.record_later(event)?;
+        self.untold.push(stored);
+        Ok(())
+    }
+
+    /// Forces what was recorded into the journal, and tells of it.
+    fn commit(&mut self) -> Result<(), RunError> {
+        self.session.commit()?;
+        for stored in std::mem::take(&mut self.untold) {
+            self.tell(Some(&stored));
+        }
         Ok(())
     }
 

@@ -1,10 +1,15 @@
 //! One process working on one run.
 
 use crate::error::RunError;
-use autocomp_core::{EVENT_FORMAT, Event, MenuItem, Resumed, RunStarted, SearchSettings, Seed};
+use crate::extending::Extension;
+use autocomp_core::{
+    ContentHash, EVENT_FORMAT, Event, Extended, MenuItem, Plan, PlanRecord, Resumed, RunStarted,
+    SearchSettings, Seed, TakenKernel,
+};
 use autocomp_eval::Evaluator;
 use autocomp_search::Search;
 use autocomp_store::{Blobs, RunWriter, Stored};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -29,6 +34,10 @@ pub struct NewRun {
     pub menu: Vec<MenuItem>,
     /// Source of the baseline kernel.
     pub baseline: String,
+    /// Kernels of another run to begin with, and how each came about.
+    pub taken: Vec<(String, Plan)>,
+    /// Extensions of the run that is repeated, to be made at the same points.
+    pub extensions: Vec<Extended>,
     /// The effective settings of the program as text, to be kept.
     pub spec: Option<String>,
 }
@@ -42,6 +51,8 @@ pub struct RunSession {
     elapsed_before: Duration,
     begun: Instant,
     n_dropped: usize,
+    /// Extensions that are still to be made, in order.
+    extensions: VecDeque<Extended>,
 }
 
 impl RunSession {
@@ -71,13 +82,34 @@ impl RunSession {
             seed: new.seed,
             settings: new.settings,
             menu: new.menu,
-            baseline: autocomp_core::ContentHash::of(new.baseline.as_bytes()),
+            baseline: ContentHash::of(new.baseline.as_bytes()),
+            taken: Vec::new(),
             spec: None,
         };
+        let mut texts = Vec::new();
+        let mut sources = BTreeSet::from([started.baseline]);
+        for (source, plan) in new.taken {
+            let plan_text = serde_json::to_string(&plan).expect("plans have string keys only");
+            let hash = ContentHash::of(source.as_bytes());
+            if sources.insert(hash) {
+                started.taken.push(TakenKernel {
+                    source: hash,
+                    plan: PlanRecord {
+                        menu_item: plan.menu_item,
+                        proposer: plan.proposer,
+                        plan: ContentHash::of(plan_text.as_bytes()),
+                    },
+                });
+                texts.extend([source, plan_text]);
+            }
+        }
         // Before the folder, so that bad settings leave none behind.
         Search::new(started.clone())?;
         let mut writer = RunWriter::create(folder)?;
         writer.blobs().put(new.baseline.as_bytes())?;
+        for text in texts {
+            writer.blobs().put(text.as_bytes())?;
+        }
         if let Some(spec) = new.spec {
             started.spec = Some(writer.blobs().put(spec.as_bytes())?);
         }
@@ -90,6 +122,7 @@ impl RunSession {
             elapsed_before: Duration::ZERO,
             begun: Instant::now(),
             n_dropped: 0,
+            extensions: new.extensions.into(),
         })
     }
 
@@ -107,6 +140,7 @@ impl RunSession {
             elapsed_before: Duration::from_millis(elapsed_ms),
             begun: Instant::now(),
             n_dropped: opened.n_dropped,
+            extensions: VecDeque::new(),
         };
         if session.search.finish().is_none() {
             session.record(&Event::Resumed(Resumed {
@@ -116,12 +150,49 @@ impl RunSession {
         Ok(session)
     }
 
+    /// Gives the run higher bounds, as [`Extension::of`] says.
+    ///
+    /// # Errors
+    /// As there, or the run was evaluated with another evaluator.
+    pub fn extend(&mut self, by: Extension, evaluator: &dyn Evaluator) -> Result<(), RunError> {
+        let started = self.search.started();
+        if evaluator.identity() != started.evaluator {
+            return Err(RunError::EvaluatorChanged {
+                compiler: started.compiler.clone(),
+            });
+        }
+        match by.of(&self.search)? {
+            Some(extended) => self.record(&Event::Extended(extended)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the next extension of the run that this one repeats, if this is
+    /// the point where that one was extended.
+    pub(crate) fn next_extension(&mut self) -> Option<Extended> {
+        let next = self.extensions.front()?;
+        let is_here = next.iteration == self.search.iteration()
+            && next.after_end == self.search.finish().is_some();
+        if is_here {
+            self.extensions.pop_front()
+        } else {
+            None
+        }
+    }
+
     /// Appends an event to the journal and takes it into the state.
-    pub(crate) fn record(&mut self, event: &Event) -> Result<Stored, RunError> {
+    pub(crate) fn record(&mut self, event: &Event) -> Result<(), RunError> {
+        self.record_later(event)?;
+        self.commit()
+    }
+
+    /// Takes an event into the state; it is in the journal after the next
+    /// [`RunSession::commit`].
+    pub(crate) fn record_later(&mut self, event: &Event) -> Result<Stored, RunError> {
         // The state first: an event that does not fit must not be kept.
         self.search.apply(event)?;
         let elapsed_ms = self.elapsed().as_millis() as u64;
-        let stored = self.writer.append(event, elapsed_ms)?;
+        let stored = self.writer.append_later(event, elapsed_ms)?;
         if matches!(
             event,
             Event::IterationClosed(_) | Event::Finished(_) | Event::Stopped(_)
@@ -129,6 +200,11 @@ impl RunSession {
             self.writer.border()?;
         }
         Ok(stored)
+    }
+
+    /// Writes down what was recorded.
+    pub(crate) fn commit(&mut self) -> Result<(), RunError> {
+        Ok(self.writer.commit()?)
     }
 
     /// Returns the state of the run.

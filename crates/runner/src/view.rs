@@ -4,9 +4,9 @@ use crate::error::RunError;
 use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, FinishReason, Seed, StopReason, TaskKey, cost_fields,
+    CandidateId, ContentHash, Cost, Event, FinishReason, Seed, StopReason, TaskKey, cost_fields,
 };
-use autocomp_search::{Progress, Search};
+use autocomp_search::{Progress, Search, SearchError};
 use autocomp_store::{Blobs, RunReader, Stored, history_hash};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -179,9 +179,26 @@ impl RunView {
     /// # Errors
     /// The baseline's text is damaged.
     pub fn to_new_run(&self) -> Result<NewRun, RunError> {
-        let started = self.search.started().clone();
+        let Some(Event::Started(started)) = self.events.first().map(|stored| &stored.event) else {
+            return Err(RunError::Search(SearchError::NotStarted));
+        };
+        let started = started.clone();
+        let extensions = self.events.iter().filter_map(|stored| match &stored.event {
+            Event::Extended(extended) => Some(extended.clone()),
+            _ => None,
+        });
+        let taken = started.taken.iter().map(|kernel| {
+            let plan =
+                read_plan(&kernel.plan, self.blobs()).map_err(|reason| RunError::BadPlan {
+                    task: format!("of kernel {}", kernel.source.short()),
+                    reason,
+                })?;
+            Ok((self.blobs().get_text(kernel.source)?, plan))
+        });
         Ok(NewRun {
             baseline: self.blobs().get_text(started.baseline)?,
+            taken: taken.collect::<Result<_, RunError>>()?,
+            extensions: extensions.collect(),
             spec: started
                 .spec
                 .map(|spec| self.blobs().get_text(spec))

@@ -1,10 +1,10 @@
 //! One iteration: its slots, and what has come back for them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, DraftRecord, IterationOpened, Outcome, PlanKind, PlanRecord, Purpose,
-    SearchSettings, TaskKey,
+    CandidateId, ContentHash, Cost, DraftRecord, IterationOpened, Outcome, PlanKind, PlanRecord,
+    Purpose, SearchSettings, TaskKey,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The work of one iteration, as allotted before it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,11 +73,11 @@ pub fn allot(
 
 /// What a draft slot waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SlotState {
+enum SlotState {
     /// For this draft or repair task.
     Proposal(TaskKey),
-    /// For this evaluate task.
-    Evaluation(TaskKey),
+    /// For an evaluation.
+    Evaluation,
     /// For nothing.
     Done,
 }
@@ -89,7 +89,8 @@ pub(crate) enum Answer<T> {
     Absent,
 }
 
-/// An open iteration.
+/// An open iteration. What is to do is kept up to date with every event, so that
+/// no event costs more in an iteration of many slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Iteration {
     pub(crate) number: u32,
@@ -102,11 +103,23 @@ pub(crate) struct Iteration {
     drafts: BTreeMap<TaskKey, Answer<DraftRecord>>,
     /// Evaluations that have ended, and how.
     evaluated: BTreeMap<TaskKey, Outcome>,
+    /// Plans to be made.
+    plans_due: BTreeSet<TaskKey>,
+    /// Drafts and repairs to be made.
+    drafts_due: BTreeSet<TaskKey>,
+    /// Sources that were not evaluated, each under the first draft known.
+    evaluations_due: BTreeMap<TaskKey, ContentHash>,
+    /// The evaluate tasks that wait for a source, the first draft known in front.
+    waiting: BTreeMap<ContentHash, Vec<TaskKey>>,
+    /// Evaluate tasks whose source has been evaluated.
+    repeated: BTreeMap<TaskKey, ContentHash>,
+    /// The best right kernel of the iteration.
+    best: Option<(Cost, TaskKey, ContentHash)>,
 }
 
 impl Iteration {
     pub(crate) fn open(opened: &IterationOpened) -> Self {
-        Self {
+        let mut iteration = Self {
             number: opened.iteration,
             parents: opened.parents.clone(),
             slots: opened.slots.clone(),
@@ -115,7 +128,41 @@ impl Iteration {
             plans: BTreeMap::new(),
             drafts: BTreeMap::new(),
             evaluated: BTreeMap::new(),
-        }
+            plans_due: BTreeSet::new(),
+            drafts_due: BTreeSet::new(),
+            evaluations_due: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            repeated: BTreeMap::new(),
+            best: None,
+        };
+        iteration.plans_due = iteration.plan_keys().collect();
+        iteration
+    }
+
+    /// Returns the plan tasks that may run, in order.
+    pub(crate) fn plans_due(&self) -> &BTreeSet<TaskKey> {
+        &self.plans_due
+    }
+
+    /// Returns the draft and repair tasks that may run, in order.
+    pub(crate) fn drafts_due(&self) -> &BTreeSet<TaskKey> {
+        &self.drafts_due
+    }
+
+    /// Returns the evaluate tasks that may run, with their sources, in order.
+    pub(crate) fn evaluations_due(&self) -> &BTreeMap<TaskKey, ContentHash> {
+        &self.evaluations_due
+    }
+
+    /// Returns the first evaluate task whose source has been evaluated.
+    pub(crate) fn next_repeated(&self) -> Option<(TaskKey, ContentHash)> {
+        let first = self.repeated.first_key_value();
+        first.map(|(key, source)| (*key, *source))
+    }
+
+    /// Returns the best right kernel of the iteration.
+    pub(crate) fn best(&self) -> Option<(Cost, TaskKey, ContentHash)> {
+        self.best
     }
 
     /// Returns the keys of all plans with at least one draft slot, in order.
@@ -174,10 +221,6 @@ impl Iteration {
             .unwrap_or(0)
     }
 
-    pub(crate) fn plan(&self, key: TaskKey) -> Option<&Answer<PlanRecord>> {
-        self.plans.get(&key)
-    }
-
     /// Returns the draft or repair that was made by the task `key`.
     pub(crate) fn draft(&self, key: TaskKey) -> Option<&DraftRecord> {
         match self.drafts.get(&key) {
@@ -188,7 +231,7 @@ impl Iteration {
 
     /// Returns what the slot of the draft task `key` waits for. Its plan must
     /// have been made.
-    pub(crate) fn slot_state(&self, key: TaskKey) -> SlotState {
+    fn slot_state(&self, key: TaskKey) -> SlotState {
         let mut key = key;
         loop {
             match self.drafts.get(&key) {
@@ -198,7 +241,7 @@ impl Iteration {
             }
             let evaluate = key.with_purpose(Purpose::Evaluate);
             match self.evaluated.get(&evaluate) {
-                None => return SlotState::Evaluation(evaluate),
+                None => return SlotState::Evaluation,
                 Some(Outcome::Ok) => return SlotState::Done,
                 Some(_) if self.repairs(key) <= key.repair => return SlotState::Done,
                 Some(_) => key = key.to_next_repair(),
@@ -248,19 +291,12 @@ impl Iteration {
         })
     }
 
-    pub(crate) fn is_evaluated(&self, key: TaskKey) -> bool {
-        self.evaluated.contains_key(&key)
-    }
-
     /// Returns whether every slot has been tried to its end.
     pub(crate) fn is_complete(&self) -> bool {
-        self.plan_keys().all(|plan| match self.plans.get(&plan) {
-            None => false,
-            Some(Answer::Absent) => true,
-            Some(Answer::Made(_)) => self
-                .draft_keys(plan)
-                .all(|draft| self.slot_state(draft) == SlotState::Done),
-        })
+        self.plans_due.is_empty()
+            && self.drafts_due.is_empty()
+            && self.waiting.is_empty()
+            && self.repeated.is_empty()
     }
 
     /// Notes a plan. Returns why it cannot be, if so.
@@ -272,17 +308,24 @@ impl Iteration {
         if key.purpose != Purpose::Plan || key.draft != 0 || self.n_drafts(key) == 0 {
             return Err("the iteration has no such plan");
         }
-        if self.plans.insert(key, answer).is_some() {
+        if !self.plans_due.remove(&key) {
             return Err("the plan task has ended before");
         }
+        if matches!(answer, Answer::Made(_)) {
+            let drafts = self.draft_keys(key);
+            self.drafts_due.extend(drafts);
+        }
+        self.plans.insert(key, answer);
         Ok(())
     }
 
-    /// Notes a draft or a repair. Returns why it cannot be, if so.
+    /// Notes a draft or a repair; `is_known` says whether its source has been
+    /// evaluated. Returns why it cannot be, if so.
     pub(crate) fn set_draft(
         &mut self,
         key: TaskKey,
         answer: Answer<DraftRecord>,
+        is_known: bool,
     ) -> Result<(), &'static str> {
         if key.to_draft() != key || self.n_drafts(key) <= key.draft {
             return Err("the iteration has no such draft");
@@ -290,24 +333,34 @@ impl Iteration {
         if self.plan_of(key).is_none() {
             return Err("there is no plan for the draft");
         }
-        let first = TaskKey {
-            repair: 0,
-            purpose: Purpose::Draft,
-            ..key
-        };
-        if self.slot_state(first) != SlotState::Proposal(key) {
+        if !self.drafts_due.remove(&key) {
             return Err("the draft task has ended before, or is not due");
+        }
+        if let Answer::Made(draft) = &answer {
+            let evaluate = key.with_purpose(Purpose::Evaluate);
+            let source = draft.source;
+            if is_known {
+                self.repeated.insert(evaluate, source);
+            } else {
+                let waiting = self.waiting.entry(source).or_default();
+                if waiting.is_empty() {
+                    self.evaluations_due.insert(evaluate, source);
+                }
+                waiting.push(evaluate);
+            }
         }
         self.drafts.insert(key, answer);
         Ok(())
     }
 
-    /// Notes an evaluation. Returns why it cannot be, if so.
+    /// Notes an evaluation; `cost` is that of a right kernel. Returns why it
+    /// cannot be, if so.
     pub(crate) fn set_evaluated(
         &mut self,
         key: TaskKey,
         source: ContentHash,
         outcome: Outcome,
+        cost: Option<Cost>,
     ) -> Result<(), &'static str> {
         let draft = self.draft(key.to_draft());
         let is_same = draft.is_some_and(|draft| draft.source == source);
@@ -318,6 +371,20 @@ impl Iteration {
             return Err("the evaluation has ended before");
         }
         self.evaluated.insert(key, outcome);
+        self.repeated.remove(&key);
+        if let Some(waiting) = self.waiting.remove(&source) {
+            self.evaluations_due.remove(&waiting[0]);
+            let others = waiting.into_iter().filter(|other| *other != key);
+            self.repeated.extend(others.map(|other| (other, source)));
+        }
+        let first = TaskKey { repair: 0, ..key }.to_draft();
+        if let SlotState::Proposal(repair) = self.slot_state(first) {
+            self.drafts_due.insert(repair);
+        }
+        if let Some(cost) = cost {
+            let found = (cost, key, source);
+            self.best = Some(self.best.map_or(found, |best| best.min(found)));
+        }
         Ok(())
     }
 }

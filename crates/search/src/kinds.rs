@@ -66,11 +66,11 @@ pub(crate) fn plan_kinds(
     kinds
 }
 
-/// Adds `n_polish` plans of one draft each, dealt in turns to the first places:
-/// those of distinct parents.
+/// Adds `n_polish` plans of one draft each, dealt in turns to `places`: one for
+/// each distinct parent.
 pub(crate) fn add_polish(
     n_polish: u32,
-    n_survivors: usize,
+    places: &[usize],
     slots: &mut [Vec<u32>],
     kinds: &mut Vec<Vec<PlanKind>>,
 ) {
@@ -83,20 +83,18 @@ pub(crate) fn add_polish(
             .map(|plans| vec![PlanKind::Step; plans.len()])
             .collect();
     }
-    let n_survivors = n_survivors.max(1) as u32;
-    for idx in 0..n_polish {
-        let place = (idx % n_survivors) as usize;
+    let numbers = (0..).flat_map(|number| places.iter().map(move |place| (number, *place)));
+    for (number, place) in numbers.take(n_polish as usize) {
         slots[place].push(1);
-        kinds[place].push(PlanKind::Polish {
-            number: idx / n_survivors,
-        });
+        kinds[place].push(PlanKind::Polish { number });
     }
 }
 
 fn distinct(parents: &[CandidateId]) -> impl Iterator<Item = CandidateId> {
-    parents
-        .iter()
-        .enumerate()
-        .filter(|(idx, id)| !parents[..*idx].contains(id))
-        .map(|(_, id)| *id)
+    first_places(parents).map(|idx| parents[idx])
+}
+
+/// Returns the first place of each distinct parent.
+pub(crate) fn first_places(parents: &[CandidateId]) -> impl Iterator<Item = usize> {
+    (0..parents.len()).filter(|idx| !parents[..*idx].contains(&parents[*idx]))
 }

@@ -1,5 +1,6 @@
 //! What a person wants to know while a run is going on.
 
+use crate::iteration::Iteration;
 use crate::search::Search;
 use autocomp_core::{
     CandidateId, ContentHash, Cost, Event, FinishReason, Outcome, Proposal, TaskKey, Usage,
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     n_evaluated: u32,
+    /// Distinct kernels by outcome, in the order of [`Outcome::ALL`].
+    outcomes: [u32; Outcome::ALL.len()],
     plans: ProposalCounts,
     drafts: ProposalCounts,
     repairs: ProposalCounts,
@@ -24,6 +27,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Counts a kernel that was not evaluated before.
+    pub(crate) fn count_outcome(&mut self, outcome: Outcome) {
+        if let Some(idx) = Outcome::ALL.iter().position(|it| *it == outcome) {
+            self.outcomes[idx] += 1;
+        }
+    }
+
     pub(crate) fn count(&mut self, event: &Event) {
         match event {
             Event::Planned(planned) => self.plans.count(&planned.result),
@@ -150,17 +160,13 @@ impl Search {
             cost: candidate.cost,
             percent_of_peak: self.percent_of_peak(candidate.source),
         });
-        let open = self.open().and_then(|iteration| {
-            let timed = iteration
-                .sources()
-                .filter_map(|(key, source)| Some((self.evaluation(source)?.cost()?, key, source)));
-            timed.min().map(|(cost, key, source)| BestKernel {
-                id: None,
-                key,
-                source,
-                cost,
-                percent_of_peak: self.percent_of_peak(source),
-            })
+        let open = self.open().and_then(Iteration::best);
+        let open = open.map(|(cost, key, source)| BestKernel {
+            id: None,
+            key,
+            source,
+            cost,
+            percent_of_peak: self.percent_of_peak(source),
         });
         match (closed, open) {
             (Some(closed), Some(open)) if open.cost < closed.cost => Some(open),
@@ -201,18 +207,14 @@ impl Search {
     /// Returns how far the run has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let mut outcomes: BTreeMap<Outcome, u32> =
-            Outcome::ALL.iter().map(|outcome| (*outcome, 0)).collect();
-        for evaluation in self.evaluations() {
-            *outcomes.entry(evaluation.outcome).or_default() += 1;
-        }
+        let counts = Outcome::ALL.iter().copied().zip(self.tally.outcomes);
         Progress {
             iteration: self.iteration(),
             iterations: self.started().settings.iterations,
             evaluations: self.n_evaluations(),
             max_evaluations: self.started().settings.max_evaluations,
             repeated: self.tally.n_evaluated - self.n_evaluations(),
-            outcomes,
+            outcomes: counts.collect(),
             plans: self.tally.plans,
             drafts: self.tally.drafts,
             repairs: self.tally.repairs,

@@ -10,7 +10,7 @@ use crate::progress::Tally;
 use crate::strategy::{REGISTRY, Strategy, strategy};
 use autocomp_core::{
     CandidateId, ContentHash, Cost, EVENT_FORMAT, Evaluation, Event, FinishReason, PlanRecord,
-    RunStarted, Stopped, TaskKey,
+    Purpose, RunStarted, SettingError, Stopped, TaskKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use std::sync::Arc;
 pub struct Candidate {
     /// Its number; 0 is the baseline.
     pub id: CandidateId,
-    /// The evaluate task that it came from.
+    /// The evaluate task that it came from; of iteration 0 for the baseline and
+    /// for kernels of another run, whose parent is the baseline.
     pub key: TaskKey,
     /// The kernel that it was made from; absent for the baseline.
     pub parent: Option<CandidateId>,
@@ -37,7 +38,7 @@ pub struct Candidate {
 /// What the run waits for.
 #[derive(Clone, Debug)]
 enum Phase {
-    /// For the baseline's evaluation.
+    /// For the evaluations of the baseline and of kernels of another run.
     Baseline,
     /// For the opening of the next iteration, or the end.
     Between,
@@ -62,9 +63,10 @@ pub struct Search {
     candidates: Vec<Candidate>,
     known_sources: BTreeMap<ContentHash, CandidateId>,
     evaluations: BTreeMap<ContentHash, Arc<Evaluation>>,
+    /// Parents of the places of the next iteration.
     beam: Vec<CandidateId>,
-    /// Candidates that have held a place.
-    placed: BTreeSet<CandidateId>,
+    /// Candidates that have never held a place, cheapest first.
+    unplaced: BTreeSet<(Cost, CandidateId)>,
     /// The best of all closed iterations.
     best: Option<CandidateId>,
     stopped: Option<Stopped>,
@@ -88,6 +90,18 @@ impl Search {
         if started.menu.is_empty() {
             return Err(SearchError::EmptyMenu);
         }
+        let n_first = 1 + started.taken.len() as u32;
+        let most = started.settings.max_evaluations;
+        if most.is_some_and(|most| most < n_first) {
+            return Err(SettingError {
+                name: "max_evaluations",
+                value: most.unwrap_or_default().to_string(),
+                expected: format!(
+                    "at least {n_first}: the kernels that the run begins with are evaluated, too"
+                ),
+            }
+            .into());
+        }
         let name = &started.settings.strategy;
         let strategy = strategy(name).ok_or_else(|| SearchError::UnknownStrategy {
             name: name.clone(),
@@ -104,7 +118,7 @@ impl Search {
             known_sources: BTreeMap::new(),
             evaluations: BTreeMap::new(),
             beam: Vec::new(),
-            placed: BTreeSet::new(),
+            unplaced: BTreeSet::new(),
             best: None,
             stopped: None,
             attempts: Attempts::default(),
@@ -152,7 +166,8 @@ impl Search {
         self.known_sources.get(&source).copied()
     }
 
-    /// Returns the survivors of the last closed iteration, best first.
+    /// Returns the parents of the next iteration's places; a strategy that
+    /// ranks them puts the best first.
     #[must_use]
     pub fn beam(&self) -> &[CandidateId] {
         &self.beam
@@ -197,6 +212,23 @@ impl Search {
             Phase::Iteration(iteration) => iteration.number,
             _ => self.n_closed,
         }
+    }
+
+    /// Returns the tasks that evaluate what the run begins with, in order: the
+    /// baseline first.
+    pub(crate) fn first_tasks(&self) -> impl Iterator<Item = (TaskKey, ContentHash)> + '_ {
+        let taken = self.started.taken.iter().enumerate();
+        let taken = taken.map(|(idx, kernel)| {
+            let key = TaskKey {
+                parent: idx as u32,
+                purpose: Purpose::Evaluate,
+                ..TaskKey::BASELINE
+            };
+            (key, kernel.source)
+        });
+        [(TaskKey::BASELINE, self.started.baseline)]
+            .into_iter()
+            .chain(taken)
     }
 
     pub(crate) fn open(&self) -> Option<&Iteration> {

@@ -9,8 +9,9 @@ use std::time::Duration;
 /// Format of run folders, major and minor. A program reads folders of its own
 /// major format and older ones, and writes folders up to its own format.
 ///
-/// 2.0 brought reservations ([`Event::Reserved`]).
-pub const FORMAT: (u32, u32) = (2, 0);
+/// 2.0 brought reservations ([`Event::Reserved`]), 3.0 runs that are extended
+/// ([`Event::Extended`]) or begin with kernels of others.
+pub const FORMAT: (u32, u32) = (3, 0);
 
 /// Marks the database as ours (`ACMP`).
 const APPLICATION_ID: i64 = 0x4143_4d50;
@@ -261,7 +262,8 @@ impl Journal {
         Ok(events)
     }
 
-    /// Appends an event and returns it as stored.
+    /// Appends an event to the open transaction, and returns it as it will be
+    /// stored when that is committed.
     pub(crate) fn append(
         &mut self,
         event: &Event,
@@ -272,6 +274,9 @@ impl Journal {
         let seq = self.last.0 + 1;
         let chain = chain_hash(self.last.1, seq, at_ms, elapsed_ms, &body);
         let task = event.key().map(|key| key.to_string());
+        if self.connection.is_autocommit() {
+            self.execute_cached("BEGIN IMMEDIATE")?;
+        }
         self.connection
             .prepare_cached("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)")
             .and_then(|mut statement| {
@@ -293,6 +298,22 @@ impl Journal {
             elapsed_ms,
             event: event.clone(),
         })
+    }
+
+    /// Ends the open transaction, if there is one.
+    pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.execute_cached("COMMIT")
+    }
+
+    fn execute_cached(&self, sql: &str) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute([]))
+            .map(|_| ())
+            .map_err(error_at("append to", &self.path))
     }
 
     /// Removes the events from number `seq` on. `kept` is what stays.

@@ -147,6 +147,18 @@ impl RunWriter {
     /// No room, or the folder can no longer be written. What was appended
     /// before is kept.
     pub fn append(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
+        let stored = self.append_later(event, elapsed_ms)?;
+        self.commit()?;
+        Ok(stored)
+    }
+
+    /// Appends an event that is kept, and that readers see, from the next
+    /// [`RunWriter::commit`] on: a commit for many events costs little more than
+    /// one for a single event.
+    ///
+    /// # Errors
+    /// As [`RunWriter::append`].
+    pub fn append_later(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
         if self
             .syncing
             .as_ref()
@@ -161,6 +173,14 @@ impl RunWriter {
             .append(event, now.as_millis() as u64, elapsed_ms)
     }
 
+    /// Keeps what was appended.
+    ///
+    /// # Errors
+    /// As [`RunWriter::append`].
+    pub fn commit(&mut self) -> Result<(), StoreError> {
+        self.journal.commit()
+    }
+
     /// Begins to force everything so far to the disk, so that even a power cut
     /// cannot take it. Returns at once; the disk needs some milliseconds for
     /// each text, and the work goes on meanwhile.
@@ -168,6 +188,7 @@ impl RunWriter {
     /// # Errors
     /// No room for what an earlier border began to force.
     pub fn border(&mut self) -> Result<(), StoreError> {
+        self.commit()?;
         if let Some((_, thread)) = &self.syncing {
             if !thread.is_finished() {
                 // The next border takes the rest.
@@ -188,6 +209,7 @@ impl RunWriter {
         thread
             .join()
             .expect("forcing files to the disk does not panic")?;
+        self.journal.commit()?;
         self.journal.checkpoint(seq)
     }
 
@@ -196,6 +218,7 @@ impl RunWriter {
     /// # Errors
     /// As [`RunWriter::append`].
     pub fn close(mut self) -> Result<(), StoreError> {
+        self.commit()?;
         self.end_sync()?;
         self.blobs.sync()?;
         self.journal.close()

@@ -4,51 +4,10 @@ use super::compiler::{Command, Family, Toolchain};
 use super::installation;
 use super::pinned::PINS;
 use autocomp_eval::{EvalError, Surroundings};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-/// Where to look for a compiler. Library code reads no environment, so the
-/// caller passes in what it found there.
-#[derive(Clone, Debug)]
-pub struct ToolchainSearch {
-    /// A compiler that the user named: `zig`, `clang` or a RISC-V GCC.
-    pub configured: Option<PathBuf>,
-    /// Name of the compiler that a run was measured with (see
-    /// [`Toolchain::name`]): no other one will do. It may be a pinned one, the
-    /// configured one or one on `PATH`.
-    pub recorded: Option<String>,
-    /// Where the pinned compiler was carried to from another machine: its
-    /// wheel, or a folder with the wheel or an installation. If it has to be
-    /// installed, then from there.
-    pub carried: Option<PathBuf>,
-    /// The value of `PATH`.
-    pub path: Option<OsString>,
-    /// autocomp's private cache folder, for an installation of our own.
-    pub cache_folder: PathBuf,
-    /// Whether the pinned compiler may be installed with pip if it is absent.
-    pub install: bool,
-}
-
-/// Finds the compiler to use on this machine, as [`find_toolchain`] does.
-///
-/// # Errors
-/// [`EvalError::Environment`] with the reason and the remedies.
-pub fn find(
-    surroundings: &Surroundings,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Toolchain, EvalError> {
-    let search = ToolchainSearch {
-        configured: surroundings.compiler.clone(),
-        recorded: surroundings.recorded_compiler.clone(),
-        carried: surroundings.carried.clone(),
-        path: surroundings.path.clone(),
-        cache_folder: surroundings.cache_folder.clone(),
-        install: surroundings.install,
-    };
-    find_toolchain(&search, progress)
-}
 
 /// Finds the recorded compiler, or the configured one, or else the pinned one, which is installed
 /// into the private cache folder if needed. Whatever else the machine has is
@@ -59,13 +18,13 @@ pub fn find(
 /// # Errors
 /// [`EvalError::Environment`] with the reason and the remedies.
 pub fn find_toolchain(
-    search: &ToolchainSearch,
+    search: &Surroundings,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
-    if let Some(name) = &search.recorded {
+    if let Some(name) = &search.recorded_compiler {
         return recorded_toolchain(search, name, progress);
     }
-    let Some(configured) = &search.configured else {
+    let Some(configured) = &search.compiler else {
         return pinned_toolchain(search, &PINS[0], progress);
     };
     from_configured(configured, search).map_err(|reason| EvalError::Environment {
@@ -82,14 +41,14 @@ pub fn find_toolchain(
 
 /// Finds the compiler called `name`.
 fn recorded_toolchain(
-    search: &ToolchainSearch,
+    search: &Surroundings,
     name: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
     if let Some(pin) = PINS.iter().find(|pin| pin.name == name) {
         return pinned_toolchain(search, pin, progress);
     }
-    let configured = search.configured.iter().cloned();
+    let configured = search.compiler.iter().cloned();
     let known = known_on_path(search).into_iter().map(PathBuf::from);
     configured
         .chain(known)
@@ -105,7 +64,7 @@ fn recorded_toolchain(
 }
 
 fn pinned_toolchain(
-    search: &ToolchainSearch,
+    search: &Surroundings,
     pin: &super::pinned::Pin,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
@@ -136,7 +95,7 @@ const KNOWN_NAMES: &[&str] = &[
 ];
 
 /// Returns the names of compilers on `PATH` that may make programs for RISC-V.
-pub(super) fn known_on_path(search: &ToolchainSearch) -> Vec<String> {
+pub(super) fn known_on_path(search: &Surroundings) -> Vec<String> {
     let names = KNOWN_NAMES.iter().map(|name| (*name).to_owned());
     names
         .chain(CLANG_VERSIONS.map(|version| format!("clang-{version}")))
@@ -148,7 +107,7 @@ pub(super) fn known_on_path(search: &ToolchainSearch) -> Vec<String> {
 /// vector kernels use; newer ones than these can be named by their path.
 const CLANG_VERSIONS: std::ops::RangeInclusive<u32> = 17..=23;
 
-fn from_configured(path: &Path, search: &ToolchainSearch) -> Result<Toolchain, String> {
+fn from_configured(path: &Path, search: &Surroundings) -> Result<Toolchain, String> {
     let path = match fs::metadata(path) {
         // Absolute, since tools run in folders of their own.
         Ok(_) => std::path::absolute(path).map_err(|error| error.to_string())?,
@@ -218,11 +177,7 @@ pub(super) fn zig_toolchain(
     }
 }
 
-fn clang_toolchain(
-    clang: &Path,
-    search: &ToolchainSearch,
-    origin: &str,
-) -> Result<Toolchain, String> {
+fn clang_toolchain(clang: &Path, search: &Surroundings, origin: &str) -> Result<Toolchain, String> {
     let version = clang_version(&output(clang, &["--version"])?)?;
     let major: u32 = version
         .split('.')
@@ -361,7 +316,7 @@ fn output(program: &Path, args: &[&str]) -> Result<String, String> {
 }
 
 /// Returns the first executable file called `name` on the search path.
-pub(super) fn on_path(search: &ToolchainSearch, name: &str) -> Option<PathBuf> {
+pub(super) fn on_path(search: &Surroundings, name: &str) -> Option<PathBuf> {
     std::env::split_paths(search.path.as_deref()?)
         .map(|folder| folder.join(name))
         .filter(|file| file.is_absolute())

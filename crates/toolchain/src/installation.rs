@@ -1,10 +1,10 @@
 //! Installing a pinned compiler into the private cache folder, and checking
 //! what is there.
 
-use super::discovery::{ToolchainSearch, known_on_path, on_path};
+use super::discovery::{known_on_path, on_path};
 use super::pinned::{Mismatch, Pin, machine};
 use super::pip::{Pip, Registry};
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, Surroundings};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ use std::process::Command;
 /// # Errors
 /// [`EvalError::Environment`] with what is in the way, and the remedies.
 pub(super) fn find_or_install(
-    search: &ToolchainSearch,
+    search: &Surroundings,
     pin: &Pin,
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, EvalError> {
@@ -95,7 +95,7 @@ pub(super) fn find_or_install(
 
 /// What is installed, and for whom.
 struct Installation<'a> {
-    search: &'a ToolchainSearch,
+    search: &'a Surroundings,
     pin: &'a Pin,
 }
 

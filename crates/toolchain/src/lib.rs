@@ -9,5 +9,5 @@ mod pinned;
 mod pip;
 
 pub use compiler::{Family, Toolchain};
-pub use discovery::{ToolchainSearch, find, find_toolchain};
+pub use discovery::find_toolchain;
 pub use pinned::pinned_folders;

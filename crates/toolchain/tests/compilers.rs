@@ -1,7 +1,7 @@
 //! Which compiler is used, where it comes from, and whether it is what it seems.
 
-use autocomp_eval::EvalError;
-use autocomp_toolchain::{Family, Toolchain, ToolchainSearch, find_toolchain};
+use autocomp_eval::{EvalError, Surroundings};
+use autocomp_toolchain::{Family, Toolchain, find_toolchain};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ fn shared_cache() -> PathBuf {
 }
 
 /// Returns how to find the compiler that the tests share, and to install it.
-fn shared() -> ToolchainSearch {
-    ToolchainSearch {
-        configured: None,
-        recorded: None,
+fn shared() -> Surroundings {
+    Surroundings {
+        compiler: None,
+        recorded_compiler: None,
         carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: shared_cache(),
@@ -54,7 +54,7 @@ impl Programs {
     }
 }
 
-fn failure(search: &ToolchainSearch) -> (String, Vec<String>) {
+fn failure(search: &Surroundings) -> (String, Vec<String>) {
     match find_toolchain(search, &mut |_| ()) {
         Err(EvalError::Environment { message, remedies }) => (message, remedies),
         other => panic!("{other:?}"),
@@ -87,22 +87,22 @@ fn what_else_the_machine_has_is_left_alone() {
     ]
     .map(|name| (name, "exit 1"));
     let programs = Programs::new(&all);
-    let search = ToolchainSearch {
+    let search = Surroundings {
         path: Some(programs.0.path().into()),
         ..shared()
     };
     let found = find_toolchain(&search, &mut |line| panic!("{line}")).expect("is installed");
     assert_eq!((found.family, &found.name), (Family::Zig, &name));
-    let recorded = ToolchainSearch {
-        recorded: Some(name.clone()),
+    let recorded = Surroundings {
+        recorded_compiler: Some(name.clone()),
         ..search.clone()
     };
     let again = find_toolchain(&recorded, &mut |line| panic!("{line}"));
     assert_eq!(again.expect("is installed").name, name);
     assert_eq!(programs.calls(), [] as [&str; 0]);
     // Asked for by name, it is tried, and nothing takes its place.
-    let named = ToolchainSearch {
-        configured: Some("riscv64-linux-gnu-gcc".into()),
+    let named = Surroundings {
+        compiler: Some("riscv64-linux-gnu-gcc".into()),
         ..search
     };
     assert!(failure(&named).0.contains("riscv64-linux-gnu-gcc"));
@@ -111,8 +111,8 @@ fn what_else_the_machine_has_is_left_alone() {
 
 #[test]
 fn the_compiler_of_a_run_is_not_replaced_by_another() {
-    let (message, _) = failure(&ToolchainSearch {
-        recorded: Some("no-such-gcc 1.2.3".into()),
+    let (message, _) = failure(&Surroundings {
+        recorded_compiler: Some("no-such-gcc 1.2.3".into()),
         ..shared()
     });
     assert!(message.contains("no-such-gcc 1.2.3"), "{message}");
@@ -127,7 +127,7 @@ fn without_network_one_look_is_enough() {
         esac\nexit 9";
     let programs = Programs::new(&[("python3", pip), ("pip3", pip), ("clang-19", "exit 1")]);
     let cache = TempDir::new().expect("a folder");
-    let search = ToolchainSearch {
+    let search = Surroundings {
         path: Some(programs.0.path().into()),
         cache_folder: cache.path().to_owned(),
         ..shared()
@@ -149,7 +149,7 @@ fn a_pip_that_knows_no_look_installs() {
     let pip = "case \"$*\" in *index*) echo 'ERROR: unknown command \"index\"' >&2;; *) echo 'ERROR: no room' >&2;; esac\nexit 1";
     let programs = Programs::new(&[("pip", pip)]);
     let cache = TempDir::new().expect("a folder");
-    let search = ToolchainSearch {
+    let search = Surroundings {
         path: Some(programs.0.path().into()),
         cache_folder: cache.path().to_owned(),
         ..shared()
@@ -172,7 +172,7 @@ fn a_pip_that_knows_no_look_installs() {
 fn a_compiler_is_carried_over_and_a_damaged_one_is_not_used() {
     let carried = carried();
     let cache = TempDir::new().expect("a folder");
-    let search = ToolchainSearch {
+    let search = Surroundings {
         carried: Some(carried.path().to_owned()),
         path: None,
         cache_folder: cache.path().to_owned(),
@@ -189,7 +189,7 @@ fn a_compiler_is_carried_over_and_a_damaged_one_is_not_used() {
     let mut bytes = fs::read(header(cache.path())).expect("a header");
     bytes.extend(b"#define int8_t int\n");
     fs::write(header(cache.path()), bytes).expect("written");
-    let offline = ToolchainSearch {
+    let offline = Surroundings {
         carried: None,
         install: false,
         ..search.clone()
@@ -206,7 +206,7 @@ fn a_compiler_is_carried_over_and_a_damaged_one_is_not_used() {
 fn what_was_carried_over_must_be_the_pinned_compiler() {
     let folder = TempDir::new().expect("a folder");
     let cache = TempDir::new().expect("a folder");
-    let with = |carried: &Path| ToolchainSearch {
+    let with = |carried: &Path| Surroundings {
         carried: Some(carried.to_owned()),
         cache_folder: cache.path().to_owned(),
         ..shared()

@@ -176,10 +176,6 @@ impl Bench for ToyBench {
         Cost::nanoseconds(self.total() + OVERHEAD, 0)
     }
 
-    fn prepare(&self) -> Result<(), EvalError> {
-        Ok(())
-    }
-
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
         let evaluation = self.evaluate(source)?;
         let Some(steps) = steps(source).filter(|_| evaluation.outcome == Outcome::Ok) else {

@@ -5,6 +5,7 @@ use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::registry;
+use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::Outcome;
 use autocomp_eval::Finding;
@@ -145,7 +146,10 @@ fn catalog(workplace: &mut Workplace) -> Result<String, CliError> {
         .map(str::to_owned)
         .collect();
     for name in &targets {
-        workplace.target(name)?;
+        let target = workplace.target(name)?;
+        registry::family(&target)?
+            .check_target(&target)
+            .map_err(|error| eval_error(&error))?;
     }
     Ok(format!(
         "{} problems for {} targets",
@@ -212,7 +216,7 @@ fn evaluation(bench: &Bench) -> Result<String, CliError> {
     let evaluation = bench
         .evaluator
         .evaluate(source)
-        .map_err(|error| crate::run_errors::eval_error(&error))?;
+        .map_err(|error| eval_error(&error))?;
     if evaluation.outcome != Outcome::Ok {
         let text = crate::evaluation_text::evaluation_text(&evaluation);
         return Err(CliError::internal(format!(
@@ -226,8 +230,9 @@ fn evaluation(bench: &Bench) -> Result<String, CliError> {
         .map(|tier| format!("{} {:.0} ms", tier.tier, tier.wall_ns.0 as f64 / 1e6))
         .collect();
     Ok(format!(
-        "the baseline of {} is ok ({})",
+        "the baseline of {} is ok by {} ({})",
         bench.problem.name,
+        bench.direct.engine(),
         tiers.join(", ")
     ))
 }

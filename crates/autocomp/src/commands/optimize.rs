@@ -1,6 +1,7 @@
 //! `autocomp optimize`: searches for a faster kernel.
 
 mod comparing;
+mod forking;
 mod preparing;
 mod reporting;
 
@@ -18,6 +19,7 @@ use preparing::prepare;
 use reporting::finish;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 #[command(allow_negative_numbers = true)]
 pub struct Arguments {
     /// Problem, by name or folder
-    #[arg(required_unless_present_any = ["resume", "replay", "config"])]
+    #[arg(required_unless_present_any = ["resume", "replay", "config", "from"])]
     problem: Option<String>,
     /// Settings file (TOML); flags win over it
     #[arg(long, value_name = "FILE")]
@@ -44,7 +46,12 @@ pub struct Arguments {
     /// Seed of all random choices [default: 0]
     #[arg(long)]
     seed: Option<u64>,
-    /// Kernels to evaluate at most, the baseline included
+    /// How survivors are chosen: `beam`, `evolutionary`, `best-of-n`, `hill-climbing` or
+    /// `random` [default: beam]
+    #[arg(long, value_name = "NAME")]
+    strategy: Option<String>,
+    /// Kernels to evaluate at most, the baseline included; a higher number extends a run that
+    /// is resumed, and its iterations in proportion
     #[arg(long, value_name = "N")]
     max_evaluations: Option<u32>,
     /// Minutes after which the run stops, resumable
@@ -62,9 +69,13 @@ pub struct Arguments {
     /// Drafts for each plan
     #[arg(long, value_name = "K")]
     drafts: Option<u32>,
-    /// Iterations at most
+    /// Iterations at most; a higher number extends a run that is resumed
     #[arg(long, value_name = "T")]
     iterations: Option<u32>,
+    /// Iterations without a gain after which the run ends, 0 for never; a higher number
+    /// extends a run that is resumed [default: 3]
+    #[arg(long, value_name = "T")]
+    patience: Option<u32>,
     /// Language model, such as `openai::gpt-5`, `openai@http://localhost:8000/v1/::NAME` or
     /// `command::SHELL WORDS`, or `rewriter`; may be repeated for an ensemble in which each
     /// has an equal share [default: the rewriter]
@@ -101,13 +112,19 @@ pub struct Arguments {
     /// Folder of the new run; must be absent or empty [default: a fresh one in `runs`]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     run_dir: Option<PathBuf>,
-    /// Continue the run in this folder; flags that set another course than its own are refused
+    /// Start a new run from where the run in this folder is: from its beam, or, after a colon,
+    /// from one of its kernels, such as `runs/one:best` or `runs/one:c12`. Its settings and its
+    /// problem hold unless told otherwise
+    #[arg(long, value_name = "FOLDER[:KERNEL]", conflicts_with_all = ["resume", "replay"])]
+    from: Option<String>,
+    /// Continue the run in this folder; flags that set another course than its own are refused,
+    /// but for higher bounds, which extend it even if it is finished
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["config", "replay"])]
     resume: Option<PathBuf>,
     /// Run again what the run in this folder proposed, without any model, in a new run
     #[arg(long, value_name = "FOLDER", conflicts_with_all = [
         "problem", "config", "baseline", "machine", "seed", "max_evaluations", "beam", "plans",
-        "drafts", "iterations", "models", "coding_models", "repairs", "polish",
+        "drafts", "iterations", "patience", "strategy", "models", "coding_models", "repairs", "polish",
     ])]
     replay: Option<PathBuf>,
     #[command(flatten)]
@@ -116,10 +133,23 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
+    // Before the run's folder exists, so that whoever sees the folder can stop the run cleanly.
+    let cancel = CancellationToken::new();
+    let signals = {
+        let _context = runtime.enter();
+        signals()
+    };
+    runtime.spawn(cancel_on_signal(signals, cancel.clone(), output));
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     let folder = prepared.session.folder().to_owned();
     let end = execute(
+        runtime,
+        &cancel,
         prepared.session,
         &prepared.proposing,
         &prepared.bench,
@@ -138,18 +168,14 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 }
 
 fn execute(
+    runtime: Runtime,
+    cancel: &CancellationToken,
     mut session: RunSession,
     proposing: &Proposing,
     bench: &Bench,
     options: &RunOptions,
     output: Output,
 ) -> Result<RunEnd, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
-    let cancel = CancellationToken::new();
-    runtime.spawn(cancel_on_signal(cancel.clone(), output));
     let connector = proposing
         .models
         .as_ref()
@@ -160,7 +186,7 @@ fn execute(
         bench.evaluator.clone(),
         options,
         &mut progress,
-        &cancel,
+        cancel,
     ));
     progress.finish();
     // An evaluation that was given up may still occupy a thread.
@@ -170,17 +196,24 @@ fn execute(
     Ok(end)
 }
 
-/// Waits for Ctrl-C, a termination signal or the end of the terminal, and then stops the
-/// run cleanly.
-async fn cancel_on_signal(cancel: CancellationToken, output: Output) {
+/// Returns what tells of Ctrl-C, a termination signal and the end of the terminal, which
+/// from now on do not end the process; nothing where that cannot be had.
+fn signals() -> Vec<Signal> {
     let kinds = [
         SignalKind::interrupt(),
         SignalKind::terminate(),
         SignalKind::hangup(),
     ];
-    let Ok(mut signals) = kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>() else {
+    let signals: Result<Vec<_>, _> = kinds.into_iter().map(signal).collect();
+    signals.unwrap_or_default()
+}
+
+/// Waits for Ctrl-C, a termination signal or the end of the terminal, and then stops the
+/// run cleanly.
+async fn cancel_on_signal(mut signals: Vec<Signal>, cancel: CancellationToken, output: Output) {
+    if signals.is_empty() {
         return;
-    };
+    }
     any(&mut signals).await;
     output.message(
         "stopping: running evaluations may finish (again to stop at once; nothing is lost)",

@@ -1,5 +1,8 @@
 //! `autocomp sim`: the simulator by itself.
 
+#[cfg(feature = "trainium")]
+mod latencies;
+
 use crate::error::CliError;
 use crate::exit_code;
 use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
@@ -31,7 +34,8 @@ pub enum Command {
 /// Compare the simulator's cycles with a suite of programs measured on hardware
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// Folder with `elf/` and `cycles.tsv` [default: the built-in suite, calibrated with]
+    /// Folder with `elf/` and `cycles.tsv`, or with kernels and `latencies.tsv`
+    /// [default: the built-in suite, calibrated with]
     #[arg(long, value_name = "FOLDER")]
     suite: Option<PathBuf>,
     /// Table of counts in the folder
@@ -297,6 +301,12 @@ fn stopped(report: &ProgramReport, program: &Program, max_instructions: u64) -> 
 }
 
 fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliError> {
+    #[cfg(feature = "trainium")]
+    if let Some(folder) = &arguments.suite
+        && folder.join(latencies::TABLE).exists()
+    {
+        return latencies::run(folder, output);
+    }
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
     let mut machine =

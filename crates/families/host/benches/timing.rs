@@ -8,11 +8,12 @@
 
 use autocomp_catalog::Catalog;
 use autocomp_core::Seed;
+use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_host::statistics::{Difference, difference, median};
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
+use autocomp_toolchain::find_toolchain;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -60,10 +61,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_or(Effort::default().half_width, |percent| percent / 100.0);
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
-    let search = ToolchainSearch {
-        configured: None,
+    let search = Surroundings {
+        compiler: None,
         carried: None,
-        recorded: None,
+        recorded_compiler: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder.clone(),
         install: true,

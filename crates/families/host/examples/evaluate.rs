@@ -4,10 +4,11 @@
 
 use autocomp_catalog::Catalog;
 use autocomp_core::Seed;
+use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
+use autocomp_toolchain::find_toolchain;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -16,10 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = arguments.next().ok_or("which problem?")?;
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
-    let search = ToolchainSearch {
-        configured: None,
+    let search = Surroundings {
+        compiler: None,
         carried: None,
-        recorded: None,
+        recorded_compiler: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder.clone(),
         install: true,

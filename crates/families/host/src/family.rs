@@ -61,7 +61,7 @@ impl Family for Host {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let surroundings = opening.surroundings;
-        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
+        let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let settings = Settings {
             toolchain,
             cache_folder: surroundings.cache_folder.clone(),
@@ -269,10 +269,6 @@ impl Bench for HostEvaluator {
 
     fn floor(&self) -> Cost {
         self.bench.floor_cost()
-    }
-
-    fn prepare(&self) -> Result<(), EvalError> {
-        self.bench.make_answers()
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

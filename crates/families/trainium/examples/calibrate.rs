@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some(text) => Machine::parse(text),
             None => Machine::built_in(name),
         },
+        |_| {},
     );
     let mut out = std::io::stdout().lock();
     for row in &report.rows {
@@ -53,7 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     writeln!(
         out,
         "cases {} geomean {:.3} max {:.2} pair order {:.3}",
-        report.cases, report.geomean_error, report.max_error, report.pair_order
+        report.cases,
+        report.geomean_error.unwrap_or(f64::NAN),
+        report.max_error.unwrap_or(f64::NAN),
+        report.pair_order.unwrap_or(f64::NAN)
     )?;
     Ok(())
 }

@@ -23,6 +23,8 @@ pub struct Case {
     pub latency_us: f64,
     /// Kernels of one group are ordered against each other.
     pub group: String,
+    /// What is wrong with its line of the table; such a case is not run.
+    pub flaw: Option<String>,
 }
 
 /// One row of the result.
@@ -49,12 +51,13 @@ pub struct Row {
 pub struct Report {
     /// Number of kernels that ran.
     pub cases: usize,
-    /// Geometric mean of `max(ratio, 1/ratio)`.
-    pub geomean_error: f64,
-    /// Largest `max(ratio, 1/ratio)`.
-    pub max_error: f64,
-    /// Share of pairs within a group, more than 5 % apart, that are ordered alike.
-    pub pair_order: f64,
+    /// Geometric mean of `max(ratio, 1/ratio)`; none where nothing ran.
+    pub geomean_error: Option<f64>,
+    /// Largest `max(ratio, 1/ratio)`; none where nothing ran.
+    pub max_error: Option<f64>,
+    /// Share of pairs within a group, more than 5 % apart, that are ordered alike; none where
+    /// there are no such pairs.
+    pub pair_order: Option<f64>,
     /// One row for each case.
     pub rows: Vec<Row>,
 }
@@ -62,7 +65,7 @@ pub struct Report {
 /// Reads `latencies.tsv`: a header with the names of the columns, then one case on each line.
 ///
 /// # Errors
-/// `calibration-file` with the line and what is wrong.
+/// `calibration-file` if the header lacks a column. A line that is wrong is a case with a flaw.
 pub fn parse_cases(text: &str) -> Outcome<Vec<Case>> {
     let bad = |line: usize, what: &str| {
         Failure::new(
@@ -97,85 +100,103 @@ pub fn parse_cases(text: &str) -> Outcome<Vec<Case>> {
             continue;
         }
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
-        let field = |at: usize| {
-            fields
-                .get(places[at])
-                .map(|f| (*f).to_owned())
-                .ok_or_else(|| bad(number, "a column is missing"))
+        let field = |at: usize| fields.get(places[at]).map_or("", |it| *it).to_owned();
+        let latency = field(5).parse::<f64>().ok();
+        let latency = latency.filter(|it| it.is_finite() && 0.0 < *it);
+        let missing = places.iter().any(|place| fields.len() <= *place);
+        let flaw = if missing {
+            Some(format!("line {} lacks columns", number + 1))
+        } else if latency.is_none() {
+            Some(format!(
+                "line {}: the latency `{}` is no positive number",
+                number + 1,
+                field(5)
+            ))
+        } else {
+            None
         };
-        let latency_us = field(5)?
-            .parse::<f64>()
-            .ok()
-            .filter(|l| l.is_finite() && *l > 0.0)
-            .ok_or_else(|| bad(number, "latency_us is no positive number"))?;
         cases.push(Case {
-            id: field(0)?,
-            file: field(1)?,
-            entry: field(2)?,
-            inputs: field(3)?,
-            machine: field(4)?,
-            latency_us,
-            group: field(6)?,
+            id: field(0),
+            file: field(1),
+            entry: field(2),
+            inputs: field(3),
+            machine: field(4),
+            latency_us: latency.unwrap_or(0.0),
+            group: field(6),
+            flaw,
         });
     }
     Ok(cases)
 }
 
-/// Runs every case; `source` gives the text of a kernel file.
+/// Most steps of Python and instructions of one kernel of a suite: a hundred times those of the
+/// largest published ones.
+const STEPS: u64 = 400_000_000;
+const INSTRUCTIONS: usize = 3_000_000;
+
+/// Runs every case; `source` gives the text of a kernel file, `machine` the machine of a name.
+/// `seen` gets each row as soon as it is known. A case that fails in whatever way is a row.
 pub fn calibrate(
     cases: &[Case],
     mut source: impl FnMut(&str) -> Outcome<String>,
     mut machine: impl FnMut(&str) -> Outcome<Machine>,
+    mut seen: impl FnMut(&Row),
 ) -> Report {
     let mut rows = Vec::new();
     for case in cases {
-        let result = source(&case.file).and_then(|text| {
-            let machine = machine(&case.machine)?;
-            let inputs = parse_inputs(&case.inputs, None)?;
-            let options = Options {
-                functional: false,
-                generation: machine.generation,
-                ..Options::default()
-            };
-            let evaluation = evaluate(&text, &case.entry, &inputs, &options)?;
-            let full = time(&evaluation.trace, &machine, Passes::of(evaluation.dialect)).latency_ns
-                / 1000.0;
-            let plain = time(
-                &evaluation.trace,
-                &machine,
-                Passes {
-                    vectorise: false,
-                    load_cache: false,
-                    accumulator_operands: false,
-                    spill: true,
-                },
-            )
-            .latency_ns
-                / 1000.0;
-            Ok((full, plain))
-        });
-        rows.push(match result {
-            Ok((full, plain)) => Row {
-                id: case.id.clone(),
-                group: case.group.clone(),
-                measured_us: case.latency_us,
-                simulated_us: Some(full),
-                plain_us: Some(plain),
-                ratio: Some(full / case.latency_us),
-                failure: None,
-            },
-            Err(failure) => Row {
-                id: case.id.clone(),
-                group: case.group.clone(),
-                measured_us: case.latency_us,
-                simulated_us: None,
-                plain_us: None,
-                ratio: None,
-                failure: Some(failure.to_string()),
-            },
-        });
+        let result = match &case.flaw {
+            Some(flaw) => Err(flaw.clone()),
+            None => source(&case.file)
+                .and_then(|text| Ok((text, machine(&case.machine)?)))
+                .map_err(|failure| failure.to_string())
+                .and_then(|(text, machine)| guarded(case, &text, &machine)),
+        };
+        let simulated = result.as_ref().ok().map(|(full, _)| *full);
+        let row = Row {
+            id: case.id.clone(),
+            group: case.group.clone(),
+            measured_us: case.latency_us,
+            simulated_us: simulated,
+            plain_us: result.as_ref().ok().map(|(_, plain)| *plain),
+            ratio: simulated.map(|full| full / case.latency_us),
+            failure: result.err(),
+        };
+        seen(&row);
+        rows.push(row);
     }
     summarise(rows)
+}
+
+/// One case in a thread of its own: a defect of the simulator is a row like any other failure.
+fn guarded(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), String> {
+    std::thread::scope(|scope| {
+        scope
+            .spawn(|| simulate(case, text, machine))
+            .join()
+            .unwrap_or_else(|_| Err("the simulation panicked; please report this kernel".into()))
+    })
+}
+
+/// Latencies in microseconds, with the passes that imitate the compiler and without.
+fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), String> {
+    let inputs = parse_inputs(&case.inputs, None).map_err(|failure| failure.to_string())?;
+    let options = Options {
+        functional: false,
+        generation: machine.generation,
+        step_limit: STEPS,
+        instruction_limit: INSTRUCTIONS,
+        ..Options::default()
+    };
+    let evaluation =
+        evaluate(text, &case.entry, &inputs, &options).map_err(|failure| failure.to_string())?;
+    let plain = Passes {
+        vectorise: false,
+        load_cache: false,
+        accumulator_operands: false,
+        spill: true,
+    };
+    let latency = |passes| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;
+    Ok((latency(Passes::of(evaluation.dialect)), latency(plain)))
 }
 
 fn summarise(rows: Vec<Row>) -> Report {
@@ -185,12 +206,9 @@ fn summarise(rows: Vec<Row>) -> Report {
         .map(|r| r.max(1.0 / r))
         .collect();
     let cases = errors.len();
-    let geomean_error = if cases == 0 {
-        1.0
-    } else {
-        (errors.iter().map(|e| e.ln()).sum::<f64>() / cases as f64).exp()
-    };
-    let max_error = errors.iter().copied().fold(1.0, f64::max);
+    let logs: f64 = errors.iter().map(|error| error.ln()).sum();
+    let geomean_error = (cases != 0).then(|| (logs / cases as f64).exp());
+    let max_error = errors.iter().copied().reduce(f64::max);
     let (mut pairs, mut alike) = (0usize, 0usize);
     for (at, a) in rows.iter().enumerate() {
         for b in &rows[at + 1..] {
@@ -204,11 +222,7 @@ fn summarise(rows: Vec<Row>) -> Report {
             }
         }
     }
-    let pair_order = if pairs == 0 {
-        1.0
-    } else {
-        alike as f64 / pairs as f64
-    };
+    let pair_order = (pairs != 0).then(|| alike as f64 / pairs as f64);
     Report {
         cases,
         geomean_error,

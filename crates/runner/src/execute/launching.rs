@@ -27,32 +27,34 @@ impl Dispatcher<'_> {
         if reach == Some(Reach::Everything) {
             return Ok(());
         }
-        let mut tasks = self.session.search.ready();
-        tasks.sort_by_key(|task| match task {
-            Task::Evaluate { .. } => 0,
-            Task::Draft { .. } | Task::Repair { .. } => 1,
-            _ => 2,
-        });
-        let mut has_begun = false;
-        for task in tasks {
-            match task {
-                Task::Evaluate { key, source } => {
-                    if self.evaluating.len() < self.options.workers.max(1)
-                        && !self.evaluating.contains_key(&source)
-                    {
-                        self.begin_evaluation(key, source)?;
-                        has_begun = true;
-                    }
-                }
-                task => {
-                    if reach.is_none()
-                        && self.proposing.len() < self.options.proposals.max(1)
-                        && !self.proposing.contains(&task.key())
-                    {
-                        self.begin_proposal(task)?;
-                        has_begun = true;
-                    }
-                }
+        let search = &self.session.search;
+        let free = self
+            .options
+            .workers
+            .max(1)
+            .saturating_sub(self.evaluating.len());
+        let evaluations: Vec<_> = search
+            .ready_evaluations()
+            .filter(|(_, source)| !self.evaluating.contains_key(source))
+            .take(free)
+            .collect();
+        let free = self
+            .options
+            .proposals
+            .max(1)
+            .saturating_sub(self.proposing.len());
+        let proposals: Vec<TaskKey> = search
+            .ready_proposals()
+            .filter(|key| !self.proposing.contains(key))
+            .take(if reach.is_none() { free } else { 0 })
+            .collect();
+        let has_begun = !(evaluations.is_empty() && proposals.is_empty());
+        for (key, source) in evaluations {
+            self.begin_evaluation(key, source)?;
+        }
+        for key in proposals {
+            if let Some(task) = self.session.search.proposal_task(key) {
+                self.begin_proposal(task)?;
             }
         }
         if has_begun {

@@ -415,6 +415,8 @@ pub fn new_run(settings: SearchSettings, seed: u64) -> NewRun {
         settings,
         menu: menu(),
         baseline: baseline(),
+        taken: Vec::new(),
+        extensions: Vec::new(),
         spec: None,
     }
 }

@@ -4,8 +4,9 @@
 
 use crate::scripted;
 
-use autocomp_core::Event;
+use autocomp_core::{Event, SearchSettings};
 use autocomp_runner::RunView;
+use autocomp_search::REGISTRY;
 use scripted::{events, history, run_whole, settings};
 
 #[test]
@@ -22,6 +23,26 @@ fn any_number_of_workers_gives_the_same_history() {
     assert_eq!(runs[0].0, runs[1].0);
     assert_eq!(runs[0].0, runs[2].0);
     assert_eq!(runs[0].1, runs[2].1);
+}
+
+#[test]
+fn any_number_of_workers_gives_the_same_history_with_every_strategy() {
+    let root = scripted::scratch();
+    for strategy in REGISTRY {
+        let settings = SearchSettings {
+            strategy: strategy.name().to_owned(),
+            max_evaluations: Some(50),
+            ..settings()
+        };
+        let histories = [1, 3, 8].map(|workers| {
+            let folder = root.path().join(format!("{}-{workers}", strategy.name()));
+            let end = run_whole(&folder, settings.clone(), 9, workers);
+            assert!(end.progress.evaluations <= 50);
+            history(&folder)
+        });
+        assert_eq!(histories[0], histories[1], "{}", strategy.name());
+        assert_eq!(histories[0], histories[2], "{}", strategy.name());
+    }
 }
 
 #[test]

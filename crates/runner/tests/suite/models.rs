@@ -189,6 +189,8 @@ fn new_run() -> NewRun {
         },
         menu: vec![item("shorten"), item(MenuItem::OTHER)],
         baseline: kernel(1000),
+        taken: Vec::new(),
+        extensions: Vec::new(),
         spec: None,
     }
 }

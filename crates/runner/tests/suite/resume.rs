@@ -4,14 +4,20 @@
 
 use crate::scripted;
 
-use autocomp_core::{Event, SearchSettings, StopReason};
-use autocomp_runner::{RunEnd, RunError, RunSession, RunState, RunView};
-use autocomp_store::StoreError;
+use autocomp_agents::{Proposer, Replay};
+use autocomp_core::{Event, Plan, SearchSettings, StopReason};
+use autocomp_runner::{
+    Extension, Notice, RecordedRun, RunEnd, RunError, RunSession, RunState, RunView,
+};
+use autocomp_search::REGISTRY;
+use autocomp_store::{RunWriter, StoreError};
 use scripted::{
-    Scripted, Toy, copy_folder, execute, history, new_run, options, resume, run_whole, settings,
+    Scripted, Toy, copy_folder, events, execute, history, new_run, options, resume, run_whole,
+    settings,
 };
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -62,11 +68,152 @@ fn death_after_any_event_changes_nothing() {
     assert!(50 < copies.len());
     for (seq, copy) in copies {
         let n_events = RunView::open(&copy).unwrap().events.len() as u64;
-        assert_eq!(n_events, seq);
+        // Others may have been written down with it.
+        assert!(seq <= n_events);
         let end = resume(&copy, 1 + seq as usize % 3);
         assert_eq!(end.progress, undisturbed.progress, "after event {seq}");
         assert_eq!(history(&copy), history(&whole), "after event {seq}");
     }
+}
+
+/// Every beginning of a journal, whatever was written down together with what.
+#[test]
+fn every_beginning_of_every_strategy_leads_to_the_same_end() {
+    let root = scripted::scratch();
+    for strategy in REGISTRY {
+        let name = strategy.name();
+        let settings = SearchSettings {
+            strategy: name.to_owned(),
+            iterations: 3,
+            max_evaluations: Some(30),
+            ..small()
+        };
+        let whole = root.path().join(name);
+        let undisturbed = run_whole(&whole, settings, 5, 2);
+        let events = events(&whole);
+        // The beam is gone through in full, for the others every third will do.
+        let stride = if name == "beam" { 1 } else { 3 };
+        for kept in (1..events.len()).step_by(stride) {
+            let part = root.path().join(format!("{name}-{kept}"));
+            let mut writer = RunWriter::create(&part).unwrap();
+            for (idx, event) in events[..kept].iter().enumerate() {
+                writer.append(event, idx as u64).unwrap();
+            }
+            copy_folder(&whole.join("blobs"), &part.join("blobs"));
+            drop(writer);
+            let end = resume(&part, 1 + kept % 8);
+            assert_eq!(end.progress, undisturbed.progress, "{name}, {kept} events");
+            assert_eq!(history(&part), history(&whole), "{name}, {kept} events");
+        }
+    }
+}
+
+#[test]
+fn a_finished_run_is_extended_and_repeated() {
+    let root = scripted::scratch();
+    let (one, two) = (root.path().join("one"), root.path().join("two"));
+    let bounded = SearchSettings {
+        max_evaluations: Some(16),
+        ..small()
+    };
+    let extension = |max_evaluations| Extension {
+        max_evaluations,
+        ..Extension::default()
+    };
+    let go_on = |folder: &Path, by: Extension, workers: usize| {
+        let mut session = RunSession::resume(folder, "0.1.0").unwrap();
+        session.extend(by, &Toy::default())?;
+        let cancel = CancellationToken::new();
+        let (proposer, evaluator) = (Scripted::default(), Toy::default());
+        let end = execute(
+            &mut session,
+            proposer,
+            evaluator,
+            &options(workers),
+            &cancel,
+            |_| {},
+        );
+        session.close().unwrap();
+        Ok::<_, RunError>(end)
+    };
+    for (folder, workers) in [(&one, 1), (&two, 4)] {
+        let first = run_whole(folder, bounded.clone(), 3, workers);
+        let end = go_on(folder, extension(Some(40)), workers).unwrap();
+        assert!(first.progress.evaluations < end.progress.evaluations);
+        assert!(end.progress.evaluations <= 40);
+        assert_eq!(end.progress.max_evaluations, Some(40));
+        assert_eq!(end.progress.iterations, 10, "in proportion to 16 and 40");
+    }
+    assert_eq!(history(&one), history(&two));
+
+    // What it asks for was recorded, so it can be repeated without asking again.
+    let again = root.path().join("again");
+    let view = RunView::open(&one).unwrap();
+    let recorded = RecordedRun::open(&one).unwrap();
+    let evaluator = Toy::default();
+    let mut session = RunSession::create(&again, view.to_new_run().unwrap(), &evaluator).unwrap();
+    let proposer: Arc<dyn Proposer> = Arc::new(Replay::new(recorded));
+    let end = scripted::runtime().block_on(session.execute(
+        proposer,
+        Arc::new(evaluator),
+        &options(2),
+        &mut |_: &Notice<'_>| {},
+        &CancellationToken::new(),
+    ));
+    assert!(end.unwrap().finish.is_some());
+    assert_eq!(history(&again), history(&one));
+
+    let n_events = events(&one).len();
+    assert!(go_on(&one, extension(Some(40)), 1).is_ok(), "nothing to do");
+    assert_eq!(events(&one).len(), n_events);
+    let error = go_on(&one, extension(Some(20)), 1).unwrap_err().to_string();
+    assert!(error.contains("max_evaluations = 40"), "{error}");
+    let once_more = Extension {
+        patience: Some(0),
+        iterations: Some(50),
+        ..Extension::default()
+    };
+    let error = go_on(&one, once_more, 1).unwrap_err().to_string();
+    assert!(error.contains("end again at once: budget"), "{error}");
+    assert_eq!(events(&one).len(), n_events);
+}
+
+#[test]
+fn a_run_begins_with_kernels_of_another() {
+    let root = scripted::scratch();
+    let (one, two) = (root.path().join("one"), root.path().join("two"));
+    let plan = |text: &str| Plan {
+        menu_item: "taken".to_owned(),
+        text: text.to_owned(),
+        payload: String::new(),
+        proposer: "other".to_owned(),
+    };
+    for (folder, workers) in [(&one, 1), (&two, 3)] {
+        let mut new = new_run(small(), 4);
+        new.taken = vec![
+            ("3 1 4 0 0 0 0 0".to_owned(), plan("three right")),
+            ("3 1 4 0 0 0 0 0".to_owned(), plan("the same again")),
+            ("nonsense".to_owned(), plan("wrong")),
+            (scripted::baseline(), plan("the baseline")),
+        ];
+        let evaluator = Toy::default();
+        let mut session = RunSession::create(folder, new, &evaluator).unwrap();
+        assert_eq!(session.search().started().taken.len(), 2);
+        let cancel = CancellationToken::new();
+        let options = options(workers);
+        execute(
+            &mut session,
+            Scripted::default(),
+            evaluator,
+            &options,
+            &cancel,
+            |_| {},
+        );
+        session.close().unwrap();
+    }
+    assert_eq!(history(&one), history(&two));
+    let report = RunView::open(&one).unwrap().report();
+    assert_eq!(report.lineage[1].plan.as_deref(), Some("three right"));
 }
 
 #[test]

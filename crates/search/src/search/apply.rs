@@ -5,9 +5,10 @@ use crate::attempt::Attempt;
 use crate::error::ApplyError;
 use crate::iteration::{Answer, Iteration};
 use autocomp_core::{
-    CandidateId, Cost, Evaluated, Event, IterationClosed, IterationOpened, Outcome, PlanKind,
-    Proposal, TaskKey,
+    CandidateId, ContentHash, Cost, Evaluated, Evaluation, Event, Extended, FinishReason,
+    IterationClosed, IterationOpened, Outcome, PlanKind, Proposal, SearchSettings, TaskKey,
 };
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 impl Search {
@@ -42,8 +43,12 @@ impl Search {
                     Proposal::Made(draft) => Answer::Made(draft.clone()),
                     Proposal::Nothing { .. } | Proposal::Failed { .. } => Answer::Absent,
                 };
+                let is_known = match &answer {
+                    Answer::Made(draft) => self.evaluations.contains_key(&draft.source),
+                    Answer::Absent => false,
+                };
                 self.open_iteration(drafted.key)
-                    .and_then(|iteration| iteration.set_draft(drafted.key, answer))
+                    .and_then(|iteration| iteration.set_draft(drafted.key, answer, is_known))
             }
             Event::Evaluated(evaluated) => self.apply_evaluated(evaluated),
             Event::IterationClosed(closed) => self.apply_closed(closed),
@@ -54,6 +59,7 @@ impl Search {
                 }
                 _ => Err("tasks are still to do, or the run has finished before"),
             },
+            Event::Extended(extended) => self.apply_extended(extended),
             _ => Err("this program does not know the event"),
         };
         applied.map_err(|reason| ApplyError {
@@ -102,7 +108,10 @@ impl Search {
                 }
             }
         }
-        self.placed.extend(&opened.parents);
+        for parent in &opened.parents {
+            let cost = self.candidates[parent.0 as usize].cost;
+            self.unplaced.remove(&(cost, *parent));
+        }
         self.phase = Phase::Iteration(Iteration::open(opened));
         Ok(())
     }
@@ -116,38 +125,120 @@ impl Search {
         if (evaluation.outcome == Outcome::Ok) != evaluation.measurement.is_some() {
             return Err("a measurement goes with the outcome `ok` and no other");
         }
-        if *key == TaskKey::BASELINE {
-            if !matches!(self.phase, Phase::Baseline) {
-                return Err("the baseline was evaluated before");
-            }
-            if *source != self.started.baseline {
-                return Err("it is not the baseline's source");
-            }
-            let evaluation = Arc::new(evaluation.clone());
-            if let Some(cost) = evaluation.cost() {
-                let id = CandidateId(0);
-                self.candidates.push(Candidate {
-                    id,
-                    key: *key,
-                    parent: None,
-                    plan: None,
-                    source: *source,
-                    cost,
-                    evaluation: Arc::clone(&evaluation),
-                });
-                self.known_sources.insert(*source, id);
-                self.beam = vec![id];
-                self.best = Some(id);
-            }
-            self.evaluations.insert(*source, evaluation);
-            self.phase = Phase::Between;
-            return Ok(());
+        if key.iteration == 0 {
+            return self.apply_first(evaluated);
         }
-        self.open_iteration(*key)?
-            .set_evaluated(*key, *source, evaluation.outcome)?;
-        self.evaluations
-            .entry(*source)
-            .or_insert_with(|| Arc::new(evaluation.clone()));
+        self.open_iteration(*key)?.set_evaluated(
+            *key,
+            *source,
+            evaluation.outcome,
+            evaluation.cost(),
+        )?;
+        self.keep_evaluation(*source, evaluation);
+        Ok(())
+    }
+
+    /// Keeps the first evaluation of a source.
+    fn keep_evaluation(&mut self, source: ContentHash, evaluation: &Evaluation) {
+        if let Entry::Vacant(entry) = self.evaluations.entry(source) {
+            entry.insert(Arc::new(evaluation.clone()));
+            self.tally.count_outcome(evaluation.outcome);
+        }
+    }
+
+    /// Takes the evaluation of a kernel that the run begins with.
+    fn apply_first(&mut self, evaluated: &Evaluated) -> Result<(), &'static str> {
+        if !matches!(self.phase, Phase::Baseline) {
+            return Err("the kernels that the run begins with were evaluated before");
+        }
+        let mut tasks = self.first_tasks();
+        if !tasks.any(|(key, source)| key == evaluated.key && source == evaluated.source) {
+            return Err("it is not the source of a kernel that the run begins with");
+        }
+        drop(tasks);
+        if self.evaluations.contains_key(&evaluated.source) {
+            return Err("the kernel was evaluated before");
+        }
+        self.keep_evaluation(evaluated.source, &evaluated.evaluation);
+        let mut tasks = self.first_tasks();
+        if tasks.all(|(_, source)| self.evaluations.contains_key(&source)) {
+            drop(tasks);
+            self.begin();
+        }
+        Ok(())
+    }
+
+    /// All kernels that the run begins with have been evaluated.
+    fn begin(&mut self) {
+        self.phase = Phase::Between;
+        let tasks: Vec<(TaskKey, ContentHash)> = self.first_tasks().collect();
+        for (idx, (key, source)) in tasks.into_iter().enumerate() {
+            let evaluation = Arc::clone(&self.evaluations[&source]);
+            let Some(cost) = evaluation.cost() else {
+                if idx == 0 {
+                    // Without a baseline there is nothing to compare with.
+                    return;
+                }
+                continue;
+            };
+            let taken = idx.checked_sub(1).map(|idx| &self.started.taken[idx]);
+            let candidate = Candidate {
+                id: CandidateId(self.candidates.len() as u32),
+                key,
+                parent: taken.map(|_| CandidateId(0)),
+                plan: taken.map(|kernel| kernel.plan.clone()),
+                source,
+                cost,
+                evaluation,
+            };
+            self.add_candidate(candidate);
+        }
+        let mut beam: Vec<CandidateId> = self.candidates.iter().skip(1).map(|it| it.id).collect();
+        if beam.is_empty() {
+            beam.push(CandidateId(0));
+        }
+        beam.sort_by_key(|id| (self.candidates[id.0 as usize].cost, *id));
+        beam.truncate(self.started.settings.beam as usize);
+        self.beam = beam;
+        self.gained_at = self.best_closed().map_or(Cost::MAX, |best| best.cost);
+    }
+
+    fn add_candidate(&mut self, candidate: Candidate) {
+        let rank = (candidate.cost, candidate.id);
+        let best = self.best_closed().map(|best| (best.cost, best.id));
+        if best.is_none_or(|best| rank < best) {
+            self.best = Some(candidate.id);
+        }
+        self.unplaced.insert(rank);
+        self.known_sources.insert(candidate.source, candidate.id);
+        self.candidates.push(candidate);
+    }
+
+    fn apply_extended(&mut self, extended: &Extended) -> Result<(), &'static str> {
+        let is_at_end = match self.phase {
+            Phase::Finished(FinishReason::BaselineFailed) => {
+                return Err("there is nothing to go on from");
+            }
+            Phase::Finished(_) => true,
+            _ => false,
+        };
+        if extended.iteration != self.iteration() || extended.after_end != is_at_end {
+            return Err("the run was at another point");
+        }
+        let settings = SearchSettings {
+            iterations: extended.iterations,
+            max_evaluations: extended.max_evaluations,
+            patience: extended.patience,
+            ..self.started.settings.clone()
+        };
+        if settings.check().is_err() {
+            return Err("its settings are out of range");
+        }
+        self.started.settings = settings;
+        self.n_stalled = 0;
+        if is_at_end {
+            self.phase = Phase::Between;
+        }
         Ok(())
     }
 
@@ -197,18 +288,9 @@ impl Search {
         }
         self.attempts.extend(attempts);
         for candidate in candidates {
-            self.known_sources.insert(candidate.source, candidate.id);
-            self.candidates.push(candidate);
+            self.add_candidate(candidate);
         }
-        let best = self
-            .candidates
-            .iter()
-            .min_by_key(|it| (it.cost, it.id))
-            .map(|it| it.id);
-        if let Some(baseline) = self.candidates.first() {
-            self.gained_at = self.gained_at.min(baseline.cost);
-        }
-        let best_cost = best.map_or(Cost::MAX, |id| self.candidates[id.0 as usize].cost);
+        let best_cost = self.best_closed().map_or(Cost::MAX, |best| best.cost);
         let least = self.gained_at.value as f64 * (1.0 - self.started.settings.least_gain);
         if best_cost.beats(self.gained_at) && best_cost.value as f64 <= least {
             self.n_stalled = 0;
@@ -216,7 +298,6 @@ impl Search {
         } else {
             self.n_stalled += 1;
         }
-        self.best = best;
         self.beam.clone_from(&closed.beam);
         self.n_closed = closed.iteration;
         self.phase = Phase::Between;

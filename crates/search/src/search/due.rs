@@ -2,15 +2,15 @@
 
 use super::{Candidate, Phase, Search};
 use crate::dropout::menu_after_dropout;
-use crate::iteration::{Allotment, Answer, Iteration, SlotState, allot};
-use crate::kinds::{add_polish, plan_kinds};
+use crate::iteration::{Allotment, Iteration, allot};
+use crate::kinds::{add_polish, first_places, plan_kinds};
 use crate::strategy::Pool;
 use crate::task::Task;
 use autocomp_core::{
     CandidateId, ContentHash, Evaluated, Evaluation, Event, FinishReason, Finished,
     IterationClosed, IterationOpened, MenuItem, NewCandidate, PlanKind, Scope, Seed, TaskKey,
 };
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Search {
@@ -25,24 +25,16 @@ impl Search {
                 Some(reason) => Event::Finished(self.finished(reason)),
                 None => Event::IterationOpened(self.opening()),
             }),
-            Phase::Iteration(iteration) => {
-                let repeated = iteration.sources().find_map(|(key, source)| {
-                    let evaluation = self.evaluations.get(&source)?;
-                    (!iteration.is_evaluated(key)).then(|| {
-                        let evaluation = Evaluation::clone(evaluation);
-                        Event::Evaluated(Evaluated {
-                            key,
-                            source,
-                            evaluation,
-                        })
-                    })
-                });
-                repeated.or_else(|| {
-                    iteration
-                        .is_complete()
-                        .then(|| Event::IterationClosed(self.closing(iteration)))
-                })
-            }
+            Phase::Iteration(iteration) => match iteration.next_repeated() {
+                Some((key, source)) => Some(Event::Evaluated(Evaluated {
+                    key,
+                    source,
+                    evaluation: Evaluation::clone(&self.evaluations[&source]),
+                })),
+                None => iteration
+                    .is_complete()
+                    .then(|| Event::IterationClosed(self.closing(iteration))),
+            },
         }
     }
 
@@ -54,79 +46,78 @@ impl Search {
     /// under another key.
     #[must_use]
     pub fn ready(&self) -> Vec<Task> {
-        match &self.phase {
-            Phase::Between | Phase::Finished(_) => Vec::new(),
-            Phase::Baseline => {
-                vec![Task::Evaluate {
-                    key: TaskKey::BASELINE,
-                    source: self.started.baseline,
-                }]
-            }
-            Phase::Iteration(iteration) => self.ready_in(iteration),
-        }
-    }
-
-    fn ready_in(&self, iteration: &Iteration) -> Vec<Task> {
-        let mut tasks = Vec::new();
-        for plan_key in iteration.plan_keys() {
-            let parent = iteration.parents[plan_key.parent as usize];
-            let kernel = self.candidates[parent.0 as usize].source;
-            let seed = |key: TaskKey| self.started.seed.derive(&key.to_string());
-            match iteration.plan(plan_key) {
-                None => {
-                    let seed = seed(plan_key);
-                    let kind = iteration.kind(plan_key).clone();
-                    tasks.push(Task::Plan {
-                        key: plan_key,
-                        seed,
-                        parent,
-                        kernel,
-                        menu: self.menu_for(&kind, seed),
-                        kind,
-                    });
-                }
-                Some(Answer::Absent) => {}
-                Some(Answer::Made(plan)) => {
-                    for draft_key in iteration.draft_keys(plan_key) {
-                        let SlotState::Proposal(key) = iteration.slot_state(draft_key) else {
-                            continue;
-                        };
-                        let (seed, plan) = (seed(key), plan.clone());
-                        let failed = key.repair.checked_sub(1).and_then(|repair| {
-                            iteration
-                                .draft(TaskKey { repair, ..key }.to_draft())
-                                .cloned()
-                        });
-                        tasks.push(match failed {
-                            None => Task::Draft {
-                                key,
-                                seed,
-                                parent,
-                                kernel,
-                                kind: iteration.kind(key).clone(),
-                                plan,
-                            },
-                            Some(draft) => Task::Repair {
-                                key,
-                                seed,
-                                parent,
-                                kernel,
-                                plan,
-                                draft,
-                            },
-                        });
-                    }
-                }
-            }
-        }
-        let mut sources = BTreeSet::new();
-        for (key, source) in iteration.sources() {
-            if !self.evaluations.contains_key(&source) && sources.insert(source) {
-                tasks.push(Task::Evaluate { key, source });
-            }
-        }
+        let evaluations = self.ready_evaluations();
+        let mut tasks: Vec<Task> = evaluations
+            .map(|(key, source)| Task::Evaluate { key, source })
+            .chain(
+                self.ready_proposals()
+                    .filter_map(|key| self.proposal_task(key)),
+            )
+            .collect();
         tasks.sort_by_key(Task::key);
         tasks
+    }
+
+    /// Returns the evaluations that may run now, in key order, as
+    /// [`Search::ready`] does.
+    pub fn ready_evaluations(&self) -> impl Iterator<Item = (TaskKey, ContentHash)> + '_ {
+        let is_first = matches!(self.phase, Phase::Baseline);
+        let first = is_first.then(|| self.first_tasks()).into_iter().flatten();
+        let first = first.filter(|(_, source)| !self.evaluations.contains_key(source));
+        let due = self.open().into_iter();
+        let due = due.flat_map(|iteration| iteration.evaluations_due());
+        first.chain(due.map(|(key, source)| (*key, *source)))
+    }
+
+    /// Returns the tasks of proposers that may run now: drafts and repairs, then
+    /// plans, each in key order. [`Search::proposal_task`] tells what each is.
+    pub fn ready_proposals(&self) -> impl Iterator<Item = TaskKey> + '_ {
+        let open = self.open().into_iter();
+        open.flat_map(|iteration| iteration.drafts_due().iter().chain(iteration.plans_due()))
+            .copied()
+    }
+
+    /// Returns the task of a proposer with the key `key`, if it may run now.
+    #[must_use]
+    pub fn proposal_task(&self, key: TaskKey) -> Option<Task> {
+        let iteration = self.open()?;
+        let parent = *iteration.parents.get(key.parent as usize)?;
+        let kernel = self.candidate(parent)?.source;
+        let seed = self.started.seed.derive(&key.to_string());
+        if iteration.plans_due().contains(&key) {
+            let kind = iteration.kind(key).clone();
+            return Some(Task::Plan {
+                key,
+                seed,
+                parent,
+                kernel,
+                menu: self.menu_for(&kind, seed),
+                kind,
+            });
+        }
+        if !iteration.drafts_due().contains(&key) {
+            return None;
+        }
+        let plan = iteration.plan_of(key)?.clone();
+        let Some(repair) = key.repair.checked_sub(1) else {
+            return Some(Task::Draft {
+                key,
+                seed,
+                parent,
+                kernel,
+                kind: iteration.kind(key).clone(),
+                plan,
+            });
+        };
+        let failed = TaskKey { repair, ..key }.to_draft();
+        Some(Task::Repair {
+            key,
+            seed,
+            parent,
+            kernel,
+            plan,
+            draft: iteration.draft(failed)?.clone(),
+        })
     }
 
     /// Returns the part of the menu that a plan sees.
@@ -160,6 +151,8 @@ impl Search {
             .is_some_and(|enough| enough <= percent)
         {
             Some(FinishReason::PercentOfPeak)
+        } else if measurement.is_some_and(|it| it.cost.value <= it.floor.value) {
+            Some(FinishReason::Floor)
         } else if settings.iterations <= self.n_closed {
             Some(FinishReason::Iterations)
         } else if settings
@@ -191,18 +184,18 @@ impl Search {
             .map(|most| most.saturating_sub(self.n_evaluations()));
         // Vacant places are filled by repeating the beam from its best.
         let n_places = settings.beam as usize;
-        let n_survivors = self.beam.len().min(n_places);
+        let parents: Vec<CandidateId> = self.beam.iter().copied().cycle().take(n_places).collect();
+        let survivors: Vec<usize> = first_places(&parents).collect();
         let Allotment {
             mut slots,
             repairs,
             polish,
-        } = allot(settings, iteration, remaining, n_survivors as u32);
-        let parents: Vec<CandidateId> = self.beam.iter().copied().cycle().take(n_places).collect();
+        } = allot(settings, iteration, remaining, survivors.len() as u32);
         let seed = self.started.seed.derive(&format!("kinds.i{iteration}"));
         let pairs = self.attempts.pairs.clone();
         let menu = &self.started.menu;
         let mut kinds = plan_kinds(menu, iteration, &parents, &slots, pairs, seed);
-        add_polish(polish, n_survivors, &mut slots, &mut kinds);
+        add_polish(polish, &survivors, &mut slots, &mut kinds);
         IterationOpened {
             iteration,
             parents,
@@ -213,39 +206,32 @@ impl Search {
     }
 
     fn closing(&self, iteration: &Iteration) -> IterationClosed {
-        let mut candidates = self.candidates.clone();
-        let mut seen: BTreeSet<ContentHash> = self.known_sources.keys().copied().collect();
-        let mut new = Vec::new();
+        let n_known = self.candidates.len();
+        let mut fresh: Vec<Candidate> = Vec::new();
+        let mut ids: BTreeMap<ContentHash, CandidateId> = BTreeMap::new();
+        let mut children = Vec::new();
         for (key, source) in iteration.sources() {
             let evaluation = &self.evaluations[&source];
             let Some(cost) = evaluation.cost() else {
                 continue;
             };
-            if !seen.insert(source) {
-                continue;
-            }
-            let id = CandidateId(candidates.len() as u32);
-            let parent = iteration.parents[key.parent as usize];
-            new.push(NewCandidate {
-                id,
-                key,
-                parent,
-                source,
-                cost,
+            let known = self.id_of(source).or_else(|| ids.get(&source).copied());
+            let id = known.unwrap_or_else(|| {
+                let id = CandidateId((n_known + fresh.len()) as u32);
+                ids.insert(source, id);
+                fresh.push(Candidate {
+                    id,
+                    key,
+                    parent: Some(iteration.parents[key.parent as usize]),
+                    plan: iteration.plan_of(key).cloned(),
+                    source,
+                    cost,
+                    evaluation: Arc::clone(evaluation),
+                });
+                id
             });
-            candidates.push(Candidate {
-                id,
-                key,
-                parent: Some(parent),
-                plan: None,
-                source,
-                cost,
-                evaluation: Arc::clone(evaluation),
-            });
+            children.push((key.parent, id));
         }
-        let fresh: Vec<CandidateId> = new.iter().map(|new| new.id).collect();
-        let ids = candidates.iter().map(|candidate| candidate.id);
-        let unplaced: Vec<CandidateId> = ids.filter(|id| !self.placed.contains(id)).collect();
         let seed = self
             .started
             .seed
@@ -253,14 +239,24 @@ impl Search {
         let beam = self.strategy.select(&Pool {
             settings: &self.started.settings,
             seed,
-            candidates: &candidates,
-            beam: &self.beam,
+            iteration: iteration.number,
+            known: &self.candidates,
             fresh: &fresh,
-            unplaced: &unplaced,
+            beam: &self.beam,
+            places: &iteration.parents,
+            children: &children,
+            unplaced: &self.unplaced,
+        });
+        let candidates = fresh.into_iter().map(|it| NewCandidate {
+            id: it.id,
+            key: it.key,
+            parent: it.parent.unwrap_or(CandidateId(0)),
+            source: it.source,
+            cost: it.cost,
         });
         IterationClosed {
             iteration: iteration.number,
-            candidates: new,
+            candidates: candidates.collect(),
             beam,
             evaluations: self.n_evaluations(),
         }

@@ -1,7 +1,7 @@
 //! Beam search: the best distinct kernels survive.
 
 use super::{Pool, Strategy};
-use autocomp_core::CandidateId;
+use autocomp_core::{CandidateId, Cost};
 
 /// Keeps the best distinct kernels among the beam and the admitted children.
 ///
@@ -31,12 +31,8 @@ impl Strategy for Beam {
 
     fn select(&self, pool: &Pool<'_>) -> Vec<CandidateId> {
         let mut ranked: Vec<CandidateId> = pool.beam.to_vec();
-        ranked.extend(
-            pool.fresh
-                .iter()
-                .copied()
-                .filter(|id| pool.is_admitted(*id)),
-        );
+        let fresh = pool.fresh.iter().map(|candidate| candidate.id);
+        ranked.extend(fresh.filter(|id| pool.is_admitted(*id)));
         ranked.sort_by_key(|id| (pool.candidate(*id).cost, *id));
         ranked.dedup();
 
@@ -44,9 +40,14 @@ impl Strategy for Beam {
             .first()
             .map_or(0, |id| pool.candidate(*id).cost.value);
         let limit = best as f64 * pool.settings.slack;
-        let mut newcomers: Vec<CandidateId> = pool.unplaced.to_vec();
-        newcomers
-            .retain(|id| ranked.contains(id) || (pool.candidate(*id).cost.value as f64) < limit);
+        let is_near = |cost: &Cost| (cost.value as f64) < limit;
+        // What is ranked of earlier iterations has held a place.
+        let older = pool.unplaced.iter().take_while(|(cost, _)| is_near(cost));
+        let mut newcomers: Vec<CandidateId> = older.map(|(_, id)| *id).collect();
+        newcomers.extend(pool.fresh.iter().filter_map(|candidate| {
+            let is_in = is_near(&candidate.cost) || pool.is_admitted(candidate.id);
+            is_in.then_some(candidate.id)
+        }));
         newcomers.sort_by_key(|id| (pool.candidate(*id).cost, *id));
 
         let n_places = pool.settings.beam as usize;

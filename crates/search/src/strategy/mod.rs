@@ -1,10 +1,14 @@
 //! Strategies: who survives an iteration. One file each, and a line in [`REGISTRY`].
 
 mod beam;
+mod best_of_n;
+mod evolutionary;
+mod hill_climbing;
 mod random;
 
 use crate::search::Candidate;
-use autocomp_core::{CandidateId, SearchSettings, Seed};
+use autocomp_core::{CandidateId, Cost, SearchSettings, Seed};
+use std::collections::BTreeSet;
 
 /// What a strategy chooses from.
 #[derive(Clone, Copy, Debug)]
@@ -13,14 +17,21 @@ pub struct Pool<'a> {
     pub settings: &'a SearchSettings,
     /// The random stream of this choice.
     pub seed: Seed,
-    /// All correct kernels of the run, by id.
-    pub candidates: &'a [Candidate],
-    /// The beam so far, best first.
+    /// The iteration that ends, from 1.
+    pub iteration: u32,
+    /// Correct kernels of earlier iterations, by id.
+    pub known: &'a [Candidate],
+    /// Correct kernels that are new in this iteration, by id, which continue the known ones.
+    pub fresh: &'a [Candidate],
+    /// What was chosen for this iteration.
     pub beam: &'a [CandidateId],
-    /// Correct kernels that are new in this iteration, in key order.
-    pub fresh: &'a [CandidateId],
-    /// Correct kernels that never held a place, new ones included, by id.
-    pub unplaced: &'a [CandidateId],
+    /// The parent at each place of this iteration.
+    pub places: &'a [CandidateId],
+    /// Place and kernel of everything correct that came of this iteration's
+    /// drafts, kernels known before included, in key order.
+    pub children: &'a [(u32, CandidateId)],
+    /// Known kernels that never held a place, cheapest first.
+    pub unplaced: &'a BTreeSet<(Cost, CandidateId)>,
 }
 
 impl<'a> Pool<'a> {
@@ -30,7 +41,30 @@ impl<'a> Pool<'a> {
     /// Panics if the pool has no candidate `id`.
     #[must_use]
     pub fn candidate(&self, id: CandidateId) -> &'a Candidate {
-        &self.candidates[id.0 as usize]
+        let idx = id.0 as usize;
+        match idx.checked_sub(self.known.len()) {
+            None => &self.known[idx],
+            Some(idx) => &self.fresh[idx],
+        }
+    }
+
+    /// Returns all correct kernels of the run, by id.
+    pub fn candidates(&self) -> impl Iterator<Item = &'a Candidate> {
+        self.known.iter().chain(self.fresh)
+    }
+
+    /// Returns what orders kernels: the cheapest first, the oldest among equals.
+    #[must_use]
+    pub fn rank(&self, id: CandidateId) -> (Cost, CandidateId) {
+        (self.candidate(id).cost, id)
+    }
+
+    /// Returns what came of a place's drafts.
+    pub fn children_of(&self, place: usize) -> impl Iterator<Item = CandidateId> + 'a {
+        let children = self.children.iter();
+        children
+            .filter(move |(of, _)| *of as usize == place)
+            .map(|(_, id)| *id)
     }
 
     /// Returns whether a new kernel is fast enough to survive: its cost is
@@ -54,13 +88,19 @@ pub trait Strategy: std::fmt::Debug + Sync {
     /// Returns one sentence for people.
     fn description(&self) -> &'static str;
 
-    /// Returns the survivors, best first: at least one and at most as many as
-    /// the beam has places, each once.
+    /// Returns the parents of the next iteration's places: at least one and at
+    /// most as many as the beam has places. Fewer are repeated in turn.
     fn select(&self, pool: &Pool<'_>) -> Vec<CandidateId>;
 }
 
 /// Every strategy.
-pub static REGISTRY: &[&dyn Strategy] = &[&beam::Beam, &random::Random];
+pub static REGISTRY: &[&dyn Strategy] = &[
+    &beam::Beam,
+    &evolutionary::Evolutionary,
+    &best_of_n::BestOfN,
+    &hill_climbing::HillClimbing,
+    &random::Random,
+];
 
 /// Returns the strategy called `name`, if there is one.
 #[must_use]

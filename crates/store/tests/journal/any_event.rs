@@ -2,10 +2,10 @@
 
 use autocomp_core::{
     CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
-    Evaluation, Event, ExchangeRecord, Feedback, FinishReason, Finished, IterationClosed,
+    Evaluation, Event, ExchangeRecord, Extended, Feedback, FinishReason, Finished, IterationClosed,
     IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanKind, PlanRecord,
     Planned, Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
-    SourceLocation, Stage, StopReason, Stopped, TaskKey, TierCost, Usage, UsdMicros,
+    SourceLocation, Stage, StopReason, Stopped, TakenKernel, TaskKey, TierCost, Usage, UsdMicros,
 };
 use proptest::prelude::*;
 
@@ -196,12 +196,34 @@ pub fn event() -> impl Strategy<Value = Event> {
                     ..MenuItem::default()
                 }],
                 baseline,
+                taken: spec
+                    .map(|source| TakenKernel {
+                        source,
+                        plan: PlanRecord {
+                            menu_item: "taken".to_owned(),
+                            proposer: "other".to_owned(),
+                            plan: baseline,
+                        },
+                    })
+                    .into_iter()
+                    .collect(),
                 spec,
             })
         });
     prop_oneof![
         start,
         ".*".prop_map(|program| Event::Resumed(Resumed { program })),
+        any::<(u32, bool, u32, Option<u32>, u32)>().prop_map(
+            |(iteration, after_end, iterations, max_evaluations, patience)| {
+                Event::Extended(Extended {
+                    iteration,
+                    after_end,
+                    iterations,
+                    max_evaluations,
+                    patience,
+                })
+            }
+        ),
         (
             any::<u32>(),
             ids.clone(),

@@ -37,6 +37,7 @@ fn started(blobs: &Blobs) -> Event {
         settings: SearchSettings::default(),
         menu: Vec::new(),
         baseline: blobs.put(b"void solution() {}").unwrap(),
+        taken: Vec::new(),
         spec: None,
     })
 }
@@ -231,7 +232,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 2.1, but this program writes only formats up to 2.0"),
+            .ends_with("has format 3.1, but this program writes only formats up to 3.0"),
         "{error}"
     );
     set_version(root.path(), (major + 1) * 1000);
@@ -239,7 +240,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 3.0, but this program reads only formats up to 2.0"),
+            .ends_with("has format 4.0, but this program reads only formats up to 3.0"),
         "{error}"
     );
 }

@@ -2,6 +2,7 @@
 
 use super::super::eval::kernel_source;
 use super::Arguments;
+use super::forking::Origin;
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::{Output, redacted};
@@ -13,7 +14,7 @@ use autocomp_agents::{Estimate, Proposer, Replay, RunShape};
 use autocomp_core::{MenuItem, Scope, SearchSettings, Seed, Usage};
 use autocomp_eval::EvaluatorSettings;
 use autocomp_eval::text;
-use autocomp_runner::{Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
+use autocomp_runner::{Extension, Limits, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use autocomp_search::allot;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,7 @@ fn start(
     workplace: &mut Workplace,
     output: Output,
 ) -> Result<Prepared, CliError> {
-    let mut settings = effective_settings(arguments)?;
+    let (mut settings, origin) = effective_settings(arguments)?;
     let Some(problem_name) = settings.problem.clone() else {
         return Err(CliError::usage("no problem is given")
             .hint("name one on the command line, or as `problem = \"…\"` in the settings file"));
@@ -90,7 +91,16 @@ fn start(
     add_data(workplace, &settings)?;
     let problem = workplace.problem(&problem_name)?;
     check_run_dir(arguments)?;
-    let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
+    let baseline = match &origin {
+        // The run's own, which its file may no longer hold.
+        Some(origin) if has_baseline_of(origin, arguments, &problem.name) => origin
+            .view
+            .blobs()
+            .get_text(origin.view.search.started().baseline)
+            .map_err(|error| store_error(&error))?,
+        _ => kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?,
+    };
+    let taken = origin.as_ref().map(Origin::kernels).transpose()?;
     workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
     if arguments.polish.is_none() && rewriter(&bench)?.is_none() {
@@ -116,9 +126,18 @@ fn start(
         settings: settings.search.clone(),
         menu: settings.menu_of(&bench.target.menu),
         baseline,
+        taken: taken.unwrap_or_default(),
+        extensions: Vec::new(),
         spec: Some(redacted(&stored.to_toml()?)),
     };
     let (folder, session) = create(arguments, &settings, new, &bench)?;
+    let n_taken = session.search().started().taken.len();
+    if let Some(origin) = &origin {
+        output.message(format!(
+            "starting from {n_taken} kernels of {}",
+            origin.name
+        ));
+    }
     output.message(format!(
         "{} on {} (machine {}), compiled by {}\nrun folder {}",
         bench.problem.name,
@@ -148,8 +167,21 @@ fn resume(
         .blobs()
         .get_text(view.search.started().baseline)
         .map_err(|error| store_error(&error))?;
-    drop(view);
     refuse_other_course(arguments, &settings, workplace)?;
+    let extension = Extension {
+        iterations: arguments.iterations,
+        max_evaluations: arguments.max_evaluations,
+        patience: arguments.patience,
+    };
+    take_bounds(arguments, &mut settings.search);
+    settings.check()?;
+    let extended = extension
+        .of(&view.search)
+        .map_err(|error| CliError::usage(&error).hint(error.remedy()))?;
+    if let Some(extended) = &extended {
+        settings.search.iterations = extended.iterations;
+    }
+    drop(view);
     take_limits(arguments, &mut settings);
     settings.check()?;
     add_data(workplace, &settings)?;
@@ -164,8 +196,11 @@ fn resume(
     }
     let proposing = proposing(&settings, &bench, &spent)?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
-    let session =
+    let mut session =
         RunSession::resume(folder, env!("CARGO_PKG_VERSION")).map_err(|error| run_error(&error))?;
+    session
+        .extend(extension, bench.evaluator.as_ref())
+        .map_err(|error| run_error(&error))?;
     if 0 < session.n_dropped() {
         output.message(format!(
             "note: the last {} events had lost their texts and will be done again",
@@ -173,6 +208,14 @@ fn resume(
         ));
     }
     output.message(format!("resuming {}", folder.display()));
+    if let Some(extended) = extended {
+        let most = extended.max_evaluations.map(u64::from);
+        output.message(format!(
+            "extended to {} evaluations and {} iterations",
+            most.map_or("any number of".to_owned(), text::grouped),
+            extended.iterations,
+        ));
+    }
     Ok(Prepared::new(
         session, proposing, bench, &settings, estimate,
     ))
@@ -249,15 +292,37 @@ fn check_run_dir(arguments: &Arguments) -> Result<(), CliError> {
     }
 }
 
-/// Returns defaults, overridden by the settings file, overridden by flags.
-fn effective_settings(arguments: &Arguments) -> Result<Settings, CliError> {
+/// Returns defaults, overridden by the settings file, overridden by flags; and the
+/// run to start from, if there is one, whose settings take the place of defaults
+/// unless there is a file.
+fn effective_settings(arguments: &Arguments) -> Result<(Settings, Option<Origin>), CliError> {
     let (mut settings, set) = match &arguments.config {
         Some(path) => Settings::read(path)?,
         None => (Settings::default(), BTreeSet::new()),
     };
-    take_course(arguments, &mut settings, |name| set.contains(name));
+    let origin = arguments.from.as_ref().or(settings.from.as_ref());
+    let origin = origin.map(|from| Origin::open(from)).transpose()?;
+    match &origin {
+        Some(origin) if arguments.config.is_none() => {
+            settings = stored_settings(&origin.view)?;
+            let is_other = arguments.problem.is_some() && arguments.problem != settings.problem;
+            if is_other {
+                settings.baseline = None;
+            }
+            take_course(arguments, &mut settings, |_| arguments.models.is_empty());
+        }
+        _ => take_course(arguments, &mut settings, |name| set.contains(name)),
+    }
+    settings.from = origin.as_ref().map(|origin| origin.name.clone());
+    take_bounds(arguments, &mut settings.search);
     take_limits(arguments, &mut settings);
-    Ok(settings)
+    Ok((settings, origin))
+}
+
+/// Returns whether a run that starts from `origin` has its baseline, too.
+fn has_baseline_of(origin: &Origin, arguments: &Arguments, problem: &str) -> bool {
+    let is_told = arguments.baseline.is_some() || arguments.config.is_some();
+    !is_told && origin.view.search.started().problem == problem
 }
 
 /// Takes the flags that decide the course of a run.
@@ -290,7 +355,9 @@ fn take_course(arguments: &Arguments, settings: &mut Settings, is_set: impl Fn(&
     search.beam = arguments.beam.unwrap_or(search.beam);
     search.plans = arguments.plans.unwrap_or(search.plans);
     search.drafts = arguments.drafts.unwrap_or(search.drafts);
-    search.iterations = arguments.iterations.unwrap_or(search.iterations);
+    if let Some(strategy) = &arguments.strategy {
+        search.strategy.clone_from(strategy);
+    }
     // Models learn from diagnostics, the rewriter does not.
     if has_models && !is_set("repairs") {
         search.repairs = REPAIRS_OF_MODELS;
@@ -300,7 +367,13 @@ fn take_course(arguments: &Arguments, settings: &mut Settings, is_set: impl Fn(&
     }
     search.polish = arguments.polish.unwrap_or(search.polish);
     search.repairs = arguments.repairs.unwrap_or(search.repairs);
+}
+
+/// Takes the flags that bound a run, and that can be raised when it is resumed.
+fn take_bounds(arguments: &Arguments, search: &mut SearchSettings) {
+    search.iterations = arguments.iterations.unwrap_or(search.iterations);
     search.max_evaluations = arguments.max_evaluations.or(search.max_evaluations);
+    search.patience = arguments.patience.unwrap_or(search.patience);
 }
 
 /// Refuses to resume with a flag that says otherwise than the run was started
@@ -461,7 +534,10 @@ fn stored_settings(view: &RunView) -> Result<Settings, CliError> {
         .blobs()
         .get_text(spec)
         .map_err(|error| store_error(&error))?;
-    Settings::parse(&text, "the settings stored with the run")
+    let mut settings = Settings::parse(&text, "the settings stored with the run")?;
+    // The run may have been extended since.
+    settings.search.clone_from(&started.settings);
+    Ok(settings)
 }
 
 fn open_bench(

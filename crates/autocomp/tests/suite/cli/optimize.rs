@@ -43,10 +43,7 @@ fn the_result_is_what_was_measured() {
         (value["status"].as_str(), value["reason"].as_str()),
         (Some("finished"), Some("evaluations"))
     );
-    assert_eq!(
-        value["reason_text"],
-        "all 10 evaluations that are allowed are done"
-    );
+    assert_eq!(value["reason_text"], "budget: all 10 evaluations are done");
     assert_eq!((figure("evaluations"), figure("seed")), (10.0, 7.0));
     assert!(figure("best_cycles") < figure("baseline_cycles"), "{value}");
     assert!((figure("speedup") - figure("baseline_cycles") / figure("best_cycles")).abs() < 1e-9);
@@ -86,7 +83,7 @@ fn the_result_is_what_was_measured() {
         serde_json::json!({
             "state": "finished",
             "reason": "evaluations",
-            "message": "all 10 evaluations that are allowed are done",
+            "message": "budget: all 10 evaluations are done",
         })
     );
     let listed = place.call(&["runs"]).stdout;
@@ -105,13 +102,13 @@ fn standard_output_has_the_result_only() {
     assert!(ended.stdout.starts_with("\nbaseline "), "{}", ended.stdout);
     let end = ended.stdout.lines().find(|it| it.starts_with("finished "));
     assert!(
-        end.is_some_and(|it| it.ends_with("  all 10 evaluations that are allowed are done")),
+        end.is_some_and(|it| it.ends_with("  budget: all 10 evaluations are done")),
         "{}",
         ended.stdout
     );
     let shown = place.call(&["show", "runs/gemm-64-s7"]).stdout;
     assert!(
-        shown.contains(": finished: all 10 evaluations that are allowed are done\n"),
+        shown.contains(": finished: budget: all 10 evaluations are done\n"),
         "{shown}"
     );
     assert!(
@@ -323,7 +320,7 @@ fn a_run_is_not_resumed_on_another_course() {
     let history = undisturbed(&place, "run")["history"].clone();
     for (name, flags) in [
         ("seed", &["--seed", "8"][..]),
-        ("evaluations", &["--max-evaluations", "20"]),
+        ("evaluations", &["--max-evaluations", "5"]),
         ("problem", &["gemmini/gemm-512x512x512"]),
         ("model", &["--model", "command::cat"]),
     ] {
@@ -333,6 +330,63 @@ fn a_run_is_not_resumed_on_another_course() {
     }
     let (_, shown) = place.json(&["show", "run"]);
     assert_eq!(shown["history"], history);
+}
+
+#[test]
+fn a_finished_run_is_extended_and_another_starts_from_it() {
+    let place = Place::new();
+    let first = undisturbed(&place, "run");
+    assert_eq!(first["reason"], "evaluations");
+    assert_eq!(first["reason_text"], "budget: all 10 evaluations are done");
+    let more = ["optimize", "--resume", "run", "--max-evaluations", "16"];
+    let (code, extended) = place.json(&more);
+    assert_eq!(code, Some(0), "{extended}");
+    assert_eq!(extended["evaluations"], 16);
+    assert!(extended["best_cycles"].as_u64() <= first["best_cycles"].as_u64());
+    let (_, shown) = place.json(&["show", "run"]);
+    assert_eq!(
+        shown["status"]["message"],
+        "budget: all 16 evaluations are done"
+    );
+    let (_, again) = place.json(&more);
+    assert_eq!(
+        again["history"], extended["history"],
+        "there is nothing left to do"
+    );
+    let (code, replayed) = place.json(&["optimize", "--replay", "run", "--run-dir", "again"]);
+    assert_eq!(
+        (code, &replayed["history"]),
+        (Some(0), &extended["history"])
+    );
+
+    let fork = [
+        "optimize",
+        "--from",
+        "run:best",
+        "--run-dir",
+        "fork",
+        "--strategy",
+        "best-of-n",
+    ];
+    let (code, fork) =
+        place.json(&[&fork[..], &["--max-evaluations", "5", "--seed", "8"]].concat());
+    assert_eq!(code, Some(0), "{fork}");
+    assert_eq!(fork["baseline_cycles"], first["baseline_cycles"]);
+    assert_eq!(fork["plans"][1]["cycles"], extended["best_cycles"]);
+    let story = fork["plans"][1]["plan"].as_str().unwrap();
+    assert!(
+        story.contains("earlier run") && story.contains("the steps to it were"),
+        "{story}"
+    );
+    let (_, shown) = place.json(&["optimize", "--resume", "fork"]);
+    assert_eq!(shown["history"], fork["history"]);
+
+    for (name, from) in [("kernel", "run:c9999"), ("run", "nowhere:best")] {
+        let ended = place.call(&["optimize", "--from", from]);
+        insta::assert_snapshot!(format!("from-no-such-{name}"), ended.transcript());
+    }
+    let ended = place.call(&arguments(&problem(), &["--strategy", "annealing"]));
+    insta::assert_snapshot!("no-such-strategy", ended.transcript());
 }
 
 #[test]

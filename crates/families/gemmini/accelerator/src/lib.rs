@@ -28,7 +28,8 @@ pub use config::{ConfigError, Dataflows, Elements, Features, GemminiConfig, Loop
 pub use configured::{Configured, NormState, StoreState};
 pub use decode::decode;
 pub use functional::{
-    Checks, ExecContext, Functional, InstructionSet, Severity, Statistics, Warning,
+    Checks, ExecContext, Functional, InstructionSet, NotedMove, Overwritten, Severity, Statistics,
+    Warning,
 };
 pub use isa::{
     Activation, ConfigEx, ConfigLd, ConfigNorm, ConfigSt, CounterAccess, Dataflow, Instruction,

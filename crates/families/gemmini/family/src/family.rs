@@ -38,7 +38,7 @@ impl Family for Gemmini {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let surroundings = opening.surroundings;
-        let toolchain = autocomp_toolchain::find(surroundings, opening.progress)?;
+        let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = GemminiEvaluator::new(
             opening.problem,
             opening.target,
@@ -57,15 +57,7 @@ impl Family for Gemmini {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let gemmini = machine_config(target, machine)?.accelerator;
-        let limits = HardwareLimits {
-            dim: i64::from(gemmini.dim),
-            scratchpad_banks: i64::from(gemmini.spad_banks),
-            scratchpad_bank_rows: i64::from(gemmini.spad_bank_rows()),
-            accumulator_banks: i64::from(gemmini.acc_banks),
-            accumulator_bank_rows: i64::from(gemmini.acc_bank_rows()),
-            move_tiles: i64::from(gemmini.dma_max_bytes / gemmini.spad_row_bytes()).max(1),
-            ..HardwareLimits::gemmini_int8_16()
-        };
+        let limits = HardwareLimits::of(&gemmini);
         Ok(Some(Arc::new(GemminiRewriter::new(limits))))
     }
 
@@ -108,10 +100,6 @@ impl Bench for GemminiEvaluator {
 
     fn floor(&self) -> Cost {
         Cost::cycles(self.ideal)
-    }
-
-    fn prepare(&self) -> Result<(), EvalError> {
-        Self::prepare(self)
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

@@ -136,7 +136,12 @@ fn fault_finding(
 }
 
 /// Names the line of the other instruction involved, if there is one.
-fn add_other(found: &mut Diagnostic, other_pc: Option<u64>, program: &Program, kernel: Kernel<'_>) {
+pub(super) fn add_other(
+    found: &mut Diagnostic,
+    other_pc: Option<u64>,
+    program: &Program,
+    kernel: Kernel<'_>,
+) {
     if let Some(other) = other_pc.and_then(|pc| kernel.location(program, pc)) {
         found
             .notes
@@ -327,7 +332,7 @@ pub(super) fn input_changed(
     found
 }
 
-fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
+pub(super) fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
     if let Some(location) = &found.location {
         let line = kernel.line(location.line);
         found.notes.splice(0..0, line);

@@ -8,6 +8,7 @@ mod cases;
 mod cause;
 mod core_lines;
 mod course;
+mod doubtful;
 mod engine;
 mod evaluator;
 mod family;

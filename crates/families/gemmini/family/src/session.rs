@@ -24,8 +24,9 @@ const PAUSES: u64 = 10_000;
 pub(super) struct SessionKind {
     /// Whether cycles are modelled.
     pub(super) mode: Mode,
-    /// Whether the first write to each input is remembered, which is slower.
-    pub(super) note_writes: bool,
+    /// Whether what may explain a wrong result is noted, which is slower: the first write to
+    /// each input, local rows overwritten before they are read, and moves of rows.
+    pub(super) explains: bool,
     /// Whether the accelerator moves and computes values.
     pub(super) values: bool,
 }
@@ -35,7 +36,7 @@ impl SessionKind {
     pub(super) fn plain(mode: Mode) -> Self {
         Self {
             mode,
-            note_writes: false,
+            explains: false,
             values: true,
         }
     }
@@ -108,7 +109,10 @@ impl<'a> Session<'a> {
         if !kind.values {
             machine.accelerator().functional_mut().leave_out_values();
         }
-        let input_regions = layout.protect(machine.memory(), &problem.buffers, kind.note_writes);
+        if kind.explains {
+            machine.accelerator().functional_mut().note_doubtful();
+        }
+        let input_regions = layout.protect(machine.memory(), &problem.buffers, kind.explains);
         let entry = program.entry_function();
         let mut session = Box::new(Self {
             engine,

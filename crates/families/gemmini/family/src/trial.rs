@@ -2,11 +2,12 @@
 
 use super::apart::Apart;
 use super::cases::CaseOf;
+use super::doubtful::doubtful;
 use super::evaluator::GemminiEvaluator;
 use super::findings::{self, Kernel};
 use super::image::Image;
 use super::session::{Session, SessionKind, Watch};
-use autocomp_catalog::{Role, Tolerance};
+use autocomp_catalog::Tolerance;
 use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::comparison::compare;
 use autocomp_eval::inputs::Case;
@@ -267,7 +268,10 @@ impl<'a> Trial<'a> {
             match (&case.before[idx], &case.after[idx]) {
                 (Some(before), None) if session.content(idx) != before => {
                     let after = session.content(idx).to_vec();
-                    let writer = self.writer(idx, case, seed)?;
+                    let mut explained = self.explained(case, seed)?;
+                    let writer = explained
+                        .first_write(idx)
+                        .and_then(|pc| self.kernel.location(self.program, pc));
                     found.push(findings::input_changed(
                         buffer,
                         before,
@@ -305,6 +309,9 @@ impl<'a> Trial<'a> {
                 .notes
                 .push(format!("with input set {}", case.name));
         }
+        if found.iter().any(|found| found.code == "output-mismatch") {
+            found.extend(doubtful(&mut *self.explained(case, seed)?, self.kernel));
+        }
         Ok(self.refused(Outcome::Wrong, found, session))
     }
 
@@ -327,24 +334,16 @@ impl<'a> Trial<'a> {
         Called::Failed(Verdict::failed(outcome, found))
     }
 
-    /// Returns the line that first writes to input `idx`, by running once more.
-    fn writer(
-        &self,
-        idx: usize,
-        case: &Case,
-        seed: Seed,
-    ) -> Result<Option<autocomp_core::SourceLocation>, EvalError> {
-        debug_assert_eq!(self.evaluator.problem.buffers[idx].role, Role::Input);
+    /// Calls the kernel once more, in a machine that notes what may explain a wrong result.
+    fn explained(&self, case: &Case, seed: Seed) -> Result<Box<Session<'a>>, EvalError> {
         let kind = SessionKind {
-            note_writes: true,
+            explains: true,
             ..SessionKind::plain(Mode::Functional)
         };
         let mut session = self.session(kind, seed)?;
         session.place(case, seed)?;
-        // It may stop for another reason now; the note is there or is not.
+        // It may stop for another reason now; the notes are there or are not.
         let _ = session.call(self.evaluator.limits());
-        Ok(session
-            .first_write(idx)
-            .and_then(|pc| self.kernel.location(self.program, pc)))
+        Ok(session)
     }
 }

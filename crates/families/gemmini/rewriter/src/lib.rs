@@ -19,6 +19,7 @@ mod estimate;
 mod interpreter;
 mod kernel;
 mod layout;
+mod lift;
 mod limits;
 mod nest;
 mod parse;
@@ -28,6 +29,7 @@ mod proposal;
 mod residency;
 mod rewriter;
 mod rows;
+mod schedule;
 #[cfg(test)]
 mod semantics_tests;
 mod syntax;

@@ -3,8 +3,10 @@
 use crate::dataflow::{Outcome, outcome};
 use crate::estimate::estimate;
 use crate::kernel::{Kernel, count_commands};
+use crate::lift::Lifted;
 use crate::limits::HardwareLimits;
 use crate::print::print;
+use crate::schedule;
 use crate::transformation::{Step, View};
 use crate::transformations::{TRANSFORMATIONS, find};
 use crate::tree::loop_paths;
@@ -19,6 +21,18 @@ const KERNEL_LIMIT: usize = 700;
 const TRAFFIC_WEIGHT: f64 = 0.15;
 /// How many of the best single steps are tried in pairs.
 const PAIRED_FAMILIES: usize = 3;
+
+/// The step that schedules a whole kernel anew.
+pub(crate) const RESCHEDULE: &str = "reschedule";
+/// How much better the best schedule is taken to be than the best single step,
+/// as the natural logarithm of cycles.
+const HEAD_START: f64 = 0.2;
+/// How much a schedule's bound counts in the ranking: bounds are close to each
+/// other, and compare schedules better than estimates compare single steps.
+const BOUND_WEIGHT: f64 = 6.0;
+/// What it is worth, in the same units, that a schedule differs little from
+/// the one that the kernel has.
+const NEAR: f64 = 0.15;
 
 /// One way to carry out a family: one or more steps, each on the kernel the
 /// one before it left.
@@ -48,7 +62,7 @@ pub struct Family {
 }
 
 /// Everything that could be done to one kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Proposals {
     /// Estimated cycles of the kernel as it is.
     pub estimate: f64,
@@ -111,6 +125,42 @@ pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Prop
         estimate: base,
         families: families(candidates),
     })
+}
+
+/// Adds schedules of what a kernel computes to what could be done to it.
+pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits, proposals: &mut Proposals) {
+    let schedules = schedule::schedules(lifted, &limits.accelerator);
+    let Some(best) = schedules.first().map(|schedule| schedule.cycles.max(1.0)) else {
+        return;
+    };
+    let first = proposals
+        .families
+        .first()
+        .and_then(|family| family.variants.first())
+        .map_or(best.ln(), |variant| variant.score.min(best.ln()));
+    for schedule in schedules {
+        let is_near = schedule::is_near(lifted, &schedule.parameters, &limits.accelerator);
+        let score = first - HEAD_START + BOUND_WEIGHT * (schedule.cycles.max(1.0) / best).ln()
+            - if is_near { NEAR } else { 0.0 };
+        proposals.families.push(Family {
+            key: format!("{RESCHEDULE} {:?}", schedule.parameters),
+            menu_items: vec!["hardware-loop", "change-tiling"],
+            variants: vec![Variant {
+                steps: vec![Step {
+                    transformation: RESCHEDULE.to_owned(),
+                    parameters: schedule.parameters,
+                    ..Step::default()
+                }],
+                text: schedule.text,
+                estimate: schedule.cycles,
+                score,
+            }],
+        });
+    }
+    proposals.families.sort_by(|a, b| {
+        let best = |family: &Family| family.variants.first().map_or(f64::MAX, |v| v.score);
+        best(a).total_cmp(&best(b)).then_with(|| a.key.cmp(&b.key))
+    });
 }
 
 /// Returns the kernels one step further.

@@ -3,10 +3,14 @@
 use crate::annotate::annotate;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
+use crate::lift::{Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::parse::parse;
 use crate::print::print;
-use crate::proposal::{Family, Proposals, Variant, carry_out, may_be_right, proposals};
+use crate::proposal::{
+    Family, Proposals, RESCHEDULE, Variant, carry_out, may_be_right, proposals, reschedules,
+};
+use crate::schedule;
 use crate::transformation::Step;
 use autocomp_core::{ContentHash, MenuItem, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed};
 use serde::{Deserialize, Serialize};
@@ -53,6 +57,8 @@ struct Known {
     kernel: Kernel,
     proposals: Proposals,
     outcome: Option<Outcome>,
+    /// What it computes, or why that is not known.
+    lifted: Result<Lifted, Reason>,
     /// Which steps were found to keep the result.
     verdicts: Mutex<BTreeMap<Vec<Step>, bool>>,
 }
@@ -122,11 +128,43 @@ impl GemminiRewriter {
     fn keeps_result(&self, known: &Known, steps: &[Step]) -> bool {
         let verdict = lock(&known.verdicts).get(steps).copied();
         verdict.unwrap_or_else(|| {
-            let verdict = carry_out(&known.kernel, steps, &self.limits)
-                .is_some_and(|kernel| may_be_right(&kernel, known.outcome.as_ref(), &self.limits));
+            let verdict = match self.rescheduled(known, steps) {
+                Some((text, [])) => self.computes_the_same(known, &text),
+                _ => self.rewritten(known, steps).is_some_and(|kernel| {
+                    may_be_right(&kernel, known.outcome.as_ref(), &self.limits)
+                }),
+            };
             lock(&known.verdicts).insert(steps.to_vec(), verdict);
             verdict
         })
+    }
+
+    /// Carries out the first of `steps` if that schedules the kernel anew:
+    /// returns the text and the other steps.
+    fn rescheduled<'steps>(
+        &self,
+        known: &Known,
+        steps: &'steps [Step],
+    ) -> Option<(String, &'steps [Step])> {
+        let (first, rest) = steps.split_first()?;
+        let lifted = known.lifted.as_ref().ok()?;
+        (first.transformation == RESCHEDULE).then_some(())?;
+        let text = schedule::write(lifted, &first.parameters, &self.limits.accelerator)?;
+        Some((text, rest))
+    }
+
+    /// Returns whether a text stores the same in every array as a kernel.
+    fn computes_the_same(&self, known: &Known, text: &str) -> bool {
+        let works = |lifted: &Lifted| lifted.works.clone();
+        let now = lift(text, &self.limits.accelerator);
+        now.as_ref().map(works).ok() == known.lifted.as_ref().map(works).ok()
+    }
+
+    fn rewritten(&self, known: &Known, steps: &[Step]) -> Option<Kernel> {
+        match self.rescheduled(known, steps) {
+            Some((text, rest)) => carry_out(&parse(&text).ok()?, rest, &self.limits),
+            None => carry_out(&known.kernel, steps, &self.limits),
+        }
     }
 
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
@@ -145,12 +183,23 @@ impl GemminiRewriter {
 
     fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
         let kernel = parse(source)?;
-        let proposals = proposals(&kernel, &self.limits).ok_or(RewriteError::Nothing)?;
+        let lifted = lift(source, &self.limits.accelerator);
         let outcome = outcome(&kernel, &self.limits);
+        let mut proposals = proposals(&kernel, &self.limits).unwrap_or_default();
+        match &lifted {
+            Ok(lifted) => reschedules(lifted, &self.limits, &mut proposals),
+            Err(why) if proposals.families.is_empty() => {
+                return Err(RewriteError::NotUnderstood(format!(
+                    "what the kernel computes is not understood: {why}"
+                )));
+            }
+            Err(_) => {}
+        }
         Ok(Known {
             kernel,
             proposals,
             outcome,
+            lifted,
             verdicts: Mutex::new(BTreeMap::new()),
         })
     }
@@ -219,6 +268,14 @@ impl Rewriter for GemminiRewriter {
             .drafts
             .get(draft as usize)
             .ok_or(RewriteError::Nothing)?;
+        if steps.iter().any(|step| step.transformation == RESCHEDULE) {
+            let known = self.known(source)?;
+            if let Some((text, [])) = self.rescheduled(&known, steps) {
+                return Ok(text);
+            }
+            let rewritten = self.rewritten(&known, steps).ok_or(RewriteError::Nothing)?;
+            return Ok(print(&rewritten));
+        }
         let kernel = parse(source)?;
         let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
         annotate(&mut rewritten, &self.limits);

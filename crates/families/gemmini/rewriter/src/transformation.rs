@@ -54,6 +54,9 @@ pub struct Step {
     /// Which of several equal ways to take, from 0.
     #[serde(default)]
     pub variant: usize,
+    /// The numbers of a whole schedule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<i64>,
 }
 
 /// A kernel after a step, with the step in words.

@@ -7,10 +7,11 @@
 
 use autocomp_catalog::Catalog;
 use autocomp_core::{Diagnostic, Outcome, Seed};
+use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
-use autocomp_toolchain::{Toolchain, ToolchainSearch, find_toolchain};
+use autocomp_toolchain::{Toolchain, find_toolchain};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -52,10 +53,10 @@ pub fn cache_folder() -> PathBuf {
 /// Returns the compiler, which is installed if the machine has none.
 pub fn toolchain() -> Toolchain {
     static FOUND: OnceLock<Toolchain> = OnceLock::new();
-    let search = ToolchainSearch {
-        configured: None,
+    let search = Surroundings {
+        compiler: None,
         carried: None,
-        recorded: None,
+        recorded_compiler: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),
         install: true,

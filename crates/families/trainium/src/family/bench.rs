@@ -71,7 +71,7 @@ impl TrainiumBench {
             ],
         })?;
         let folder = &opening.surroundings.cache_folder;
-        let toolchain = autocomp_toolchain::find(opening.surroundings, opening.progress)?;
+        let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
         let reference = Reference::new(problem, toolchain, folder)?;
         let mut hasher = ContentHasher::new("trainium evaluation");
         hasher.update(&problem.oracle_hash.0);
@@ -186,9 +186,9 @@ impl TrainiumBench {
         for (buffer, content) in self.problem.buffers.iter().zip(&case.before) {
             if let Some(content) = content {
                 let array = Array {
-                    dtype: Dtype::Float32,
+                    dtype: element(buffer.dtype),
                     shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
-                    data: floats(content),
+                    data: numbers(buffer.dtype, content),
                 };
                 inputs.push((buffer.name.clone(), Input::Array(array)));
             }
@@ -213,7 +213,7 @@ impl TrainiumBench {
         }
         for ((buffer, right), output) in wanted.into_iter().zip(outputs) {
             let shape: Vec<u64> = output.shape.iter().map(|extent| *extent as u64).collect();
-            if shape != buffer.shape || output.dtype != Dtype::Float32 {
+            if shape != buffer.shape || output.dtype != element(buffer.dtype) {
                 let message = format!(
                     "{} is {}{shape:?} instead of {}{:?}",
                     buffer.name,
@@ -223,8 +223,8 @@ impl TrainiumBench {
                 );
                 return Some(wrong_shape(message, note()));
             }
-            let got: Vec<u8> = output.data.iter().flat_map(|v| v.to_le_bytes()).collect();
-            let poison = POISON.to_le_bytes().repeat(output.data.len());
+            let got = bytes(buffer.dtype, &output.data);
+            let poison = bytes(buffer.dtype, &vec![f32::from_bits(POISON); output.data.len()]);
             let right = right.as_deref().unwrap_or_default();
             let tolerance = self.problem.tolerance;
             let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);
@@ -365,10 +365,6 @@ impl Bench for TrainiumBench {
         self.floor
     }
 
-    fn prepare(&self) -> Result<(), EvalError> {
-        self.fixed_cases().map(|_| ())
-    }
-
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
         let mut clock = TierClock::default();
         let timed = match self.judge(source, &mut clock)? {
@@ -425,28 +421,55 @@ fn sections(report: &Report) -> Vec<Section> {
 
 /// Says what the interpreter cannot do yet, before any kernel is blamed.
 fn check_buffers(problem: &Problem) -> Result<(), EvalError> {
-    for buffer in &problem.buffers {
-        let what = if buffer.dtype != DataType::Float32 {
-            format!("{} elements", buffer.dtype.name())
-        } else if buffer.role == Role::Inout {
-            "the role inout".to_owned()
-        } else {
-            continue;
-        };
-        return Err(EvalError::Input {
-            message: format!(
-                "buffer {} of {} has {what}, which problems of Trainium cannot have",
-                buffer.name, problem.name
-            ),
-            remedies: vec!["use float32 buffers with the role input or output".into()],
-        });
-    }
-    Ok(())
+    let inout = problem.buffers.iter().find(|it| it.role == Role::Inout);
+    let Some(buffer) = inout else {
+        return Ok(());
+    };
+    Err(EvalError::Input {
+        message: format!(
+            "buffer {} of {} has the role inout, which problems of Trainium cannot have",
+            buffer.name, problem.name
+        ),
+        remedies: vec!["use an input and an output: kernels return what they write".into()],
+    })
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
-    let (words, _) = bytes.as_chunks::<4>();
-    words.iter().map(|word| f32::from_le_bytes(*word)).collect()
+/// The type of the device's elements for that of a buffer.
+fn element(dtype: DataType) -> Dtype {
+    match dtype {
+        DataType::Int8 => Dtype::Int8,
+        DataType::UInt8 => Dtype::Uint8,
+        DataType::Int32 => Dtype::Int32,
+        DataType::Float16 => Dtype::Float16,
+        DataType::BFloat16 => Dtype::Bfloat16,
+        DataType::Float32 => Dtype::Float32,
+    }
+}
+
+/// Elements as the interpreter holds them; integers beyond 2²⁴ lose precision.
+fn numbers(dtype: DataType, content: &[u8]) -> Vec<f32> {
+    let elements = content.chunks_exact(dtype.bytes());
+    match dtype {
+        DataType::Float32 => {
+            let (words, _) = content.as_chunks::<4>();
+            words.iter().map(|word| f32::from_le_bytes(*word)).collect()
+        }
+        _ => elements.map(|it| dtype.value(it) as f32).collect(),
+    }
+}
+
+/// Elements as a buffer holds them. Poison stays a pattern of its own where the type has one.
+fn bytes(dtype: DataType, data: &[f32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(data.len() * dtype.bytes());
+    for value in data {
+        match dtype {
+            DataType::Float32 => bytes.extend(value.to_le_bytes()),
+            // Values are rounded already: the upper half is the element.
+            DataType::BFloat16 => bytes.extend(((value.to_bits() >> 16) as u16).to_le_bytes()),
+            _ => dtype.push(f64::from(*value), &mut bytes),
+        }
+    }
+    bytes
 }
 
 fn place(line: u32) -> SourceLocation {

@@ -94,8 +94,14 @@ const BUILT_IN: &[(&str, &str)] = &[
         "trn1",
         include_str!("../../../../../targets/trainium-trn1/machines/trn1.toml"),
     ),
-    ("trn2", include_str!("../../data/machines/trn2.toml")),
-    ("trn3", include_str!("../../data/machines/trn3.toml")),
+    (
+        "trn2",
+        include_str!("../../../../../targets/trainium-trn2/machines/trn2.toml"),
+    ),
+    (
+        "trn3",
+        include_str!("../../../../../targets/trainium-trn3/machines/trn3.toml"),
+    ),
 ];
 
 impl Machine {

@@ -264,9 +264,15 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
         }
     }
     let mut issued_count = 0;
+    let mut stalled = None;
     let mut last = 0.0f64;
     while issued_count < count {
         let Some(Reverse((Time(now), kind, which))) = events.pop() else {
+            if stalled == Some(issued_count) {
+                // Not even that helped: what is left has no place in the schedule.
+                break;
+            }
+            stalled = Some(issued_count);
             // Nothing can run: the accumulators are over-subscribed. Let the oldest go first.
             state.psum_free = machine.psum_bytes as i64;
             state.next_bank = banks
@@ -441,7 +447,10 @@ impl State<'_> {
                     + cost::busy(instruction, ENGINES[other], self.machine);
                 let queued = !self.ready[other].is_empty();
                 if there < here && !queued {
-                    events.push(Reverse((Time(self.free[other].max(now)), 2, 0)));
+                    // An engine that is free is asked in this very round.
+                    if self.free[other] > now {
+                        events.push(Reverse((Time(self.free[other]), 2, 0)));
+                    }
                     continue;
                 }
             }

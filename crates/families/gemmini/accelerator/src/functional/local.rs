@@ -1,5 +1,6 @@
 //! Scratchpad and accumulator, and what is known about every row.
 
+use super::overwritten::Trail;
 use crate::config::GemminiConfig;
 
 /// The first `cols` columns of a row.
@@ -55,6 +56,8 @@ pub(crate) struct Rows {
     /// Entries of the rows of blocks that are not alike; others are stale.
     /// Empty until there is such a block, which many programs never make.
     rows: Vec<Known>,
+    /// What is unread, while somebody wants to know.
+    pub trail: Option<Box<Trail>>,
 }
 
 /// Columns of a row that were read but never written.
@@ -76,10 +79,19 @@ impl Rows {
             shift: dim.ilog2(),
             blocks: vec![block; rows.div_ceil(dim) as usize],
             rows: Vec::new(),
+            trail: None,
         }
     }
 
+    /// Notes from now on what is overwritten before it is read.
+    pub fn note_overwritten(&mut self) {
+        self.trail = Some(Box::new(Trail::new(self.blocks.len() << self.shift)));
+    }
+
     fn forget(&mut self) {
+        if let Some(trail) = &mut self.trail {
+            trail.forget();
+        }
         for block in &mut self.blocks {
             (block.known, block.alike) = (Known::default(), true);
         }
@@ -94,6 +106,9 @@ impl Rows {
     /// Notes a write to `count` rows from `first`.
     #[inline]
     pub fn note_write(&mut self, first: u32, count: u32, mask: u64, pc: u64, after_load: u32) {
+        if let Some(trail) = &mut self.trail {
+            trail.note_write(first, count, mask, pc);
+        }
         let whole = first & (self.dim() - 1) == 0 && count == self.dim();
         let block = &mut self.blocks[(first >> self.shift) as usize];
         if whole && block.alike {
@@ -201,6 +216,9 @@ impl Rows {
     pub fn summary(&self, first: u32, count: u32) -> (u64, u32) {
         if count == 0 {
             return (u64::MAX, 0);
+        }
+        if let Some(trail) = &self.trail {
+            trail.note_read(first, count);
         }
         match self.shared(first, count) {
             Some(known) => (known.written, known.after_load),

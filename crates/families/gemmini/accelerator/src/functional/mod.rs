@@ -23,12 +23,14 @@ mod mvout;
 mod norm;
 mod operand;
 mod outlet;
+mod overwritten;
 mod race;
 mod staging;
 mod statistics;
 
 pub use faults::{Checks, Severity, Warning};
 pub use instruction_set::InstructionSet;
+pub use overwritten::{NotedMove, Overwritten};
 pub use statistics::Statistics;
 
 use crate::config::{Elements, GemminiConfig};
@@ -50,6 +52,7 @@ use loops::LoopUnit;
 use multiply::Weights;
 use norm::NormStatistics;
 use race::Outstanding;
+use std::collections::BTreeMap;
 
 /// What the timing engine may know about a command besides its fields.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +109,8 @@ pub struct Functional {
     store_at_fence: Option<u64>,
     statistics: Statistics,
     warnings: Warnings,
+    /// Moves of several rows, while somebody wants to know.
+    noted_moves: Option<overwritten::Moves>,
     memory_base: u64,
     row_buffer: Vec<u8>,
     scratch: Vec<i32>,
@@ -153,6 +158,7 @@ impl Functional {
             store_at_fence: None,
             statistics: Statistics::default(),
             warnings: Warnings::default(),
+            noted_moves: None,
             memory_base: 0,
             row_buffer: Vec::new(),
             scratch: vec![0; tile],
@@ -191,6 +197,31 @@ impl Functional {
     /// For timing a program whose results are worked out elsewhere.
     pub fn leave_out_values(&mut self) {
         self.with_values = false;
+    }
+
+    /// Notes from now on what is overwritten before it is read and how moves take their
+    /// rows, which takes time.
+    pub fn note_doubtful(&mut self) {
+        self.local.spad.note_overwritten();
+        self.local.acc.note_overwritten();
+        self.noted_moves = Some(BTreeMap::new());
+    }
+
+    /// Returns what has been overwritten before anything read it, by instructions.
+    pub fn overwritten(&self) -> impl Iterator<Item = Overwritten> {
+        let of = |rows: &'_ local::Rows, accumulator| -> Vec<Overwritten> {
+            let trail = rows.trail.iter();
+            trail.flat_map(|trail| trail.lost(accumulator)).collect()
+        };
+        let lost = [of(&self.local.spad, false), of(&self.local.acc, true)];
+        lost.into_iter().flatten()
+    }
+
+    /// Returns the moves of several rows that were noted, the first for each instruction
+    /// and distance.
+    pub fn noted_moves(&self) -> impl Iterator<Item = NotedMove> {
+        let moves = self.noted_moves.iter();
+        moves.flat_map(|moves| moves.values().copied())
     }
 
     /// Uses code for these instructions of the host from now on, for

@@ -3,6 +3,7 @@
 use super::faults::Site;
 use super::intake::{Intake, Target};
 use super::local::column_mask;
+use super::overwritten::note_move;
 use super::race::{Conflict, DramRows};
 use super::{Functional, LoadRecord};
 use crate::address::Tile;
@@ -42,6 +43,9 @@ impl Functional {
             count: rows,
             len: bytes,
         };
+        if let Some(moves) = self.noted_moves.as_mut().filter(|_| dram != 0) {
+            note_move(moves, source.noted(site.pc, false));
+        }
         if !self.with_values {
             return if dram == 0 {
                 Ok(())

@@ -5,6 +5,7 @@ use super::faults::{Site, columns};
 use super::local::column_mask;
 use super::mvin::{check_rows, dma_fault};
 use super::outlet::Outlet;
+use super::overwritten::note_move;
 use super::race::DramRows;
 use crate::address::{NormCommand, Tile};
 use crate::config::Elements;
@@ -67,6 +68,9 @@ impl Functional {
             count: rows,
             len: bytes.len() / rows as usize,
         };
+        if let Some(moves) = &mut self.noted_moves {
+            note_move(moves, target.noted(site.pc, true));
+        }
         let outcome = if self.write_open_rows(site, memory, target, bytes, after_load) {
             Ok(())
         } else {

@@ -12,6 +12,7 @@
 //! Source: the reservation station compares local rows only, never DRAM
 //! addresses.
 
+use super::overwritten::NotedMove;
 use autocomp_riscv::Memory;
 
 const PAGE_SHIFT: u32 = 12;
@@ -43,6 +44,18 @@ pub(crate) struct DramRows {
 }
 
 impl DramRows {
+    /// Returns what is to be known of a move of these rows by the instruction at `pc`.
+    pub fn noted(self, pc: u64, out: bool) -> NotedMove {
+        NotedMove {
+            pc,
+            dram: self.address,
+            stride: self.stride,
+            rows: self.count,
+            row_bytes: self.len,
+            out,
+        }
+    }
+
     /// Largest distance between first and last byte that is looked at as one.
     const MAX_SPAN: u64 = 1 << 20;
 

@@ -1,7 +1,8 @@
 //! The compiler and the problem that the benchmarks share.
 
 use autocomp_catalog::{Catalog, Problem, Target};
-use autocomp_toolchain::{Toolchain, ToolchainSearch, find_toolchain};
+use autocomp_eval::Surroundings;
+use autocomp_toolchain::{Toolchain, find_toolchain};
 use std::path::PathBuf;
 
 /// Problem whose kernels are measured.
@@ -26,9 +27,9 @@ pub fn cache_folder() -> PathBuf {
 /// Looks for a RISC-V compiler, and installs one in the cache folder if there
 /// is none.
 pub fn toolchain() -> Toolchain {
-    let search = ToolchainSearch {
-        configured: None,
-        recorded: None,
+    let search = Surroundings {
+        compiler: None,
+        recorded_compiler: None,
         carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),

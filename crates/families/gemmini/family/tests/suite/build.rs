@@ -2,9 +2,9 @@
 
 use crate::support;
 
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, Surroundings};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
+use autocomp_toolchain::find_toolchain;
 use std::path::Path;
 
 const START: &str =
@@ -255,9 +255,9 @@ fn an_unusable_cache_folder_is_an_error_with_remedies() {
 #[test]
 fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
     let empty = tempfile::tempdir().expect("a folder");
-    let search = ToolchainSearch {
-        configured: None,
-        recorded: None,
+    let search = Surroundings {
+        compiler: None,
+        recorded_compiler: None,
         carried: None,
         path: Some(empty.path().into()),
         cache_folder: empty.path().join("cache"),
@@ -273,8 +273,8 @@ fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
 
 #[test]
 fn a_configured_compiler_that_does_not_work_is_an_error() {
-    let search = ToolchainSearch {
-        configured: Some("/nonexistent/zig".into()),
+    let search = Surroundings {
+        compiler: Some("/nonexistent/zig".into()),
         ..support::search()
     };
     let error = find_toolchain(&search, &mut |_| ()).expect_err("no such file");

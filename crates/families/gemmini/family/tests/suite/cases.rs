@@ -2,7 +2,7 @@
 //!
 //! A file has three parts separated by lines of `---`: what it shows and the
 //! name of the problem, the kernel, and the outcome with its diagnostics.
-//! `UPDATE_CASES=1 cargo test -p autocomp-eval --test cases` writes the last
+//! `UPDATE_CASES=1 cargo test -p autocomp-gemmini-family --test suite cases` writes the last
 //! part anew.
 
 use crate::evaluators;

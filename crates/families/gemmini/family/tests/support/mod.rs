@@ -1,6 +1,7 @@
 //! The compiler and cache folder that all tests share.
 
-use autocomp_toolchain::{Toolchain, ToolchainSearch, find_toolchain};
+use autocomp_eval::Surroundings;
+use autocomp_toolchain::{Toolchain, find_toolchain};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -10,10 +11,10 @@ pub fn cache_folder() -> PathBuf {
 }
 
 /// Returns how tests look for a compiler.
-pub fn search() -> ToolchainSearch {
-    ToolchainSearch {
-        configured: None,
-        recorded: None,
+pub fn search() -> Surroundings {
+    Surroundings {
+        compiler: None,
+        recorded_compiler: None,
         carried: None,
         path: std::env::var_os("PATH"),
         cache_folder: cache_folder(),

@@ -8,7 +8,7 @@ use autocomp_catalog::{Axis, AxisPosition, Catalog, Problem, Target};
 use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_gemmini_family::GemminiEvaluator;
-use autocomp_toolchain::{ToolchainSearch, find_toolchain};
+use autocomp_toolchain::find_toolchain;
 use evaluators::{UNCACHED, evaluator_for};
 use std::path::{Path, PathBuf};
 
@@ -291,14 +291,14 @@ fn a_result_below_the_physical_floor_is_a_fault() {
 #[test]
 fn every_compiler_of_the_machine_gives_right_programs() {
     // The pinned compiler is always there; others are tried where they are.
-    let zig = ToolchainSearch {
+    let zig = autocomp_eval::Surroundings {
         path: None,
         ..support::search()
     };
     let zig = find_toolchain(&zig, &mut |_| ()).ok();
     let named = ["clang", "clang-19", "riscv64-unknown-elf-gcc"].map(|name| {
-        let search = ToolchainSearch {
-            configured: Some(name.into()),
+        let search = autocomp_eval::Surroundings {
+            compiler: Some(name.into()),
             ..support::search()
         };
         find_toolchain(&search, &mut |_| ()).ok()

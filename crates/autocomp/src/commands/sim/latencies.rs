@@ -1,0 +1,102 @@
+//! `autocomp sim calibrate` for kernels with measured latencies.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::given_file::read_text;
+use crate::output::Output;
+use autocomp_trainium::calibrate::{Report, calibrate, parse_cases};
+use autocomp_trainium::timing::Machine;
+use autocomp_trainium::{Failure, FailureKind};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Name of the table in the folder of a suite.
+pub const TABLE: &str = "latencies.tsv";
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct Calibration {
+    kernels: Report,
+}
+
+/// Compares the kernels of `folder` with its table.
+pub fn run(folder: &Path, output: Output) -> Result<u8, CliError> {
+    let table = folder.join(TABLE);
+    let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
+        CliError::input(format!("failed to read {}: {error}", path.display()))
+    };
+    let text = read_text(&table).map_err(|error| unreadable(&table, &error))?;
+    let cases = parse_cases(&text).map_err(|failure| {
+        CliError::input(format!("{}: {}", table.display(), failure.message)).hint(failure.remedy)
+    })?;
+    let report = calibrate(
+        &cases,
+        |file| {
+            read_text(&folder.join(file)).map_err(|error| {
+                Failure::new(
+                    FailureKind::Input,
+                    "kernel-file",
+                    format!("{file}: {error}"),
+                    "put the kernel into the folder of the table, under the name that it gives",
+                )
+            })
+        },
+        |name| {
+            // A machine of the user's own lies beside the table.
+            match read_text(&folder.join(format!("{name}.toml"))) {
+                Ok(text) if !name.contains(['/', '\\']) => Machine::parse(&text),
+                _ => Machine::built_in(name),
+            }
+        },
+        |_| {},
+    );
+    let report = Calibration { kernels: report };
+    output.result(&report, || shown(&report.kernels))?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn shown(report: &Report) -> String {
+    let width = report.rows.iter().map(|row| row.id.len()).max();
+    let width = width.unwrap_or(0).max(6);
+    let mut out = format!(
+        "{:width$}  {:>12}  {:>12}  {:>6}\n",
+        "kernel", "measured us", "simulated us", "ratio"
+    );
+    // Writing to a string cannot fail.
+    for row in &report.rows {
+        let _ = match (row.simulated_us, row.ratio) {
+            (Some(simulated), Some(ratio)) => {
+                let interval = match row.plain_us {
+                    Some(plain) if simulated * 1.3 < plain => {
+                        format!("  up to {plain:.1} if the compiler does not merge loops")
+                    }
+                    _ => String::new(),
+                };
+                writeln!(
+                    out,
+                    "{:width$}  {:>12.1}  {simulated:>12.1}  {ratio:>6.2}{interval}",
+                    row.id, row.measured_us
+                )
+            }
+            _ => writeln!(
+                out,
+                "{:width$}  {:>12.1}  {}",
+                row.id,
+                row.measured_us,
+                row.failure.as_deref().unwrap_or("failed")
+            ),
+        };
+    }
+    let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| format!("{it:.3}"));
+    let _ = writeln!(
+        out,
+        "\n{} of {} kernels ran; error: geometric mean {}, largest {}; pairs in the right order: {}",
+        report.cases,
+        report.rows.len(),
+        figure(report.geomean_error),
+        figure(report.max_error),
+        figure(report.pair_order)
+    );
+    out
+}

@@ -1,0 +1,514 @@
+//! Follows where the contents of local memory come from, command by command.
+//!
+//! A scratchpad row is a place in memory; an accumulator row is a sum of
+//! places and of products of places. What is stored is recorded as such a sum.
+
+use super::commands::{Effect, effect};
+use super::program::Memory;
+use super::run::{Value, World};
+use autocomp_gemmini::{
+    Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, Dataflow, GemminiConfig, Instruction,
+    MatmulLoop, MatmulParameters, PoolFields, Tile,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// Products that are recorded at most.
+const TERM_LIMIT: usize = 24_000_000;
+
+/// A row of a local memory as it came from memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Address of its first element; 0 for zeros.
+    pub(crate) address: u64,
+    /// Elements.
+    pub(crate) columns: u16,
+    /// Bytes of an element.
+    pub(crate) width: u8,
+    /// Bits of the factor.
+    pub(crate) scale: u32,
+}
+
+/// Weights: rows of memory that are a fixed distance apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Weights {
+    pub(crate) address: u64,
+    /// Bytes between rows; 0 for a single row.
+    pub(crate) pitch: u64,
+    pub(crate) rows: u16,
+    pub(crate) columns: u16,
+}
+
+/// A product: a row of the input with a tile of weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// Address of the first element of the input.
+    pub(crate) input: u64,
+    /// Number of the weights.
+    pub(crate) weights: u32,
+}
+
+/// A sum.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    is_written: bool,
+    columns: u16,
+    addends: Vec<Place>,
+    terms: Vec<Term>,
+}
+
+/// What is stored in one row of a tile.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    pub(crate) address: u64,
+    pub(crate) columns: u16,
+    pub(crate) addends: Vec<Place>,
+    pub(crate) terms: Vec<Term>,
+}
+
+/// How results are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Store {
+    pub(crate) is_relu: bool,
+    pub(crate) scale: u32,
+    /// Bytes between rows.
+    pub(crate) pitch: u32,
+    pub(crate) full_width: bool,
+}
+
+/// What one array is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) store: Store,
+    pub(crate) outputs: Vec<Output>,
+    /// When it was first and last stored to, and first read afterwards, in commands.
+    pub(crate) first: usize,
+    last: usize,
+    read: Option<usize>,
+}
+
+/// One of the hardware's loops, as a kernel calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HardwareLoop {
+    /// Tiles along I, J, K.
+    Matmul([u16; 3]),
+    /// Images, rows, columns, output channels, input channels.
+    Convolution([u16; 5]),
+}
+
+/// Everything that was seen.
+pub(crate) struct Machine<'config> {
+    config: &'config GemminiConfig,
+    scratchpad: Vec<Option<Place>>,
+    accumulator: Vec<Sum>,
+    loads: [ConfigLd; 3],
+    execute: Option<ConfigEx>,
+    store: Store,
+    pooled: bool,
+    pending: Option<(Tile, Tile)>,
+    in_array: Option<u32>,
+    pub(crate) weights: Vec<Weights>,
+    numbers: HashMap<Weights, u32>,
+    matmul: ([MatmulParameters; 2], usize, u32),
+    convolution: ([ConvParameters; 2], usize, u32),
+    pub(crate) stored: BTreeMap<usize, Stored>,
+    terms: usize,
+    commands: usize,
+    statement: usize,
+    /// Statements of the entry function that issue commands.
+    pub(crate) issuing: std::collections::BTreeSet<usize>,
+    /// Statements of the entry function by which the core writes to memory, with the arrays.
+    pub(crate) writing: std::collections::BTreeSet<(usize, usize)>,
+    /// Statements of the entry function by which the core reads memory, with the arrays.
+    pub(crate) reading: std::collections::BTreeSet<(usize, usize)>,
+    /// The first of the hardware's loops that it calls.
+    pub(crate) hardware_loop: Option<HardwareLoop>,
+    /// Whether the last command was a fence.
+    pub(crate) is_fenced: bool,
+}
+
+type Done = Result<(), String>;
+
+impl<'config> Machine<'config> {
+    pub(crate) fn new(config: &'config GemminiConfig) -> Self {
+        let load = ConfigLd {
+            channel: 0,
+            shrink: false,
+            pixel_repeats: 1,
+            block_stride: config.dim as u16,
+            scale: 1.0,
+            stride: 0,
+        };
+        Self {
+            config,
+            scratchpad: vec![None; config.spad_rows() as usize],
+            accumulator: vec![Sum::default(); config.acc_rows() as usize],
+            loads: [load; 3],
+            execute: None,
+            store: Store {
+                is_relu: false,
+                scale: 1.0f32.to_bits(),
+                pitch: 0,
+                full_width: false,
+            },
+            pooled: false,
+            pending: None,
+            in_array: None,
+            weights: Vec::new(),
+            numbers: HashMap::new(),
+            matmul: Default::default(),
+            convolution: Default::default(),
+            stored: BTreeMap::new(),
+            terms: 0,
+            commands: 0,
+            statement: 0,
+            issuing: std::collections::BTreeSet::new(),
+            writing: std::collections::BTreeSet::new(),
+            reading: std::collections::BTreeSet::new(),
+            hardware_loop: None,
+            is_fenced: true,
+        }
+    }
+
+    fn apply(&mut self, instruction: Instruction) -> Done {
+        match instruction {
+            Instruction::ConfigEx(new) => self.configure_execute(new),
+            Instruction::ConfigLd(new) => {
+                let channel = self.loads.get_mut(usize::from(new.channel));
+                *channel.ok_or("a load channel that does not exist")? = new;
+                Ok(())
+            }
+            Instruction::ConfigSt(new) => {
+                if !matches!(new.activation, Activation::None | Activation::Relu) {
+                    return Err("an activation other than ReLU".to_owned());
+                }
+                self.pooled = new.pool != PoolFields::default();
+                self.store.is_relu = new.activation == Activation::Relu;
+                self.store.pitch = new.stride;
+                if let Some(scale) = new.scale {
+                    self.store.scale = scale.to_bits();
+                }
+                Ok(())
+            }
+            Instruction::Mvin {
+                channel,
+                dram,
+                tile,
+            } => self.move_in(usize::from(channel), dram, tile),
+            Instruction::Mvout { dram, tile } => self.move_out(dram, tile),
+            Instruction::Preload { stationary, dest } => {
+                self.pending = Some((stationary, dest));
+                Ok(())
+            }
+            Instruction::Compute { preloaded, a, bd } => self.compute(preloaded, a, bd),
+            Instruction::LoopWsConfig(new) => {
+                let (parameters, slot, _) = &mut self.matmul;
+                parameters[*slot].set(new);
+                Ok(())
+            }
+            Instruction::LoopWs(run) => {
+                let (parameters, slot, half) = &mut self.matmul;
+                let now = parameters[*slot];
+                let plan = MatmulLoop::place(self.config, run, now, *slot as u32, *half);
+                *slot ^= 1;
+                *half ^= u32::from(now.dram[3] != 0);
+                plan.check(self.config).map_err(|(_, text)| text)?;
+                self.hardware_loop.get_or_insert(HardwareLoop::Matmul(now.bounds));
+                let config = self.config;
+                plan.expand(config, &mut |instruction| self.apply(instruction))
+            }
+            Instruction::LoopConvConfig(new) => {
+                let (parameters, slot, _) = &mut self.convolution;
+                parameters[*slot].set(new);
+                Ok(())
+            }
+            Instruction::LoopConv(run) => {
+                let (parameters, slot, half) = &mut self.convolution;
+                let now = parameters[*slot];
+                let plan = ConvLoop::place(self.config, run, now, *slot as u32, *half);
+                *slot ^= 1;
+                *half ^= u32::from(now.output != 0);
+                plan.check(self.config).map_err(|(_, text)| text)?;
+                let sizes = [now.batches, now.orows, now.ocols, now.pochs, now.kchs];
+                self.hardware_loop.get_or_insert(HardwareLoop::Convolution(sizes));
+                let config = self.config;
+                plan.expand(config, &mut |instruction| self.apply(instruction))
+            }
+            _ => Err("a command that is not followed".to_owned()),
+        }
+    }
+
+    fn configure_execute(&mut self, new: ConfigEx) -> Done {
+        if new.strides_only {
+            return Err("strides that change between products".to_owned());
+        }
+        if new.dataflow != Dataflow::WeightStationary {
+            return Err("sums that stay in the array (output stationary)".to_owned());
+        }
+        if new.a_transpose || new.b_transpose {
+            return Err("operands that the array transposes".to_owned());
+        }
+        self.execute = Some(new);
+        Ok(())
+    }
+
+    /// Notes that the accelerator reads an array.
+    fn reads(&mut self, address: u64) -> Result<usize, String> {
+        let (array, _) = Memory::of(address).ok_or("an address outside all arrays")?;
+        if let Some(stored) = self.stored.get_mut(&array) {
+            stored.read.get_or_insert(self.commands);
+        }
+        Ok(array)
+    }
+
+    fn move_in(&mut self, channel: usize, dram: u64, tile: Tile) -> Done {
+        let load = *self.loads.get(channel).ok_or("a load channel that does not exist")?;
+        if 1 < load.pixel_repeats {
+            return Err("pixels that are repeated as they come in".to_owned());
+        }
+        let to_accumulator = tile.address.is_accumulator();
+        let width = if to_accumulator && !load.shrink {
+            self.config.acc_element_bytes()
+        } else {
+            self.config.element_bytes()
+        };
+        if dram != 0 {
+            self.reads(dram)?;
+        }
+        let dim = self.config.dim as u16;
+        let first = tile.address.row() as usize;
+        for block in 0..tile.cols.div_ceil(dim) {
+            let columns = (tile.cols - block * dim).min(dim);
+            let base = first + usize::from(block) * usize::from(load.block_stride);
+            for row in 0..tile.rows {
+                let address = match dram {
+                    0 => 0,
+                    _ => dram
+                        .wrapping_add(u64::from(row).wrapping_mul(load.stride))
+                        .wrapping_add(u64::from(block * dim) * u64::from(width)),
+                };
+                let place = Place {
+                    address,
+                    columns,
+                    width: width as u8,
+                    scale: if address == 0 { 0 } else { load.scale.to_bits() },
+                };
+                let at = base + usize::from(row);
+                if to_accumulator {
+                    let sum = self.accumulator.get_mut(at).ok_or("a row beyond the accumulator")?;
+                    if tile.address.accumulates() {
+                        if !sum.is_written || sum.columns < columns {
+                            return Err("a sum with what nothing wrote".to_owned());
+                        }
+                    } else {
+                        *sum = Sum {
+                            is_written: true,
+                            columns,
+                            ..Sum::default()
+                        };
+                    }
+                    if address != 0 {
+                        sum.addends.push(place);
+                    }
+                } else {
+                    let slot = self.scratchpad.get_mut(at).ok_or("a row beyond the scratchpad")?;
+                    *slot = Some(place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, row: u32) -> Result<Place, String> {
+        let place = self.scratchpad.get(row as usize).copied().flatten();
+        let place = place.ok_or("an operand that nothing wrote")?;
+        if place.address != 0 && place.scale != 1.0f32.to_bits() {
+            return Err("an operand that is scaled as it comes in".to_owned());
+        }
+        Ok(place)
+    }
+
+    /// Returns the number of the weights in consecutive rows.
+    fn stationary(&mut self, tile: Tile) -> Result<u32, String> {
+        if tile.address.is_garbage() {
+            return Err("weights of zeros".to_owned());
+        }
+        if tile.address.is_accumulator() {
+            return Err("weights in the accumulator".to_owned());
+        }
+        let first = self.row(tile.address.row())?;
+        let mut pitch = 0;
+        let mut last = first;
+        for row in 0..u32::from(tile.rows) {
+            let place = self.row(tile.address.row() + row)?;
+            if place.address == 0 || place.columns < tile.cols {
+                return Err("weights that are partly zeros".to_owned());
+            }
+            if row == 1 {
+                pitch = place.address.wrapping_sub(first.address);
+            }
+            if 0 < row && place.address.wrapping_sub(last.address) != pitch {
+                return Err("weights whose rows are not evenly apart".to_owned());
+            }
+            last = place;
+        }
+        let weights = Weights {
+            address: first.address,
+            pitch,
+            rows: tile.rows,
+            columns: tile.cols,
+        };
+        let next = self.weights.len() as u32;
+        let number = *self.numbers.entry(weights).or_insert(next);
+        if number == next {
+            self.weights.push(weights);
+        }
+        Ok(number)
+    }
+
+    fn compute(&mut self, preloaded: bool, a: Tile, bd: Tile) -> Done {
+        let execute = self.execute.ok_or("products before the array is configured")?;
+        let (stationary, dest) = self.pending.take().ok_or("a product without a preload")?;
+        if preloaded {
+            self.in_array = Some(self.stationary(stationary)?);
+        }
+        let number = self.in_array.ok_or("a product without weights")?;
+        let weights = self.weights[number as usize];
+        if !bd.address.is_garbage() {
+            return Err("a product with an addend from the scratchpad".to_owned());
+        }
+        if dest.address.is_garbage() {
+            return Ok(());
+        }
+        if !dest.address.is_accumulator() {
+            return Err("a result in the scratchpad".to_owned());
+        }
+        if a.address.is_garbage() || a.address.is_accumulator() {
+            return Err("an input that is not in the scratchpad".to_owned());
+        }
+        if a.cols != weights.rows || weights.columns < dest.cols || a.rows < dest.rows {
+            return Err("tiles of a product that do not fit each other".to_owned());
+        }
+        if execute.c_stride != 1 {
+            return Err("results in rows that are apart".to_owned());
+        }
+        for row in 0..u32::from(dest.rows) {
+            let from = self.row(a.address.row() + row * u32::from(execute.a_stride))?;
+            if from.address != 0 && from.columns < a.cols {
+                return Err("an input that is wider than what came in".to_owned());
+            }
+            let sum = self
+                .accumulator
+                .get_mut((dest.address.row() + row) as usize)
+                .ok_or("a row beyond the accumulator")?;
+            if dest.address.accumulates() {
+                if !sum.is_written || sum.columns < dest.cols {
+                    return Err("a sum with what nothing wrote".to_owned());
+                }
+            } else {
+                sum.is_written = true;
+                sum.columns = dest.cols;
+                sum.addends.clear();
+                sum.terms.clear();
+            }
+            if from.address != 0 {
+                sum.terms.push(Term {
+                    input: from.address,
+                    weights: number,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn move_out(&mut self, dram: u64, tile: Tile) -> Done {
+        if self.pooled {
+            return Err("pooling".to_owned());
+        }
+        if !tile.address.is_accumulator() {
+            return Err("a store from the scratchpad".to_owned());
+        }
+        let (array, _) = Memory::of(dram).ok_or("an address outside all arrays")?;
+        let store = Store {
+            full_width: tile.address.is_full_width(),
+            ..self.store
+        };
+        let width = if store.full_width {
+            self.config.acc_element_bytes()
+        } else {
+            self.config.element_bytes()
+        };
+        let now = self.commands;
+        let stored = self.stored.entry(array).or_insert_with(|| Stored {
+            store,
+            outputs: Vec::new(),
+            first: now,
+            last: now,
+            read: None,
+        });
+        stored.last = now;
+        if stored.store != store {
+            return Err("an array that is stored to in two ways".to_owned());
+        }
+        if stored.read.is_some() {
+            return Err("an array that is stored to again after it was read".to_owned());
+        }
+        let dim = self.config.dim as u16;
+        for block in 0..tile.cols.div_ceil(dim) {
+            let columns = (tile.cols - block * dim).min(dim);
+            for row in 0..tile.rows {
+                let at = tile.address.row() + u32::from(block * dim) + u32::from(row);
+                let sum = self.accumulator.get(at as usize).ok_or("a row beyond the accumulator")?;
+                if !sum.is_written || sum.columns < columns {
+                    return Err("a store of what nothing wrote".to_owned());
+                }
+                self.terms += sum.terms.len() + 1;
+                if TERM_LIMIT < self.terms {
+                    return Err("more products than are followed".to_owned());
+                }
+                stored.outputs.push(Output {
+                    address: dram
+                        .wrapping_add(u64::from(row) * u64::from(store.pitch))
+                        .wrapping_add(u64::from(block * dim) * u64::from(width)),
+                    columns,
+                    addends: sum.addends.clone(),
+                    terms: sum.terms.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl World for Machine<'_> {
+    fn command(&mut self, name: &str, arguments: &[Value]) -> Result<(), String> {
+        self.issuing.insert(self.statement);
+        self.commands += 1;
+        match effect(name, arguments, self.config)? {
+            Effect::Fence => self.is_fenced = true,
+            Effect::Nothing => {}
+            Effect::Issue(instructions) => {
+                self.is_fenced = false;
+                for instruction in instructions {
+                    self.apply(instruction)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, address: u64, _: i64) -> Result<(), String> {
+        let (array, _) = Memory::of(address).ok_or("a write outside all arrays")?;
+        self.writing.insert((self.statement, array));
+        Ok(())
+    }
+
+    fn load(&mut self, address: u64) -> Result<(), String> {
+        let (array, _) = Memory::of(address).ok_or("a read outside all arrays")?;
+        self.reading.insert((self.statement, array));
+        Ok(())
+    }
+
+    fn statement(&mut self, index: usize) {
+        self.statement = index;
+    }
+}

@@ -1,0 +1,147 @@
+//! Finds out what a kernel computes, however it is written.
+//!
+//! The kernel is run without data: its loops, guards, helper functions and
+//! address arithmetic are followed command by command, and every row of local
+//! memory is traced back to the places in memory that it came from. If what is
+//! stored is a matrix product, a convolution or an addition of arrays, it can
+//! be scheduled anew.
+
+mod commands;
+mod declare;
+mod machine;
+mod program;
+mod read;
+mod run;
+mod work;
+
+pub(crate) use machine::{HardwareLoop, Store};
+pub(crate) use program::Memory;
+pub(crate) use work::{Bias, Convolution, Operand, Operation, Work};
+
+use autocomp_gemmini::{Elements, GemminiConfig};
+use machine::Machine;
+use std::fmt;
+
+/// Why a kernel is not understood, with the line if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reason {
+    /// The line, from 1; 0 if unknown.
+    pub(crate) line: usize,
+    /// Why.
+    pub(crate) text: String,
+}
+
+impl Reason {
+    pub(crate) fn at(line: usize, text: &str) -> Self {
+        Self {
+            line,
+            text: text.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.text),
+            line => write!(f, "line {line}: {}", self.text),
+        }
+    }
+}
+
+/// What a kernel computes, and what of its text is kept when it is written anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Lifted {
+    /// The arrays, by number.
+    pub(crate) memories: Vec<Memory>,
+    /// What is computed, one after the other.
+    pub(crate) works: Vec<Work>,
+    /// Text before the body of the entry function, with its opening brace.
+    pub(crate) prefix: String,
+    /// Statements that the core executes before the first command.
+    pub(crate) before: String,
+    /// The same behind the last command.
+    pub(crate) after: String,
+    /// Text behind the body, from its closing brace.
+    pub(crate) suffix: String,
+    /// The first of the hardware's loops that it calls.
+    pub(crate) hardware_loop: Option<HardwareLoop>,
+}
+
+/// Finds out what a kernel computes.
+///
+/// # Errors
+/// What is not understood.
+pub(crate) fn lift(source: &str, config: &GemminiConfig) -> Result<Lifted, Reason> {
+    let sizes = [
+        ("DIM", i64::from(config.dim)),
+        ("BANK_NUM", i64::from(config.spad_banks)),
+        ("BANK_ROWS", i64::from(config.spad_bank_rows())),
+        ("ACC_ROWS", i64::from(config.acc_rows())),
+        ("MAX_BLOCK_LEN", i64::from(config.max_block_len())),
+        ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
+    ];
+    let program = read::read(source, &sizes, config.elements == Elements::Float32)?;
+    let mut machine = Machine::new(config);
+    run::run(&program, &mut machine)?;
+    let nowhere = |text: &str| Reason::at(0, text);
+    let (Some(first), Some(last)) = (machine.issuing.first(), machine.issuing.last()) else {
+        return Err(nowhere("it issues no command"));
+    };
+    if !machine.is_fenced {
+        return Err(nowhere("it does not end with a fence"));
+    }
+    let (first, last) = (*first, *last);
+    for (statement, array) in machine.writing.iter().chain(&machine.reading) {
+        if (first..=last).contains(statement) {
+            return Err(nowhere(&format!(
+                "the core reads or writes `{}` between commands",
+                program.memories[*array].name
+            )));
+        }
+    }
+    let facts = (
+        i64::from(config.element_bytes()),
+        i64::from(config.dim),
+    );
+    let mut order: Vec<(usize, usize)> = machine
+        .stored
+        .iter()
+        .map(|(array, stored)| (stored.first, *array))
+        .collect();
+    order.sort_unstable();
+    let mut works = Vec::new();
+    for (_, array) in order {
+        let stored = &machine.stored[&array];
+        let work = work::recognize(array, stored, &machine.weights, &program.memories, facts);
+        works.push(work.map_err(|why| {
+            nowhere(&format!("what `{}` is given: {why}", program.memories[array].name))
+        })?);
+    }
+    // Arrays are kept, and what the core does before the first command and behind the last.
+    let writes = !machine.writing.is_empty();
+    let text = |range: std::ops::Range<usize>, with_code: bool| {
+        range
+            .filter_map(|index| {
+                let (statements, range) = &program.body[index];
+                let text = &source[range.clone()];
+                let is_code = !statements.is_empty() && with_code && writes;
+                let is_array =
+                    statements.is_empty() && !text.starts_with('/') && text.contains('[');
+                let is_kept = !machine.issuing.contains(&index) && (is_code || is_array);
+                is_kept.then(|| format!("  {text}\n"))
+            })
+            .collect::<String>()
+    };
+    let before = text(0..first, true) + &text(first..last + 1, false);
+    let after = text(last + 1..program.body.len(), true);
+    Ok(Lifted {
+        works,
+        prefix: source[..program.inside.start].to_owned(),
+        before,
+        after,
+        suffix: source[program.inside.end..].to_owned(),
+        hardware_loop: machine.hardware_loop,
+        memories: program.memories,
+    })
+}

@@ -1,0 +1,166 @@
+//! A kernel as a program that can be run: the part of C that kernels are written in.
+//!
+//! Types are resolved and names become numbers while it is read, so that
+//! hundreds of thousands of commands are followed in moments.
+
+/// A type, as far as addresses and widths depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Void,
+    /// An integer of this many bytes.
+    Integer(u8, bool),
+    Float,
+    Pointer(Box<Self>),
+    /// An array of this many elements.
+    Array(Box<Self>, i64),
+}
+
+impl Type {
+    /// The type of integer constants, and of what is computed from them.
+    pub(super) const WIDE: Self = Self::Integer(8, true);
+
+    /// Returns the size in bytes.
+    pub(super) fn size(&self) -> i64 {
+        match self {
+            Self::Void => 1,
+            Self::Integer(bytes, _) => i64::from(*bytes),
+            Self::Float => 4,
+            Self::Pointer(_) => 8,
+            Self::Array(element, count) => element.size().saturating_mul(*count),
+        }
+    }
+
+    /// Returns what a pointer or array of this type refers to.
+    pub(super) fn pointee(&self) -> Option<&Self> {
+        match self {
+            Self::Pointer(inner) | Self::Array(inner, _) => Some(inner),
+            _ => None,
+        }
+    }
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(super) enum Expression {
+    Integer(i64),
+    Float(f64),
+    Variable(usize),
+    Unary(Unary, Box<Self>),
+    Binary(Binary, Box<(Self, Self)>),
+    Choice(Box<(Self, Self, Self)>),
+    /// The element at an address. Contents are not followed.
+    Load(Box<Self>),
+    /// An assignment to a variable; its value is the new one.
+    Assign(usize, Box<Self>),
+    /// The same, but its value is the old one.
+    Replace(usize, Box<Self>),
+    /// A write to memory: address, bytes, value.
+    Store(Box<(Self, Self)>, i64),
+    /// What an assignment leaves of a value: bytes, signed.
+    Narrow(u8, bool, Box<Self>),
+    /// A call of a function of the file.
+    Call(usize, Vec<Self>),
+    /// A call of one of the accelerator's macros, and the line it stands in.
+    Command(String, Vec<Self>, usize),
+}
+
+/// An operation on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unary {
+    Negate,
+    Invert,
+    Not,
+}
+
+/// An operation on two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    ShiftLeft,
+    ShiftRight,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub(super) enum Statement {
+    Expression(Expression),
+    /// A variable comes to be, with a value or without.
+    Declare(usize, Option<Expression>),
+    If(Expression, Vec<Self>, Vec<Self>),
+    Loop {
+        condition: Option<Expression>,
+        /// The condition is asked for after the body, not before.
+        after: bool,
+        step: Option<Expression>,
+        body: Vec<Self>,
+    },
+    Block(Vec<Self>),
+    Return(Option<Expression>),
+    Break,
+    Continue,
+}
+
+/// A function of the file.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    /// Variables that it has, parameters first.
+    pub(super) slots: usize,
+    pub(super) body: Vec<Statement>,
+}
+
+/// An array that commands can name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// Its name.
+    pub(crate) name: String,
+    /// Bytes of an element.
+    pub(crate) element: i64,
+    /// Extents, outermost first; the first is 0 for a plain pointer.
+    pub(crate) extents: Vec<i64>,
+    /// Whether it is a parameter of the entry function.
+    pub(crate) is_parameter: bool,
+}
+
+/// Distance of the addresses that stand for arrays.
+pub(crate) const SPACING: u64 = 1 << 40;
+
+impl Memory {
+    /// Returns the address that stands for array `index`.
+    pub(crate) fn base(index: usize) -> u64 {
+        (index as u64 + 1) * SPACING
+    }
+
+    /// Returns the array that an address is in, and the offset in bytes.
+    pub(crate) fn of(address: u64) -> Option<(usize, i64)> {
+        let index = usize::try_from(address / SPACING).ok()?.checked_sub(1)?;
+        Some((index, (address % SPACING) as i64))
+    }
+}
+
+/// A whole kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) functions: Vec<Function>,
+    pub(super) memories: Vec<Memory>,
+    /// Statements of the entry function, with the bytes of the source that each takes.
+    pub(super) body: Vec<(Vec<Statement>, std::ops::Range<usize>)>,
+    /// Variables of the entry function.
+    pub(super) slots: usize,
+    /// Variables that hold the entry function's array parameters.
+    pub(super) parameters: Vec<(usize, u64)>,
+    /// The bytes of the source inside the braces of the entry function.
+    pub(super) inside: std::ops::Range<usize>,
+}

@@ -1,0 +1,296 @@
+//! Runs a program: integers and addresses are computed, contents of memory are not known.
+
+use super::Reason;
+use super::program::{Binary, Expression, Program, Statement, Unary};
+
+/// Steps that a run may take.
+const STEP_LIMIT: u64 = 150_000_000;
+/// The deepest that functions may call each other.
+const CALL_DEPTH: usize = 24;
+
+/// What a variable or expression holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Integer(i64),
+    Float(f64),
+    /// Something that depends on the contents of memory.
+    Unknown,
+}
+
+/// What a program does to the world.
+pub(super) trait World {
+    /// A call of one of the accelerator's macros.
+    fn command(&mut self, name: &str, arguments: &[Value]) -> Result<(), String>;
+    /// The core writes to memory.
+    fn store(&mut self, address: u64, bytes: i64) -> Result<(), String>;
+    /// The core reads memory.
+    fn load(&mut self, address: u64) -> Result<(), String>;
+    /// Another statement of the entry function begins.
+    fn statement(&mut self, index: usize);
+}
+
+/// Runs a program from beginning to end.
+///
+/// # Errors
+/// The line that cannot be followed, and why.
+pub(super) fn run(program: &Program, world: &mut impl World) -> Result<(), Reason> {
+    let mut frame = vec![Value::Unknown; program.slots];
+    for (slot, address) in &program.parameters {
+        frame[*slot] = Value::Integer(*address as i64);
+    }
+    let mut runner = Runner {
+        program,
+        world,
+        steps: 0,
+        depth: 0,
+    };
+    for (index, (statements, _)) in program.body.iter().enumerate() {
+        runner.world.statement(index);
+        match runner.block(statements, &mut frame)? {
+            Flow::On => {}
+            Flow::Return(_) => break,
+            Flow::Break | Flow::Continue => return Err(Reason::at(0, "a jump out of no loop")),
+        }
+    }
+    Ok(())
+}
+
+enum Flow {
+    On,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+struct Runner<'program, W> {
+    program: &'program Program,
+    world: &'program mut W,
+    steps: u64,
+    depth: usize,
+}
+
+impl<W: World> Runner<'_, W> {
+    fn block(&mut self, statements: &[Statement], frame: &mut Vec<Value>) -> Result<Flow, Reason> {
+        for statement in statements {
+            match self.statement(statement, frame)? {
+                Flow::On => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn step(&mut self) -> Result<(), Reason> {
+        self.steps += 1;
+        if STEP_LIMIT < self.steps {
+            return Err(Reason::at(0, "it runs for longer than is followed"));
+        }
+        Ok(())
+    }
+
+    fn holds(&mut self, condition: &Expression, frame: &mut Vec<Value>) -> Result<bool, Reason> {
+        match self.value(condition, frame)? {
+            Value::Integer(value) => Ok(value != 0),
+            Value::Float(value) => Ok(value != 0.0),
+            Value::Unknown => Err(Reason::at(0, "a condition depends on the contents of memory")),
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, frame: &mut Vec<Value>) -> Result<Flow, Reason> {
+        self.step()?;
+        match statement {
+            Statement::Expression(expression) => {
+                self.value(expression, frame)?;
+            }
+            Statement::Declare(slot, value) => {
+                frame[*slot] = match value {
+                    Some(value) => self.value(value, frame)?,
+                    None => Value::Unknown,
+                };
+            }
+            Statement::If(condition, then, otherwise) => {
+                let branch = if self.holds(condition, frame)? { then } else { otherwise };
+                return self.block(branch, frame);
+            }
+            Statement::Block(inner) => return self.block(inner, frame),
+            Statement::Loop {
+                condition,
+                after,
+                step,
+                body,
+            } => {
+                let mut first = *after;
+                loop {
+                    if let Some(condition) = condition
+                        && !std::mem::take(&mut first)
+                        && !self.holds(condition, frame)?
+                    {
+                        break;
+                    }
+                    match self.block(body, frame)? {
+                        Flow::On | Flow::Continue => {}
+                        Flow::Break => break,
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                    }
+                    if let Some(step) = step {
+                        self.value(step, frame)?;
+                    }
+                    self.step()?;
+                }
+            }
+            Statement::Return(value) => {
+                return Ok(Flow::Return(match value {
+                    Some(value) => self.value(value, frame)?,
+                    None => Value::Unknown,
+                }));
+            }
+            Statement::Break => return Ok(Flow::Break),
+            Statement::Continue => return Ok(Flow::Continue),
+        }
+        Ok(Flow::On)
+    }
+
+    fn value(&mut self, expression: &Expression, frame: &mut Vec<Value>) -> Result<Value, Reason> {
+        Ok(match expression {
+            Expression::Integer(value) => Value::Integer(*value),
+            Expression::Float(value) => Value::Float(*value),
+            Expression::Variable(slot) => frame[*slot],
+            Expression::Unary(operation, inner) => {
+                match (operation, self.value(inner, frame)?) {
+                    (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
+                    (Unary::Negate, Value::Float(value)) => Value::Float(-value),
+                    _ => Value::Unknown,
+                }
+            }
+            Expression::Binary(operation, both) => {
+                let left = self.value(&both.0, frame)?;
+                match (operation, left) {
+                    (Binary::And, Value::Integer(0)) => return Ok(Value::Integer(0)),
+                    (Binary::Or, Value::Integer(value)) if value != 0 => {
+                        return Ok(Value::Integer(1));
+                    }
+                    _ => {}
+                }
+                match (left, self.value(&both.1, frame)?) {
+                    (Value::Integer(left), Value::Integer(right)) => {
+                        match binary(*operation, left, right) {
+                            Some(value) => Value::Integer(value),
+                            None => return Err(Reason::at(0, "a division by zero")),
+                        }
+                    }
+                    _ => Value::Unknown,
+                }
+            }
+            Expression::Choice(parts) => {
+                if self.holds(&parts.0, frame)? {
+                    self.value(&parts.1, frame)?
+                } else {
+                    self.value(&parts.2, frame)?
+                }
+            }
+            Expression::Load(address) => {
+                if let Value::Integer(address) = self.value(address, frame)? {
+                    self.world
+                        .load(address as u64)
+                        .map_err(|why| Reason::at(0, &why))?;
+                }
+                Value::Unknown
+            }
+            Expression::Assign(slot, value) => {
+                let value = self.value(value, frame)?;
+                frame[*slot] = value;
+                value
+            }
+            Expression::Replace(slot, value) => {
+                let value = self.value(value, frame)?;
+                std::mem::replace(&mut frame[*slot], value)
+            }
+            Expression::Store(both, bytes) => {
+                let value = self.value(&both.1, frame)?;
+                let Value::Integer(address) = self.value(&both.0, frame)? else {
+                    return Err(Reason::at(0, "a write to an address that is not known"));
+                };
+                self.step()?;
+                self.world
+                    .store(address as u64, *bytes)
+                    .map_err(|why| Reason::at(0, &why))?;
+                value
+            }
+            Expression::Narrow(bytes, signed, inner) => match self.value(inner, frame)? {
+                Value::Integer(value) => Value::Integer(narrow(value, *bytes, *signed)),
+                other => other,
+            },
+            Expression::Call(function, arguments) => {
+                let called = &self.program.functions[*function];
+                let mut inner = vec![Value::Unknown; called.slots.max(arguments.len())];
+                for (slot, argument) in inner.iter_mut().zip(arguments) {
+                    *slot = self.value(argument, frame)?;
+                }
+                if CALL_DEPTH <= self.depth {
+                    return Err(Reason::at(0, "functions call each other too deeply"));
+                }
+                self.depth += 1;
+                let flow = self.block(&called.body, &mut inner)?;
+                self.depth -= 1;
+                match flow {
+                    Flow::Return(value) => value,
+                    _ => Value::Unknown,
+                }
+            }
+            Expression::Command(name, arguments, line) => {
+                self.step()?;
+                let mut values = [Value::Unknown; 64];
+                let values = values
+                    .get_mut(..arguments.len())
+                    .ok_or_else(|| Reason::at(*line, "too many arguments"))?;
+                for (value, argument) in values.iter_mut().zip(arguments) {
+                    *value = self.value(argument, frame)?;
+                }
+                self.world
+                    .command(name, values)
+                    .map_err(|why| Reason::at(*line, &why))?;
+                Value::Unknown
+            }
+        })
+    }
+}
+
+pub(super) fn unary(operation: Unary, value: i64) -> i64 {
+    match operation {
+        Unary::Negate => value.wrapping_neg(),
+        Unary::Invert => !value,
+        Unary::Not => i64::from(value == 0),
+    }
+}
+
+/// Returns the result; `None` for a division by zero.
+pub(super) fn binary(operation: Binary, left: i64, right: i64) -> Option<i64> {
+    Some(match operation {
+        Binary::Add => left.wrapping_add(right),
+        Binary::Subtract => left.wrapping_sub(right),
+        Binary::Multiply => left.wrapping_mul(right),
+        Binary::Divide => left.checked_div(right)?,
+        Binary::Remainder => left.checked_rem(right)?,
+        Binary::ShiftLeft => left.wrapping_shl(right as u32),
+        Binary::ShiftRight => left.wrapping_shr(right as u32),
+        Binary::BitAnd => left & right,
+        Binary::BitOr => left | right,
+        Binary::BitXor => left ^ right,
+        Binary::Less => i64::from(left < right),
+        Binary::LessEqual => i64::from(left <= right),
+        Binary::Equal => i64::from(left == right),
+        Binary::NotEqual => i64::from(left != right),
+        Binary::And => i64::from(left != 0 && right != 0),
+        Binary::Or => i64::from(left != 0 || right != 0),
+    })
+}
+
+/// Returns what an integer of so many bytes keeps of a value.
+pub(super) fn narrow(value: i64, bytes: u8, signed: bool) -> i64 {
+    let shift = 64 - 8 * u32::from(bytes.clamp(1, 8));
+    if signed {
+        value.wrapping_shl(shift) >> shift
+    } else {
+        ((value as u64).wrapping_shl(shift) >> shift) as i64
+    }
+}

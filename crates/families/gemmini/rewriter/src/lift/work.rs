@@ -1,0 +1,476 @@
+//! Recognises what a kernel computes from the sums that it stores.
+//!
+//! Nothing depends on how the kernel is written: every stored row is compared
+//! with what a product, a convolution or an addition would have stored there.
+
+use super::machine::{Output, Place, Store, Stored, Weights};
+use super::program::Memory;
+
+/// Rows of an array in memory, as an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operand {
+    /// Number of the array.
+    pub(crate) array: usize,
+    /// Bytes from its beginning to the first element.
+    pub(crate) offset: i64,
+    /// Bytes between rows.
+    pub(crate) pitch: i64,
+}
+
+/// What starts a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bias {
+    pub(crate) operand: Operand,
+    /// Its elements are operands, not sums.
+    pub(crate) is_narrow: bool,
+}
+
+/// A convolution's sizes, in pixels and channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Convolution {
+    pub(crate) batch: i64,
+    /// Rows and columns of an input image in memory.
+    pub(crate) in_rows: i64,
+    pub(crate) in_columns: i64,
+    /// Channels of the input in memory.
+    pub(crate) in_channels: i64,
+    /// Rows and columns of an output image.
+    pub(crate) out_rows: i64,
+    pub(crate) out_columns: i64,
+    pub(crate) kernel_rows: i64,
+    pub(crate) kernel_columns: i64,
+    pub(crate) stride: i64,
+    /// Input channels that go into an output.
+    pub(crate) depth: i64,
+    /// Rows of weights from one position in the kernel to the next.
+    pub(crate) tap_pitch: i64,
+    /// Outputs of each group of as many channels as the array has columns are
+    /// of the input channels of the same number (depthwise, by weights on diagonals).
+    pub(crate) is_grouped: bool,
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operation {
+    /// Rows of the input times weights of so many rows.
+    Product {
+        input: Operand,
+        weights: Operand,
+        depth: i64,
+    },
+    /// The pitch of the input is that of pixels, that of the weights that of input channels.
+    Convolution {
+        input: Operand,
+        weights: Operand,
+        sizes: Convolution,
+    },
+    /// A sum of two arrays, each times a factor.
+    Addition {
+        operands: [Operand; 2],
+        factors: [f32; 2],
+    },
+}
+
+/// What one array is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Work {
+    pub(crate) operation: Operation,
+    pub(crate) output: Operand,
+    pub(crate) rows: i64,
+    pub(crate) columns: i64,
+    pub(crate) bias: Option<Bias>,
+    pub(crate) store: Store,
+}
+
+/// A stretch of the summation: first row of weights, rows, first element of the input.
+type Segment = (i64, i64, i64);
+
+struct Recognizer<'seen> {
+    array: usize,
+    stored: &'seen Stored,
+    weights: &'seen [Weights],
+    memories: &'seen [Memory],
+    element: i64,
+    dim: i64,
+}
+
+/// Returns what `array` was given.
+///
+/// # Errors
+/// Why that is none of the operations that are known.
+pub(crate) fn recognize(
+    array: usize,
+    stored: &Stored,
+    weights: &[Weights],
+    memories: &[Memory],
+    (element, dim): (i64, i64),
+) -> Result<Work, String> {
+    Recognizer {
+        array,
+        stored,
+        weights,
+        memories,
+        element,
+        dim,
+    }
+    .work()
+}
+
+impl Recognizer<'_> {
+    fn work(&self) -> Result<Work, String> {
+        let width = if self.stored.store.full_width { 4 } else { self.element };
+        let pitch = i64::from(self.stored.store.pitch);
+        let base = Memory::base(self.array);
+        let mut order: Vec<&Output> = self.stored.outputs.iter().collect();
+        order.sort_by_key(|output| output.address);
+        let position = |output: &Output| {
+            let relative = (output.address - base) as i64;
+            if pitch == 0 {
+                (0, relative / width)
+            } else {
+                (relative / pitch, relative % pitch / width)
+            }
+        };
+        let (first_row, first_column) = order.first().map_or((0, 0), |output| position(output));
+        let columns = order.iter().map(|output| position(output).1 + i64::from(output.columns));
+        let columns = columns.max().unwrap_or(0) - first_column;
+        let last_row = order.last().map_or(0, |output| position(output).0);
+        let rows = last_row - first_row + 1;
+        let mut expected = (0, 0);
+        for output in &order {
+            let (row, column) = position(output);
+            if (row - first_row, column - first_column) != expected {
+                return Err("it does not store every element exactly once".to_owned());
+            }
+            expected.1 += i64::from(output.columns);
+            if expected.1 == columns {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+        if expected != (rows, 0) {
+            return Err("it does not store every element exactly once".to_owned());
+        }
+        let placed: Vec<(i64, i64, &Output)> = order
+            .into_iter()
+            .map(|output| {
+                let (row, column) = position(output);
+                (row - first_row, column - first_column, output)
+            })
+            .collect();
+        let output = Operand {
+            array: self.array,
+            offset: first_row * pitch + first_column * width,
+            pitch,
+        };
+        let addends = placed.first().map_or(0, |(_, _, output)| output.addends.len());
+        let is_sum = placed.first().is_some_and(|(_, _, output)| output.terms.is_empty());
+        let (operation, bias) = if is_sum {
+            if addends != 2 {
+                return Err("it stores what is no sum of two arrays".to_owned());
+            }
+            let (left, one) = self.addend(&placed, 0)?;
+            let (right, two) = self.addend(&placed, 1)?;
+            if [one.width, two.width].map(i64::from) != [self.element; 2] {
+                return Err("it adds sums, not operands".to_owned());
+            }
+            let factors = [one.scale, two.scale].map(f32::from_bits);
+            let operands = [left, right];
+            (Operation::Addition { operands, factors }, None)
+        } else {
+            let bias = match addends {
+                0 => None,
+                1 => {
+                    let (operand, place) = self.addend(&placed, 0)?;
+                    if place.scale != 1.0f32.to_bits() {
+                        return Err("its bias is scaled as it comes in".to_owned());
+                    }
+                    let is_narrow = place.width == 1;
+                    Some(Bias { operand, is_narrow })
+                }
+                _ => return Err("it starts its sums with more than one bias".to_owned()),
+            };
+            (self.contraction(&placed, rows, columns)?, bias)
+        };
+        Ok(Work {
+            operation,
+            output,
+            rows,
+            columns,
+            bias,
+            store: self.stored.store,
+        })
+    }
+
+    /// Returns addend `which` of all sums as rows of an array.
+    fn addend(
+        &self,
+        placed: &[(i64, i64, &Output)],
+        which: usize,
+    ) -> Result<(Operand, Place), String> {
+        let refused = || "an addend is no array, row by row".to_owned();
+        let mut first: Option<(Place, u64)> = None;
+        let mut pitch = None;
+        for (row, column, output) in placed {
+            let place = output.addends.get(which).ok_or_else(refused)?;
+            let start = place
+                .address
+                .checked_sub(*column as u64 * u64::from(place.width))
+                .ok_or_else(refused)?;
+            let (sample, origin) = *first.get_or_insert((*place, start));
+            let step = start.wrapping_sub(origin) as i64;
+            if *row == 1 {
+                pitch.get_or_insert(step);
+            }
+            if (place.width, place.scale) != (sample.width, sample.scale)
+                || place.columns < output.columns
+                || step != row * pitch.unwrap_or(0)
+            {
+                return Err(refused());
+            }
+        }
+        let (place, origin) = first.ok_or_else(refused)?;
+        let (array, offset) = Memory::of(origin).ok_or_else(refused)?;
+        let pitch = pitch.unwrap_or(0);
+        let operand = Operand {
+            array,
+            offset,
+            pitch,
+        };
+        Ok((operand, place))
+    }
+
+    /// Returns the array and pitch of the weights.
+    fn weights_layout(&self, placed: &[(i64, i64, &Output)]) -> Result<(usize, i64), String> {
+        let mut array = None;
+        let mut pitch = None;
+        let mut input_array = None;
+        for term in placed.iter().flat_map(|(_, _, output)| &output.terms) {
+            let tile = &self.weights[term.weights as usize];
+            let (now, _) = Memory::of(tile.address).ok_or("weights outside all arrays")?;
+            let (input, _) = Memory::of(term.input).ok_or("an input outside all arrays")?;
+            if *array.get_or_insert(now) != now || *input_array.get_or_insert(input) != input {
+                return Err("its products are of more than two arrays".to_owned());
+            }
+            if 1 < tile.rows && *pitch.get_or_insert(tile.pitch) != tile.pitch {
+                return Err("rows of its weights are not evenly apart".to_owned());
+            }
+        }
+        let array = array.ok_or("no products")?;
+        let declared = self.memories[array].extents.last().copied().unwrap_or(0) * self.element;
+        let pitch = pitch.map_or(declared, |pitch| pitch as i64);
+        if pitch <= 0 {
+            return Err("rows of its weights are not apart".to_owned());
+        }
+        Ok((array, pitch))
+    }
+
+    fn contraction(
+        &self,
+        placed: &[(i64, i64, &Output)],
+        rows: i64,
+        columns: i64,
+    ) -> Result<Operation, String> {
+        let (weights_array, pitch) = self.weights_layout(placed)?;
+        let base = Memory::base(weights_array);
+        let place = |number: u32| {
+            let relative = (self.weights[number as usize].address - base) as i64;
+            (relative / pitch, relative % pitch / self.element)
+        };
+        let first_of = |column: i64| {
+            placed
+                .iter()
+                .find(|(_, other, _)| *other == column)
+                .and_then(|(_, _, output)| output.terms.first())
+                .map(|term| place(term.weights))
+        };
+        // Columns of outputs are columns of weights, unless those lie on diagonals.
+        let (_, left) = first_of(0).ok_or("a sum without products")?;
+        let is_grouped = placed
+            .iter()
+            .find(|(_, column, _)| *column != 0)
+            .and_then(|(_, column, _)| first_of(*column))
+            .is_some_and(|(_, other)| other == left);
+        if is_grouped && left != 0 {
+            return Err("groups of channels with weights that lie elsewhere".to_owned());
+        }
+        let mut signature: Option<Vec<Segment>> = None;
+        let mut origins = vec![None; usize::try_from(rows).map_err(|_| "too many rows")?];
+        let mut segments: Vec<Segment> = Vec::new();
+        for (row, column, output) in placed {
+            segments.clear();
+            let shift = if is_grouped { *column } else { 0 };
+            for term in &output.terms {
+                let (depth, at) = place(term.weights);
+                let tile = &self.weights[term.weights as usize];
+                if at != left + *column - shift || tile.columns < output.columns {
+                    return Err("columns of its weights are not those of its results".to_owned());
+                }
+                let (_, input) = Memory::of(term.input).ok_or("an input outside all arrays")?;
+                segments.push((
+                    depth - shift,
+                    i64::from(tile.rows),
+                    input / self.element - shift,
+                ));
+            }
+            segments.sort_unstable();
+            segments.dedup_by(|next, kept| {
+                let joins = kept.0 + kept.1 == next.0 && kept.2 + kept.1 == next.2;
+                if joins {
+                    kept.1 += next.1;
+                }
+                joins
+            });
+            let origin = segments.first().ok_or("a sum without products")?.2;
+            for segment in &mut segments {
+                segment.2 -= origin;
+            }
+            if *signature.get_or_insert_with(|| segments.clone()) != segments {
+                return Err(
+                    "its sums are not all of the same kind (padding is not followed yet)"
+                        .to_owned(),
+                );
+            }
+            let known = origins
+                .get_mut(*row as usize)
+                .ok_or("rows that do not exist")?;
+            if *known.get_or_insert(origin) != origin {
+                return Err("columns of one row have different inputs".to_owned());
+            }
+        }
+        let signature = signature.ok_or("no products")?;
+        let origins: Option<Vec<i64>> = origins.into_iter().collect();
+        let origins = origins.ok_or("rows without products")?;
+        let (input_array, _) = placed
+            .iter()
+            .find_map(|(_, _, output)| output.terms.first())
+            .and_then(|term| Memory::of(term.input))
+            .ok_or("an input outside all arrays")?;
+        let operand = |array, first: i64, step: i64| Operand {
+            array,
+            offset: first * self.element,
+            pitch: step * self.element,
+        };
+        let weights = Operand {
+            array: weights_array,
+            offset: signature[0].0 * pitch + left * self.element,
+            pitch,
+        };
+        let step = origins.get(1).map_or(0, |second| second - origins[0]);
+        let is_even = origins
+            .iter()
+            .enumerate()
+            .all(|(row, origin)| *origin == origins[0] + row as i64 * step);
+        if signature.len() == 1 && is_even && !is_grouped {
+            return Ok(Operation::Product {
+                input: operand(input_array, origins[0], step),
+                weights,
+                depth: signature[0].1,
+            });
+        }
+        let groups = is_grouped && columns % self.dim == 0;
+        if is_grouped && !groups {
+            return Err("groups of channels that do not fill the array".to_owned());
+        }
+        let sizes = self.convolution(&signature, &origins, input_array, is_grouped)?;
+        Ok(Operation::Convolution {
+            input: operand(input_array, origins[0], sizes.in_channels),
+            weights,
+            sizes,
+        })
+    }
+
+    fn convolution(
+        &self,
+        signature: &[Segment],
+        origins: &[i64],
+        input: usize,
+        is_grouped: bool,
+    ) -> Result<Convolution, String> {
+        let refused = |why: &str| format!("its inputs are those of no convolution: {why}");
+        let count = origins.len();
+        let across = origins.get(1).map_or(0, |second| second - origins[0]);
+        let columns = (1..count)
+            .find(|at| origins[*at] - origins[*at - 1] != across)
+            .unwrap_or(count);
+        if count % columns != 0 {
+            return Err(refused("rows of different lengths"));
+        }
+        let lines = count / columns;
+        let down = if 1 < lines { origins[columns] - origins[0] } else { 0 };
+        let rows = (1..lines)
+            .find(|at| origins[at * columns] - origins[(at - 1) * columns] != down)
+            .unwrap_or(lines);
+        if lines % rows != 0 {
+            return Err(refused("images of different heights"));
+        }
+        let batch = lines / rows;
+        let image = if 1 < batch { origins[rows * columns] - origins[0] } else { 0 };
+        let is_even = origins.iter().enumerate().all(|(at, origin)| {
+            let (x, y, b) = (at % columns, at / columns % rows, at / columns / rows);
+            *origin == origins[0] + x as i64 * across + y as i64 * down + b as i64 * image
+        });
+        if !is_even {
+            return Err(refused("pixels that are not evenly apart"));
+        }
+        let [in_rows, in_columns, channels] = match *self.memories[input].extents.as_slice() {
+            [_, rows, columns, channels] => [rows, columns, channels],
+            _ => return Err(refused("the input is not declared as images, rows, columns, channels")),
+        };
+        let line = in_columns * channels;
+        let stride = if 0 < across { across / channels } else { 1 };
+        if stride < 1
+            || 1 < columns && across != stride * channels
+            || 1 < rows && down != stride * line
+            || 1 < batch && image != in_rows * line
+        {
+            return Err(refused("pixels that are not a stride apart"));
+        }
+        // Positions of the kernel, each a stretch of at most all channels.
+        let mut taps: Vec<Segment> = Vec::new();
+        for (first, length, at) in signature {
+            let mut done = 0;
+            while done < *length {
+                let piece = (length - done).min(channels);
+                taps.push((first + done, piece, at + done));
+                done += piece;
+            }
+        }
+        let depth = taps[0].1;
+        let width = taps.iter().take_while(|tap| tap.2 < line.min(taps.len() as i64 * channels)).count();
+        let kernel_columns = taps
+            .iter()
+            .take(width)
+            .enumerate()
+            .take_while(|(at, tap)| tap.2 == *at as i64 * channels)
+            .count();
+        if kernel_columns == 0 || taps.len() % kernel_columns != 0 {
+            return Err(refused("a kernel that is no rectangle"));
+        }
+        let tap_pitch = taps.get(1).map_or(depth, |tap| tap.0 - taps[0].0);
+        let is_grid = taps.iter().enumerate().all(|(at, tap)| {
+            let (x, y) = ((at % kernel_columns) as i64, (at / kernel_columns) as i64);
+            *tap == (
+                taps[0].0 + at as i64 * tap_pitch,
+                depth,
+                y * line + x * channels,
+            )
+        });
+        if !is_grid || tap_pitch < depth {
+            return Err(refused("a kernel that is no rectangle"));
+        }
+        Ok(Convolution {
+            batch: batch as i64,
+            in_rows,
+            in_columns,
+            in_channels: channels,
+            out_rows: rows as i64,
+            out_columns: columns as i64,
+            kernel_rows: (taps.len() / kernel_columns) as i64,
+            kernel_columns: kernel_columns as i64,
+            stride,
+            depth,
+            tap_pitch,
+            is_grouped,
+        })
+    }
+}

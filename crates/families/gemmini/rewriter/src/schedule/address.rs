@@ -1,0 +1,196 @@
+//! Writes addresses in arrays as C.
+
+use super::blocks_of;
+use crate::lift::{Lifted, Operand};
+
+/// A part of an address: an expression, and the bytes that one of it stands for.
+pub(super) type Part<'text> = (&'text str, i64);
+
+/// Returns the address of an element of an operand, as C.
+///
+/// Where the parts are those of the array's own dimensions they become its
+/// indices; otherwise they are added to its first element.
+pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> String {
+    let memory = &lifted.memories[operand.array];
+    let name = &memory.name;
+    let pitches: Vec<i64> = (0..memory.extents.len())
+        .map(|at| memory.extents[at + 1..].iter().product::<i64>() * memory.element)
+        .collect();
+    let parts: Vec<Part<'_>> = parts
+        .iter()
+        .copied()
+        .filter(|(text, bytes)| *text != "0" && *bytes != 0)
+        .collect();
+    let mut indices = vec![Vec::new(); pitches.len()];
+    let mut fits = 0 < pitches.len();
+    let mut rest = operand.offset;
+    for (index, pitch) in indices.iter_mut().zip(&pitches) {
+        let whole = rest / pitch.max(&1);
+        rest -= whole * pitch;
+        if whole != 0 {
+            index.push(whole.to_string());
+        }
+    }
+    fits &= rest == 0;
+    for (text, bytes) in &parts {
+        // The dimension whose elements are these bytes apart; the last one takes any number.
+        let exact = pitches.iter().position(|pitch| pitch == bytes);
+        match (exact, pitches.last()) {
+            (Some(at), _) => indices[at].push((*text).to_owned()),
+            _ => fits = false,
+        }
+    }
+    // A dimension may be walked beyond its end only if nothing lies inside it.
+    let is_row_walk = pitches.len() <= 2;
+    let is_named = parts.iter().all(|(_, bytes)| {
+        is_row_walk || pitches.first() == Some(bytes) || pitches.last() == Some(bytes)
+    });
+    if fits && (is_named || parts.len() == pitches.len()) {
+        let indices: String = indices
+            .iter()
+            .map(|index| match index.len() {
+                0 => "[0]".to_owned(),
+                _ => format!("[{}]", index.join(" + ")),
+            })
+            .collect();
+        return format!("&{name}{indices}");
+    }
+    let first = "[0]".repeat(memory.extents.len());
+    let mut text = format!("&{name}{first}");
+    if operand.offset != 0 {
+        text.push_str(&format!(" + {}", operand.offset / memory.element));
+    }
+    for (part, bytes) in parts {
+        let elements = bytes / memory.element;
+        let part = if part.contains(' ') { format!("({part})") } else { part.to_owned() };
+        match elements {
+            1 => text.push_str(&format!(" + {part}")),
+            _ => text.push_str(&format!(" + {part} * {elements}")),
+        }
+    }
+    text
+}
+
+/// Returns `count` things of `noun`, in words.
+pub(super) fn counted(count: i64, noun: &str) -> String {
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}
+
+/// A dimension that a loop goes over in blocks of whole tiles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks<'name> {
+    pub(super) variable: &'name str,
+    /// Elements in all.
+    pub(super) extent: i64,
+    /// Elements of a block.
+    pub(super) size: i64,
+    /// Elements of a tile.
+    pub(super) tile: i64,
+}
+
+impl Blocks<'_> {
+    /// Returns the number of blocks.
+    pub(super) fn count(&self) -> i64 {
+        blocks_of(self.extent, self.size)
+    }
+
+    /// Returns the elements of the last block.
+    pub(super) fn last(&self) -> i64 {
+        self.extent - (self.count() - 1) * self.size
+    }
+
+    /// Returns the loop's header, or nothing if there is one block only.
+    pub(super) fn header(&self) -> Option<String> {
+        let (name, extent, size) = (self.variable, self.extent, self.size);
+        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {extent}; {name} += {size}) {{"))
+    }
+
+    /// Returns the variable, or 0 if there is one block only.
+    pub(super) fn at(&self) -> &str {
+        if 1 < self.count() { self.variable } else { "0" }
+    }
+
+    /// Returns a value that is `full` in all blocks and `last` in the last.
+    pub(super) fn choose(&self, full: i64, last: i64) -> String {
+        let (name, extent, size) = (self.variable, self.extent, self.size);
+        if self.count() == 1 {
+            last.to_string()
+        } else if full == last {
+            full.to_string()
+        } else {
+            format!("{name} + {size} <= {extent} ? {full} : {last}")
+        }
+    }
+
+    /// Returns the tiles of a block.
+    pub(super) fn tiles(&self) -> String {
+        self.choose(blocks_of(self.size, self.tile), blocks_of(self.last(), self.tile))
+    }
+
+    /// Returns the elements that the last tile of a block lacks.
+    pub(super) fn missing(&self) -> String {
+        let lack = |size: i64| blocks_of(size, self.tile) * self.tile - size;
+        self.choose(lack(self.size), lack(self.last()))
+    }
+
+    /// Returns a condition that holds in the first block; nothing if always.
+    pub(super) fn is_first(&self) -> Option<String> {
+        (1 < self.count()).then(|| format!("{} == 0", self.variable))
+    }
+
+    /// Returns a condition that holds in the last block; nothing if always.
+    pub(super) fn is_last(&self) -> Option<String> {
+        let start = (self.count() - 1) * self.size;
+        (1 < self.count()).then(|| format!("{} == {start}", self.variable))
+    }
+}
+
+/// Returns `address` where all conditions hold, and 0 elsewhere.
+pub(super) fn only_if(conditions: &[Option<String>], address: String) -> String {
+    let conditions: Vec<&str> = conditions.iter().flatten().map(String::as_str).collect();
+    if conditions.is_empty() {
+        address
+    } else {
+        format!("{} ? {address} : 0", conditions.join(" && "))
+    }
+}
+
+/// Lines of code with their indentation.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    pub(super) text: String,
+    depth: usize,
+}
+
+impl Code {
+    /// Adds a line; an opening brace at its end indents what follows.
+    pub(super) fn line(&mut self, line: &str) {
+        if line.starts_with('}') {
+            self.depth -= 1;
+        }
+        self.text.push_str(&"  ".repeat(self.depth + 1));
+        self.text.push_str(line);
+        self.text.push('\n');
+        if line.ends_with('{') {
+            self.depth += 1;
+        }
+    }
+
+    /// Opens the loops that there are.
+    pub(super) fn open(&mut self, loops: &[Blocks<'_>]) {
+        for header in loops.iter().filter_map(Blocks::header) {
+            self.line(&header);
+        }
+    }
+
+    /// Closes everything that is open.
+    pub(super) fn close(&mut self) {
+        while 0 < self.depth {
+            self.line("}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Schedules anew what a kernel was found to compute.
+//!
+//! A schedule is a few numbers: sizes of blocks, order of loops, what stays in
+//! local memory. A bound on the cycles that it takes ranks all that are
+//! possible; the evaluator has the last word.
+
+mod addition;
+mod address;
+mod convolution;
+mod product;
+
+use crate::lift::{HardwareLoop, Lifted, Operation, Store, Work};
+use address::Code;
+use addition::Strips;
+use autocomp_gemmini::GemminiConfig;
+use convolution::Tiling;
+use product::Product;
+
+/// Schedules that are offered at most.
+const OFFERED: usize = 600;
+
+/// Returns how many blocks of `size` cover `extent`.
+fn blocks_of(extent: i64, size: i64) -> i64 {
+    (extent + size - 1) / size
+}
+
+/// Sizes of the accelerator.
+struct Machine {
+    dim: i64,
+    /// Bytes of an operand.
+    element: i64,
+    scratchpad_rows: i64,
+    accumulator_rows: i64,
+    /// Bytes of the widest move's row.
+    line: i64,
+}
+
+impl Machine {
+    fn of(config: &GemminiConfig) -> Self {
+        Self {
+            dim: config.dim.into(),
+            element: config.element_bytes().into(),
+            scratchpad_rows: config.spad_rows().into(),
+            accumulator_rows: config.acc_rows().into(),
+            line: config.dma_max_bytes.into(),
+        }
+    }
+}
+
+/// What a schedule does, by which it is ranked. Bytes and cycles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    /// Cycles of the array.
+    mesh: f64,
+    /// Bytes moved in.
+    bytes_in: f64,
+    /// Bytes of all inputs.
+    distinct_in: f64,
+    bytes_out: f64,
+    /// Bytes that come in before the first product.
+    first: f64,
+    /// Bytes that go out behind the last product.
+    last: f64,
+    /// Calls of the hardware's loop.
+    calls: f64,
+}
+
+/// Bytes that the port takes in a cycle.
+const PORT: f64 = 14.0;
+/// Bytes that come from behind the L2 in a cycle.
+const BEHIND: f64 = 8.0;
+/// Cycles for each line of 64 bytes that is written back.
+const WRITE_BACK: f64 = 16.3;
+/// Bytes that the L2 holds.
+const CACHE: f64 = 524_288.0;
+/// Cycles of a call for the core and the loop unit.
+const CALL: f64 = 12.0;
+
+impl Traffic {
+    /// Returns a bound on the cycles, coarse where the bottleneck is not the array.
+    fn cycles(&self) -> f64 {
+        let everything = self.distinct_in + self.bytes_out;
+        let (missed, written) = if everything < CACHE {
+            (0.0, 0.0)
+        } else {
+            (self.distinct_in / BEHIND, self.bytes_out / 64.0 * WRITE_BACK)
+        };
+        let port = self.bytes_in / PORT;
+        let busiest = self.mesh.max(port).max(missed).max(written);
+        busiest + 0.05 * (self.mesh + port) + self.first / BEHIND + self.last / PORT + self.calls * CALL
+    }
+}
+
+/// A schedule of everything that a kernel computes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Schedule {
+    /// The numbers that it is made of.
+    pub(crate) parameters: Vec<i64>,
+    /// A bound on its cycles.
+    pub(crate) cycles: f64,
+    /// It in words.
+    pub(crate) text: String,
+}
+
+/// A schedule of one operation.
+#[derive(Clone, Copy, Debug)]
+enum Single {
+    Product(Product),
+    Convolution(Tiling),
+    Addition(Strips),
+}
+
+impl Single {
+    fn parameters(self) -> Vec<i64> {
+        match self {
+            Self::Product(product) => product.parameters(),
+            Self::Convolution(tiling) => tiling.parameters(),
+            Self::Addition(strips) => strips.parameters(),
+        }
+    }
+
+    /// Takes a schedule of `work` off the front of `parameters`.
+    fn take(work: &Work, parameters: &mut &[i64], machine: &Machine) -> Option<Self> {
+        let (single, count, fits) = match work.operation {
+            Operation::Product { .. } => {
+                let product = Product::of(parameters)?;
+                let fits = product::is_possible(work, &product, machine);
+                (Self::Product(product), product::PARAMETERS, fits)
+            }
+            Operation::Convolution { .. } => {
+                let tiling = Tiling::of(parameters)?;
+                let fits = convolution::is_possible(work, &tiling, machine);
+                (Self::Convolution(tiling), convolution::PARAMETERS, fits)
+            }
+            Operation::Addition { .. } => {
+                let strips = Strips::of(parameters)?;
+                let fits = addition::is_possible(work, &strips, machine);
+                (Self::Addition(strips), addition::PARAMETERS, fits)
+            }
+        };
+        *parameters = parameters.get(count..)?;
+        fits.then_some(single)
+    }
+
+    fn text(self, lifted: &Lifted, work: &Work, machine: &Machine) -> String {
+        match self {
+            Self::Product(product) => product::text(lifted, work, &product, machine),
+            Self::Convolution(tiling) => convolution::text(lifted, work, &tiling),
+            Self::Addition(strips) => addition::text(lifted, work, &strips),
+        }
+    }
+
+    /// Returns the sizes of a call and of a kernel's call, if they are comparable.
+    fn compared(self, other: HardwareLoop) -> Option<Vec<(i64, i64)>> {
+        let (new, old) = match (&self, other) {
+            (Self::Product(product), HardwareLoop::Matmul(tiles)) => {
+                (product.tiles.to_vec(), tiles.to_vec())
+            }
+            (Self::Addition(strips), HardwareLoop::Matmul(tiles)) => {
+                (strips.tiles.to_vec(), tiles.to_vec())
+            }
+            (Self::Convolution(tiling), HardwareLoop::Convolution(sizes)) => {
+                (tiling.sizes.to_vec(), sizes.to_vec())
+            }
+            _ => return None,
+        };
+        Some(new.into_iter().zip(old.into_iter().map(i64::from)).collect())
+    }
+}
+
+/// Returns schedules of one operation, the most promising first.
+fn ranked(work: &Work, machine: &Machine) -> Vec<(f64, Single)> {
+    let mut all: Vec<(f64, Single)> = match work.operation {
+        Operation::Product { .. } => product::schedules(work, machine)
+            .into_iter()
+            .filter_map(|schedule| {
+                let traffic = product::traffic(work, &schedule, machine)?;
+                Some((traffic.cycles(), Single::Product(schedule)))
+            })
+            .collect(),
+        Operation::Convolution { .. } => convolution::schedules(work, machine)
+            .into_iter()
+            .filter_map(|schedule| {
+                let traffic = convolution::traffic(work, &schedule, machine)?;
+                Some((traffic.cycles(), Single::Convolution(schedule)))
+            })
+            .collect(),
+        Operation::Addition { .. } => addition::schedules(work, machine)
+            .into_iter()
+            .map(|schedule| {
+                let traffic = addition::traffic(work, &schedule, machine);
+                (traffic.cycles(), Single::Addition(schedule))
+            })
+            .collect(),
+    };
+    all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    all.truncate(OFFERED);
+    all
+}
+
+/// Returns schedules of what a kernel computes, the most promising first.
+pub(crate) fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule> {
+    let machine = Machine::of(config);
+    let ranked: Vec<_> = lifted.works.iter().map(|work| ranked(work, &machine)).collect();
+    let most = ranked.iter().map(Vec::len).max().unwrap_or(0);
+    if ranked.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    (0..most)
+        .map(|rank| {
+            let mut schedule = Schedule {
+                parameters: Vec::new(),
+                cycles: 0.0,
+                text: String::new(),
+            };
+            for (work, ranked) in lifted.works.iter().zip(&ranked) {
+                let (cycles, single) = ranked[rank.min(ranked.len() - 1)];
+                schedule.cycles += cycles;
+                schedule.parameters.extend(single.parameters());
+                if !schedule.text.is_empty() {
+                    schedule.text.push(' ');
+                }
+                schedule.text.push_str(&single.text(lifted, work, &machine));
+            }
+            schedule
+        })
+        .collect()
+}
+
+/// Writes a kernel with a schedule; `None` if the schedule is not for it.
+pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
+    let machine = Machine::of(config);
+    let mut rest = parameters;
+    let mut body = String::new();
+    for (index, work) in lifted.works.iter().enumerate() {
+        let single = Single::take(work, &mut rest, &machine)?;
+        let mut code = Code::default();
+        if 0 < index {
+            code.line("fence();");
+        }
+        code.line(&format!("// {}", single.text(lifted, work, &machine)));
+        let stride = match work.operation {
+            Operation::Convolution { sizes, .. } => sizes.stride,
+            _ => 1,
+        };
+        code.line(&format!(
+            "config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, {stride}, false, false);"
+        ));
+        code.line(&store(work));
+        match &single {
+            Single::Product(product) => product::write(lifted, work, product, &machine, &mut code),
+            Single::Convolution(tiling) => {
+                convolution::write(lifted, work, tiling, &machine, &mut code)
+            }
+            Single::Addition(strips) => addition::write(lifted, work, strips, &machine, &mut code),
+        }?;
+        body.push_str(&code.text);
+    }
+    if !rest.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "{}\n{}{body}  fence();\n{}{}",
+        lifted.prefix, lifted.before, lifted.after, lifted.suffix
+    ))
+}
+
+fn store(work: &Work) -> String {
+    let Store {
+        is_relu,
+        scale,
+        pitch,
+        ..
+    } = work.store;
+    let scale = f32::from_bits(scale);
+    if !is_relu && scale == 1.0 {
+        return format!("config_st({pitch});");
+    }
+    let activation = if is_relu { "RELU" } else { "NO_ACTIVATION" };
+    format!(
+        "gemmini_extended_config_st({pitch}, {activation}, {});",
+        float(scale)
+    )
+}
+
+/// Returns a number as a C constant that is exactly it.
+fn float(value: f32) -> String {
+    let text = format!("{value:?}");
+    format!("{text}f")
+}
+
+/// Returns whether a schedule differs in at most one size from what the kernel
+/// does, if that calls the hardware's loop.
+pub(crate) fn is_near(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> bool {
+    let machine = Machine::of(config);
+    let mut rest = parameters;
+    let (Some(work), Some(now)) = (lifted.works.first(), lifted.hardware_loop) else {
+        return false;
+    };
+    Single::take(work, &mut rest, &machine)
+        .and_then(|single| single.compared(now))
+        .is_some_and(|sizes| sizes.iter().filter(|(new, old)| new != old).count() <= 1)
+}

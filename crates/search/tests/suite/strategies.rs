@@ -1,0 +1,229 @@
+//! What holds for every strategy, and what each one promises.
+
+use crate::world::{World, go_on, run, run_in, settings, started};
+use autocomp_core::{
+    CandidateId, Event, FinishReason, IterationOpened, SearchSettings, Seed, canonical_history,
+};
+use autocomp_search::{REGISTRY, Search, Task};
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
+use proptest::sample::select;
+
+fn names() -> Vec<&'static str> {
+    REGISTRY.iter().map(|strategy| strategy.name()).collect()
+}
+
+fn with(strategy: &str) -> SearchSettings {
+    SearchSettings {
+        strategy: strategy.to_owned(),
+        islands: 2,
+        migration: 3,
+        ..settings()
+    }
+}
+
+/// Runs a search as `workers` workers would, which end in any order. Returns the
+/// events and the most evaluations that there ever were with those under way.
+fn run_with(
+    world: &mut World,
+    settings: SearchSettings,
+    seed: u64,
+    workers: usize,
+    mut order: Seed,
+) -> (Vec<Event>, u32) {
+    let started = started(world, settings, seed);
+    let mut search = Search::new(started.clone()).unwrap();
+    let mut events = vec![Event::Started(started)];
+    let mut running: Vec<Task> = Vec::new();
+    let mut most = 0;
+    loop {
+        while let Some(event) = search.due() {
+            search.apply(&event).unwrap();
+            events.push(event);
+        }
+        for task in search.ready() {
+            let is_running = running.iter().any(|it| match (it, &task) {
+                (Task::Evaluate { source: one, .. }, Task::Evaluate { source, .. }) => {
+                    one == source
+                }
+                _ => it.key() == task.key(),
+            });
+            if running.len() < workers && !is_running {
+                running.push(task);
+            }
+        }
+        let evaluations = running
+            .iter()
+            .filter(|it| matches!(it, Task::Evaluate { .. }));
+        most = most.max(search.n_evaluations() + evaluations.count() as u32);
+        if running.is_empty() {
+            return (events, most);
+        }
+        let task = running.swap_remove(order.below(running.len()));
+        let event = world.perform(&task);
+        search.apply(&event).unwrap();
+        events.push(event);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn neither_order_nor_workers_matter(
+        strategy in select(names()),
+        seed in 0_u64..1000,
+        orders in any::<[u64; 2]>(),
+        workers in 2_usize..9,
+        beam in 1_u32..6,
+        repairs in 0_u32..3,
+        polish in 0_u32..2,
+        budget in proptest::option::of(1_u32..80),
+    ) {
+        let settings = SearchSettings {
+            beam, repairs, polish, max_evaluations: budget, newcomers: beam / 2, ..with(strategy)
+        };
+        let mut world = World::default();
+        let (one, most) = run_with(&mut world, settings.clone(), seed, 1, Seed(orders[0]));
+        let (many, most_of_many) = run_with(&mut world, settings, seed, workers, Seed(orders[1]));
+        prop_assert_eq!(canonical_history(&one), canonical_history(&many));
+        if let Some(budget) = budget {
+            prop_assert!(most <= budget && most_of_many <= budget);
+        }
+        let (one, many) = (Search::fold(&one).unwrap(), Search::fold(&many).unwrap());
+        prop_assert_eq!(one.progress(), many.progress());
+        prop_assert_eq!(one.best_lineage(), many.best_lineage());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(15))]
+
+    /// Death after any event, as the journal keeps what came before it.
+    #[test]
+    fn any_beginning_leads_to_the_same_end(strategy in select(names()), seed in 0_u64..1000) {
+        let settings = SearchSettings { iterations: 3, repairs: 1, ..with(strategy) };
+        let mut world = World::default();
+        let (whole, _) = run_with(&mut world, settings, seed, 4, Seed(seed));
+        for kept in (1..whole.len()).step_by(11) {
+            let mut events = whole[..kept].to_vec();
+            let mut search = Search::fold(&events).unwrap();
+            go_on(&mut world, &mut search, &mut events, &mut Seed(!seed));
+            prop_assert_eq!(canonical_history(&events), canonical_history(&whole));
+        }
+    }
+}
+
+fn parents(events: &[Event]) -> Vec<&IterationOpened> {
+    let opened = events.iter().filter_map(|event| match event {
+        Event::IterationOpened(opened) => Some(opened),
+        _ => None,
+    });
+    opened.collect()
+}
+
+#[test]
+fn every_strategy_makes_kernels_faster() {
+    for name in names() {
+        let (search, _) = run(
+            SearchSettings {
+                iterations: 12,
+                ..with(name)
+            },
+            3,
+            Seed(1),
+        );
+        assert!(search.best().unwrap().cost.value < 1400, "{name}");
+    }
+}
+
+#[test]
+fn a_search_ends_at_the_floor() {
+    let settings = SearchSettings {
+        iterations: 100,
+        ..with("beam")
+    };
+    let (search, _) = run(settings, 1, Seed(1));
+    assert_eq!(search.finish(), Some(FinishReason::Floor));
+    assert_eq!(search.best().unwrap().cost.value, 1000);
+}
+
+/// Each place goes from a kernel to what came of its own drafts on it, or stays.
+#[test]
+fn chains_and_walks_keep_to_themselves() {
+    for name in ["best-of-n", "random"] {
+        let settings = SearchSettings {
+            iterations: 8,
+            ..with(name)
+        };
+        let world = World {
+            floor: 1,
+            ..World::default()
+        };
+        let (search, events) = run_in(world, settings, 4, Seed(1));
+        let opened = parents(&events);
+        let sources_at = |iteration: u32, place: usize| {
+            events.iter().filter_map(move |event| match event {
+                Event::Evaluated(it)
+                    if it.key.iteration == iteration && it.key.parent as usize == place =>
+                {
+                    Some(it.source)
+                }
+                _ => None,
+            })
+        };
+        let cost = |id: CandidateId| search.candidate(id).unwrap().cost;
+        for pair in opened.windows(2) {
+            for (place, (before, after)) in pair[0].parents.iter().zip(&pair[1].parents).enumerate()
+            {
+                let source = search.candidate(*after).unwrap().source;
+                let mut made = sources_at(pair[0].iteration, place);
+                assert!(before == after || made.any(|it| it == source), "{name}");
+                assert!(name == "random" || cost(*after) <= cost(*before));
+            }
+        }
+        let last: std::collections::BTreeSet<_> = opened.last().unwrap().parents.iter().collect();
+        assert!(1 < last.len(), "{name}: places go apart");
+    }
+}
+
+#[test]
+fn hill_climbing_works_on_the_best_alone() {
+    let (search, events) = run(with("hill-climbing"), 2, Seed(1));
+    let mut best = u64::MAX;
+    for opened in parents(&events) {
+        assert!(opened.parents.iter().all(|id| *id == opened.parents[0]));
+        let cost = search.candidate(opened.parents[0]).unwrap().cost.value;
+        assert!(cost <= best);
+        best = cost;
+    }
+}
+
+/// But for migration, islands breed their own; all kernels at places are elites.
+#[test]
+fn islands_meet_only_when_they_migrate() {
+    let settings = SearchSettings {
+        iterations: 9,
+        beam: 6,
+        ..with("evolutionary")
+    };
+    let world = World {
+        floor: 1,
+        ..World::default()
+    };
+    let (search, events) = run_in(world, settings, 7, Seed(1));
+    let mut foreign = 0;
+    for opened in parents(&events) {
+        for (place, id) in opened.parents.iter().enumerate() {
+            let candidate = search.candidate(*id).unwrap();
+            let is_own =
+                candidate.key.iteration == 0 || candidate.key.parent as usize % 2 == place % 2;
+            let is_migration = 1 < opened.iteration && (opened.iteration - 1) % 3 == 0;
+            assert!(is_own || (is_migration && place < 2));
+            foreign += usize::from(!is_own);
+        }
+    }
+    assert!(0 < foreign);
+    let last = parents(&events).pop().unwrap();
+    let distinct: std::collections::BTreeSet<_> = last.parents.iter().collect();
+    assert!(2 < distinct.len());
+}
