@@ -27,6 +27,8 @@ pub struct InputShape {
 pub(super) struct Check {
     /// Estimated nanoseconds: the busiest engine's work and a share of the others'.
     pub(super) nanoseconds: f64,
+    /// Instructions and transfers.
+    pub(super) instructions: usize,
     /// Bytes that it writes to main memory: a draft that leaves out or repeats a part shows.
     pub(super) written: u64,
     /// Shapes and types of what it returns.
@@ -69,9 +71,14 @@ pub(super) fn check(
     let busy = totals(&evaluation.trace, machine, Passes::of(evaluation.dialect));
     let most = busy.iter().copied().fold(0.0, f64::max);
     let sum: f64 = busy.iter().sum();
-    let transfers = evaluation.trace.instructions.iter().filter_map(|it| it.transfer.as_ref());
+    let transfers = evaluation
+        .trace
+        .instructions
+        .iter()
+        .filter_map(|it| it.transfer.as_ref());
     Some(Check {
         nanoseconds: machine.launch_ns + most + OVERLAP_LOSS * (sum - most),
+        instructions: evaluation.trace.len(),
         written: transfers.map(|it| it.hbm_written).sum(),
         outputs: evaluation
             .outputs

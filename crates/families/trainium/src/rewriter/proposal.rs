@@ -14,6 +14,9 @@ use autocomp_core::RewriteError;
 
 /// The most drafts that are run without data for one kernel; bounds the time of a request.
 const MOST_CHECKS: usize = 1500;
+/// Drafts that are run in any case, and instructions of all drafts after which no more are.
+const FEWEST_CHECKS: usize = 80;
+const MOST_INSTRUCTIONS: usize = 1_000_000;
 /// How many of the best single changes are tried in pairs.
 const PAIRED: usize = 10;
 /// Longest chain of changes.
@@ -114,6 +117,7 @@ impl Problem {
             now,
             seen: BTreeSet::from([text.to_owned()]),
             found: Proposals::default(),
+            work: 0,
         };
         let origin = Proposal {
             steps: Vec::new(),
@@ -125,8 +129,8 @@ impl Problem {
         };
         let singles = search.extend(&origin, None);
         search.found.all.extend(singles.iter().cloned());
-        search.everywhere(&singles);
         search.chain(&origin, &singles);
+        search.everywhere(&singles);
         search.pairs(&singles);
         let mut found = search.found;
         found.all.sort_by(|a, b| {
@@ -143,6 +147,8 @@ struct Search<'p> {
     now: Check,
     seen: BTreeSet<String>,
     found: Proposals,
+    /// Instructions of all drafts that were run.
+    work: usize,
 }
 
 impl Search<'_> {
@@ -157,7 +163,8 @@ impl Search<'_> {
                 continue;
             }
             for change in (transformation.changes)(&view) {
-                if MOST_CHECKS <= self.found.made {
+                let long = MOST_INSTRUCTIONS <= self.work && FEWEST_CHECKS <= self.found.made;
+                if long || MOST_CHECKS <= self.found.made {
                     return out;
                 }
                 if !self.seen.insert(change.source.clone()) {
@@ -176,6 +183,7 @@ impl Search<'_> {
                     &self.problem.inputs,
                     &self.problem.machine,
                 );
+                self.work += checked.as_ref().map_or(0, |it| it.instructions);
                 let Some(checked) = checked.filter(|it| it.alike(&self.now)) else {
                     self.found.refused += 1;
                     continue;

@@ -1,11 +1,13 @@
 //! What every iteration computes or loads alike is done once before the loop.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, ExprContext, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 
 use super::super::operation::View;
 use super::super::shapes::Memory;
-use super::super::source::{Edits, each_expression, name_of, names_in};
+use super::super::source::{
+    Edits, base_of, each_expression, each_expression_in, name_of, names_in,
+};
 use super::{Change, each_place};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -32,7 +34,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             && let Some(name) = name_of(target)
             && std::ptr::eq(place.block, around.body.as_slice())
             && view.shapes.constant(name)
-            && view.shapes.tile(&it.value).is_some()
+            && (view.shapes.tile(&it.value).is_some() || own_function(view, &it.value).is_some())
             && invariant(&it.value)
         {
             let mut edits = Edits::default();
@@ -97,7 +99,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 }
 
 /// Whether an expression makes a tile of what it reads and does nothing else.
-fn is_pure(view: &View<'_>, expression: &Expr) -> bool {
+pub(super) fn is_pure(view: &View<'_>, expression: &Expr) -> bool {
     let mut pure = view
         .shapes
         .tile(expression)
@@ -109,6 +111,7 @@ fn is_pure(view: &View<'_>, expression: &Expr) -> bool {
                 Some(path) => {
                     path.starts_with("nl.") || path.starts_with("nisa.") || path.starts_with("np.")
                 }
+                None if own_function(view, it).is_some() => true,
                 None => {
                     matches!(call.func.as_ref(), Expr::Attribute(it) if ["reshape", "broadcast_to"].contains(&it.attr.as_str()))
                 }
@@ -123,4 +126,45 @@ fn is_pure(view: &View<'_>, expression: &Expr) -> bool {
         }
     });
     pure
+}
+
+/// The function of the file that an expression calls, if it only makes tiles and returns them.
+fn own_function<'v>(view: &'v View<'_>, expression: &Expr) -> Option<&'v StmtFunctionDef> {
+    let Expr::Call(call) = expression else {
+        return None;
+    };
+    let name = name_of(&call.func)?;
+    let function = view.source.module().iter().find_map(|it| match it {
+        Stmt::FunctionDef(it) if it.name.as_str() == name => Some(it),
+        _ => None,
+    })?;
+    let mut makes = true;
+    for statement in &function.body {
+        makes &= !matches!(statement, Stmt::Global(_) | Stmt::Nonlocal(_));
+        each_expression_in(statement, &mut |it| {
+            if let Expr::Call(call) = it {
+                makes &= view
+                    .source
+                    .path(&call.func)
+                    .is_none_or(|it| it != "nl.store" && it != "nisa.dma_copy");
+            }
+        });
+    }
+    // A tile that is passed in could be written to.
+    let parameters: Vec<&str> = function
+        .parameters
+        .iter_non_variadic_params()
+        .map(|it| it.parameter.name.as_str())
+        .collect();
+    for statement in &function.body {
+        each_expression_in(statement, &mut |it| {
+            if let Expr::Subscript(it) = it
+                && it.ctx == ExprContext::Store
+                && base_of(&it.value).is_some_and(|it| parameters.contains(&it))
+            {
+                makes = false;
+            }
+        });
+    }
+    makes.then_some(function)
 }

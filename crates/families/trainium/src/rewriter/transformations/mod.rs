@@ -8,9 +8,11 @@ mod fuse;
 mod gather_stores;
 mod hoist;
 mod interchange;
+mod kept_tiles;
 mod narrow;
 mod own_buffer;
 mod pieces;
+mod precompute;
 mod reduce;
 mod resident;
 mod through_psum;
@@ -89,6 +91,16 @@ pub(super) const ALL: &[Transformation] = &[
         name: "keep-resident",
         menu_item: "keep-resident",
         changes: resident::changes,
+    },
+    Transformation {
+        name: "precompute",
+        menu_item: "keep-resident",
+        changes: precompute::changes,
+    },
+    Transformation {
+        name: "keep-tiles",
+        menu_item: "keep-resident",
+        changes: kept_tiles::changes,
     },
     Transformation {
         name: "gather-stores",

@@ -100,8 +100,7 @@ fn in_pieces(view: &View<'_>, place: Place<'_>, width: i64) -> Option<Change> {
             shape[0]
         )
     };
-    let mut text =
-        format!("{indent}for {piece} in {nl}.affine_range({columns} // {width}):\n");
+    let mut text = format!("{indent}for {piece} in {nl}.affine_range({columns} // {width}):\n");
     for statement in &inside {
         let range = view.source.lines(*statement)?;
         // Tiles from outside are read in part; the store goes to a part.
