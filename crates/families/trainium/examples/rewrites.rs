@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
     for (name, sentence, text) in rewriter.single_changes(&source)? {
         writeln!(out, "{name}: {sentence}")?;
-        if wanted.iter().any(|it| it == name) {
+        if wanted.contains(&name) {
             writeln!(out, "{text}")?;
         }
     }

@@ -29,6 +29,8 @@ pub(super) struct Check {
     pub(super) nanoseconds: f64,
     /// Instructions and transfers.
     pub(super) instructions: usize,
+    /// Operations of the matrix engine, without those that only turn and spread tiles.
+    pub(super) flops: u64,
     /// Bytes that it writes to main memory: a draft that leaves out or repeats a part shows.
     pub(super) written: u64,
     /// Shapes and types of what it returns.
@@ -79,6 +81,10 @@ pub(super) fn check(
     Some(Check {
         nanoseconds: machine.launch_ns + most + OVERLAP_LOSS * (sum - most),
         instructions: evaluation.trace.len(),
+        flops: evaluation
+            .trace
+            .matrix_flops
+            .saturating_sub(evaluation.trace.moving_flops),
         written: transfers.map(|it| it.hbm_written).sum(),
         outputs: evaluation
             .outputs

@@ -106,21 +106,19 @@ impl NkiRewriter {
     }
 
     /// Returns every kernel that one change leads to, with the name of the transformation and the
-    /// sentence that describes it; whether the device takes it is not asked.
+    /// sentence that describes it, unless the device refuses it or it does another amount of work.
     ///
     /// # Errors
     /// A [`RewriteError`] if the kernel is not understood.
     pub fn single_changes(
         &self,
         source: &str,
-    ) -> Result<Vec<(&'static str, String, String)>, RewriteError> {
-        let view = self.problem.view(source)?;
-        let changes = transformations::ALL.iter().flat_map(|kind| {
-            (kind.changes)(&view)
-                .into_iter()
-                .map(|it| (kind.name, it.sentence, it.source))
-        });
-        Ok(changes.collect())
+    ) -> Result<Vec<(String, String, String)>, RewriteError> {
+        let found = self.problem.singles(source)?;
+        Ok(found
+            .into_iter()
+            .map(|it| (it.family, it.text, it.source))
+            .collect())
     }
 
     fn proposals(&self, source: &str) -> Result<Arc<Proposals>, RewriteError> {

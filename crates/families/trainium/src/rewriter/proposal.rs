@@ -44,7 +44,8 @@ pub(super) struct Proposal {
     pub(super) estimate: f64,
     /// What proposals have in common.
     pub(super) family: String,
-    source: String,
+    flops: u64,
+    pub(super) source: String,
 }
 
 /// Everything that could be done to one kernel.
@@ -108,25 +109,7 @@ impl Problem {
 
     /// Everything that could be done to a kernel, the most promising first.
     pub(super) fn proposals(&self, text: &str) -> Result<Proposals, RewriteError> {
-        self.view(text)?;
-        let now = check(text, &self.entry, &self.inputs, &self.machine).ok_or_else(|| {
-            RewriteError::NotUnderstood("the kernel does not run on the problem's shapes".into())
-        })?;
-        let mut search = Search {
-            problem: self,
-            now,
-            seen: BTreeSet::from([text.to_owned()]),
-            found: Proposals::default(),
-            work: 0,
-        };
-        let origin = Proposal {
-            steps: Vec::new(),
-            menu_items: Vec::new(),
-            text: String::new(),
-            estimate: search.now.nanoseconds,
-            family: String::new(),
-            source: text.to_owned(),
-        };
+        let (mut search, origin) = self.search(text)?;
         let singles = search.extend(&origin, None);
         search.found.all.extend(singles.iter().cloned());
         search.chain(&origin, &singles);
@@ -134,11 +117,41 @@ impl Problem {
         search.pairs(&singles);
         let mut found = search.found;
         found.all.sort_by(|a, b| {
-            a.estimate
-                .total_cmp(&b.estimate)
-                .then_with(|| a.steps.cmp(&b.steps))
+            let order = a.estimate.total_cmp(&b.estimate);
+            order.then_with(|| a.steps.cmp(&b.steps))
         });
         Ok(found)
+    }
+
+    /// Everything that one change leads to.
+    pub(super) fn singles(&self, text: &str) -> Result<Vec<Proposal>, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        Ok(search.extend(&origin, None))
+    }
+
+    fn search(&self, text: &str) -> Result<(Search<'_>, Proposal), RewriteError> {
+        self.view(text)?;
+        let now = check(text, &self.entry, &self.inputs, &self.machine).ok_or_else(|| {
+            let message = "the kernel does not run on the problem's shapes";
+            RewriteError::NotUnderstood(message.into())
+        })?;
+        let origin = Proposal {
+            steps: Vec::new(),
+            menu_items: Vec::new(),
+            text: String::new(),
+            estimate: now.nanoseconds,
+            family: String::new(),
+            flops: now.flops,
+            source: text.to_owned(),
+        };
+        let search = Search {
+            problem: self,
+            now,
+            seen: BTreeSet::from([text.to_owned()]),
+            found: Proposals::default(),
+            work: 0,
+        };
+        Ok((search, origin))
     }
 }
 
@@ -184,7 +197,11 @@ impl Search<'_> {
                     &self.problem.machine,
                 );
                 self.work += checked.as_ref().map_or(0, |it| it.instructions);
-                let Some(checked) = checked.filter(|it| it.alike(&self.now)) else {
+                let Some(checked) = checked.filter(|it| {
+                    // Tiles of another size do the same work.
+                    let resized = transformation.name == "resize-tiles";
+                    it.alike(&self.now) && (!resized || it.flops == before.flops)
+                }) else {
                     self.found.refused += 1;
                     continue;
                 };
@@ -213,6 +230,7 @@ impl Search<'_> {
                     menu_items,
                     text,
                     estimate: checked.nanoseconds,
+                    flops: checked.flops,
                     family,
                     source,
                 });

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Expr, Number, Stmt};
+use ruff_python_ast::{Expr, Number, Operator, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
@@ -88,6 +88,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     of_loops(view, &mut groups);
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
+    groups.retain(|group| scales(view, group));
     for group in groups {
         let mut targets: BTreeSet<i64> = LARGER
             .iter()
@@ -218,4 +219,58 @@ fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
             places,
         });
     });
+}
+
+/// Whether every loop that runs as often as a tensor has tiles of this size uses its variable
+/// only where it is multiplied by the size: another use would not follow the new size.
+fn scales(view: &View<'_>, group: &Group) -> bool {
+    let is_size = |it: &Expr| match view.shapes.value(it) {
+        Value::Whole(it) => it.fixed() == Some(group.size),
+        _ => false,
+    };
+    let mut all = true;
+    each_place(view, |place, _| {
+        let Stmt::For(it) = place.statement() else {
+            return;
+        };
+        let Some(known) = view.shapes.get_loop(it) else {
+            return;
+        };
+        let mut counts_tiles = false;
+        each_expression(&it.iter, &mut |it| {
+            if let Expr::BinOp(it) = it {
+                counts_tiles |= it.op == Operator::FloorDiv && is_size(&it.right);
+            }
+        });
+        let mut products: Vec<TextRange> = Vec::new();
+        let mut uses: Vec<TextRange> = Vec::new();
+        for statement in &it.body {
+            each_expression_in(statement, &mut |it| match it {
+                Expr::BinOp(product)
+                    if product.op == Operator::Mult
+                        && (is_size(&product.left) || is_size(&product.right)) =>
+                {
+                    products.push(it.range());
+                }
+                Expr::Name(name) if name.id.as_str() == known.variable => uses.push(it.range()),
+                _ => {}
+            });
+        }
+        // Tiles of this size are moved over, but counted another way; or what is counted changes.
+        if !counts_tiles {
+            let counted = group
+                .places
+                .iter()
+                .any(|it_at| it.iter.range().contains_range(it_at.0));
+            all &= !counted
+                && !uses
+                    .iter()
+                    .any(|at| products.iter().any(|it| it.contains_range(*at)));
+            return;
+        }
+        all &= uses
+            .iter()
+            .all(|at| products.iter().any(|it| it.contains_range(*at)));
+    });
+    all
 }
