@@ -118,7 +118,7 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
 /// Returns the rewriter for the target, if there is one.
 pub fn rewriter(bench: &Bench) -> Result<Option<Arc<dyn Rewriter>>, CliError> {
     registry::family(&bench.target)?
-        .rewriter(&bench.target, &bench.machine, &bench.problem)
+        .rewriter(&bench.problem, &bench.target, &bench.machine)
         .map_err(|error| eval_error(&error))
 }
 

@@ -79,18 +79,17 @@ pub trait Family: Sync {
     /// target or problem is unusable.
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError>;
 
-    /// Returns the proposer that needs no model, if there is one for `target`;
-    /// it is for kernels of `problem`.
+    /// Returns the proposer that needs no model, if there is one for `problem` on `target`.
     ///
     /// # Errors
     /// [`EvalError::Input`] if the machine's file is unusable.
     fn rewriter(
         &self,
+        problem: &Problem,
         target: &Target,
         machine: &str,
-        problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
-        let _ = (target, machine, problem);
+        let _ = (problem, target, machine);
         Ok(None)
     }
 

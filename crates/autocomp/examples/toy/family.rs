@@ -48,9 +48,9 @@ impl Family for Toy {
 
     fn rewriter(
         &self,
+        _problem: &Problem,
         _target: &Target,
         _machine: &str,
-        _problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         Ok(Some(Arc::new(Merging)))
     }

@@ -83,9 +83,9 @@ impl Family for Host {
 
     fn rewriter(
         &self,
+        _problem: &Problem,
         target: &Target,
         machine: &str,
-        _problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
         Ok(Some(Arc::new(HostRewriter::new(

@@ -11,6 +11,7 @@ mod evaluate;
 mod family;
 pub mod feedback;
 mod python;
+pub mod rewriter;
 mod tensor;
 pub mod timing;
 pub mod trace;

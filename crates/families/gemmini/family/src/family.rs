@@ -52,9 +52,9 @@ impl Family for Gemmini {
 
     fn rewriter(
         &self,
+        problem: &Problem,
         target: &Target,
         machine: &str,
-        problem: &Problem,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let gemmini = machine_config(target, machine)?.accelerator;
         let limits = HardwareLimits::of(&gemmini);

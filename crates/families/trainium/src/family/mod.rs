@@ -5,10 +5,12 @@ mod language;
 
 use std::sync::Arc;
 
-use autocomp_catalog::Target;
-use autocomp_core::{Language, Unit};
+use autocomp_catalog::{Problem, Role, Target};
+use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
 
+use crate::rewriter::{InputShape, NkiRewriter};
+use crate::tensor::dtype::Dtype;
 use crate::timing::Machine;
 use bench::TrainiumBench;
 pub use language::PythonNki;
@@ -37,6 +39,26 @@ impl Family for Trainium {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         Ok(Arc::new(TrainiumBench::open(opening)?))
+    }
+
+    fn rewriter(
+        &self,
+        problem: &Problem,
+        target: &Target,
+        machine: &str,
+    ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
+        let machine = machine_of(target, machine)?;
+        let read = problem.buffers.iter().filter(|it| it.role != Role::Output);
+        let inputs = read.map(|it| InputShape {
+            name: it.name.clone(),
+            dtype: Dtype::parse(it.dtype.name()).unwrap_or(Dtype::Float32),
+            shape: it.shape.iter().map(|extent| *extent as usize).collect(),
+        });
+        Ok(Some(Arc::new(NkiRewriter::new(
+            &problem.entry,
+            inputs.collect(),
+            machine,
+        ))))
     }
 
     fn probe(&self) -> &'static str {

@@ -7,7 +7,7 @@ use crate::trace::{Engine, Instruction, Operation};
 const ARRAY: f64 = 64.0;
 
 /// Nanoseconds during which `engine` is busy with an instruction.
-pub(super) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine) -> f64 {
+pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine) -> f64 {
     let n = f64::from(instruction.free.max(1));
     let features = &instruction.features;
     let rates = match engine {

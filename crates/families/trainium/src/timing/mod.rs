@@ -7,10 +7,12 @@ mod cost;
 mod machine;
 mod memory;
 mod schedule;
+mod totals;
 mod vectorise;
 
 pub use machine::{EngineRates, Machine, Passes, TransferRates};
 pub use schedule::{Slot, Timeline};
+pub(crate) use totals::totals;
 
 use crate::trace::Trace;
 

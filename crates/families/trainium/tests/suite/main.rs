@@ -4,4 +4,5 @@ mod fuzz;
 mod kernels;
 mod limits;
 mod problems;
+mod rewriter;
 mod rounding;

@@ -48,7 +48,7 @@ pub(super) struct Reader<'source> {
     is_float: bool,
 }
 
-/// Reads a kernel for an accelerator whose headers define `sizes`.
+/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`.
 ///
 /// # Errors
 /// The line that is not understood, and why.

@@ -1,0 +1,43 @@
+//! Lists what the rewriter would do to a kernel: `rewrites FILE ENTRY INPUTS [NAME]`; with a name
+//! of a transformation, the kernels that it leads to.
+
+use std::io::Write as _;
+
+use autocomp_trainium::rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium::timing::Machine;
+use autocomp_trainium::{Input, parse_inputs};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [file, entry, inputs, wanted @ ..] = &arguments[..] else {
+        return Err("usage: rewrites FILE ENTRY INPUTS [NAME]".into());
+    };
+    let source = std::fs::read_to_string(file)?;
+    let mut shapes = Vec::new();
+    for (name, input) in parse_inputs(inputs, None)? {
+        if let Input::Array(array) = input {
+            shapes.push(InputShape {
+                name,
+                dtype: array.dtype,
+                shape: array.shape,
+            });
+        }
+    }
+    let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in("trn1")?);
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "lines not known: {:?}",
+        rewriter.unknown_lines(&source)?
+    )?;
+    for (name, sentence, text) in rewriter.single_changes(&source)? {
+        writeln!(out, "{name}: {sentence}")?;
+        if wanted.contains(&name) {
+            writeln!(out, "{text}")?;
+        }
+    }
+    let start = std::time::Instant::now();
+    let drafted = rewriter.drafted(&source)?;
+    writeln!(out, "{drafted:?} in {:.1?}", start.elapsed())?;
+    Ok(())
+}

@@ -1,0 +1,313 @@
+//! Finds what could be done to a kernel, and ranks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Check, InputShape, check};
+use super::operation::View;
+use super::shapes::{Parameter, Shapes};
+use super::source::Source;
+use super::transformations::{ALL, Change};
+use crate::timing::Machine;
+use autocomp_core::RewriteError;
+
+/// The most drafts that are run without data for one kernel; bounds the time of a request.
+const MOST_CHECKS: usize = 1500;
+/// Drafts that are run in any case, and instructions of all drafts after which no more are.
+const FEWEST_CHECKS: usize = 80;
+const MOST_INSTRUCTIONS: usize = 1_000_000;
+/// How many of the best single changes are tried in pairs.
+const PAIRED: usize = 10;
+/// Longest chain of changes.
+const LONGEST: usize = 10;
+/// Least share by which each change of a chain must improve the estimate.
+const LEAST_GAIN: f64 = 0.002;
+
+/// One change, as a plan's payload holds it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    pub(super) transformation: String,
+    /// Line in the kernel that the steps before left, from 1.
+    pub(super) line: usize,
+    /// Which of several changes at that line.
+    pub(super) variant: String,
+}
+
+/// One or more changes, each to the kernel that the one before it left.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    pub(super) steps: Vec<Step>,
+    pub(super) menu_items: Vec<&'static str>,
+    pub(super) text: String,
+    pub(super) estimate: f64,
+    /// What proposals have in common.
+    pub(super) family: String,
+    flops: u64,
+    pub(super) source: String,
+}
+
+/// Everything that could be done to one kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proposals {
+    pub(super) all: Vec<Proposal>,
+    /// Drafts that were made, and those of them that the device would refuse.
+    pub(super) made: usize,
+    pub(super) refused: usize,
+}
+
+/// What drafts are made for.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub(super) entry: String,
+    pub(super) inputs: Vec<InputShape>,
+    pub(super) machine: Machine,
+}
+
+impl Problem {
+    /// Reads a kernel.
+    pub(super) fn view<'s>(&self, text: &'s str) -> Result<View<'s>, RewriteError> {
+        let source = Source::parse(text, &self.entry)?;
+        let parameters: Vec<Parameter> = self
+            .inputs
+            .iter()
+            .map(|it| {
+                let shape = it.shape.iter().map(|size| *size as i64).collect();
+                (it.name.clone(), shape, it.dtype.name().to_owned())
+            })
+            .collect();
+        let shapes = Shapes::of(&source, &parameters);
+        let (nl, nisa) = (source.alias("nl"), source.alias("nisa"));
+        Ok(View {
+            source,
+            shapes,
+            nl,
+            nisa,
+        })
+    }
+
+    /// The kernel after steps.
+    pub(super) fn carry_out(&self, text: &str, steps: &[Step]) -> Result<String, RewriteError> {
+        let mut text = text.to_owned();
+        for step in steps {
+            let kind = ALL.iter().find(|it| it.name == step.transformation);
+            let kind = kind.ok_or_else(|| {
+                RewriteError::Payload(format!(
+                    "there is no transformation `{}`",
+                    step.transformation
+                ))
+            })?;
+            let changes = (kind.changes)(&self.view(&text)?);
+            let change = changes
+                .into_iter()
+                .find(|it| it.line == step.line && it.variant == step.variant);
+            text = change.ok_or(RewriteError::Nothing)?.source;
+        }
+        Ok(text)
+    }
+
+    /// Everything that could be done to a kernel, the most promising first.
+    pub(super) fn proposals(&self, text: &str) -> Result<Proposals, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        let singles = search.extend(&origin, None);
+        search.found.all.extend(singles.iter().cloned());
+        search.chain(&origin, &singles);
+        search.everywhere(&singles);
+        search.pairs(&singles);
+        let mut found = search.found;
+        found.all.sort_by(|a, b| {
+            let order = a.estimate.total_cmp(&b.estimate);
+            order.then_with(|| a.steps.cmp(&b.steps))
+        });
+        Ok(found)
+    }
+
+    /// Everything that one change leads to.
+    pub(super) fn singles(&self, text: &str) -> Result<Vec<Proposal>, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        Ok(search.extend(&origin, None))
+    }
+
+    fn search(&self, text: &str) -> Result<(Search<'_>, Proposal), RewriteError> {
+        self.view(text)?;
+        let now = check(text, &self.entry, &self.inputs, &self.machine).ok_or_else(|| {
+            let message = "the kernel does not run on the problem's shapes";
+            RewriteError::NotUnderstood(message.into())
+        })?;
+        let origin = Proposal {
+            steps: Vec::new(),
+            menu_items: Vec::new(),
+            text: String::new(),
+            estimate: now.nanoseconds,
+            family: String::new(),
+            flops: now.flops,
+            source: text.to_owned(),
+        };
+        let search = Search {
+            problem: self,
+            now,
+            seen: BTreeSet::from([text.to_owned()]),
+            found: Proposals::default(),
+            work: 0,
+        };
+        Ok((search, origin))
+    }
+}
+
+struct Search<'p> {
+    problem: &'p Problem,
+    now: Check,
+    seen: BTreeSet<String>,
+    found: Proposals,
+    /// Instructions of all drafts that were run.
+    work: usize,
+}
+
+impl Search<'_> {
+    /// The kernels one change further, of one kind or of all.
+    fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
+        let mut out = Vec::new();
+        let Ok(view) = self.problem.view(&before.source) else {
+            return out;
+        };
+        for transformation in ALL {
+            if kind.is_some_and(|kind| kind != transformation.name) {
+                continue;
+            }
+            for change in (transformation.changes)(&view) {
+                let long = MOST_INSTRUCTIONS <= self.work && FEWEST_CHECKS <= self.found.made;
+                if long || MOST_CHECKS <= self.found.made {
+                    return out;
+                }
+                if !self.seen.insert(change.source.clone()) {
+                    continue;
+                }
+                let Change {
+                    line,
+                    variant,
+                    sentence,
+                    source,
+                } = change;
+                self.found.made += 1;
+                let checked = check(
+                    &source,
+                    &self.problem.entry,
+                    &self.problem.inputs,
+                    &self.problem.machine,
+                );
+                self.work += checked.as_ref().map_or(0, |it| it.instructions);
+                let Some(checked) = checked.filter(|it| {
+                    // Tiles of another size do the same work.
+                    let resized = transformation.name == "resize-tiles";
+                    it.alike(&self.now) && (!resized || it.flops == before.flops)
+                }) else {
+                    self.found.refused += 1;
+                    continue;
+                };
+                let mut steps = before.steps.clone();
+                steps.push(Step {
+                    transformation: transformation.name.to_owned(),
+                    line,
+                    variant,
+                });
+                let mut menu_items = before.menu_items.clone();
+                if !menu_items.contains(&transformation.menu_item) {
+                    menu_items.push(transformation.menu_item);
+                }
+                let text = if before.text.is_empty() {
+                    sentence
+                } else {
+                    format!("{} {sentence}", before.text)
+                };
+                let family = if before.family.is_empty() {
+                    transformation.name.to_owned()
+                } else {
+                    format!("{} + {}", before.family, transformation.name)
+                };
+                out.push(Proposal {
+                    steps,
+                    menu_items,
+                    text,
+                    estimate: checked.nanoseconds,
+                    flops: checked.flops,
+                    family,
+                    source,
+                });
+            }
+        }
+        out
+    }
+
+    /// The same kind of change wherever it helps.
+    fn everywhere(&mut self, singles: &[Proposal]) {
+        let mut best: BTreeMap<&str, &Proposal> = BTreeMap::new();
+        for single in singles {
+            let entry = best.entry(single.family.as_str()).or_insert(single);
+            if single.estimate < entry.estimate {
+                *entry = single;
+            }
+        }
+        for (kind, first) in best {
+            let mut at = first.clone();
+            for _ in 1..LONGEST {
+                let next = self.extend(&at, Some(kind));
+                let Some(next) = next
+                    .into_iter()
+                    .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
+                else {
+                    break;
+                };
+                if at.estimate * 1.01 < next.estimate {
+                    break;
+                }
+                at = next;
+            }
+            if 1 < at.steps.len() {
+                at.family = format!("{kind} everywhere");
+                self.found.all.push(at);
+            }
+        }
+    }
+
+    /// The best change, then the best of what is left, as long as the estimate improves.
+    fn chain(&mut self, origin: &Proposal, singles: &[Proposal]) {
+        let best = |from: &[Proposal]| {
+            from.iter()
+                .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
+                .cloned()
+        };
+        let Some(mut at) = best(singles) else { return };
+        if origin.estimate <= at.estimate {
+            return;
+        }
+        for _ in 1..LONGEST {
+            let all = self.extend(&at, None);
+            let Some(next) = best(&all) else { break };
+            if at.estimate * (1.0 - LEAST_GAIN) < next.estimate {
+                break;
+            }
+            at = next;
+        }
+        if 1 < at.steps.len() {
+            at.family = "chain".to_owned();
+            self.found.all.push(at);
+        }
+    }
+
+    /// The best changes followed by another one.
+    fn pairs(&mut self, singles: &[Proposal]) {
+        let mut order: Vec<&Proposal> = singles.iter().collect();
+        order.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        // One of each kind first: pairs of unlike changes teach most.
+        let mut kinds = BTreeSet::new();
+        order.sort_by_key(|it| !kinds.insert(it.family.clone()));
+        for first in order.into_iter().take(PAIRED) {
+            let seconds = self.extend(first, None);
+            let better = seconds
+                .into_iter()
+                .filter(|it| it.estimate < first.estimate * (1.0 - LEAST_GAIN));
+            self.found.all.extend(better);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Another engine for an instruction.
+//!
+//! Facts: operations on two tiles run on the vector or the gpsimd engine, copies on vector and
+//! scalar, products and sums with columns or numbers on the scalar engine too, as scale and bias
+//! of an activation; the gpsimd engine does not reach PSUM.
+
+use ruff_python_ast::Expr;
+
+use super::super::operation::{Operation, View, only};
+use super::super::shapes::Memory;
+use super::super::source::Edits;
+use super::{Change, each_site, replaced};
+use ruff_text_size::Ranged;
+
+pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    let mut found = Vec::new();
+    if !view.source.first_dialect() {
+        return found;
+    }
+    let View { nl, nisa, .. } = view;
+    let in_psum = |it: &Expr| {
+        view.shapes
+            .tile(it)
+            .is_some_and(|it| it.memory == Memory::Psum)
+    };
+    // All operations on two tiles at once.
+    let mut together = Edits::default();
+    let mut count = 0;
+    let mut last_end = 0;
+    each_site(view, |_, expression| {
+        let line = view.line(expression);
+        let mut add = |variant: &str, text: String, engine: &str| {
+            if let Some(source) = replaced(view, expression, text, &[]) {
+                found.push(Change {
+                    line,
+                    variant: format!("{variant} on {engine}"),
+                    sentence: format!(
+                        "Run the operation `{variant}` of line {line} on the {engine} engine."
+                    ),
+                    source,
+                });
+            }
+        };
+        match view.operation(expression) {
+            Some(Operation::Tensor { op, a, b }) if !in_psum(a) && !in_psum(b) => {
+                let text = format!(
+                    "{nisa}.tensor_tensor({}, {}, op={nl}.{op}, engine={nisa}.gpsimd_engine)",
+                    view.text(a),
+                    view.text(b)
+                );
+                add(op, text.clone(), "gpsimd");
+                if last_end <= usize::from(expression.start()) {
+                    last_end = usize::from(expression.end());
+                    together.replace(expression.range(), text);
+                    count += 1;
+                }
+            }
+            Some(Operation::Scalar {
+                op,
+                data,
+                operand,
+                reverse: false,
+            }) if !view.shapes.tile(data).is_some_and(|it| it.is_column()) => {
+                let (operand, column) = (view.text(operand), view.shapes.tile(operand).is_some());
+                let rows = view.shapes.tile(data).map_or(128, |it| it.shape[0]);
+                let bias = |text: String| {
+                    if column {
+                        text
+                    } else {
+                        format!("{nl}.full(({rows}, 1), {text}, dtype={nl}.float32)")
+                    }
+                };
+                let operands = match op {
+                    "multiply" => Some(format!("scale={operand}")),
+                    "add" => Some(format!("bias={}", bias(operand.to_owned()))),
+                    "subtract" => Some(format!("bias={}", bias(format!("({operand}) * -1.0")))),
+                    _ => None,
+                };
+                if let Some(operands) = operands {
+                    add(
+                        op,
+                        format!(
+                            "{nisa}.activation(op={nl}.copy, data={}, {operands})",
+                            view.text(data)
+                        ),
+                        "scalar",
+                    );
+                }
+            }
+            Some(Operation::Copy { data }) => {
+                for engine in ["vector", "scalar"] {
+                    add(
+                        "copy",
+                        format!(
+                            "{nisa}.tensor_copy({}, engine={nisa}.{engine}_engine)",
+                            view.text(data)
+                        ),
+                        engine,
+                    );
+                }
+                if !in_psum(data) {
+                    add(
+                        "copy",
+                        format!(
+                            "{nisa}.tensor_copy({}, engine={nisa}.gpsimd_engine)",
+                            view.text(data)
+                        ),
+                        "gpsimd",
+                    );
+                }
+            }
+            _ => {
+                let Expr::Call(call) = expression else { return };
+                let path = view.source.path(&call.func);
+                let two = matches!(
+                    path.as_deref(),
+                    Some("nisa.scalar_tensor_tensor" | "nisa.tensor_scalar")
+                );
+                let psum = call
+                    .arguments
+                    .args
+                    .iter()
+                    .chain(call.arguments.keywords.iter().map(|it| &it.value))
+                    .any(in_psum);
+                if two
+                    && !psum
+                    && only(
+                        call,
+                        &[
+                            "data", "op0", "op1", "operand0", "operand1", "reverse0", "reverse1",
+                        ],
+                    )
+                {
+                    let text = view.text(expression);
+                    let Some(text) = text.strip_suffix(')') else {
+                        return;
+                    };
+                    let name = path
+                        .as_deref()
+                        .and_then(|it| it.split_once('.'))
+                        .map_or("", |it| it.1);
+                    add(
+                        name,
+                        format!("{text}, engine={nisa}.gpsimd_engine)"),
+                        "gpsimd",
+                    );
+                }
+            }
+        }
+    });
+    if 1 < count
+        && let Some(source) = view.source.finish(together)
+    {
+        found.push(Change {
+            line: 1,
+            variant: "all on gpsimd".to_owned(),
+            sentence: format!("Run all {count} operations on two tiles on the gpsimd engine."),
+            source,
+        });
+    }
+    found
+}

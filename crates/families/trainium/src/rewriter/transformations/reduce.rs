@@ -1,0 +1,106 @@
+//! Sums that the scalar engine makes on the way.
+//!
+//! Fact: `nisa.activation_reduce` sums the results of its function along each partition in the
+//! same pass.
+
+use ruff_python_ast::Stmt;
+use ruff_text_size::Ranged;
+
+use super::super::operation::{Operation, View};
+use super::super::source::Edits;
+use super::{Change, each_site};
+
+pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    let mut found = Vec::new();
+    if !view.source.first_dialect() {
+        return found;
+    }
+    each_site(view, |place, expression| {
+        let Some(Operation::Reduce {
+            op: "add",
+            data,
+            count,
+        }) = view.operation(expression)
+        else {
+            return;
+        };
+        let Some(tile) = view.shapes.tile(data) else {
+            return;
+        };
+        let rows = tile.shape[0];
+        let View { nl, nisa, .. } = view;
+        let line = view.line(expression);
+        // The function whose results are summed; other readers keep them.
+        let made = view.made_by(place, data, false);
+        let operation = made.and_then(|(made, _)| view.operation(made));
+        let (function, input, operands) = match (&operation, made) {
+            (
+                Some(Operation::Function {
+                    function,
+                    data,
+                    scale,
+                    bias,
+                }),
+                Some(_),
+            ) => {
+                let mut operands = String::new();
+                if let Some(bias) = bias {
+                    operands.push_str(&format!(", bias={}", view.text(*bias)));
+                }
+                if let Some(scale) = scale {
+                    operands.push_str(&format!(", scale={}", view.text(*scale)));
+                }
+                (function.clone(), view.text(*data), operands)
+            }
+            (
+                Some(Operation::Tensor {
+                    op: "multiply",
+                    a,
+                    b,
+                }),
+                Some(_),
+            ) if view.text(*a) == view.text(*b) => {
+                ("square".to_owned(), view.text(*a), String::new())
+            }
+            _ => ("copy".to_owned(), view.text(data), String::new()),
+        };
+        let mut edits = Edits::default();
+        let total = view.source.fresh("row_sums");
+        let column =
+            format!("{total} = {nl}.ndarray(({rows}, 1), dtype={nl}.float32, buffer={nl}.sbuf)\n");
+        let call = format!(
+            "{nisa}.activation_reduce({nl}.{function}, {input}{operands}, reduce_op={nl}.add, reduce_res={total})"
+        );
+        match made.and_then(|it| it.1) {
+            Some(Stmt::Assign(it)) if function != "copy" => {
+                // Where the tile is made its sums are made too.
+                let Some((start, indent)) = view.source.line_start(it) else {
+                    return;
+                };
+                edits.insert(start, format!("{indent}{column}"));
+                edits.replace(it.value.range(), call);
+            }
+            _ => {
+                let Some((start, indent)) = view.source.line_start(place.statement()) else {
+                    return;
+                };
+                edits.insert(start, format!("{indent}{column}{indent}{call}\n"));
+            }
+        }
+        let text = match count {
+            Some(count) => format!("({total} * {:?})", 1.0 / count as f64),
+            None => total.clone(),
+        };
+        // A statement that only names the sum stays, as another name of it.
+        edits.replace(expression.range(), text);
+        if let Some(source) = view.source.finish(edits) {
+            found.push(Change {
+                line,
+                variant: function.clone(),
+                sentence: format!("Sum the rows of line {line} on the scalar engine, in the pass of nisa.activation_reduce that computes `{function}`."),
+                source,
+            });
+        }
+    });
+    found
+}

@@ -1,0 +1,276 @@
+//! Tiles of another size: a number that sizes and strides are written with is replaced wherever
+//! it stands for the same thing.
+//!
+//! Facts: instructions and transfers have fixed costs, so wide tiles do more for each; narrow
+//! ones let the engines start sooner. Limits of partitions, banks and memory are left to the
+//! check that every draft goes through.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Expr, Number, Operator, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::super::operation::View;
+use super::super::shapes::Value;
+use super::super::source::{Edits, each_expression, each_expression_in, name_of};
+use super::{Change, each_place};
+
+/// Smallest number that is taken for the size of a tile.
+const LEAST: i64 = 32;
+/// Factors that sizes are multiplied by.
+const LARGER: &[i64] = &[2, 4, 8, 16];
+/// Divisors that they are divided by.
+const SMALLER: &[i64] = &[2, 4];
+
+/// Literals that stand for one size.
+struct Group {
+    size: i64,
+    line: usize,
+    name: String,
+    /// Literals, and whether each is the size less one.
+    places: Vec<(TextRange, bool)>,
+}
+
+pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    let mut extents: BTreeSet<i64> = BTreeSet::new();
+    let mut all: Vec<(TextRange, i64, usize)> = Vec::new();
+    let mut see = |expression: &Expr| {
+        if let Expr::NumberLiteral(it) = expression
+            && let Number::Int(number) = &it.value
+            && let Some(number) = number.as_i64()
+        {
+            all.push((it.range(), number, view.line(it)));
+        }
+        if let Some(tensor) = view.shapes.tensor(expression)
+            && tensor.memory == super::super::shapes::Memory::Main
+        {
+            extents.extend(tensor.shape.iter().copied());
+        }
+    };
+    for statement in view.source.module() {
+        if let Stmt::Assign(it) = statement {
+            each_expression(&it.value, &mut see);
+        }
+    }
+    for statement in &view.source.function().body {
+        each_expression_in(statement, &mut see);
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let sizes: BTreeSet<i64> = all
+        .iter()
+        .map(|it| it.1)
+        .filter(|it| LEAST <= *it)
+        .collect();
+    for size in &sizes {
+        let places: Vec<_> = all
+            .iter()
+            .filter(|it| {
+                it.1 == *size
+                    || (it.1 == size - 1 && !sizes.contains(&(size - 1)))
+                    || it.1 == size - 1
+            })
+            .map(|it| (it.0, it.1 == size - 1))
+            .collect();
+        let line = all
+            .iter()
+            .filter(|it| it.1 == *size)
+            .map(|it| it.2)
+            .min()
+            .unwrap_or(1);
+        groups.push(Group {
+            size: *size,
+            line,
+            name: format!("tiles of {size}"),
+            places,
+        });
+    }
+    named(view, &mut groups);
+    of_loops(view, &mut groups);
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    groups.retain(|group| scales(view, group));
+    for group in groups {
+        let mut targets: BTreeSet<i64> = LARGER
+            .iter()
+            .filter_map(|it| group.size.checked_mul(*it))
+            .collect();
+        targets.extend(
+            SMALLER
+                .iter()
+                .filter(|it| group.size % **it == 0)
+                .map(|it| group.size / it),
+        );
+        targets.extend(
+            extents
+                .iter()
+                .copied()
+                .filter(|it| group.size < *it && it % group.size == 0),
+        );
+        let most = extents.iter().copied().max().unwrap_or(group.size);
+        for target in targets {
+            // Beyond the whole tensor there is nothing, and tiny tiles only cost.
+            if most < target || target < LEAST {
+                continue;
+            }
+            let mut edits = Edits::default();
+            for (range, less) in &group.places {
+                edits.replace(*range, (target - i64::from(*less)).to_string());
+            }
+            let Some(source) = view.source.finish(edits) else {
+                continue;
+            };
+            if seen.insert(source.clone()) {
+                found.push(Change {
+                    line: group.line,
+                    variant: format!("{}: {target}", group.name),
+                    sentence: format!(
+                        "Give {} the size {target} instead of {}.",
+                        group.name, group.size
+                    ),
+                    source,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Sizes that have a name of their own.
+fn named(view: &View<'_>, groups: &mut Vec<Group>) {
+    let mut see = |statement: &Stmt| {
+        if let Stmt::Assign(it) = statement
+            && let ([target], Expr::NumberLiteral(literal)) =
+                (it.targets.as_slice(), it.value.as_ref())
+            && let (Some(name), Number::Int(number)) = (name_of(target), &literal.value)
+            && let Some(size) = number.as_i64()
+            && LEAST <= size
+        {
+            groups.push(Group {
+                size,
+                line: view.line(statement),
+                name: format!("`{name}`"),
+                places: vec![(literal.range(), false)],
+            });
+        }
+    };
+    view.source.module().iter().for_each(&mut see);
+    each_place(view, |place, _| see(place.statement()));
+}
+
+/// The literals that belong to one loop: in its number of iterations, in the windows that move
+/// with it, and in the columns of tiles made in it.
+fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
+    each_place(view, |place, _| {
+        let Stmt::For(it) = place.statement() else {
+            return;
+        };
+        let Some(known) = view.shapes.get_loop(it) else {
+            return;
+        };
+        let mut header = Vec::new();
+        each_expression(&it.iter, &mut |it| {
+            if let Expr::NumberLiteral(it) = it
+                && let Number::Int(number) = &it.value
+            {
+                header.push((it.range(), number.as_i64().unwrap_or(0)));
+            }
+        });
+        let [(_, size)] = header.as_slice() else {
+            return;
+        };
+        let size = *size;
+        if size < LEAST {
+            return;
+        }
+        let mut places = vec![(header[0].0, false)];
+        let mut literals = |within: &Expr| {
+            each_expression(within, &mut |it| {
+                if let Expr::NumberLiteral(it) = it
+                    && let Number::Int(number) = &it.value
+                    && number.as_i64() == Some(size)
+                {
+                    places.push((it.range(), false));
+                }
+            });
+        };
+        for statement in &it.body {
+            each_expression_in(statement, &mut |expression| {
+                if let Value::Window(start, length) = view.shapes.value(expression)
+                    && start.terms.get(&known.variable) == Some(&size)
+                    && *length == size
+                {
+                    literals(expression);
+                }
+                if let Expr::Call(call) = expression
+                    && let Some("nl.ndarray" | "nl.zeros" | "nl.ones" | "nl.full") =
+                        view.source.path(&call.func).as_deref()
+                    && let Some(Expr::Tuple(shape)) = call.arguments.args.first()
+                {
+                    shape.elts.iter().skip(1).for_each(&mut literals);
+                }
+            });
+        }
+        places.sort_by_key(|it| it.0.start());
+        places.dedup();
+        groups.push(Group {
+            size,
+            line: view.line(place.statement()),
+            name: format!("the tiles of the loop `{}`", known.variable),
+            places,
+        });
+    });
+}
+
+/// Whether every loop that runs as often as a tensor has tiles of this size uses its variable
+/// only where it is multiplied by the size: another use would not follow the new size.
+fn scales(view: &View<'_>, group: &Group) -> bool {
+    let is_size = |it: &Expr| match view.shapes.value(it) {
+        Value::Whole(it) => it.fixed() == Some(group.size),
+        _ => false,
+    };
+    let mut all = true;
+    each_place(view, |place, _| {
+        let Stmt::For(it) = place.statement() else {
+            return;
+        };
+        let Some(known) = view.shapes.get_loop(it) else {
+            return;
+        };
+        let mut counts_tiles = false;
+        each_expression(&it.iter, &mut |it| {
+            if let Expr::BinOp(it) = it {
+                counts_tiles |= it.op == Operator::FloorDiv && is_size(&it.right);
+            }
+        });
+        let mut products: Vec<TextRange> = Vec::new();
+        let mut uses: Vec<TextRange> = Vec::new();
+        for statement in &it.body {
+            each_expression_in(statement, &mut |it| match it {
+                Expr::BinOp(product)
+                    if product.op == Operator::Mult
+                        && (is_size(&product.left) || is_size(&product.right)) =>
+                {
+                    products.push(it.range());
+                }
+                Expr::Name(name) if name.id.as_str() == known.variable => uses.push(it.range()),
+                _ => {}
+            });
+        }
+        // Tiles of this size are moved over, but counted another way; or what is counted changes.
+        if !counts_tiles {
+            let counted = group
+                .places
+                .iter()
+                .any(|it_at| it.iter.range().contains_range(it_at.0));
+            all &= !counted
+                && !uses
+                    .iter()
+                    .any(|at| products.iter().any(|it| it.contains_range(*at)));
+            return;
+        }
+        all &= uses
+            .iter()
+            .all(|at| products.iter().any(|it| it.contains_range(*at)));
+    });
+    all
+}

@@ -1,0 +1,97 @@
+//! Parts of tensors in main memory, as loads and stores name them.
+
+use ruff_python_ast::{Expr, ExprSubscript};
+use ruff_text_size::Ranged;
+
+use super::super::operation::View;
+use super::super::shapes::{Affine, Value};
+use super::super::source::{name_of, names_in};
+
+/// One index of a subscript.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// A whole number.
+    At(Affine),
+    /// A stretch.
+    Window(Affine, i64),
+}
+
+impl Part {
+    pub(super) fn start(&self) -> &Affine {
+        match self {
+            Self::At(start) | Self::Window(start, _) => start,
+        }
+    }
+
+    /// As text of a kernel.
+    pub(super) fn text(&self, nl: &str) -> String {
+        match self {
+            Self::At(start) => start.text(),
+            Self::Window(start, size) => format!("{nl}.ds({}, {size})", start.text()),
+        }
+    }
+}
+
+/// A part of a tensor.
+#[derive(Clone, Debug)]
+pub(super) struct Windows<'t> {
+    pub(super) tensor: &'t str,
+    pub(super) parts: Vec<Part>,
+}
+
+impl Windows<'_> {
+    /// Position of the index that gives the partitions.
+    pub(super) fn partitions(&self) -> Option<usize> {
+        self.parts
+            .iter()
+            .position(|it| matches!(it, Part::Window(..)))
+    }
+
+    /// Sizes of the stretches: partitions first.
+    pub(super) fn sizes(&self) -> Vec<i64> {
+        let size = |it: &Part| match it {
+            Part::Window(_, size) => Some(*size),
+            Part::At(_) => None,
+        };
+        self.parts.iter().filter_map(size).collect()
+    }
+
+    pub(super) fn text(&self, nl: &str) -> String {
+        let parts: Vec<String> = self.parts.iter().map(|it| it.text(nl)).collect();
+        format!("{}[{}]", self.tensor, parts.join(", "))
+    }
+}
+
+/// Reads `tensor[...]`; `None` for masks, index expressions and the like.
+pub(super) fn windows<'t>(view: &View<'_>, subscript: &'t ExprSubscript) -> Option<Windows<'t>> {
+    let tensor = name_of(&subscript.value)?;
+    let shape = &view.shapes.tensor(&subscript.value)?.shape;
+    let parts: Vec<&Expr> = match subscript.slice.as_ref() {
+        Expr::Tuple(it) => it.elts.iter().collect(),
+        other => vec![other],
+    };
+    let mut out = Vec::new();
+    for part in &parts {
+        out.push(match view.shapes.value(part) {
+            Value::Whole(at) => Part::At(at.clone()),
+            Value::Window(start, size) => Part::Window(start.clone(), *size),
+            _ => return None,
+        });
+    }
+    for size in shape.get(out.len()..)? {
+        out.push(Part::Window(Affine::default(), *size));
+    }
+    Some(Windows { tensor, parts: out })
+}
+
+/// Whether the names in a subscript other than `free` are not bound within a part of the text.
+pub(super) fn settled(
+    view: &View<'_>,
+    subscript: &ExprSubscript,
+    within: &impl Ranged,
+    free: &[&str],
+) -> bool {
+    names_in(&subscript.slice)
+        .into_iter()
+        .all(|name| free.contains(&name) || !view.shapes.touched(name, within.range()))
+}

@@ -1,0 +1,385 @@
+//! The rewriter on kernels of its own kind: what it changes, the kernels still compute.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
+use autocomp_trainium::rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium::timing::Machine;
+use autocomp_trainium::{Array, Input, Options, evaluate, parse_inputs};
+use proptest::prelude::*;
+
+const HEAD: &str = "import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+
+
+";
+
+/// Kernels with their inputs.
+const KERNELS: &[(&str, &str, &str)] = &[
+    (
+        "product",
+        "x:f32[256,256];y:f32[256,512]",
+        "def solution(x, y):
+    k, m = x.shape
+    _, n = y.shape
+    out = nl.ndarray((m, n), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(m // 128):
+        for j in nl.affine_range(n // 256):
+            acc = nl.zeros((128, 256), dtype=nl.float32, buffer=nl.sbuf)
+            for p in nl.sequential_range(k // 128):
+                a = nl.load(x[nl.ds(p * 128, 128), nl.ds(i * 128, 128)])  # stationary
+                b = nl.load(y[nl.ds(p * 128, 128), nl.ds(j * 256, 256)])
+                acc += nl.copy(nisa.nc_matmul(a, b))
+            nl.store(out[nl.ds(i * 128, 128), nl.ds(j * 256, 256)], acc)
+    return out
+",
+    ),
+    (
+        "softmax",
+        "x:f32[256,1024]",
+        "def solution(x):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.sequential_range(rows // 128):
+        tile = nl.load(x[i * 128:(i + 1) * 128, :])
+        top = nl.max(tile, axis=[1], keepdims=True)
+        power = nl.exp((tile - top) * 0.5)
+        total = nl.sum(power, axis=[1], keepdims=True)
+        # divides by the sum
+        nl.store(y[i * 128:(i + 1) * 128, :], power * (1.0 / total))
+    return y
+",
+    ),
+    (
+        "gate",
+        "x:f32[128,2048];g:f32[128,2048];c:f32[128,1]",
+        "def solution(x, g, c):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    WIDTH = 512
+    for j in nl.affine_range(2048 // WIDTH):
+        bias = nl.load(c)
+        tile = nl.load(x[:, nl.ds(j * WIDTH, WIDTH)])
+        gate = nl.load(g[:, nl.ds(j * WIDTH, WIDTH)])
+        power = nl.exp(tile * -1.0)
+        swish = tile * nl.reciprocal(power + 1.0)
+        moved = (swish * 2.0) + bias
+        nl.store(y[:, nl.ds(j * WIDTH, WIDTH)], nl.maximum(moved * gate, gate - moved))
+    return y
+",
+    ),
+    (
+        "turn",
+        "a:f32[256,512]",
+        "def solution(a):
+    m, n = a.shape
+    b = nl.ndarray((n, m), dtype=a.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(m // 128):
+        for k in nl.affine_range(n // 128):
+            tile = nl.load(a[nl.ds(j * 128, 128), nl.ds(k * 128, 128)])
+            nl.store(b[nl.ds(k * 128, 128), nl.ds(j * 128, 128)], nl.copy(nisa.nc_transpose(tile)))
+    return b
+",
+    ),
+    (
+        "turned loads",
+        "x:f32[512,128];y:f32[128,128]",
+        "def solution(x, y):
+    out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    wide = nl.load_transpose2d(x[0:512, 0:128])
+    square = nl.load_transpose2d(y[0:128, 0:128])
+    nl.store(out, nl.copy(nisa.nc_matmul(square, wide)))
+    return out
+",
+    ),
+    (
+        "scaled product",
+        "x:f32[256,128];w:f32[256,1024]",
+        "def turned(x, l):
+    return nl.copy(nisa.nc_transpose(nl.copy(nisa.nc_transpose(nl.load(x[nl.ds(l * 128, 128), :])))))
+
+
+def solution(x, w):
+    out = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(2):
+        total = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
+        first = turned(x, 0)
+        for l in nl.affine_range(2):
+            a = nl.multiply(nl.load(x[nl.ds(l * 128, 128), :]), 2.0)
+            total += nisa.nc_matmul(a, nl.load(w[nl.ds(l * 128, 128), nl.ds(j * 512, 512)]))
+        total += nisa.nc_matmul(first, nl.load(w[0:128, nl.ds(j * 512, 512)]))
+        nl.store(out[:, nl.ds(j * 512, 512)], nl.copy(total))
+    return out
+",
+    ),
+    (
+        "numbered tiles",
+        "x:f32[512,128];y:f32[512,256]",
+        "def solution(x, y):
+    k, m = x.shape
+    out = nl.ndarray((128, 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    tiles = nl.ndarray((4, nl.par_dim(128), 128), dtype=x.dtype, buffer=nl.sbuf)
+    for l in nl.affine_range(k // 128):
+        tiles[l] = nl.load(x[nl.ds(l * 128, 128), :])
+    total = nl.zeros((128, 256), dtype=nl.float32, buffer=nl.psum)
+    for l in nl.affine_range(k // 128):
+        total += nisa.nc_matmul(tiles[l], nl.load(y[nl.ds(l * 128, 128), :]))
+    nl.store(out, nl.copy(total))
+    return out
+",
+    ),
+    (
+        "norm",
+        "x:f32[256,1024];g:f32[1024]",
+        "def solution(x, g):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    kept = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.sbuf)
+    for i in nl.sequential_range(rows // 128):
+        kept[...] = nl.load(x[i * 128:(i + 1) * 128, :])
+        mean = nl.mean(kept, axis=1)
+        var = nl.mean(kept * kept, axis=1) - mean * mean
+        wide = nl.load(g.reshape((1, 1024))).broadcast_to((128, 1024))
+        scaled = (kept - mean) * nl.rsqrt(var + 1e-3)
+        nl.store(y[i * 128:(i + 1) * 128, :], scaled * wide)
+    return y
+",
+    ),
+];
+
+/// A kernel in the second dialect.
+const SECOND: (&str, &str, &str) = (
+    "second product",
+    "x:f32[256,256];y:f32[256,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    k, m = x.shape
+    _, n = y.shape
+    out = nl.ndarray((m, n), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(m // 128):
+        for j in range(n // 512):
+            acc = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+            for p in range(k // 128):
+                a = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+                b = nl.ndarray((128, 512), dtype=y.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(dst=a, src=x[p * 128:(p + 1) * 128, i * 128:(i + 1) * 128])
+                nisa.dma_copy(dst=b, src=y[p * 128:(p + 1) * 128, j * 512:(j + 1) * 512])
+                nisa.nc_matmul(dst=acc, stationary=a, moving=b)
+            o = nl.ndarray((128, 512), dtype=out.dtype, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=o, src=acc)
+            nisa.dma_copy(dst=out[i * 128:(i + 1) * 128, j * 512:(j + 1) * 512], src=o)
+    return out
+",
+);
+
+fn rewriter(inputs: &str) -> NkiRewriter {
+    let shapes = parse_inputs(inputs, None).unwrap().into_iter();
+    let shapes = shapes.filter_map(|(name, input)| match input {
+        Input::Array(it) => Some(InputShape {
+            name,
+            dtype: it.dtype,
+            shape: it.shape,
+        }),
+        _ => None,
+    });
+    NkiRewriter::new(
+        "solution",
+        shapes.collect(),
+        Machine::built_in("trn1").unwrap(),
+    )
+}
+
+fn outputs(source: &str, inputs: &str) -> Result<Vec<Array>, String> {
+    let inputs = parse_inputs(inputs, Some(7)).unwrap();
+    let found = evaluate(source, "solution", &inputs, &Options::default());
+    found.map(|it| it.outputs).map_err(|it| it.to_string())
+}
+
+/// Largest difference of two results by the largest value; infinite for other shapes and for
+/// what is not a number.
+fn difference(found: &[Array], right: &[Array]) -> f32 {
+    if found.len() != right.len() {
+        return f32::INFINITY;
+    }
+    let mut worst = 0.0f32;
+    for (found, right) in found.iter().zip(right) {
+        if found.shape != right.shape {
+            return f32::INFINITY;
+        }
+        let top = right.data.iter().fold(1e-6f32, |top, it| top.max(it.abs()));
+        for (f, r) in found.data.iter().zip(&right.data) {
+            let off = (f - r).abs() / top;
+            worst = if off.is_nan() {
+                f32::INFINITY
+            } else {
+                worst.max(off)
+            };
+        }
+    }
+    worst
+}
+
+fn tolerance(transformations: &str) -> f32 {
+    if transformations.contains("narrow") {
+        2e-2
+    } else {
+        1e-4
+    }
+}
+
+#[test]
+fn every_change_that_the_device_takes_keeps_the_result() {
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let first = KERNELS
+        .iter()
+        .map(|(name, inputs, body)| (*name, *inputs, format!("{HEAD}{body}")));
+    let second = std::iter::once((SECOND.0, SECOND.1, SECOND.2.to_owned()));
+    for (name, inputs, source) in first.chain(second) {
+        let right = outputs(&source, inputs).unwrap();
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&source).unwrap() {
+            let found = outputs(&text, inputs).unwrap_or_default();
+            *taken.entry(kind.clone()).or_default() += 1;
+            let off = difference(&found, &right);
+            if tolerance(&kind) < off {
+                wrong.push(format!("{name}, {kind}: {sentence} (off by {off})\n{text}"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    let kinds: Vec<&str> = taken.keys().map(String::as_str).collect();
+    let all = [
+        "accumulate-in-psum",
+        "affine-range",
+        "choose-engine",
+        "fuse-operations",
+        "gather-stores",
+        "hoist",
+        "interchange",
+        "keep-resident",
+        "keep-tiles",
+        "known-function",
+        "narrow-types",
+        "own-buffer",
+        "pieces",
+        "precompute",
+        "reduce-on-the-way",
+        "resize-tiles",
+        "through-psum",
+        "turn-on-chip",
+    ];
+    assert_eq!(kinds, all, "{taken:?}");
+}
+
+fn menu() -> Vec<MenuItem> {
+    let item = r#"{ "id": "fuse-operations", "text": "Merge operations." }"#;
+    vec![serde_json::from_str(item).unwrap()]
+}
+
+#[test]
+fn plans_are_repeatable_and_drafts_right() {
+    let menu = menu();
+    for (name, inputs, body) in KERNELS {
+        let source = format!("{HEAD}{body}");
+        let right = outputs(&source, inputs).unwrap();
+        let mut seen = BTreeSet::new();
+        for plan in 0..12 {
+            let choice = PlanChoice {
+                menu: &menu,
+                iteration: 1,
+                place: 0,
+                plan,
+            };
+            let found = match rewriter(inputs).plan(&source, choice) {
+                Ok(found) => found,
+                Err(RewriteError::Nothing) if 6 < plan => break,
+                Err(error) => panic!("{name}: {error}"),
+            };
+            let again = rewriter(inputs).plan(&source, choice).unwrap();
+            assert_eq!(found, again);
+            assert!(["fuse-operations", "other"].contains(&found.menu_item.as_str()));
+            let draft = rewriter(inputs)
+                .implement(&source, &found.payload, 0)
+                .unwrap();
+            assert!(
+                seen.insert(draft.clone()),
+                "{name}: plan {plan} repeats another: {}",
+                found.text
+            );
+            let off = difference(&outputs(&draft, inputs).unwrap(), &right);
+            assert!(
+                off <= tolerance(&found.payload),
+                "{name}: {}: off by {off}\n{draft}",
+                found.text
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_not_touched_stays() {
+    for (_, inputs, body) in KERNELS {
+        let source = format!("{HEAD}{body}");
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&source).unwrap() {
+            assert!(text.starts_with(HEAD), "{kind}: {sentence}\n{text}");
+            assert!(text.ends_with("\n") && !text.contains("\n\n\n\n"));
+            if kind == "choose-engine" {
+                let same = source
+                    .lines()
+                    .zip(text.lines())
+                    .filter(|(a, b)| a == b)
+                    .count();
+                assert!(source.lines().count() <= same + 2, "{sentence}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_named() {
+    let inputs = "x:f32[128,512]";
+    let source = format!(
+        "{HEAD}def solution(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    strange = [print(i) for i in range(2)]
+    nl.store(y, nl.exp(tile))
+    return y
+"
+    );
+    assert_eq!(rewriter(inputs).unknown_lines(&source).unwrap(), [9]);
+    let missing = source.replace("def solution", "def other");
+    assert!(matches!(
+        rewriter(inputs).unknown_lines(&missing),
+        Err(RewriteError::NotUnderstood(_))
+    ));
+    let broken = source.replace("return y", "return (y");
+    let Err(RewriteError::NotUnderstood(message)) = rewriter(inputs).unknown_lines(&broken) else {
+        panic!("it parses");
+    };
+    assert!(message.starts_with("line "), "{message}");
+    let payload = rewriter(inputs).implement(&source, "{}", 0);
+    assert!(matches!(payload, Err(RewriteError::Payload(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn no_text_makes_it_panic(which in 0..KERNELS.len(), from in 0usize..900, length in 0usize..40, new in "[a-z0-9*+.,:()\\[\\] \n]{0,12}") {
+        let (_, inputs, body) = KERNELS[which];
+        let mut source = format!("{HEAD}{body}");
+        let from = from.min(source.len());
+        let to = (from + length).min(source.len());
+        source.replace_range(from..to, &new);
+        let _ = rewriter(inputs).single_changes(&source);
+    }
+}
