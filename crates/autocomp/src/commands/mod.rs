@@ -3,13 +3,17 @@
 mod ask;
 mod bench;
 mod cache;
+mod completions;
+mod diff;
 mod doctor;
 mod eval;
+mod export;
 mod models;
 mod optimize;
 mod problems;
 mod profile;
 mod prompt;
+mod report;
 mod runs;
 mod show;
 #[cfg(feature = "gemmini")]
@@ -31,6 +35,9 @@ pub enum Command {
     Profile(profile::Arguments),
     Runs(runs::Arguments),
     Show(show::Arguments),
+    Diff(diff::Arguments),
+    Report(report::Arguments),
+    Export(export::Arguments),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
@@ -42,6 +49,7 @@ pub enum Command {
     #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
+    Completions(completions::Arguments),
     /// Evaluate for the process that started this one
     #[command(hide = true, name = EVALUATOR)]
     Evaluator,
@@ -59,6 +67,10 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Profile(arguments) => profile::run(&arguments, output),
         Command::Runs(arguments) => runs::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, output),
+        Command::Diff(arguments) => diff::run(&arguments, output),
+        Command::Report(arguments) => report::run(&arguments, output),
+        Command::Export(arguments) => export::run(&arguments, output),
+        Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),

@@ -1,7 +1,7 @@
 //! What a run ends with: the best kernel, the result, the exit code.
 
 use super::super::show::{contributions_text, lineage_text};
-use super::comparing::{OtherKernel, other_kernels, others_text};
+use super::comparing::{OtherKernel, other_kernels, others_text, to_references};
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
@@ -14,6 +14,7 @@ use autocomp_core::{
     CostObject, Drafted, Event, FinishReason, Outcome, Planned, Proposal, StopReason, Usage,
 };
 use autocomp_eval::text;
+use autocomp_reports::write_references;
 use autocomp_runner::{Contribution, RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,7 +120,11 @@ pub fn finish(
             .blobs()
             .get_text(view.search.started().baseline)
             .map_err(|error| store_error(&error))?;
-        other_kernels(bench, &baseline, best.cost, output)
+        let others = other_kernels(bench, &baseline, best.cost, output);
+        if let Err(error) = write_references(folder, &to_references(&others)) {
+            output.message(format!("note: the comparison could not be kept: {error}"));
+        }
+        others
     } else {
         Vec::new()
     };
