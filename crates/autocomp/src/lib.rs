@@ -8,6 +8,8 @@
 
 mod bench_report;
 mod commands;
+#[cfg(test)]
+mod documents;
 mod error;
 mod evaluation_text;
 mod exit_code;
@@ -21,6 +23,7 @@ mod proposing;
 mod registry;
 mod run_errors;
 mod settings;
+mod sparkline;
 mod table;
 mod workplace;
 

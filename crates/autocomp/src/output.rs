@@ -133,6 +133,12 @@ impl Output {
         terminal_size::terminal_size().map(|size| usize::from(size.0.0))
     }
 
+    /// Returns how many columns messages may take: those of the terminal, if it is one.
+    pub fn message_width(self) -> Option<usize> {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        size.map(|size| usize::from(size.0.0))
+    }
+
     /// Returns whether progress may be drawn in place.
     pub fn is_interactive(self) -> bool {
         io::stderr().is_terminal()
@@ -176,6 +182,11 @@ fn is_command(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}')
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns a text of others without keys and without anything that commands a terminal.
+pub fn harmless_text(text: &str) -> String {
+    harmless(&redacted(text), false)
 }
 
 /// Returns `text` with such characters spelled out. Much of what is printed was written by

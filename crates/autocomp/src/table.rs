@@ -125,7 +125,7 @@ mod tests {
         let narrow = table.text(&rows, Some(30), false);
         assert_eq!(
             narrow,
-            "name    cost  plan\nc1    83,138  Interchange the …\n"
+            "name    cost  plan\nc1    83,138  Interchange the…\n"
         );
         assert!(narrow.lines().all(|line| line.chars().count() <= 30));
         let coloured = table.text(&rows, None, true);

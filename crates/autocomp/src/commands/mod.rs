@@ -15,10 +15,14 @@ mod profile;
 mod prompt;
 mod report;
 mod runs;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 #[cfg(feature = "gemmini")]
 mod sim;
 mod targets;
+#[cfg(feature = "watch")]
+mod watch;
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -38,6 +42,10 @@ pub enum Command {
     Diff(diff::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
+    #[cfg(feature = "watch")]
+    Watch(watch::Arguments),
+    #[cfg(feature = "serve")]
+    Serve(serve::Arguments),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
@@ -71,6 +79,10 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Report(arguments) => report::run(&arguments, output),
         Command::Export(arguments) => export::run(&arguments, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
+        #[cfg(feature = "watch")]
+        Command::Watch(arguments) => watch::run(&arguments, output),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => serve::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),

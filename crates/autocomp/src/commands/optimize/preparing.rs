@@ -90,6 +90,8 @@ fn start(
     add_data(workplace, &settings)?;
     let problem = workplace.problem(&problem_name)?;
     check_run_dir(arguments)?;
+    // On large problems, what comes next takes its time.
+    output.message(format!("getting {} ready", problem.name));
     let baseline = kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?;
     workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;

@@ -13,6 +13,8 @@ const COMMANDS: &[&[&str]] = &[
     &["diff"],
     &["report"],
     &["export"],
+    &["watch"],
+    &["serve"],
     &["targets"],
     &["problems"],
     &["doctor"],
