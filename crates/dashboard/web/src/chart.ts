@@ -51,6 +51,8 @@ export function chart(
     ctx.strokeStyle = ctx.fillStyle = colour("--reference");
     ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
     let lowest = Infinity;
     for (const line of [...lines].sort((a, b) => a.value - b.value)) {
       const y = plot.valToPos(line.value, "y", true);
@@ -74,7 +76,7 @@ export function chart(
       scales: { x: { time: false }, y: { distr: 3, range: [low, high] } },
       axes: [
         { ...axis, values: (_, marks) => marks.map(xText) },
-        { ...axis, size: 64, label: unit, labelSize: 18, values: (_, marks) => marks.map((mark) => (mark ? short(mark) : "")), splits: () => marks(low, high) },
+        { ...axis, size: 64, label: unit, labelSize: 18, values: (_, marks) => marks.map((mark) => (mark ? short(mark) : "")), splits: () => marks(low, high), filter: (_, splits) => splits },
       ],
       series: [
         {},

@@ -23,7 +23,7 @@ export function short(value: number): string {
 }
 
 export function date(ms: number): string {
-  return new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return new Date(ms).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
 export function state(status: { state: string; message?: string }): string {

@@ -229,6 +229,7 @@ function sideBySide(lines: api.DiffLine[], from: string, to: string): HTMLElemen
   return el(
     "table",
     { class: "diff" },
+    el("colgroup", {}, ...["n", "t", "n", "t"].map((it) => el("col", { class: it }))),
     el("thead", {}, el("tr", {}, el("th", { set: { colspan: "2", scope: "colgroup" } }, from), el("th", { set: { colspan: "2", scope: "colgroup" } }, to))),
     body,
   );
