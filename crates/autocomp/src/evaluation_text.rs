@@ -68,7 +68,7 @@ pub fn evaluation_text(evaluation: &Evaluation) -> String {
 }
 
 /// Returns one finding.
-fn diagnostic_text(diagnostic: &Diagnostic) -> String {
+pub fn diagnostic_text(diagnostic: &Diagnostic) -> String {
     let severity = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

@@ -8,6 +8,8 @@
 
 mod bench_report;
 mod commands;
+#[cfg(test)]
+mod documents;
 mod error;
 mod evaluation_text;
 mod exit_code;
@@ -21,6 +23,8 @@ mod proposing;
 mod registry;
 mod run_errors;
 mod settings;
+mod sparkline;
+mod table;
 mod workplace;
 
 use autocomp_eval::Family;
@@ -31,18 +35,18 @@ use std::process::ExitCode;
 
 /// Makes kernels for tensor accelerators faster, automatically, and proves it
 #[derive(Debug, Parser)]
-#[command(
-    name = "autocomp",
-    version,
-    max_term_width = 100,
-    disable_help_subcommand = true
-)]
+#[command(name = "autocomp", version, max_term_width = 100)]
 struct Arguments {
     /// Print the result as one JSON object on standard output
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
     command: commands::Command,
+}
+
+/// Returns the command line of the program, for its completions and its manual.
+fn command_line() -> clap::Command {
+    <Arguments as clap::CommandFactory>::command()
 }
 
 /// Runs the program for `families` with the arguments of the process.

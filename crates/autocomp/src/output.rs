@@ -68,6 +68,15 @@ impl Output {
         }
     }
 
+    /// Prints a file that was asked for on standard output, as it is.
+    pub fn file(self, text: &str) -> Result<(), CliError> {
+        let text = match io::stdout().is_terminal() {
+            true => harmless(text, false),
+            false => text.to_owned(),
+        };
+        write_out(&mut io::stdout().lock(), &redacted(&text))
+    }
+
     fn write_result<T: Serialize>(
         self,
         value: &T,
@@ -116,14 +125,55 @@ impl Output {
         io::stdout().is_terminal() && !unwanted
     }
 
+    /// Returns how many columns results may take: those of the terminal, if it is one.
+    pub fn width(self) -> Option<usize> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size().map(|size| usize::from(size.0.0))
+    }
+
+    /// Returns how many columns messages may take: those of the terminal, if it is one.
+    pub fn message_width(self) -> Option<usize> {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        size.map(|size| usize::from(size.0.0))
+    }
+
     /// Returns whether progress may be drawn in place.
     pub fn is_interactive(self) -> bool {
         io::stderr().is_terminal()
     }
 }
 
-/// What switches bold text on, and off again: the only sequences that the program uses.
-pub const BOLD: (&str, &str) = ("\x1b[1m", "\x1b[0m");
+/// How text stands out: a sequence that switches it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style(&'static str);
+
+/// Headings.
+pub const BOLD: Style = Style("\x1b[1m");
+/// What stands back.
+pub const QUIET: Style = Style("\x1b[2m");
+/// What is well, and added lines.
+pub const GOOD: Style = Style("\x1b[32m");
+/// What is not, and removed lines.
+pub const BAD: Style = Style("\x1b[31m");
+/// Names that can be asked for.
+pub const NAME: Style = Style("\x1b[36m");
+/// Switches all of them off.
+const PLAIN: &str = "\x1b[0m";
+/// The only sequences that the program uses.
+const SEQUENCES: [&str; 6] = [BOLD.0, QUIET.0, GOOD.0, BAD.0, NAME.0, PLAIN];
+
+impl Style {
+    /// Returns `text` in this style, if it may have any.
+    pub fn paint(self, text: &str, coloured: bool) -> String {
+        if coloured {
+            format!("{}{text}{PLAIN}", self.0)
+        } else {
+            text.to_owned()
+        }
+    }
+}
 
 /// Returns whether a terminal may take a character for a command: control characters, which
 /// begin escape sequences or overwrite what stands there, and those that change the
@@ -134,16 +184,21 @@ fn is_command(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Returns a text of others without keys and without anything that commands a terminal.
+pub fn harmless_text(text: &str) -> String {
+    harmless(&redacted(text), false)
+}
+
 /// Returns `text` with such characters spelled out. Much of what is printed was written by
-/// others: kernels, models, servers, names of files. Bold text stays if `has_bold`.
-fn harmless(text: &str, has_bold: bool) -> String {
+/// others: kernels, models, servers, names of files. Styles stay if `has_styles`.
+fn harmless(text: &str, has_styles: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(is_command) {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        let bold = [BOLD.0, BOLD.1].into_iter();
-        let kept = bold.filter(|_| has_bold).find(|it| from.starts_with(it));
+        let styles = SEQUENCES.iter().filter(|_| has_styles);
+        let kept = styles.copied().find(|it| from.starts_with(it));
         let taken = match kept {
             Some(kept) => {
                 out.push_str(kept);
@@ -200,7 +255,7 @@ mod tests {
         let shown = "a\\x1b[2J\\x1b]0;title\\x07b\\x0dc\\x9b1m\\x7f\\u{202e}d\n\te\u{301}ß";
         assert_eq!(harmless(hostile, false), shown);
         assert_eq!(harmless(hostile, true), shown);
-        let bold = format!("{}heading{}\x1b[8mhidden", BOLD.0, BOLD.1);
+        let bold = format!("{}\x1b[8mhidden", BOLD.paint("heading", true));
         assert_eq!(harmless(&bold, true), bold.replace("\x1b[8m", "\\x1b[8m"));
         assert!(!harmless(&bold, false).contains('\x1b'));
     }

@@ -1,13 +1,17 @@
-//! Live progress of a run on standard error: one line that is redrawn on a
+//! Live progress of a run on standard error: a few lines that are redrawn on a
 //! terminal, plain lines elsewhere. Draws what the events say and decides nothing.
+
+mod live;
 
 use crate::model_usage::error_counts;
 use crate::output::Output;
 use autocomp_core::{Event, Outcome};
 use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_llm::{Availability, Connector, MemberHealth};
-use autocomp_runner::{Notice, Observer};
+use autocomp_runner::{Limits, Notice, Observer};
+use autocomp_store::Blobs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use live::LiveView;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +23,7 @@ const QUIET: Duration = Duration::from_secs(15);
 pub struct ProgressLines {
     output: Output,
     bar: Option<ProgressBar>,
+    live: LiveView,
     best: Option<autocomp_core::Cost>,
     last_line: Duration,
     last_status: String,
@@ -27,17 +32,25 @@ pub struct ProgressLines {
 
 impl ProgressLines {
     /// Begins to draw; what `connector` notices about budgets and models is told too.
-    pub fn new(output: Output, connector: Option<Arc<Connector>>) -> Self {
+    /// `texts` are the run's, `limits` where it stops.
+    pub fn new(
+        output: Output,
+        connector: Option<Arc<Connector>>,
+        texts: Blobs,
+        limits: Limits,
+    ) -> Self {
         let bar = output.is_interactive().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{spinner} {wide_msg}")
+            let style = ProgressStyle::with_template("{spinner} {msg}")
                 .expect("the template is a constant");
             bar.set_style(style);
+            bar.set_message("measuring the kernel to start from");
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
         Self {
             output,
+            live: LiveView::new(texts, limits),
             bar,
             best: None,
             last_line: Duration::ZERO,
@@ -105,7 +118,14 @@ impl Observer for ProgressLines {
         }
         let status = status_line(notice);
         if let Some(bar) = &self.bar {
-            bar.set_message(status.clone());
+            let health = self
+                .connector
+                .as_ref()
+                .map_or_else(Vec::new, |connector| connector.health());
+            self.live.note(notice);
+            let width = self.output.message_width().unwrap_or(80);
+            let lines = self.live.lines(notice, &health, width.saturating_sub(3));
+            bar.set_message(crate::output::redacted(&lines.join("\n")));
         }
         let best = notice.progress.best.as_ref();
         let is_better = best.map(|best| best.cost) != self.best;

@@ -386,6 +386,9 @@ pub fn run_folder(given: Option<&Path>, problem: &str, seed: u64) -> PathBuf {
 }
 
 #[cfg(test)]
+mod guide;
+
+#[cfg(test)]
 mod tests {
     use super::Settings;
 

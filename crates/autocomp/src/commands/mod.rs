@@ -3,18 +3,26 @@
 mod ask;
 mod bench;
 mod cache;
+mod completions;
+mod diff;
 mod doctor;
 mod eval;
+mod export;
 mod models;
 mod optimize;
 mod problems;
 mod profile;
 mod prompt;
+mod report;
 mod runs;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 #[cfg(feature = "gemmini")]
 mod sim;
 mod targets;
+#[cfg(feature = "watch")]
+mod watch;
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -31,6 +39,13 @@ pub enum Command {
     Profile(profile::Arguments),
     Runs(runs::Arguments),
     Show(show::Arguments),
+    Diff(diff::Arguments),
+    Report(report::Arguments),
+    Export(export::Arguments),
+    #[cfg(feature = "watch")]
+    Watch(watch::Arguments),
+    #[cfg(feature = "serve")]
+    Serve(serve::Arguments),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
@@ -42,6 +57,7 @@ pub enum Command {
     #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
+    Completions(completions::Arguments),
     /// Evaluate for the process that started this one
     #[command(hide = true, name = EVALUATOR)]
     Evaluator,
@@ -59,6 +75,14 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Profile(arguments) => profile::run(&arguments, output),
         Command::Runs(arguments) => runs::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, output),
+        Command::Diff(arguments) => diff::run(&arguments, output),
+        Command::Report(arguments) => report::run(&arguments, output),
+        Command::Export(arguments) => export::run(&arguments, output),
+        Command::Completions(arguments) => completions::run(&arguments, output),
+        #[cfg(feature = "watch")]
+        Command::Watch(arguments) => watch::run(&arguments, output),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => serve::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),

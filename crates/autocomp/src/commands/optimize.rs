@@ -180,7 +180,8 @@ fn execute(
         .models
         .as_ref()
         .map(|models| models.connector.clone());
-    let mut progress = ProgressLines::new(output, connector);
+    let texts = session.blobs().clone();
+    let mut progress = ProgressLines::new(output, connector, texts, options.limits.clone());
     let result = runtime.block_on(session.execute(
         proposing.proposer.clone(),
         bench.evaluator.clone(),

@@ -125,11 +125,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 
 /// Returns the sections below each other; headings are bold if `coloured`.
 fn profile_text(profile: &Profile, coloured: bool) -> String {
-    let (on, off) = if coloured { BOLD } else { ("", "") };
     let mut out = String::new();
     for section in &profile.sections {
         if let Some(title) = &section.title {
-            out += &format!("\n{on}{title}{off}\n");
+            out += &format!("\n{}\n", BOLD.paint(title, coloured));
         }
         out += &section.text;
     }

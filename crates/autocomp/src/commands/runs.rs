@@ -2,15 +2,16 @@
 
 use crate::error::CliError;
 use crate::exit_code;
-use crate::output::Output;
+use crate::output::{BAD, GOOD, NAME, Output};
 use crate::run_errors::store_error;
+use crate::table::{Cell, Table};
 use autocomp_eval::text;
 use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::list_runs;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// List the runs in a folder
 #[derive(Debug, Args)]
@@ -18,6 +19,64 @@ pub struct Arguments {
     /// Folder that holds run folders
     #[arg(default_value = "runs")]
     folder: PathBuf,
+    /// List only runs of problems whose name contains this
+    #[arg(long)]
+    problem: Option<String>,
+    /// List only runs in this state
+    #[arg(long)]
+    state: Option<State>,
+    /// What the list is sorted by
+    #[arg(long, default_value = "name")]
+    sort: Sort,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum State {
+    Running,
+    Finished,
+    Stopped,
+    Broken,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// By the name of the run folder
+    Name,
+    /// Newest first
+    Date,
+    /// Largest speedup first
+    Speedup,
+    /// By problem, cheapest best kernel first
+    Problem,
+}
+
+impl Arguments {
+    fn admits(&self, report: &RunReport) -> bool {
+        let problem = self.problem.as_ref();
+        let is_in = |state: State| match report.status {
+            RunState::Running { .. } => state == State::Running,
+            RunState::Finished { .. } => state == State::Finished,
+            RunState::Stopped { .. } => state == State::Stopped,
+            _ => state == State::Broken,
+        };
+        problem.is_none_or(|word| report.problem.contains(word.as_str()))
+            && self.state.is_none_or(is_in)
+    }
+
+    fn sort(&self, runs: &mut [RunReport]) {
+        match self.sort {
+            Sort::Name => {}
+            Sort::Date => runs.sort_by_key(|it| std::cmp::Reverse(it.started_at_ms)),
+            Sort::Speedup => runs.sort_by(|a, b| {
+                let speedup = |it: &RunReport| it.speedup.unwrap_or(0.0);
+                speedup(b).total_cmp(&speedup(a))
+            }),
+            Sort::Problem => runs.sort_by_key(|it| {
+                let best = it.progress.best.as_ref().map(|best| best.cost);
+                (it.problem.clone(), best.is_none(), best)
+            }),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -51,7 +110,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     };
     for run in folders {
         match RunView::open(&run) {
-            Ok(view) => report.runs.push(view.report()),
+            Ok(view) => {
+                let run = view.report();
+                if arguments.admits(&run) {
+                    report.runs.push(run);
+                }
+            }
             Err(error) => report.damaged.push(DamagedRun {
                 run,
                 message: error.to_string(),
@@ -59,36 +123,72 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             }),
         }
     }
+    arguments.sort(&mut report.runs);
     output.result(&report, || {
         if report.runs.is_empty() && report.damaged.is_empty() {
             return format!("no runs in {}", report.folder.display());
         }
-        let mut rows: Vec<Vec<String>> = report.runs.iter().map(row).collect();
+        let mut rows: Vec<Vec<Cell>> = report.runs.iter().map(row).collect();
         for damaged in &report.damaged {
             rows.push(vec![
-                damaged.run.display().to_string(),
-                "damaged".to_owned(),
-                damaged.message.clone(),
+                Cell::from(damaged.run.display().to_string()),
+                Cell::from("damaged").styled(BAD),
+                Cell::from(damaged.message.clone()),
             ]);
         }
-        text::table(&rows, &[3, 4])
+        let table = Table {
+            head: &[
+                "run",
+                "state",
+                "problem",
+                "best",
+                "speedup",
+                "peak",
+                "evaluations",
+                "time",
+                "started (UTC)",
+            ],
+            right: &[3, 4, 5, 6, 7],
+            flexible: &[2, 0],
+        };
+        table.text(&rows, output.width(), output.is_coloured())
     })?;
     Ok(exit_code::SUCCESS)
 }
 
-fn row(report: &RunReport) -> Vec<String> {
+fn row(report: &RunReport) -> Vec<Cell> {
     let best = report.progress.best.as_ref();
+    let none = || "-".to_owned();
+    let state = Cell::from(state_name(&report.status));
     vec![
-        report.run.display().to_string(),
-        state_name(&report.status),
-        report.problem.clone(),
-        best.map_or_else(|| "-".to_owned(), |best| text::grouped(best.cost.value)),
-        report
-            .speedup
-            .map_or_else(|| "-".to_owned(), |speedup| format!("{speedup:.2}x")),
-        format!("{} evaluations", report.progress.evaluations),
-        text::clock(Duration::from_millis(report.elapsed_ms)),
+        Cell::from(report.run.display().to_string()).styled(NAME),
+        match report.status {
+            RunState::Running { .. } => state.styled(GOOD),
+            RunState::Broken => state.styled(BAD),
+            _ => state,
+        },
+        Cell::from(report.problem.clone()),
+        Cell::from(best.map_or_else(none, |best| {
+            format!("{} {}", text::grouped(best.cost.value), best.cost.unit)
+        })),
+        Cell::from(
+            report
+                .speedup
+                .map_or_else(none, |speedup| format!("{speedup:.2}x")),
+        ),
+        Cell::from(best.map_or_else(none, |best| format!("{:.1} %", best.percent_of_peak))),
+        Cell::from(report.progress.evaluations.to_string()),
+        Cell::from(text::clock(Duration::from_millis(report.elapsed_ms))),
+        Cell::from(date_text(report.started_at_ms)),
     ]
+}
+
+/// Returns a time since 1970 UTC as a date and a time of day.
+fn date_text(at_ms: u64) -> String {
+    let time = UNIX_EPOCH + Duration::from_millis(at_ms);
+    // "2026-11-23T14:39:38Z"
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    text.replace('T', " ").chars().take(16).collect()
 }
 
 /// Returns what a run is doing, in a sentence.

@@ -1,25 +1,58 @@
 //! `autocomp show`: one run, finished or live.
 
+mod kernels;
+
 use super::runs::state_text;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::model_usage::{ModelUsage, model_lines, model_usage};
-use crate::output::Output;
+use crate::output::{BOLD, Output};
 use crate::run_errors::{run_error, store_error};
 use autocomp_core::{CandidateId, ContentHash, Event};
 use autocomp_eval::text;
+use autocomp_reports::RunData;
+use autocomp_reports::change::{FigureChange, figure_changes};
 use autocomp_runner::{Contribution, RunReport, RunState, RunView};
 use autocomp_store::history_lines;
 use clap::Args;
+use kernels::{Sort, show_all, show_one};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Show a run: how far it is, and the plans that led to its best kernel
+/// Show a run: how far it is, the plans that led to its best kernel, or any kernel
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Run folder
     run: PathBuf,
+    /// Show everything about one kernel: `best`, `baseline`, a candidate such as `c12`, or a task
+    /// such as `i2.b0.p3.d0`
+    #[arg(group = "what", value_name = "KERNEL")]
+    name: Option<String>,
+    /// List all kernels
+    #[arg(long, group = "what")]
+    all: bool,
+    /// What the list is sorted by
+    #[arg(long, requires = "all", default_value = "cost")]
+    sort: Sort,
+    /// List only kernels with this outcome, such as `ok` or `wrong`
+    #[arg(long, requires = "all")]
+    outcome: Option<String>,
+    /// List only kernels of models whose name contains this
+    #[arg(long, requires = "all")]
+    model: Option<String>,
+    /// List only kernels of menu items whose name contains this
+    #[arg(long, requires = "all")]
+    item: Option<String>,
+    /// List so many kernels at most
+    #[arg(long, requires = "all", value_name = "N")]
+    limit: Option<usize>,
+    /// Show the code of the kernel instead of what changed in it
+    #[arg(long, requires = "name")]
+    code: bool,
+    /// Show the prompts and replies that led to the kernel
+    #[arg(long, requires = "name")]
+    prompts: bool,
     /// Print the source of a kernel: `best`, `baseline`, or a candidate such as `c12`
     #[arg(long, value_name = "KERNEL", group = "what")]
     kernel: Option<String>,
@@ -76,7 +109,11 @@ struct MissingText {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let view = RunView::open(&arguments.run).map_err(|error| run_error(&error))?;
-    if let Some(kernel) = &arguments.kernel {
+    if let Some(name) = &arguments.name {
+        show_one(&RunData::of(&view), name, arguments, output)?;
+    } else if arguments.all {
+        show_all(&RunData::of(&view), arguments, output)?;
+    } else if let Some(kernel) = &arguments.kernel {
         show_kernel(&view, kernel, output)?;
     } else if arguments.history {
         show_history(&view, output)?;
@@ -89,7 +126,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             contributions: view.contributions(),
             run: report,
         };
-        output.result(&report, || report_text(&report))?;
+        output.result(&report, || {
+            report_text(&report) + &story_text(&RunData::of(&view), output.is_coloured())
+        })?;
     }
     Ok(exit_code::SUCCESS)
 }
@@ -312,6 +351,48 @@ pub fn lineage_text(report: &RunReport) -> String {
             out += &text::wrapped(plan, 96, "         ");
         }
         before = Some(entry.cost);
+    }
+    out
+}
+
+/// Returns what each step to the best kernel changed in the profile, how other kernels of
+/// the problem compare, and where to look closer.
+fn story_text(run: &RunData, coloured: bool) -> String {
+    let mut out = String::new();
+    let mut rows = Vec::new();
+    for pair in run.chain.windows(2) {
+        let (before, after) = (&run.kernels[pair[0]], &run.kernels[pair[1]]);
+        let changes = figure_changes(&before.evaluation, &after.evaluation, 4);
+        if !changes.is_empty() {
+            let texts: Vec<String> = changes.iter().map(FigureChange::text).collect();
+            rows.push(vec![format!("  {}", after.name), texts.join(", ")]);
+        }
+    }
+    if !rows.is_empty() {
+        let title = BOLD.paint("what each step changed in the profile:", coloured);
+        out += &format!("\n{title}\n{}", text::table(&rows, &[]));
+    }
+    if let (false, Some(best)) = (run.references.is_empty(), run.best().and_then(|it| it.cost)) {
+        let rows: Vec<Vec<String>> = run
+            .references
+            .iter()
+            .map(|it| {
+                let ratio = best.times(it.cost);
+                vec![
+                    format!("  {}", it.kernel),
+                    text::grouped(it.cost.value),
+                    format!("{}, {ratio:.2}x the best", it.cost.unit),
+                ]
+            })
+            .collect();
+        let title = BOLD.paint("other kernels of the problem:", coloured);
+        out += &format!("\n{title}\n{}", text::table(&rows, &[1]));
+    }
+    if let Some(best) = run.best() {
+        let (folder, name) = (run.report.run.display(), &best.name);
+        out += &format!(
+            "\nlook closer  autocomp show {folder} {name}\n             autocomp show {folder} --all\n             autocomp diff {folder} baseline {name}\n             autocomp report {folder}\n",
+        );
     }
     out
 }

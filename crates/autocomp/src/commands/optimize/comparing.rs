@@ -4,6 +4,7 @@ use crate::measuring::Bench;
 use crate::output::Output;
 use autocomp_core::{Cost, CostObject, Outcome};
 use autocomp_eval::text;
+use autocomp_reports::Reference;
 use serde::Serialize;
 
 /// Another kernel of the problem; field names are stable.
@@ -73,4 +74,24 @@ pub fn others_text(others: &[OtherKernel]) -> String {
         "\nto compare, other kernels of the problem:\n{}",
         text::table(&rows, &[1])
     )
+}
+
+/// Returns what is kept of other kernels beside the run.
+pub fn to_references(others: &[OtherKernel]) -> Vec<Reference> {
+    let reference = |other: &OtherKernel| {
+        let CostObject {
+            value,
+            unit,
+            spread_ppm,
+        } = other.cost?;
+        Some(Reference {
+            kernel: other.kernel.clone(),
+            cost: Cost {
+                value,
+                unit,
+                spread_ppm,
+            },
+        })
+    };
+    others.iter().filter_map(reference).collect()
 }

@@ -1,7 +1,7 @@
 //! What a run ends with: the best kernel, the result, the exit code.
 
 use super::super::show::{contributions_text, lineage_text};
-use super::comparing::{OtherKernel, other_kernels, others_text};
+use super::comparing::{OtherKernel, other_kernels, others_text, to_references};
 use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
@@ -16,6 +16,7 @@ use autocomp_core::{
     StopReason, Usage,
 };
 use autocomp_eval::text;
+use autocomp_reports::write_references;
 use autocomp_runner::{Contribution, RunEnd, RunReport, RunView};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -126,8 +127,11 @@ pub fn finish(
         .get_text(view.search.started().baseline)
         .map_err(|error| store_error(&error))?;
     let others = if is_over {
-        let baseline = baseline_source.clone();
-        other_kernels(bench, &baseline, best.cost, output)
+        let others = other_kernels(bench, &baseline_source, best.cost, output);
+        if let Err(error) = write_references(folder, &to_references(&others)) {
+            output.message(format!("note: the comparison could not be kept: {error}"));
+        }
+        others
     } else {
         Vec::new()
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The neutral crates.
 const NEUTRAL: &[&str] = &[
-    "core", "search", "store", "runner", "llm", "sandbox", "agents", "catalog", "eval",
+    "core", "search", "store", "runner", "llm", "sandbox", "agents", "catalog", "eval", "reports",
 ];
 
 /// Words of families.

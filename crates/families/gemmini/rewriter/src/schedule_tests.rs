@@ -17,12 +17,13 @@ fn kernel(name: &str) -> String {
 fn check(name: &str) -> Vec<String> {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
     let source = kernel(name);
-    let lifted = lift(&source, &config).unwrap_or_else(|why| panic!("{name}: {why}"));
-    let all = schedules(&lifted, &config);
+    let lifted = lift(&source, &config, "solution").unwrap_or_else(|why| panic!("{name}: {why}"));
+    let all = schedules(&lifted, &config, "solution");
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
-        let text = write(&lifted, &schedule.parameters, &config).unwrap();
-        let again = lift(&text, &config).unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
+        let text = write(&lifted, &schedule.parameters, &config, "solution").unwrap();
+        let again =
+            lift(&text, &config, "solution").unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
         assert_eq!(again.works, lifted.works, "{text}");
         assert!(again.hardware_loop.is_some());
         assert!(!text.contains("describes how it was"), "{text}");
@@ -79,7 +80,7 @@ fn additions() {
 #[test]
 fn a_schedule_for_another_kernel_is_refused() {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
-    let lifted = lift(&kernel("addition"), &config).unwrap();
+    let lifted = lift(&kernel("addition"), &config, "solution").unwrap();
     for parameters in [
         &[][..],
         &[1],
@@ -88,7 +89,11 @@ fn a_schedule_for_another_kernel_is_refused() {
         &[64, 64, 1],
         &[i64::MAX, 2, 1],
     ] {
-        assert_eq!(write(&lifted, parameters, &config), None, "{parameters:?}");
+        assert_eq!(
+            write(&lifted, parameters, &config, "solution"),
+            None,
+            "{parameters:?}"
+        );
     }
 }
 
@@ -124,14 +129,14 @@ fn what_is_not_understood_is_named() {
     ] {
         assert!(base.contains(from), "{from}");
         let changed = base.replace(from, to);
-        match lift(&changed, &config) {
+        match lift(&changed, &config, "solution") {
             Err(reason) => {
                 let reason = reason.to_string();
                 assert!(reason.contains(why), "{from}: {reason}");
             }
             // Fewer rows are something else, not nothing.
             Ok(lifted) => {
-                let before = lift(&base, &config).unwrap();
+                let before = lift(&base, &config, "solution").unwrap();
                 assert_ne!(lifted.works, before.works, "{from}");
             }
         }

@@ -1,0 +1,135 @@
+//! Tables for people: with a header, within the width of the terminal, coloured where it
+//! helps.
+
+use crate::output::{BOLD, Style};
+
+/// Columns are not made narrower than this.
+const LEAST: usize = 8;
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    text: String,
+    style: Option<Style>,
+}
+
+impl Cell {
+    /// Returns the same cell in a style.
+    #[must_use]
+    pub fn styled(self, style: Style) -> Self {
+        Self {
+            style: Some(style),
+            ..self
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self {
+            text: text.into(),
+            style: None,
+        }
+    }
+}
+
+/// A table: its header, and how its columns stand.
+#[derive(Debug)]
+pub struct Table {
+    /// The header.
+    pub head: &'static [&'static str],
+    /// Columns that are flush right.
+    pub right: &'static [usize],
+    /// Columns that are cut where there is no room, with an ellipsis.
+    pub flexible: &'static [usize],
+}
+
+impl Table {
+    /// Returns the table as text of at most `width` columns, if there is a limit and the
+    /// flexible columns allow it.
+    #[must_use]
+    pub fn text(&self, rows: &[Vec<Cell>], width: Option<usize>, coloured: bool) -> String {
+        let length = |text: &str| text.chars().count();
+        let mut widths: Vec<usize> = self.head.iter().map(|name| length(name)).collect();
+        for row in rows {
+            for (column, cell) in row.iter().enumerate().take(widths.len()) {
+                widths[column] = widths[column].max(length(&cell.text));
+            }
+        }
+        if let Some(width) = width {
+            let gaps = 2 * (widths.len().saturating_sub(1));
+            while width < gaps + widths.iter().sum::<usize>() {
+                let widest = self.flexible.iter().max_by_key(|column| widths[**column]);
+                match widest {
+                    Some(column) if LEAST < widths[*column] => widths[*column] -= 1,
+                    _ => break,
+                }
+            }
+        }
+        let head: Vec<Cell> = self.head.iter().map(|name| Cell::from(*name)).collect();
+        let mut out = String::new();
+        for (place, row) in std::iter::once(&head).chain(rows).enumerate() {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate().take(widths.len()) {
+                if 0 < column {
+                    line.push_str("  ");
+                }
+                let text = cut(&cell.text, widths[column]);
+                let padding = " ".repeat(widths[column] - length(&text));
+                let style = if place == 0 { Some(BOLD) } else { cell.style };
+                let text = match style.filter(|_| coloured && !text.is_empty()) {
+                    Some(style) => style.paint(&text, true),
+                    None => text,
+                };
+                if self.right.contains(&column) {
+                    line += &padding;
+                    line += &text;
+                } else {
+                    line += &text;
+                    line += &padding;
+                }
+            }
+            out += line.trim_end();
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Returns the beginning of a text in at most `width` characters.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(width.saturating_sub(1));
+    kept.chain(std::iter::once('…')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, Table};
+    use crate::output::GOOD;
+
+    #[test]
+    fn tables_fit_and_are_coloured_on_demand() {
+        let table = Table {
+            head: &["name", "cost", "plan"],
+            right: &[1],
+            flexible: &[2],
+        };
+        let rows = [vec![
+            Cell::from("c1").styled(GOOD),
+            Cell::from("83,138"),
+            Cell::from("Interchange the loops `i` and `j`."),
+        ]];
+        let narrow = table.text(&rows, Some(30), false);
+        assert_eq!(
+            narrow,
+            "name    cost  plan\nc1    83,138  Interchange the…\n"
+        );
+        assert!(narrow.lines().all(|line| line.chars().count() <= 30));
+        let coloured = table.text(&rows, None, true);
+        assert!(coloured.contains("\x1b[32mc1\x1b[0m  "));
+        assert!(coloured.contains("`i` and `j`."));
+    }
+}

@@ -1,0 +1,148 @@
+// What the server answers.
+
+export type Cost = { value: number; unit: string; spread_ppm: number };
+export type Status = { state: string; message?: string; reason?: string; holder?: string };
+
+export type RunRow = {
+  run: string;
+  problem: string;
+  target: string;
+  status: Status;
+  proposers: string[];
+  seed: number;
+  baseline: Cost | null;
+  best: Cost | null;
+  percent_of_peak: number | null;
+  speedup: number | null;
+  evaluations: number;
+  elapsed_ms: number;
+  started_at_ms: number;
+  usd: number;
+  curve: [number, number][];
+};
+
+export type KernelRow = {
+  name: string;
+  parent: string | null;
+  iteration: number;
+  menu_item: string | null;
+  made_by: string;
+  outcome: string;
+  cost: number | null;
+  unit: string | null;
+  gain: number | null;
+  percent_of_peak: number | null;
+  evaluation: number;
+  usd: number;
+  in_chain: boolean;
+  in_beam: boolean;
+};
+
+export type Step = KernelRow & { plan: string | null; changes: string[] };
+export type Yield = {
+  name: string;
+  kernels: number;
+  right: number;
+  faster: number;
+  in_chain: number;
+  factor: number;
+  best_gain: number | null;
+  usage: { cost: number };
+};
+
+export type Run = {
+  run: string;
+  report: {
+    problem: string;
+    target: string;
+    status: Status;
+    compiler: string;
+    seed: number;
+    elapsed_ms: number;
+    speedup: number | null;
+    progress: {
+      iteration: number;
+      iterations: number;
+      evaluations: number;
+      max_evaluations: number | null;
+      outcomes: Record<string, number>;
+      baseline_cost: Cost | null;
+      best: { cost: Cost; percent_of_peak: number } | null;
+      usage: { requests: number; cost: number };
+    };
+  };
+  chain: Step[];
+  improvements: { kernel: string; evaluations: number; elapsed_ms: number; usd: number; value: number }[];
+  references: { kernel: string; cost: Cost }[];
+  floor: Cost | null;
+  menu_items: Yield[];
+  proposers: Yield[];
+  iterations: number;
+  kernels: number;
+  program: string;
+  search: Record<string, unknown>;
+  settings: string | null;
+  command: string;
+};
+
+export type Tree = {
+  total: number;
+  name: string[];
+  parent: (number | null)[];
+  iteration: number[];
+  cost: number[];
+  item: (string | null)[];
+  standing: number[];
+};
+
+export type Diagnostic = {
+  code: string;
+  severity: string;
+  message: string;
+  location?: { file: string; line: number };
+  notes?: string[];
+  remedy?: string;
+};
+export type LineCost = { location: { line: number }; cause: string; cycles?: number; ns?: number };
+export type Kernel = {
+  row: KernelRow;
+  task: string;
+  kind: string;
+  beams: number[];
+  plan: string | null;
+  code: string;
+  changes: string[];
+  evaluation: {
+    diagnostics: Diagnostic[];
+    measurement: { engine: string; compiler: string; floor: number | Cost } | null;
+    feedback: { bottleneck: string; counters: Record<string, number>; lines: LineCost[] } | null;
+  };
+  exchanges: {
+    model: string;
+    prompt: string;
+    reply: string;
+    error: string | null;
+    usage: { input_tokens: number; output_tokens: number; cached_tokens: number; cost: number };
+    latency_ms: number;
+  }[];
+  children: string[];
+};
+export type DiffLine = { kind: "same" | "removed" | "added" | "gap"; old: number | null; new: number | null; text: string };
+
+async function get<T>(path: string, query: Record<string, string | number | boolean> = {}): Promise<T> {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) words.set(name, String(value));
+  const answer = await fetch(`/api/${path}?${words}`);
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
+  return (await answer.json()) as T;
+}
+
+export const runs = () => get<{ runs: RunRow[]; damaged: { run: string; message: string }[] }>("runs");
+export const run = (run: string) => get<Run>("run", { run });
+export const tree = (run: string) => get<Tree>("tree", { run });
+export const kernel = (run: string, kernel: string) => get<Kernel>("kernel", { run, kernel });
+export const diff = (run: string, from: string, to: string, whole: boolean) =>
+  get<{ lines: DiffLine[] }>("diff", { run, from, to, whole });
+export type KernelQuery = { sort: string; falling: boolean; outcome: string; text: string };
+export const kernels = (run: string, query: KernelQuery, from: number, count: number) =>
+  get<{ total: number; rows: KernelRow[] }>("kernels", { run, ...query, from, count });

@@ -1,0 +1,114 @@
+// Curves of the best cost, with reference lines.
+
+import uPlot from "uplot";
+import { short } from "./format";
+
+export type Series = { name: string; points: [number, number][]; end: number };
+export type Line = { name: string; value: number };
+
+const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
+
+function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/** Joins the places of all series, each of which holds its value until the next. */
+function aligned(series: Series[]): uPlot.AlignedData {
+  const places = new Set<number>();
+  for (const one of series) {
+    for (const [x] of one.points) places.add(x);
+    places.add(one.end);
+  }
+  const xs = [...places].sort((a, b) => a - b);
+  const columns = series.map((one) => {
+    let next = 0;
+    let value: number | null = null;
+    return xs.map((x) => {
+      while (next < one.points.length && one.points[next]![0] <= x) value = one.points[next++]![1];
+      return x <= one.end ? value : null;
+    });
+  });
+  return [xs, ...columns] as uPlot.AlignedData;
+}
+
+/** Draws a figure into `place`; returns what takes it away. */
+export function chart(
+  place: HTMLElement,
+  series: Series[],
+  lines: Line[],
+  unit: string,
+  xText: (value: number) => string,
+): () => void {
+  const values = series.flatMap((one) => one.points.map((point) => point[1]));
+  const all = values.concat(lines.map((line) => line.value)).filter((value) => value > 0);
+  if (all.length === 0) return () => {};
+  const low = Math.min(...all) / 1.03;
+  const high = Math.max(...all) * 1.03;
+  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { show: false } };
+  const draw = (plot: uPlot) => {
+    const { ctx } = plot;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour("--reference");
+    ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
+    let lowest = Infinity;
+    for (const line of [...lines].sort((a, b) => a.value - b.value)) {
+      const y = plot.valToPos(line.value, "y", true);
+      ctx.beginPath();
+      ctx.moveTo(plot.bbox.left, y);
+      ctx.lineTo(plot.bbox.left + plot.bbox.width, y);
+      ctx.stroke();
+      const at = Math.min(y, lowest - 12 * devicePixelRatio);
+      lowest = at;
+      ctx.fillText(`${line.name} ${short(line.value)}`, plot.bbox.left + plot.bbox.width + 8 * devicePixelRatio, at + 4);
+    }
+    ctx.restore();
+  };
+  const plot = new uPlot(
+    {
+      width: Math.max(280, place.clientWidth),
+      height: 300,
+      padding: [10, 104, 0, 0],
+      legend: { show: series.length > 1 },
+      cursor: { drag: { x: true, y: false }, points: { size: 7 } },
+      scales: { x: { time: false }, y: { distr: 3, range: [low, high] } },
+      axes: [
+        { ...axis, values: (_, marks) => marks.map(xText) },
+        { ...axis, size: 64, label: unit, labelSize: 18, values: (_, marks) => marks.map((mark) => (mark ? short(mark) : "")), splits: () => marks(low, high), filter: (_, splits) => splits },
+      ],
+      series: [
+        {},
+        ...series.map((one, idx) => ({
+          label: one.name,
+          stroke: colour(COLOURS[idx % COLOURS.length]!),
+          width: 2.2,
+          paths: uPlot.paths.stepped!({ align: 1 }),
+          points: { show: one.points.length < 60, size: 6 },
+        })),
+      ],
+      hooks: { draw: [draw] },
+    },
+    aligned(series),
+    place,
+  );
+  const watcher = new ResizeObserver(() => plot.setSize({ width: Math.max(280, place.clientWidth), height: 300 }));
+  watcher.observe(place);
+  return () => {
+    watcher.disconnect();
+    plot.destroy();
+  };
+}
+
+/** Returns round values between two others on a logarithmic scale. */
+export function marks(low: number, high: number): number[] {
+  for (const steps of [[1, 1.2, 1.5, 2, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1]]) {
+    const found: number[] = [];
+    for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10)
+      for (const step of steps) if (step * decade >= low && step * decade <= high) found.push(step * decade);
+    if (found.length <= 7 && found.length >= 2) return found;
+  }
+  const step = (high - low) / 4;
+  return [0, 1, 2, 3, 4].map((idx) => Math.round(low + idx * step));
+}

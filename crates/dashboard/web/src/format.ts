@@ -1,0 +1,31 @@
+// Numbers as people read them.
+
+export const grouped = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en-US");
+export const times = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : `${value.toFixed(2)}×`;
+export const percent = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : `${value.toFixed(1)} %`;
+export const dollars = (value: number): string => `$${value.toFixed(2)}`;
+
+export function clock(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+export function short(value: number): string {
+  if (value >= 1e9) return `${+(value / 1e9).toPrecision(3)} G`;
+  if (value >= 1e6) return `${+(value / 1e6).toPrecision(3)} M`;
+  if (value >= 1e4) return `${+(value / 1e3).toPrecision(3)} k`;
+  return String(+value.toPrecision(3));
+}
+
+export function date(ms: number): string {
+  return new Date(ms).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+export function state(status: { state: string; message?: string }): string {
+  return status.state === "broken" ? "broken off" : status.state;
+}

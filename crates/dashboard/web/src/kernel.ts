@@ -1,0 +1,236 @@
+// One kernel: plan, difference side by side, code with its costs, findings, calls.
+
+import * as api from "./api";
+import { el, replace } from "./dom";
+import { dollars, grouped, percent, times } from "./format";
+
+const SIDES = ["plan", "diff", "code", "findings", "calls"] as const;
+type Side = (typeof SIDES)[number];
+let side: Side = "plan";
+
+export async function showKernel(main: HTMLElement, run: string, name: string): Promise<{ key(key: string): boolean }> {
+  const kernel = await api.kernel(run, name);
+  const { row } = kernel;
+  const link = (other: string) => `#/run/${encodeURIComponent(run)}/${encodeURIComponent(other)}`;
+  const tabs = el("div", { class: "tabs", role: "tablist", label: "sides of the kernel" });
+  const panel = el("div", { role: "tabpanel", set: { tabindex: "0", id: "panel" } });
+  const counts: Partial<Record<Side, number>> = {
+    findings: kernel.evaluation.diagnostics.length,
+    calls: kernel.exchanges.length,
+  };
+
+  function turn(to: Side): void {
+    side = to;
+    replace(
+      tabs,
+      ...SIDES.map((it, idx) =>
+        el(
+          "button",
+          {
+            role: "tab",
+            title: `key ${idx + 1}`,
+            set: { "aria-selected": String(it === side), "aria-controls": "panel", ...(it !== side && { tabindex: "-1" }) },
+            on: {
+              click: () => turn(it),
+              keydown: (event) => {
+                const by = { ArrowRight: 1, ArrowLeft: SIDES.length - 1 }[(event as KeyboardEvent).key];
+                if (!by) return;
+                turn(SIDES[(idx + by) % SIDES.length]!);
+                tabs.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
+              },
+            },
+          },
+          it,
+          counts[it] ? el("span", { class: "count" }, counts[it]) : null,
+        ),
+      ),
+    );
+    const draw = { plan, diff, code, findings, calls }[side];
+    draw();
+  }
+
+  function plan(): void {
+    const feedback = kernel.evaluation.feedback;
+    replace(
+      panel,
+      kernel.plan ? el("p", { class: "plan lead" }, kernel.plan) : el("p", { class: "quiet" }, "The kernel that the run began with."),
+      kernel.changes.length > 0 && el("h3", {}, "what it changed in the profile"),
+      kernel.changes.length > 0 && el("ul", { class: "chips" }, ...kernel.changes.map((it) => el("li", {}, it))),
+      feedback && el("h3", {}, "what limits it"),
+      feedback && el("p", { class: "plan" }, feedback.bottleneck),
+      kernel.children.length > 0 && el("h3", {}, "made from it"),
+      kernel.children.length > 0 &&
+        el("p", { class: "names" }, ...kernel.children.flatMap((it) => [el("a", { href: link(it) }, it), " "])),
+    );
+  }
+
+  async function diff(): Promise<void> {
+    const from = el("input", { label: "compared with", set: { size: "8", value: row.parent ?? "", placeholder: "c0" } });
+    const whole = el("input", { set: { type: "checkbox" } });
+    const place = el("div", { class: "scroll", set: { tabindex: "0" } });
+    const draw = async () => {
+      if (from.value === "") {
+        replace(place, el("p", { class: "quiet" }, "Name a kernel to compare with."));
+        return;
+      }
+      try {
+        const { lines } = await api.diff(run, from.value, row.name, whole.checked);
+        replace(place, sideBySide(lines, from.value, row.name));
+      } catch (error) {
+        replace(place, el("p", { class: "trouble" }, String((error as Error).message)));
+      }
+    };
+    from.addEventListener("change", () => void draw());
+    whole.addEventListener("change", () => void draw());
+    replace(panel, el("div", { class: "tools" }, el("label", {}, "from ", from), el("label", {}, whole, " whole kernel")), place);
+    await draw();
+  }
+
+  function code(): void {
+    const costs = new Map<number, api.LineCost>();
+    for (const line of kernel.evaluation.feedback?.lines ?? []) costs.set(line.location.line, line);
+    const total = row.cost ?? 0;
+    const lines = kernel.code.split("\n");
+    if (lines.at(-1) === "") lines.pop();
+    replace(
+      panel,
+      costs.size > 0 && el("p", { class: "quiet" }, "Beside each line, the share of the cost that it is charged with, and the main cause."),
+      el(
+        "div",
+        { class: "scroll code", set: { tabindex: "0" } },
+        el(
+          "table",
+          {},
+          el(
+            "tbody",
+            {},
+            ...lines.map((text, idx) => {
+              const cost = costs.get(idx + 1);
+              const share = cost && total ? (100 * (cost.cycles ?? cost.ns ?? 0)) / total : 0;
+              const cell = el("td", { class: "share", title: cost ? `${grouped(cost.cycles ?? cost.ns)}: ${cost.cause}` : undefined }, share >= 0.05 ? percent(share) : "");
+              cell.style.setProperty("--share", `${share.toFixed(1)}%`);
+              return el(
+                "tr",
+                { class: share >= 10 ? "hot" : "" },
+                el("td", { class: "n" }, idx + 1),
+                cell,
+                el("td", { class: "t" }, text),
+                el("td", { class: "cause" }, share >= 1 ? cost!.cause.replaceAll("-", " ") : ""),
+              );
+            }),
+          ),
+        ),
+      ),
+    );
+  }
+
+  function findings(): void {
+    replace(
+      panel,
+      kernel.evaluation.diagnostics.length === 0 && el("p", { class: "quiet" }, "The evaluator found nothing to complain about."),
+      ...kernel.evaluation.diagnostics.map((it) =>
+        el(
+          "article",
+          { class: `finding ${it.severity}` },
+          el("h3", {}, `${it.severity}: ${it.code}`, it.location ? ` at line ${it.location.line}` : ""),
+          el("p", { class: "plan" }, it.message),
+          ...(it.notes ?? []).map((note) => el("pre", {}, note)),
+          it.remedy ? el("p", {}, `Remedy: ${it.remedy}`) : null,
+        ),
+      ),
+    );
+  }
+
+  function calls(): void {
+    replace(
+      panel,
+      kernel.exchanges.length === 0 && el("p", { class: "quiet" }, "No model was asked for this kernel."),
+      ...kernel.exchanges.map((it) =>
+        el(
+          "article",
+          {},
+          el("h3", {}, it.model),
+          el(
+            "p",
+            { class: "quiet" },
+            `${grouped(it.usage.input_tokens + it.usage.cached_tokens)} tokens in, ${grouped(it.usage.output_tokens)} out, ${dollars(it.usage.cost / 1e6)}, ${(it.latency_ms / 1000).toFixed(1)} s`,
+          ),
+          it.error && el("p", { class: "trouble" }, it.error),
+          el("details", { set: { open: "" } }, el("summary", {}, "reply"), el("pre", { set: { tabindex: "0" } }, it.reply)),
+          el("details", {}, el("summary", {}, "prompt"), el("pre", { set: { tabindex: "0" } }, it.prompt)),
+        ),
+      ),
+    );
+  }
+
+  replace(
+    main,
+    el("p", { class: "quiet path" }, el("a", { href: "#/" }, "runs"), " / ", el("a", { href: `#/run/${encodeURIComponent(run)}` }, run), ` / ${row.name}`),
+    el("h1", {}, row.name, row.cost !== null ? el("span", { class: "cost" }, ` ${grouped(row.cost)} ${row.unit}`) : null),
+    el(
+      "p",
+      { class: "quiet" },
+      row.outcome !== "ok" ? el("span", { class: `outcome outcome-${row.outcome}` }, row.outcome.replace("_", " "), " · ") : null,
+      row.gain ? el("span", { class: "strong" }, `${times(row.gain)} `) : null,
+      row.parent ? "from " : null,
+      row.parent ? el("a", { href: link(row.parent) }, row.parent) : null,
+      row.percent_of_peak !== null ? ` · ${percent(row.percent_of_peak)} of peak` : "",
+      ` · ${row.menu_item ?? "baseline"} · ${row.made_by} · evaluation ${row.evaluation} · ${kernel.task}`,
+      row.usd > 0 ? ` · ${dollars(row.usd)}` : "",
+    ),
+    tabs,
+    panel,
+  );
+  turn(row.outcome === "ok" ? side : "findings");
+  return {
+    key(key) {
+      const place = Number(key) - 1;
+      if (SIDES[place]) turn(SIDES[place]);
+      else if (key === "p" && row.parent) location.hash = link(row.parent);
+      else return false;
+      return true;
+    },
+  };
+}
+
+/** Joins removed and added lines to rows with both sides. */
+function sideBySide(lines: api.DiffLine[], from: string, to: string): HTMLElement {
+  const body = el("tbody");
+  const cell = (line: api.DiffLine | undefined, number: number | null | undefined, kind: string) => [
+    el("td", { class: "n" }, number ?? ""),
+    el("td", { class: `t ${line ? kind : "void"}` }, line?.text ?? ""),
+  ];
+  let removed: api.DiffLine[] = [];
+  let added: api.DiffLine[] = [];
+  const flush = () => {
+    for (let idx = 0; idx < Math.max(removed.length, added.length); idx++)
+      body.append(
+        el(
+          "tr",
+          {},
+          ...cell(removed[idx], removed[idx]?.old, "removed"),
+          ...cell(added[idx], added[idx]?.new, "added"),
+        ),
+      );
+    removed = [];
+    added = [];
+  };
+  for (const line of lines) {
+    if (line.kind === "removed") removed.push(line);
+    else if (line.kind === "added") added.push(line);
+    else {
+      flush();
+      if (line.kind === "gap") body.append(el("tr", { class: "gap" }, el("td", { set: { colspan: "4" } }, `⋯ ${line.text}`)));
+      else body.append(el("tr", {}, ...cell(line, line.old, ""), ...cell(line, line.new, "")));
+    }
+  }
+  flush();
+  if (!body.firstChild) body.append(el("tr", {}, el("td", {}, "the code is the same but for white space")));
+  return el(
+    "table",
+    { class: "diff" },
+    el("colgroup", {}, ...["n", "t", "n", "t"].map((it) => el("col", { class: it }))),
+    el("thead", {}, el("tr", {}, el("th", { set: { colspan: "2", scope: "colgroup" } }, from), el("th", { set: { colspan: "2", scope: "colgroup" } }, to))),
+    body,
+  );
+}

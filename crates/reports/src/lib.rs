@@ -1,0 +1,22 @@
+//! What happened in a run, as one model, and as figures, pages and tables made of it.
+//!
+//! [`RunData`] is the model; everything else here reads it. No part of this crate
+//! evaluates anything, prints, or knows a family.
+
+pub mod change;
+mod export;
+mod kernels;
+mod page;
+mod references;
+mod report;
+mod run;
+pub mod svg;
+mod yields;
+
+pub use export::{COLUMNS, csv, json_lines};
+pub use kernels::Kernel;
+pub use page::unified;
+pub use references::{Reference, references, write_references};
+pub use report::{ReportError, ReportFormat, report};
+pub use run::{Improvement, Iteration, RunData, Texts};
+pub use yields::Yield;

@@ -1,0 +1,139 @@
+//! Axes: from values to places, and where the ticks are.
+
+/// An axis from `low` to `high`, which are both above zero if it is logarithmic.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    low: f64,
+    high: f64,
+    is_log: bool,
+    /// Places of `low` and `high`.
+    from: f64,
+    to: f64,
+}
+
+impl Axis {
+    /// Makes an axis for values between `low` and `high`, from zero.
+    pub(crate) fn linear(high: f64, from: f64, to: f64) -> Self {
+        let high = if 0.0 < high { high } else { 1.0 };
+        Self {
+            low: 0.0,
+            high,
+            is_log: false,
+            from,
+            to,
+        }
+    }
+
+    /// Makes an axis on which equal factors are equally far apart, with some room.
+    pub(crate) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let low = low.max(1e-9);
+        let high = high.max(low * 1.05);
+        let room = (high / low).powf(0.04).max(1.01);
+        Self {
+            low: low / room,
+            high: high * room,
+            is_log: true,
+            from,
+            to,
+        }
+    }
+
+    /// Returns the place of a value.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        let share = if self.is_log {
+            (value.max(1e-9) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.from + share * (self.to - self.from)
+    }
+
+    /// Returns round values within the axis, `most` at most.
+    pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
+        if self.is_log {
+            for steps in [
+                &[1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0][..],
+                &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+                &[1.0, 2.0, 5.0],
+                &[1.0],
+            ] {
+                let ticks = self.log_ticks(steps);
+                if ticks.len() <= most {
+                    if ticks.len() < 2 {
+                        break;
+                    }
+                    return ticks;
+                }
+            }
+        }
+        let step = round_step((self.high - self.low) / most as f64);
+        let first = (self.low / step).ceil() as i64;
+        let last = (self.high / step).floor() as i64;
+        (first..=last).map(|n| n as f64 * step).collect()
+    }
+
+    fn log_ticks(&self, steps: &[f64]) -> Vec<f64> {
+        let mut decade = 10f64.powf(self.low.log10().floor());
+        let mut ticks = Vec::new();
+        while decade <= self.high {
+            ticks.extend(steps.iter().map(|step| step * decade));
+            decade *= 10.0;
+        }
+        ticks.retain(|tick| (self.low..=self.high).contains(tick));
+        ticks
+    }
+}
+
+/// Returns the least round number (1, 2 or 5 times a power of ten) that is not below `step`.
+fn round_step(step: f64) -> f64 {
+    let power = 10f64.powf(step.max(1e-9).log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|it| step <= *it * 1.000_001)
+        .unwrap_or(10.0 * power)
+}
+
+/// Moves places that are nearer than `distance` apart, in ascending order.
+pub(crate) fn spread(places: &mut [f64], distance: f64, highest: f64) {
+    for idx in 1..places.len() {
+        places[idx] = places[idx].max(places[idx - 1] + distance);
+    }
+    let mut limit = highest;
+    for place in places.iter_mut().rev() {
+        *place = place.min(limit);
+        limit = *place - distance;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, spread};
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        let axis = Axis::log(65_536.0, 225_108.0, 300.0, 0.0);
+        let ticks = axis.ticks(6);
+        assert_eq!(
+            ticks,
+            [80_000.0, 100_000.0, 120_000.0, 150_000.0, 200_000.0]
+        );
+        assert_eq!(
+            Axis::linear(60.0, 0.0, 1.0).ticks(6),
+            [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
+        );
+        assert!((axis.place(axis.high)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn labels_do_not_overlap() {
+        let mut places = [10.0, 11.0, 12.0, 100.0];
+        spread(&mut places, 14.0, 100.0);
+        assert!(
+            places
+                .windows(2)
+                .all(|pair| 14.0 <= pair[1] - pair[0] + 1e-9)
+        );
+        assert!(places[3] <= 100.0);
+    }
+}

@@ -1,0 +1,116 @@
+//! The model of a recorded run says what `show` says, and more.
+
+use super::{made_up_run, recorded_run};
+use autocomp_core::Outcome;
+use autocomp_reports::change::{LineKind, difference, figure_changes};
+use autocomp_reports::{Reference, RunData, references, write_references};
+
+#[test]
+fn kernels_have_names_parents_and_gains() {
+    let (_place, run) = recorded_run();
+    assert_eq!(run.kernels.len(), 12);
+    let chain: Vec<&str> = run
+        .chain
+        .iter()
+        .map(|it| run.kernels[*it].name.as_str())
+        .collect();
+    assert_eq!(chain, ["c0", "c1", "c6"]);
+    let best = run.kernel("c6").unwrap();
+    assert_eq!(run.kernel("best").unwrap().name, "c6");
+    assert_eq!(run.parent(best).unwrap().name, "c1");
+    assert_eq!(best.menu_item.as_deref(), Some("double-buffer"));
+    assert!((best.gain.unwrap() - 83_138.0 / 74_703.0).abs() < 1e-9);
+    assert_eq!(run.kernel(&best.task).unwrap().name, "c6");
+    assert!(
+        run.texts
+            .plan(best)
+            .unwrap()
+            .starts_with("Interchange the loops")
+    );
+    assert!(run.kernel("c99").is_none());
+    // Steps downwards, from the baseline to the best.
+    let costs: Vec<u64> = run
+        .improvements
+        .iter()
+        .map(|it| it.cost.unwrap().value)
+        .collect();
+    assert_eq!(
+        (costs.first(), costs.last()),
+        (Some(&225_108), Some(&74_703))
+    );
+    assert!(costs.is_sorted_by(|a, b| a > b));
+}
+
+#[test]
+fn steps_say_what_they_changed() {
+    let (_place, run) = recorded_run();
+    let (c0, c1) = (run.kernel("c0").unwrap(), run.kernel("c1").unwrap());
+    let changes = figure_changes(&c0.evaluation, &c1.evaluation, 6);
+    let texts: Vec<String> = changes.iter().map(|it| it.text()).collect();
+    insta::assert_snapshot!(texts.join("\n"));
+    let source = |kernel| run.texts.source(kernel).unwrap();
+    let lines = difference(&source(c0), &source(c1), Some(1));
+    let count = |kind| lines.iter().filter(|line| line.kind == kind).count();
+    assert!(0 < count(LineKind::Added) && 0 < count(LineKind::Removed));
+    // Everything that is not left out makes up the second text again.
+    let whole = difference(&source(c0), &source(c1), None);
+    let again: Vec<&str> = whole
+        .iter()
+        .filter(|line| line.new.is_some())
+        .map(|line| line.text.as_str())
+        .collect();
+    assert_eq!(again, source(c1).lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn yields_add_up() {
+    let (_place, run) = made_up_run(300, "words");
+    let kernels: u32 = run.menu_items.iter().map(|it| it.kernels).sum();
+    assert_eq!(kernels as usize, run.kernels.len() - 1);
+    let steps: u32 = run.menu_items.iter().map(|it| it.in_chain).sum();
+    assert_eq!(steps as usize, run.chain.len() - 1);
+    let factor: f64 = run.menu_items.iter().map(|it| it.factor).product();
+    assert!((factor / run.report.speedup.unwrap() - 1.0).abs() < 1e-9);
+    let wrong = run.kernels.iter().filter(|it| it.outcome == Outcome::Wrong);
+    assert!(
+        wrong
+            .clone()
+            .all(|it| it.id.is_none() && it.name.contains(".p"))
+    );
+    assert_eq!(
+        run.outcomes(),
+        [
+            (
+                Outcome::Ok,
+                run.kernels.len() as u32 - wrong.clone().count() as u32
+            ),
+            (Outcome::Wrong, wrong.count() as u32)
+        ]
+    );
+    for it in &run.iterations {
+        assert!(
+            it.beam
+                .iter()
+                .all(|place| run.kernels[*place].beams.contains(&it.number))
+        );
+    }
+}
+
+#[test]
+fn references_are_kept_beside_the_run() {
+    let (place, run) = recorded_run();
+    assert!(run.references.is_empty());
+    let folder = place.path().join("recorded-run");
+    let lines = [("expert", 70_000), ("library", 90_000)].map(|(kernel, value)| Reference {
+        kernel: kernel.to_owned(),
+        cost: autocomp_core::Cost::nanoseconds(value, 0),
+    });
+    write_references(&folder, &lines).unwrap();
+    let read = RunData::open(&folder).unwrap().references;
+    assert_eq!(
+        read.iter().map(|it| it.kernel.as_str()).collect::<Vec<_>>(),
+        ["library", "expert"]
+    );
+    std::fs::write(folder.join("references.json"), "no JSON").unwrap();
+    assert!(references(&folder).is_empty());
+}
