@@ -18,10 +18,10 @@ fn check(name: &str) -> Vec<String> {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
     let source = kernel(name);
     let lifted = lift(&source, &config, "solution").unwrap_or_else(|why| panic!("{name}: {why}"));
-    let all = schedules(&lifted, &config, "solution");
+    let all = schedules(&lifted, &config);
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
-        let text = write(&lifted, &schedule.parameters, &config, "solution").unwrap();
+        let text = write(&lifted, &schedule.parameters, &config).unwrap();
         let again =
             lift(&text, &config, "solution").unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
         assert_eq!(again.works, lifted.works, "{text}");
@@ -89,11 +89,7 @@ fn a_schedule_for_another_kernel_is_refused() {
         &[64, 64, 1],
         &[i64::MAX, 2, 1],
     ] {
-        assert_eq!(
-            write(&lifted, parameters, &config, "solution"),
-            None,
-            "{parameters:?}"
-        );
+        assert_eq!(write(&lifted, parameters, &config), None, "{parameters:?}");
     }
 }
 
