@@ -292,7 +292,7 @@ fn runs_are_deterministic_and_shapes_give_the_same_trace() {
             },
         )
         .unwrap();
-        time(&evaluation.trace, &machine, Passes::of(evaluation.dialect)).latency_ns
+        time(&evaluation.trace, &machine, Passes::of(&evaluation)).latency_ns
     };
     let full = latency(&inputs, true);
     assert!(full > machine.launch_ns);
@@ -315,7 +315,7 @@ fn more_work_is_never_faster() {
             },
         )
         .unwrap();
-        time(&evaluation.trace, &machine, Passes::of(evaluation.dialect)).latency_ns
+        time(&evaluation.trace, &machine, Passes::of(&evaluation)).latency_ns
     };
     let small = latency("x:bf16[512,512];y:bf16[512,512]");
     assert!(latency("x:bf16[1024,512];y:bf16[1024,512]") > small);
@@ -339,7 +339,7 @@ fn feedback_counts_what_was_moved() {
     let machine = Machine::built_in("trn1").unwrap();
     let plain = Passes {
         load_cache: false,
-        ..Passes::of(Dialect::V1)
+        ..Passes::of(&evaluation)
     };
     let timeline = time(&evaluation.trace, &machine, plain);
     let report = report(&evaluation.trace, &timeline, &machine);
@@ -372,7 +372,7 @@ fn feedback_counts_what_was_moved() {
             .all(|e| (0.0..=100.1).contains(&e.active_time_percent))
     );
     // Loads that fit are done once.
-    let cached = time(&evaluation.trace, &machine, Passes::of(Dialect::V1));
+    let cached = time(&evaluation.trace, &machine, Passes::of(&evaluation));
     assert_eq!(cached.cached_loads, 4);
     assert!(cached.latency_ns <= timeline.latency_ns);
 }
@@ -409,7 +409,7 @@ def solution(a):
         );
     let evaluation = evaluate(&source, "solution", &inputs, &options).unwrap();
     let machine = Machine::built_in("trn1").unwrap();
-    let timeline = time(&evaluation.trace, &machine, Passes::of(Dialect::V1));
+    let timeline = time(&evaluation.trace, &machine, Passes::of(&evaluation));
     // Eight tiles of 32 KiB in each partition are 256 KiB; 176 fit.
     assert!(timeline.peak_sbuf > machine.sbuf_bytes);
     assert!(timeline.spill_bytes > 0);

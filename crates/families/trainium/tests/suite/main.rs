@@ -3,5 +3,6 @@
 mod fuzz;
 mod kernels;
 mod limits;
+mod mutants;
 mod problems;
 mod rounding;
