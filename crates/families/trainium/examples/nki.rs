@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let machine =
                 Machine::built_in(["trn1", "trn2", "trn3"][usize::from(options.generation - 2)])?;
             let start = std::time::Instant::now();
-            let timeline = time(&evaluation.trace, &machine, Passes::of(evaluation.dialect));
+            let timeline = time(&evaluation.trace, &machine, Passes::of(&evaluation));
             writeln!(
                 out,
                 "time {:.1} us (scheduled in {:.2} s), {} loads cached, {} bytes spilled, {} merged",

@@ -189,14 +189,8 @@ fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), St
     };
     let evaluation =
         evaluate(text, &case.entry, &inputs, &options).map_err(|failure| failure.to_string())?;
-    let plain = Passes {
-        vectorise: false,
-        load_cache: false,
-        accumulator_operands: false,
-        spill: true,
-    };
     let latency = |passes| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;
-    Ok((latency(Passes::of(evaluation.dialect)), latency(plain)))
+    Ok((latency(Passes::of(&evaluation)), latency(Passes::PLAIN)))
 }
 
 fn summarise(rows: Vec<Row>) -> Report {

@@ -88,6 +88,9 @@ pub struct Evaluation {
     pub steps: u64,
     /// The dialect that was run.
     pub dialect: Dialect,
+    /// Whether the compiler may rewrite the kernel: it may not where the first dialect's kernel is
+    /// marked `skip_middle_end_transformations`.
+    pub rewritten: bool,
     /// Elements of the outputs that were never written, or computed from what was not.
     pub unwritten: u64,
 }
@@ -147,6 +150,25 @@ fn dialect_of(source: &str) -> Dialect {
     }
 }
 
+/// The mark of kernels that the compiler takes as they are.
+const SKIP: &str = "skip_middle_end_transformations";
+
+/// Whether a decorator of the function `entry` names `mark`.
+fn is_marked(source: &str, entry: &str, mark: &str) -> bool {
+    let head = format!("def {entry}");
+    let lines: Vec<&str> = source.lines().collect();
+    let starts = |line: &&str| {
+        line.strip_prefix(&head)
+            .is_some_and(|rest| rest.trim_start().starts_with('('))
+    };
+    let Some(at) = lines.iter().position(starts) else {
+        return false;
+    };
+    let decorators = lines[..at].iter().rev();
+    let mut decorators = decorators.take_while(|line| line.starts_with('@'));
+    decorators.any(|line| line.contains(mark))
+}
+
 fn run(
     source: &str,
     entry: &str,
@@ -189,6 +211,7 @@ fn run(
         remarks: std::mem::take(&mut device.remarks),
         steps,
         dialect,
+        rewritten: dialect == Dialect::V1 && !is_marked(source, entry, SKIP),
         unwritten,
     })
 }

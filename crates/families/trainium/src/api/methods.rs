@@ -258,11 +258,26 @@ impl Device {
                 out.dtype = dtype;
             }
             "rearrange" => {
-                return Err(Failure::unsupported(
-                    "unsupported-view",
-                    "rearrange is not supported",
-                    "use permute and reshape_dim",
-                ));
+                let Some(Value::Str(pattern)) = argument(0, "pattern") else {
+                    return Err(fail());
+                };
+                let mut given: Vec<(String, i64)> = Vec::new();
+                for (name, value) in &keywords {
+                    match (&**name, value) {
+                        ("pattern", _) => {}
+                        (_, Value::Dict(dict)) => {
+                            for (key, value) in &dict.borrow().entries {
+                                if let (Value::Str(key), Some(value)) = (key, value.as_int()) {
+                                    given.push((key.to_string(), value));
+                                }
+                            }
+                        }
+                        (name, value) => {
+                            given.extend(value.as_int().map(|it| (name.to_owned(), it)))
+                        }
+                    }
+                }
+                out = super::rearrange::rearranged(view, &pattern, &given).ok_or_else(fail)?;
             }
             "vector_select" => {
                 let d = dimension(0, "dim")?;

@@ -6,12 +6,14 @@ mod arithmetic;
 mod assign;
 mod dma;
 mod elementwise;
+mod gather;
 pub(crate) mod indexing;
 mod language;
 mod matrix;
 mod memory;
 mod methods;
 mod operands;
+mod rearrange;
 mod reduce;
 mod special;
 mod table;
@@ -238,6 +240,11 @@ impl Device {
             .find(|r| r.kind == LoopKind::Affine)
         {
             instruction.site = (last.id, last.iteration);
+        }
+        let mut running = self.running.iter().rev();
+        let ordered = |r: &&Running| matches!(r.kind, LoopKind::Python | LoopKind::Sequential);
+        if let Some(last) = running.find(ordered) {
+            instruction.step = (last.id, last.iteration);
         }
         instruction.features.ordered = self.ordered > 0;
         instruction.features.accumulate |= self.accumulating;

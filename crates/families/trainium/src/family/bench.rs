@@ -22,7 +22,7 @@ use super::machine_of;
 use crate::evaluate::{Array, Input, Options, evaluate};
 use crate::feedback::{Report, report};
 use crate::tensor::dtype::{Dtype, POISON};
-use crate::timing::{Machine, Passes, time};
+use crate::timing::{Machine, Passes, Timeline, time};
 use crate::{Failure, FailureKind};
 
 /// Hash of everything in this crate that decides results.
@@ -54,6 +54,7 @@ pub(super) struct TrainiumBench {
 struct Timed {
     latency_ns: u64,
     report: Report,
+    schedule: Timeline,
     instructions: u64,
 }
 
@@ -103,17 +104,17 @@ impl TrainiumBench {
         })
     }
 
-    /// Draws the inputs for a kernel: those of fresh sets are its own, so that no kernel can
-    /// hold their answers.
-    fn cases(&self, source: &str) -> Result<Vec<Case>, EvalError> {
-        let mut cases = self.fixed_cases()?;
-        let own = self
-            .seed
-            .derive(&ContentHash::of(source.as_bytes()).to_string());
-        for set in self.problem.input_sets.iter().filter(|set| set.fresh) {
-            cases.push(self.reference.case(set, own)?);
-        }
-        Ok(cases)
+    /// Draws the inputs for a kernel, when they are asked for: those of fresh sets are its own, so
+    /// that no kernel can hold their answers.
+    fn cases(
+        &self,
+        source: &str,
+    ) -> Result<impl Iterator<Item = Result<Case, EvalError>>, EvalError> {
+        let own = ContentHash::of(source.as_bytes()).to_string();
+        let own = self.seed.derive(&own);
+        let fresh = self.problem.input_sets.iter().filter(|set| set.fresh);
+        let fresh = fresh.map(move |set| self.reference.case(set, own));
+        Ok(self.fixed_cases()?.into_iter().map(Ok).chain(fresh))
     }
 
     fn fixed_cases(&self) -> Result<Vec<Case>, EvalError> {
@@ -135,9 +136,10 @@ impl TrainiumBench {
         clock: &mut TierClock,
     ) -> Result<Result<Timed, Verdict>, EvalError> {
         let _busy = self.threads.take();
-        let cases = clock.measure("test", || self.cases(source))?;
+        let mut cases = clock.measure("test", || self.cases(source))?;
         let mut timed = None;
-        for case in &cases {
+        while let Some(case) = clock.measure("test", || cases.next()) {
+            let case = &case?;
             let run = clock.measure("test", || self.run(source, case));
             let evaluation = match run {
                 Ok(evaluation) => evaluation,
@@ -153,11 +155,12 @@ impl TrainiumBench {
             // Time depends on shapes only, so the first set tells it.
             if timed.is_none() {
                 timed = Some(clock.measure("time", || {
-                    let passes = Passes::of(evaluation.dialect);
+                    let passes = Passes::of(&evaluation);
                     let timeline = time(&evaluation.trace, &self.machine, passes);
                     Timed {
                         latency_ns: timeline.latency_ns.round() as u64,
                         report: report(&evaluation.trace, &timeline, &self.machine),
+                        schedule: timeline,
                         instructions: evaluation.trace.len() as u64,
                     }
                 }));
@@ -382,7 +385,7 @@ impl Bench for TrainiumBench {
         Ok(Profiled::Right(Box::new(Profile {
             sections: sections(&timed.report),
             data,
-            timeline: None,
+            timeline: Some(super::timeline::timeline(&timed.schedule, source)),
         })))
     }
 }

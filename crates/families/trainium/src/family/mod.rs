@@ -2,6 +2,7 @@
 
 mod bench;
 mod language;
+mod timeline;
 
 use std::sync::Arc;
 

@@ -9,6 +9,7 @@ use super::value::{Dict, HostArray, Items, LoopKind, Value};
 use crate::api::Api;
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::Buffer;
 
 impl Interpreter {
     pub(super) fn builtin(
@@ -392,6 +393,16 @@ impl Interpreter {
                     (Err(_), _, Some(default)) => default.clone(),
                     (Err(failure), _, None) => return Err(failure),
                 }
+            }
+            "allocate_sbuf" | "allocate_psum" => {
+                self.device.remark(
+                    "direct-allocation",
+                    "addresses of direct allocation are not modelled: tensors are placed as if the compiler did it",
+                );
+                Value::Buffer(match name {
+                    "allocate_sbuf" => Buffer::Sbuf,
+                    _ => Buffer::Psum,
+                })
             }
             "print" | "device_print" => Value::None,
             "mgrid" => return Err(type_error("mgrid is subscripted: nl.mgrid[0:128, 0:512]")),

@@ -171,15 +171,16 @@ fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
             _ => None,
         },
         "nl" => match name {
-            "affine_range" | "sequential_range" | "static_range" | "mgrid" | "device_print" => {
-                Some(Value::Builtin(match name {
-                    "affine_range" => "affine_range",
-                    "sequential_range" => "sequential_range",
-                    "static_range" => "static_range",
-                    "mgrid" => "mgrid",
-                    _ => "device_print",
-                }))
-            }
+            "affine_range" | "sequential_range" | "static_range" | "dynamic_range" | "mgrid"
+            | "device_print" => Some(Value::Builtin(match name {
+                // Bounds are known when the kernel is traced, so the loop is one in order.
+                "dynamic_range" => "sequential_range",
+                "affine_range" => "affine_range",
+                "sequential_range" => "sequential_range",
+                "static_range" => "static_range",
+                "mgrid" => "mgrid",
+                _ => "device_print",
+            })),
             "sbuf" => Some(Value::Buffer(Buffer::Sbuf)),
             "psum" => Some(Value::Buffer(Buffer::Psum)),
             "hbm" | "private_hbm" => Some(Value::Buffer(Buffer::Hbm)),
@@ -294,9 +295,23 @@ fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
             _ => None,
         },
         "typing" => Some(Value::Type("typing")),
+        // Direct allocation: what is allocated counts, where it lies does not.
+        "compiler" => match name {
+            "sbuf" => Some(Value::Module("compiler.sbuf")),
+            "psum" => Some(Value::Module("compiler.psum")),
+            "skip_middle_end_transformations" | "enable_stack_allocator" | "force_auto_alloc" => {
+                Some(Value::Symbol("nki.jit"))
+            }
+            _ => None,
+        },
+        "compiler.sbuf" if ALLOCATORS.contains(&name) => Some(Value::Builtin("allocate_sbuf")),
+        "compiler.psum" if ALLOCATORS.contains(&name) => Some(Value::Builtin("allocate_psum")),
         _ => None,
     }
 }
+
+/// Ways to say where a tensor lies.
+const ALLOCATORS: &[&str] = &["alloc", "mod_alloc", "auto_alloc"];
 
 fn dtype(name: &str) -> Option<Value> {
     let full = matches!(

@@ -77,5 +77,10 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
     } else {
         rates.overhead_cycles
     };
-    (cycles * rates.slowdown + overhead).max(rates.floor_cycles) / rates.ghz
+    let floor = if features.touches_psum {
+        rates.psum_floor_cycles
+    } else {
+        rates.floor_cycles
+    };
+    (cycles * rates.slowdown + overhead).max(floor) / rates.ghz
 }

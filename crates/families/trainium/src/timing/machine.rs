@@ -16,6 +16,8 @@ pub struct EngineRates {
     pub psum_overhead_cycles: f64,
     /// Fewest cycles between two instructions.
     pub floor_cycles: f64,
+    /// The same where the accumulators are read or written.
+    pub psum_floor_cycles: f64,
     /// Cycles that are needed over those of the formula, as a factor.
     pub slowdown: f64,
     /// Slow-down of the matrix engine for four-byte inputs.
@@ -39,6 +41,11 @@ pub struct TransferRates {
     pub transpose_ns: f64,
     /// Bytes per nanosecond of main memory.
     pub hbm_bytes_per_ns: f64,
+    /// Nanoseconds that it takes to make the descriptors of a transfer while the kernel runs, one
+    /// transfer after the other; 0 where the machine has them all made before.
+    pub dynamic_ns: f64,
+    /// Longest loop whose transfers are written out before the kernel runs.
+    pub unrolled_trips: u64,
 }
 
 /// Factors of single instructions.
@@ -171,32 +178,53 @@ impl Machine {
 pub struct Passes {
     /// Loads of inputs that fit the on-chip memory as a whole are done once.
     pub load_cache: bool,
+    /// Operations that give the same in every iteration of a loop are done once; sums into
+    /// accumulators that hold zeros are left out.
+    pub simplify: bool,
+    /// Loops in order are run as written: what they load, they load when the last iteration is
+    /// through with its work.
+    pub rolled_loops: bool,
     /// Neighbouring instructions of an affine loop become one.
     pub vectorise: bool,
     /// Single-use results of the scalar engine go to the accumulators, which halves the time of
     /// the operation of the vector engine that reads them.
     pub accumulator_operands: bool,
+    /// Long loops are not written out: descriptors of their transfers are made as they run, on
+    /// machines that can.
+    pub dynamic_loops: bool,
     /// What does not fit the on-chip memory is spilled and re-loaded.
     pub spill: bool,
 }
 
 impl Passes {
-    /// What is done to kernels of a dialect.
+    /// Nothing but spills.
+    pub const PLAIN: Self = Self {
+        load_cache: false,
+        simplify: false,
+        rolled_loops: false,
+        vectorise: false,
+        accumulator_operands: false,
+        dynamic_loops: false,
+        spill: true,
+    };
+
+    /// What is done to a kernel.
     #[must_use]
-    pub const fn of(dialect: crate::Dialect) -> Self {
-        match dialect {
-            crate::Dialect::V1 => Self {
-                load_cache: true,
-                vectorise: true,
-                accumulator_operands: true,
-                spill: true,
-            },
-            crate::Dialect::V2 => Self {
-                load_cache: false,
-                vectorise: false,
-                accumulator_operands: false,
-                spill: true,
-            },
+    pub fn of(evaluation: &crate::Evaluation) -> Self {
+        if !evaluation.rewritten {
+            return Self {
+                dynamic_loops: evaluation.dialect == crate::Dialect::V1,
+                ..Self::PLAIN
+            };
+        }
+        Self {
+            load_cache: true,
+            simplify: true,
+            rolled_loops: true,
+            vectorise: true,
+            accumulator_operands: true,
+            dynamic_loops: true,
+            spill: true,
         }
     }
 }

@@ -27,8 +27,20 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
         peak_sbuf: 0,
         merged: 0,
     };
+    if 0.0 < machine.dma.dynamic_ns && passes.dynamic_loops {
+        for instruction in &mut plan.instructions {
+            let number = (instruction.site.0 as usize).wrapping_sub(1);
+            let long = trace.loops.get(number);
+            instruction.features.dynamic =
+                long.is_some_and(|it| machine.dma.unrolled_trips < it.trips);
+        }
+    }
     if passes.load_cache {
         cache_loads(&mut plan, machine);
+    }
+    if passes.simplify {
+        super::simplify::hoist(&mut plan.instructions, &plan.tensors);
+        super::simplify::first_sums(&mut plan.instructions, &plan.tensors);
     }
     if passes.vectorise {
         plan.merged = super::vectorise::merge(&mut plan.instructions, &plan.tensors, &trace.loops);
@@ -368,6 +380,7 @@ fn spill(plan: &mut Plan, machine: &Machine) {
         }
     }
     let mut cursor: HashMap<(u32, u32), usize> = HashMap::new();
+    // By next use.
     let mut resident: BTreeMap<(u32, Key), (u64, Content, u16)> = BTreeMap::new();
     let mut place: HashMap<(u32, u32), u32> = HashMap::new();
     let mut away: HashMap<(u32, u32), (Content, u16)> = HashMap::new();
@@ -434,7 +447,7 @@ fn spill(plan: &mut Plan, machine: &Machine) {
         }
         // Make room among what is needed later.
         while level > machine.sbuf_bytes {
-            let Some(((next, key), _)) = resident.iter().next_back().map(|(k, v)| (*k, v.0)) else {
+            let Some((next, key)) = resident.keys().next_back().copied() else {
                 break;
             };
             if next == position as u32 {

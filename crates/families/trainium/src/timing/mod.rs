@@ -7,6 +7,7 @@ mod cost;
 mod machine;
 mod memory;
 mod schedule;
+mod simplify;
 mod totals;
 mod vectorise;
 
@@ -20,5 +21,5 @@ use crate::trace::Trace;
 #[must_use]
 pub fn time(trace: &Trace, machine: &Machine, passes: Passes) -> Timeline {
     let plan = memory::plan(trace, machine, passes);
-    schedule::run(plan, machine)
+    schedule::run(plan, machine, passes.rolled_loops)
 }

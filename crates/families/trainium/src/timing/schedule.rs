@@ -8,7 +8,7 @@ use super::cost;
 use super::machine::Machine;
 use super::memory::Plan;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Region, Tensor};
+use crate::trace::{Choice, Engine, Instruction, Operation, Region, Tensor};
 
 /// When an instruction ran, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,12 +62,49 @@ struct Tile {
     reads: Vec<(Region, u32)>,
 }
 
-fn graph(instructions: &[Instruction], tensors: &[Tensor]) -> Graph {
+/// Loops that are run in order: the loads of an iteration wait for the work of the last one.
+#[derive(Default)]
+struct Rolled {
+    step: (u32, u32),
+    /// Last work of the iteration before, and of this one, by engine.
+    before: HashMap<u8, u32>,
+    now: HashMap<u8, u32>,
+}
+
+impl Rolled {
+    fn wait(&mut self, instruction: &Instruction, own: u32, before: &mut Vec<(u32, bool)>) {
+        if instruction.step != self.step {
+            let next = instruction.step.0 == self.step.0 && self.step.0 != 0;
+            let ended = std::mem::take(&mut self.now);
+            self.before = if next { ended } else { HashMap::new() };
+            self.step = instruction.step;
+        }
+        if self.step.0 == 0 {
+            return;
+        }
+        let engine = match instruction.choice {
+            Choice::Fixed(Engine::Dma) => {
+                if instruction.operation == Operation::Load {
+                    before.extend(self.before.values().map(|last| (*last, false)));
+                }
+                return;
+            }
+            Choice::Fixed(Engine::Tensor) => 0,
+            Choice::Fixed(Engine::Scalar) => 1,
+            Choice::Fixed(Engine::Gpsimd) => 2,
+            _ => 3,
+        };
+        self.now.insert(engine, own);
+    }
+}
+
+fn graph(instructions: &[Instruction], tensors: &[Tensor], rolled_loops: bool) -> Graph {
     let mut graph = Graph {
         waiting: vec![Vec::new(); instructions.len()],
         open: vec![0; instructions.len()],
     };
     let mut tiles: HashMap<(u32, u32), Tile> = HashMap::new();
+    let mut rolled = Rolled::default();
     for (position, instruction) in instructions.iter().enumerate() {
         let own = position as u32;
         let mut before: Vec<(u32, bool)> = Vec::new();
@@ -116,6 +153,9 @@ fn graph(instructions: &[Instruction], tensors: &[Tensor]) -> Graph {
                 tile.writes.retain(|(other, _)| !region.covers(other));
             }
             tile.writes.push((*region, own));
+        }
+        if rolled_loops {
+            rolled.wait(instruction, own, &mut before);
         }
         before.sort_unstable();
         before.dedup_by_key(|(index, _)| *index);
@@ -215,12 +255,14 @@ struct State<'a> {
     queues: Vec<f64>,
     queue_busy: Vec<f64>,
     hbm: f64,
+    /// When the next descriptors can be made.
+    trigger: f64,
     psum_free: i64,
     next_bank: usize,
 }
 
 /// Runs the schedule.
-pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
+pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline {
     let Plan {
         instructions,
         tensors,
@@ -230,7 +272,7 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
         merged,
     } = plan;
     let count = instructions.len();
-    let Graph { waiting, mut open } = graph(&instructions, &tensors);
+    let Graph { waiting, mut open } = graph(&instructions, &tensors, rolled_loops);
     let banks = banks(&instructions, &tensors);
     let empty = Slot {
         engine: Engine::Dma,
@@ -253,6 +295,7 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
         queues: vec![0.0; machine.dma.queues],
         queue_busy: vec![0.0; machine.dma.queues],
         hbm: 0.0,
+        trigger: 0.0,
         psum_free: machine.psum_bytes as i64,
         next_bank: 0,
     };
@@ -368,7 +411,14 @@ pub(super) fn run(plan: Plan, machine: &Machine) -> Timeline {
                     break;
                 }
                 state.ready[6].pop();
-                let (start, released, done) = state.transfer(which, now);
+                let begin = match instructions[which as usize].features.dynamic {
+                    true => {
+                        state.trigger = state.trigger.max(now) + machine.dma.dynamic_ns;
+                        state.trigger
+                    }
+                    false => now,
+                };
+                let (start, released, done) = state.transfer(which, begin);
                 slots[which as usize] = Slot {
                     engine: Engine::Dma,
                     start,

@@ -191,6 +191,8 @@ pub(crate) struct Features {
     pub(crate) inserted: bool,
     /// Must not be moved by the scheduler.
     pub(crate) ordered: bool,
+    /// A transfer of a long loop, whose descriptors are made while the kernel runs.
+    pub(crate) dynamic: bool,
     /// Double-row mode of the matrix engine.
     pub(crate) double_row: bool,
 }
@@ -212,6 +214,8 @@ pub(crate) struct Instruction {
     pub(crate) transfer: Option<Box<Transfer>>,
     /// Innermost affine loop, its iteration.
     pub(crate) site: (u32, u32),
+    /// Innermost loop that is run in order, its iteration.
+    pub(crate) step: (u32, u32),
 }
 
 impl Instruction {
@@ -231,6 +235,7 @@ impl Instruction {
             writes: Vec::new(),
             transfer: None,
             site: (0, 0),
+            step: (0, 0),
         }
     }
 }

@@ -103,7 +103,7 @@ proptest! {
         match evaluate(&source, "solution", &inputs, &options) {
             Ok(evaluation) => {
                 let machine = Machine::built_in("trn1").unwrap();
-                let timeline = time(&evaluation.trace, &machine, Passes::of(evaluation.dialect));
+                let timeline = time(&evaluation.trace, &machine, Passes::of(&evaluation));
                 prop_assert!(timeline.latency_ns.is_finite());
             }
             Err(failure) => prop_assert_ne!(failure.code, "evaluation-failed", "{}", source),

@@ -2,7 +2,9 @@
 
 use autocomp_trainium::feedback::report;
 use autocomp_trainium::timing::{Machine, Passes, time};
-use autocomp_trainium::{Array, Dialect, Evaluation, Input, Options, evaluate, parse_inputs};
+use autocomp_trainium::{
+    Array, Dialect, Dtype, Evaluation, Input, Options, evaluate, parse_inputs,
+};
 
 fn run(source: &str, inputs: &[(String, Input)]) -> Evaluation {
     evaluate(source, "solution", inputs, &Options::default())
@@ -292,7 +294,7 @@ fn runs_are_deterministic_and_shapes_give_the_same_trace() {
             },
         )
         .unwrap();
-        time(&evaluation.trace, &machine, Passes::of(evaluation.dialect)).latency_ns
+        time(&evaluation.trace, &machine, Passes::of(&evaluation)).latency_ns
     };
     let full = latency(&inputs, true);
     assert!(full > machine.launch_ns);
@@ -315,7 +317,7 @@ fn more_work_is_never_faster() {
             },
         )
         .unwrap();
-        time(&evaluation.trace, &machine, Passes::of(evaluation.dialect)).latency_ns
+        time(&evaluation.trace, &machine, Passes::of(&evaluation)).latency_ns
     };
     let small = latency("x:bf16[512,512];y:bf16[512,512]");
     assert!(latency("x:bf16[1024,512];y:bf16[1024,512]") > small);
@@ -339,7 +341,7 @@ fn feedback_counts_what_was_moved() {
     let machine = Machine::built_in("trn1").unwrap();
     let plain = Passes {
         load_cache: false,
-        ..Passes::of(Dialect::V1)
+        ..Passes::of(&evaluation)
     };
     let timeline = time(&evaluation.trace, &machine, plain);
     let report = report(&evaluation.trace, &timeline, &machine);
@@ -372,7 +374,7 @@ fn feedback_counts_what_was_moved() {
             .all(|e| (0.0..=100.1).contains(&e.active_time_percent))
     );
     // Loads that fit are done once.
-    let cached = time(&evaluation.trace, &machine, Passes::of(Dialect::V1));
+    let cached = time(&evaluation.trace, &machine, Passes::of(&evaluation));
     assert_eq!(cached.cached_loads, 4);
     assert!(cached.latency_ns <= timeline.latency_ns);
 }
@@ -409,9 +411,79 @@ def solution(a):
         );
     let evaluation = evaluate(&source, "solution", &inputs, &options).unwrap();
     let machine = Machine::built_in("trn1").unwrap();
-    let timeline = time(&evaluation.trace, &machine, Passes::of(Dialect::V1));
+    let timeline = time(&evaluation.trace, &machine, Passes::of(&evaluation));
     // Eight tiles of 32 KiB in each partition are 256 KiB; 176 fit.
     assert!(timeline.peak_sbuf > machine.sbuf_bytes);
     assert!(timeline.spill_bytes > 0);
     assert!(timeline.spill_bytes < 2 * 8 * 128 * 8192 * 4);
+}
+
+/// A kernel over `data` f32[16,16], `index` u16[16,1] and `vals` f32[16,8].
+fn picked(body: &str) -> Vec<f32> {
+    let source = format!(
+        r"
+import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+import numpy as np
+@nki.jit
+def solution(data, index, vals):
+    x = nl.load(data)
+    i = nl.load(index)
+    v = nl.load(vals)
+{body}
+    out = nl.ndarray(y.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+    nl.store(out, y)
+    return out
+"
+    );
+    // Row r holds r * 16 to r * 16 + 15; indices run backwards; the values are two of each row
+    // and six that are nowhere.
+    let data: Vec<f32> = (0..256).map(|at| at as f32).collect();
+    let index: Vec<f32> = (0..16).rev().map(|at| at as f32).collect();
+    let vals = (0..16).flat_map(|row| {
+        let first = (row * 16) as f32;
+        [first + 3.0, first, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0]
+    });
+    let array = |dtype, shape: &[usize], data| {
+        Input::Array(Array {
+            dtype,
+            shape: shape.to_vec(),
+            data,
+        })
+    };
+    let inputs = vec![
+        ("data".to_owned(), array(Dtype::Float32, &[16, 16], data)),
+        ("index".to_owned(), array(Dtype::Uint16, &[16, 1], index)),
+        (
+            "vals".to_owned(),
+            array(Dtype::Float32, &[16, 8], vals.collect()),
+        ),
+    ];
+    run(&source, &inputs).outputs.swap_remove(0).data
+}
+
+#[test]
+fn searches_and_gathers() {
+    // Sixteen partitions share their indices: each row comes out backwards.
+    let backwards = picked("    y = nisa.local_gather(x, i).reshape((16, 16))");
+    assert_eq!(&backwards[16..19], &[31.0, 30.0, 29.0]);
+    // Two are found and replaced, the others are nowhere.
+    let replaced = picked("    y = nisa.nc_match_replace8(data=x, vals=v, imm=-9.0)");
+    assert_eq!(&replaced[16..21], &[-9.0, 17.0, 18.0, -9.0, 20.0]);
+    let largest = picked(
+        "    p = nl.ndarray((16, 16), dtype=nl.uint8, buffer=nl.sbuf)
+    p[...] = nl.less(x, 40.0)
+    z = nl.ndarray((16, 16), dtype=nl.float32, buffer=nl.sbuf)
+    y = nl.ndarray((16, 1), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.select_reduce(dst=z, predicate=p, on_true=x, on_false=-1.0, reduce_res=y, reduce_cmd=nisa.reduce_cmd.reset_reduce)",
+    );
+    assert_eq!(&largest[0..4], &[15.0, 31.0, 39.0, -1.0]);
+    // About half are dropped, the same ones each time.
+    let half = || picked("    y = nisa.dropout(x, 0.5)");
+    let zeros = half().iter().filter(|value| **value == 0.0).count();
+    assert!((90..170).contains(&zeros), "{zeros}");
+    assert_eq!(half(), half());
+    let turned = picked("    y = nl.copy(x.rearrange('p (a b) -> p b a', a=4)).reshape((16, 16))");
+    assert_eq!(&turned[0..5], &[0.0, 4.0, 8.0, 12.0, 1.0]);
 }

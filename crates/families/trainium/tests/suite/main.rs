@@ -3,6 +3,7 @@
 mod fuzz;
 mod kernels;
 mod limits;
+mod mutants;
 mod problems;
 mod rewriter;
 mod rounding;
