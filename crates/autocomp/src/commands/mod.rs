@@ -14,6 +14,7 @@ mod runs;
 mod show;
 #[cfg(feature = "gemmini")]
 mod sim;
+mod study;
 mod targets;
 
 use crate::error::CliError;
@@ -31,6 +32,7 @@ pub enum Command {
     Profile(profile::Arguments),
     Runs(runs::Arguments),
     Show(show::Arguments),
+    Study(study::Arguments),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
@@ -59,6 +61,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Profile(arguments) => profile::run(&arguments, output),
         Command::Runs(arguments) => runs::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, output),
+        Command::Study(arguments) => study::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),

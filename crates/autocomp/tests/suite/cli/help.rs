@@ -10,6 +10,7 @@ const COMMANDS: &[&[&str]] = &[
     &["profile"],
     &["runs"],
     &["show"],
+    &["study"],
     &["targets"],
     &["problems"],
     &["doctor"],
