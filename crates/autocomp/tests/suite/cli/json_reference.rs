@@ -64,7 +64,7 @@ fn the_documented_fields_are_those_printed() {
     let wrong = data("kernels/modifies-a.c");
     place.file(
         "s.toml",
-        &format!(
+        format!(
             "problems = [{problem:?}]\nseeds = [1]\nmax_evaluations = 2\n[[arm]]\nname = \"a\"\n"
         ),
     );

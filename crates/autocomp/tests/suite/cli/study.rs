@@ -72,7 +72,7 @@ fn arms_are_run_and_compared() {
     assert_eq!(value["arms"], report["arms"]);
 
     // Other settings belong into another folder.
-    place.file("small.toml", &small.replace("plans = 3", "plans = 2"));
+    place.file("small.toml", small.replace("plans = 3", "plans = 2"));
     let ended = place.call(&["study", "small.toml"]);
     insta::assert_snapshot!("study-with-other-settings", ended.transcript());
 }
