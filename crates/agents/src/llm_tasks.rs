@@ -9,6 +9,7 @@ use autocomp_core::{Draft, Evaluation, MenuItem, Plan, PlanKind, Seed, TaskKey};
 use autocomp_llm::ReplySchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The shortest text that says what to do, in bytes.
 const SHORTEST_ITEM: usize = 15;
@@ -134,8 +135,8 @@ impl LlmProposer {
             iterations: task.iterations,
             kernel: request.kernel.clone(),
             evaluation: request.evaluation.clone(),
-            ancestors: Vec::new(),
-            tried: Vec::new(),
+            ancestors: Arc::default(),
+            tried: Arc::default(),
             kind: PlanKind::Step,
             menu: task.menu.clone(),
             hidden: Vec::new(),

@@ -76,9 +76,9 @@ pub struct PlanRequest {
     pub evaluation: Evaluation,
     /// The kernels that the parent came from, the baseline first; the parent
     /// itself is not among them.
-    pub ancestors: Vec<Ancestor>,
+    pub ancestors: Arc<[Ancestor]>,
     /// What was tried on the parent and its relatives, the most instructive first.
-    pub tried: Vec<Tried>,
+    pub tried: Arc<[Tried]>,
     /// What the plan is for.
     pub kind: PlanKind,
     /// The menu after dropout; never empty, and with the `other` item unless

@@ -145,6 +145,12 @@ fn new_run(candidates: u32, drafts: u32) -> NewRun {
     }
 }
 
+/// Returns the processor time of this process so far, in seconds.
+fn processor_seconds() -> f64 {
+    let usage = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    usage.tv_sec as f64 + usage.tv_nsec as f64 / 1e9
+}
+
 /// Returns the most memory that the process ever had, in MiB.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -160,7 +166,7 @@ fn measure(folder: &Path, candidates: u32, drafts: u32) -> Result<(), Box<dyn Er
         .worker_threads(1)
         .enable_all()
         .build()?;
-    let begun = Instant::now();
+    let (begun, worked) = (Instant::now(), processor_seconds());
     let mut session = RunSession::create(folder, new_run(candidates, drafts), &Lottery)?;
     let end = runtime.block_on(session.execute(
         Arc::new(Instant2Kb),
@@ -171,13 +177,15 @@ fn measure(folder: &Path, candidates: u32, drafts: u32) -> Result<(), Box<dyn Er
     ))?;
     session.close()?;
     let seconds = begun.elapsed().as_secs_f64();
+    let worked = processor_seconds() - worked;
     let count = f64::from(end.progress.evaluations);
     let begun = Instant::now();
     let session = RunSession::resume(folder, "bench")?;
     let resumed = begun.elapsed().as_secs_f64();
     let report = format!(
-        "{count} candidates, {drafts} drafts for each plan: {:.0} per second, resumed in {resumed:.2} s, {} MiB at most\n",
+        "{count} candidates, {drafts} drafts for each plan: {:.0} per second, {:.0} us of processor time each, resumed in {resumed:.2} s, {} MiB at most\n",
         count / seconds,
+        1e6 * worked / count,
         peak_mib(),
     );
     assert_eq!(session.search().n_evaluations(), end.progress.evaluations);

@@ -16,8 +16,8 @@ use crate::reservations::{Waiting, reservations};
 use crate::session::RunSession;
 use autocomp_agents::{ProposeError, Proposer, Reply, ReservationJournal};
 use autocomp_core::{
-    ContentHash, Diagnostic, Draft, Evaluated, Evaluation, Event, ExchangeRecord, Outcome, Plan,
-    Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
+    CandidateId, ContentHash, Diagnostic, Draft, Evaluated, Evaluation, Event, ExchangeRecord,
+    Outcome, Plan, Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_store::Stored;
@@ -70,6 +70,8 @@ struct Dispatcher<'a> {
     reservations: UnboundedReceiver<Waiting>,
     /// Events that observers are told of once they are in the journal.
     untold: Vec<Stored>,
+    /// What plans are told of kernels, in the iteration of that number.
+    contexts: (u32, BTreeMap<CandidateId, launching::Context>),
 }
 
 impl RunSession {
@@ -121,6 +123,7 @@ impl RunSession {
             unended: Vec::new(),
             reservations,
             untold: Vec::new(),
+            contexts: (0, BTreeMap::new()),
         };
         let result = dispatcher.run(cancel).await;
         // Proposals that still run must not go on spending.

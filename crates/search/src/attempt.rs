@@ -106,7 +106,7 @@ impl Search {
                 near.extend(tried.map(|attempt| (attempt, Kinship::Sibling)));
             }
         }
-        near.sort_by_key(|(attempt, kinship)| {
+        near.sort_by_cached_key(|(attempt, kinship)| {
             (*kinship, self.lesson(attempt), Reverse(attempt.key))
         });
         let mut seen = BTreeSet::new();

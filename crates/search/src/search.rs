@@ -43,7 +43,7 @@ enum Phase {
     /// For the opening of the next iteration, or the end.
     Between,
     /// For the tasks of an iteration.
-    Iteration(Iteration),
+    Iteration(Box<Iteration>),
     /// For nothing.
     Finished(FinishReason),
 }
@@ -233,7 +233,7 @@ impl Search {
 
     pub(crate) fn open(&self) -> Option<&Iteration> {
         match &self.phase {
-            Phase::Iteration(iteration) => Some(iteration),
+            Phase::Iteration(iteration) => Some(&**iteration),
             _ => None,
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::error::StoreError;
 use autocomp_core::ContentHash;
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,39 @@ struct Written {
     sound: HashSet<ContentHash>,
     /// Files written since the last [`Blobs::sync`].
     unsynced: Vec<PathBuf>,
+    /// Texts that were put or read lately.
+    recent: Recent,
+    /// Folders that are there.
+    folders: HashSet<u8>,
+}
+
+/// Texts that were used lately, up to a size.
+#[derive(Debug, Default)]
+struct Recent {
+    texts: HashMap<ContentHash, Arc<str>>,
+    /// The same, the oldest first.
+    order: VecDeque<ContentHash>,
+    bytes: usize,
+}
+
+/// How much of recent texts is kept in memory, in bytes.
+const RECENT_BYTES: usize = 16 << 20;
+
+impl Recent {
+    fn keep(&mut self, hash: ContentHash, text: &str) {
+        if RECENT_BYTES / 8 < text.len() || self.texts.contains_key(&hash) {
+            return;
+        }
+        self.bytes += text.len();
+        self.texts.insert(hash, text.into());
+        self.order.push_back(hash);
+        while RECENT_BYTES < self.bytes
+            && let Some(oldest) = self.order.pop_front()
+        {
+            let text = self.texts.remove(&oldest);
+            self.bytes -= text.map_or(0, |text| text.len());
+        }
+    }
 }
 
 impl Blobs {
@@ -54,8 +88,14 @@ impl Blobs {
     /// No room, or no permission to write.
     pub fn put(&self, content: &[u8]) -> Result<ContentHash, StoreError> {
         let hash = ContentHash::of(content);
-        if self.written().sound.contains(&hash) {
-            return Ok(hash);
+        {
+            let mut written = self.written();
+            if let Ok(text) = str::from_utf8(content) {
+                written.recent.keep(hash, text);
+            }
+            if written.sound.contains(&hash) {
+                return Ok(hash);
+            }
         }
         let path = self.path(hash);
         // A power cut may have left a file without its content.
@@ -63,7 +103,7 @@ impl Blobs {
             self.note(hash);
             return Ok(hash);
         }
-        self.write(&path, content)
+        self.write(hash, &path, content)
             .map_err(|error| StoreError::from_io("write", &path, &error))?;
         self.note(hash);
         Ok(hash)
@@ -78,10 +118,12 @@ impl Blobs {
         }
     }
 
-    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder)?;
-        let packed = zstd::bulk::compress(content, 3)?;
+    fn write(&self, hash: ContentHash, path: &Path, content: &[u8]) -> io::Result<()> {
+        if !self.written().folders.contains(&hash.0[0]) {
+            fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
+            self.written().folders.insert(hash.0[0]);
+        }
+        let packed = pack(content)?;
         // A reader sees the whole file or none: written aside, then renamed.
         // The name is unique to process and thread; two writers of one hash
         // write the same bytes.
@@ -127,16 +169,23 @@ impl Blobs {
         Ok(content)
     }
 
-    /// Returns a text as a string.
+    /// Returns a text as a string; from memory if this process put or read it
+    /// lately.
     ///
     /// # Errors
     /// As [`Blobs::get`], or the text is not UTF-8.
     pub fn get_text(&self, hash: ContentHash) -> Result<String, StoreError> {
-        String::from_utf8(self.get(hash)?).map_err(|_| StoreError::CorruptBlob {
+        let recent = self.written().recent.texts.get(&hash).map(Arc::clone);
+        if let Some(text) = recent {
+            return Ok((*text).to_owned());
+        }
+        let text = String::from_utf8(self.get(hash)?).map_err(|_| StoreError::CorruptBlob {
             path: self.path(hash),
             hash,
             reason: "it is not UTF-8 text".to_owned(),
-        })
+        })?;
+        self.written().recent.keep(hash, &text);
+        Ok(text)
     }
 
     /// Forces the texts written since the last call to the disk.
@@ -147,6 +196,21 @@ impl Blobs {
         }
         sync_files(&self.root, &paths)
     }
+}
+
+thread_local! {
+    /// Making one costs more than packing a kernel.
+    static PACKER: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
+    PACKER.with_borrow_mut(|packer| {
+        let packer = match packer {
+            Some(packer) => packer,
+            None => packer.insert(zstd::bulk::Compressor::new(3)?),
+        };
+        packer.compress(content)
+    })
 }
 
 /// Forces `paths`, files somewhere under `root`, to the disk. One call for the

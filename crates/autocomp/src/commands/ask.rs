@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Ask a model one question about a problem: for an analysis, menu items or a kernel
 ///
@@ -181,8 +182,8 @@ impl Asking {
             iterations: SearchSettings::default().iterations,
             kernel: self.kernel.clone(),
             evaluation,
-            ancestors: Vec::new(),
-            tried: Vec::new(),
+            ancestors: Arc::default(),
+            tried: Arc::default(),
             kind: PlanKind::Step,
             menu: steps(&bench.target.menu),
             hidden: Vec::new(),

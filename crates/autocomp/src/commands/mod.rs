@@ -20,6 +20,7 @@ mod serve;
 mod show;
 #[cfg(feature = "gemmini")]
 mod sim;
+mod study;
 mod targets;
 #[cfg(feature = "watch")]
 mod watch;
@@ -46,6 +47,7 @@ pub enum Command {
     Watch(watch::Arguments),
     #[cfg(feature = "serve")]
     Serve(serve::Arguments),
+    Study(study::Arguments),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
@@ -83,6 +85,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Watch(arguments) => watch::run(&arguments, output),
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => serve::run(&arguments, output),
+        Command::Study(arguments) => study::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),

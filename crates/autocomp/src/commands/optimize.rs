@@ -17,7 +17,7 @@ use autocomp_runner::{RunEnd, RunOptions, RunSession};
 use clap::Args;
 use preparing::prepare;
 use reporting::finish;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 /// Without `--model`, the built-in schedule rewriter proposes the changes: no
 /// key, no network and no hardware are needed. Ctrl-C ends the run cleanly; it
 /// can be continued with `--resume`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(allow_negative_numbers = true)]
 pub struct Arguments {
     /// Problem, by name or folder
@@ -129,6 +129,47 @@ pub struct Arguments {
     replay: Option<PathBuf>,
     #[command(flatten)]
     workplace: WorkplaceOptions,
+}
+
+impl Arguments {
+    /// Returns the arguments of a run with a settings file, to be started or continued.
+    pub fn of_study(
+        settings: &Path,
+        folder: &Path,
+        is_started: bool,
+        max_usd: Option<f64>,
+        workplace: &WorkplaceOptions,
+    ) -> Self {
+        let workplace = workplace.clone();
+        if is_started {
+            return Self {
+                resume: Some(folder.to_owned()),
+                max_usd,
+                workplace,
+                ..Self::default()
+            };
+        }
+        Self {
+            config: Some(settings.to_owned()),
+            run_dir: Some(folder.to_owned()),
+            max_usd,
+            workplace,
+            ..Self::default()
+        }
+    }
+}
+
+/// Prepares a run and works on it until it is finished or stopped.
+pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let prepared = prepare(arguments, &mut workplace, output)?;
+    execute(
+        prepared.session,
+        &prepared.proposing,
+        &prepared.bench,
+        &prepared.options,
+        output,
+    )
 }
 
 /// Runs the command.

@@ -15,6 +15,7 @@ use autocomp_eval::EvalError;
 use autocomp_search::{Search, Task};
 use autocomp_store::Blobs;
 use futures::FutureExt;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -80,7 +81,30 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
+    /// Returns what every plan for a kernel is told: closed iterations alone
+    /// decide it, so it is worked out once for each iteration.
+    fn context_of(&mut self, parent: CandidateId) -> Result<Context, RunError> {
+        let search = &self.session.search;
+        let blobs = self.session.writer.blobs();
+        if self.contexts.0 != search.iteration() {
+            self.contexts = (search.iteration(), BTreeMap::new());
+        }
+        if let Some(context) = self.contexts.1.get(&parent) {
+            return Ok(context.clone());
+        }
+        let context = Context {
+            ancestors: ancestors_of(search, parent, blobs)?.into(),
+            tried: tried_near(search, parent, blobs)?.into(),
+        };
+        self.contexts.1.insert(parent, context.clone());
+        Ok(context)
+    }
+
     fn begin_proposal(&mut self, task: Task) -> Result<(), RunError> {
+        let context = match &task {
+            Task::Plan { parent, .. } => self.context_of(*parent)?,
+            _ => Context::default(),
+        };
         let blobs = self.session.blobs().clone();
         let search = &self.session.search;
         let plan_of = |key: TaskKey, record: &PlanRecord| {
@@ -104,8 +128,8 @@ impl Dispatcher<'_> {
                     iterations: search.started().settings.iterations,
                     kernel: blobs.get_text(kernel)?,
                     evaluation: evaluation_of(search, parent),
-                    ancestors: ancestors_of(search, parent, &blobs)?,
-                    tried: tried_near(search, parent, &blobs)?,
+                    ancestors: context.ancestors,
+                    tried: context.tried,
                     other: other_kernel(search, &kind, &blobs)?,
                     hidden: hidden_from(search, &menu),
                     kind,
@@ -192,6 +216,13 @@ impl Dispatcher<'_> {
             })
         });
     }
+}
+
+/// What plans for a kernel are told beside it.
+#[derive(Clone, Default)]
+pub(super) struct Context {
+    ancestors: Arc<[Ancestor]>,
+    tried: Arc<[Tried]>,
 }
 
 fn evaluation_of(search: &Search, id: CandidateId) -> Evaluation {

@@ -73,7 +73,9 @@ impl Search {
 
     fn open_iteration(&mut self, key: TaskKey) -> Result<&mut Iteration, &'static str> {
         match &mut self.phase {
-            Phase::Iteration(iteration) if iteration.number == key.iteration => Ok(iteration),
+            Phase::Iteration(iteration) if iteration.number == key.iteration => {
+                Ok(&mut **iteration)
+            }
             _ => Err("its iteration is not open"),
         }
     }
@@ -112,7 +114,7 @@ impl Search {
             let cost = self.candidates[parent.0 as usize].cost;
             self.unplaced.remove(&(cost, *parent));
         }
-        self.phase = Phase::Iteration(Iteration::open(opened));
+        self.phase = Phase::Iteration(Box::new(Iteration::open(opened)));
         Ok(())
     }
 

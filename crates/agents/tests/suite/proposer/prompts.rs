@@ -357,7 +357,8 @@ async fn attempts_are_listed_and_bounded() {
             ..tried(Kinship::Parent, Some(Outcome::Ok), Some(1000))
         },
         tried(Kinship::Sibling, None, None),
-    ];
+    ]
+    .into();
     let prompt = |request: &PlanRequest| {
         proposer
             .plan_prompt(request, PromptForm::default())
@@ -367,7 +368,7 @@ async fn attempts_are_listed_and_bounded() {
     let before = prompt(&plan_request(2)).estimated_tokens();
     let per_attempt = (prompt(&request).estimated_tokens() - before) / 5;
     assert!((40..130).contains(&per_attempt), "{per_attempt} tokens");
-    request.tried = vec![tried(Kinship::Itself, None, None); 100];
+    request.tried = vec![tried(Kinship::Itself, None, None); 100].into();
     let bounded = prompt(&request).estimated_tokens();
     assert!(bounded < before + 1000, "{bounded} tokens");
 }

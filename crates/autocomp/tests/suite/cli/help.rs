@@ -15,6 +15,7 @@ const COMMANDS: &[&[&str]] = &[
     &["export"],
     &["watch"],
     &["serve"],
+    &["study"],
     &["targets"],
     &["problems"],
     &["doctor"],

@@ -62,6 +62,12 @@ fn the_documented_fields_are_those_printed() {
     let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
     place.file("mine.c", baseline + "\n");
     let wrong = data("kernels/modifies-a.c");
+    place.file(
+        "s.toml",
+        format!(
+            "problems = [{problem:?}]\nseeds = [1]\nmax_evaluations = 2\n[[arm]]\nname = \"a\"\n"
+        ),
+    );
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../families/gemmini/sim/calibration/gemmini-rtl/elf/micro_grid.elf"
@@ -92,6 +98,7 @@ fn the_documented_fields_are_those_printed() {
         ("report", &["report", "runs/one"]),
         ("export", &["export", "runs/one"]),
         ("runs", &["runs"]),
+        ("study", &["study", "s.toml"]),
         ("targets", &["targets"]),
         ("targets NAME", &["targets", "gemmini-int8-16"]),
         ("problems", &["problems"]),

@@ -15,4 +15,5 @@ mod profile;
 mod program;
 mod recorded_run;
 mod sim;
+mod study;
 mod toy_family;

@@ -1,0 +1,206 @@
+//! `autocomp study`: settings set side by side, each with several seeds.
+
+mod file;
+mod report;
+
+use super::optimize;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::run_errors::run_error;
+use crate::workplace::WorkplaceOptions;
+use autocomp_core::{StopReason, UsdMicros};
+use autocomp_runner::{RunError, RunState, RunView};
+use autocomp_store::StoreError;
+use clap::Args;
+use file::{StudyFile, StudyRun};
+use report::{RunRow, report, report_text};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Compare settings: each arm with several seeds, all within the same budget
+///
+/// Runs every arm of the study file on every problem with every seed, one run after the
+/// other, and reports medians with their intervals. A study that was interrupted goes on
+/// when the same command is given again; runs that are finished are not repeated.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Study file (TOML): problems, seeds, budget, common settings, and one `[[arm]]` for each
+    /// variant of them
+    file: PathBuf,
+    /// Folder of the study, with one run folder for each run [default: `studies/NAME`, after
+    /// the file]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Report on the runs that are there, and start none
+    #[arg(long)]
+    report: bool,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let study = StudyFile::read(&arguments.file)?;
+    let stem = arguments.file.file_stem().unwrap_or_default();
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| Path::new("studies").join(stem));
+    let runs = study.runs()?;
+    let mut code = exit_code::SUCCESS;
+    if !arguments.report {
+        write_settings(&folder, &runs)?;
+        code = run_all(&study, &runs, &folder, arguments, output)?;
+    }
+    let rows = runs
+        .iter()
+        .map(|run| row(&folder, run))
+        .collect::<Result<Vec<_>, _>>()?;
+    let report = report(&study, &folder, rows);
+    let text = report_text(&report);
+    if !arguments.report {
+        write(&folder.join("report.md"), &text)?;
+    }
+    output.result(&report, || text)?;
+    Ok(code)
+}
+
+/// Runs what is not finished yet, in the order of the file. Returns the exit code.
+fn run_all(
+    study: &StudyFile,
+    runs: &[StudyRun],
+    folder: &Path,
+    arguments: &Arguments,
+    output: Output,
+) -> Result<u8, CliError> {
+    for (idx, run) in runs.iter().enumerate() {
+        let run_folder = folder.join(&run.name);
+        let view = open(&run_folder)?;
+        if view
+            .as_ref()
+            .is_some_and(|view| view.search.finish().is_some())
+        {
+            continue;
+        }
+        let own = view.as_ref().map_or(0, spent);
+        let max_usd = match study.max_usd {
+            None => None,
+            Some(most) => {
+                let others = runs.iter().filter(|other| other.name != run.name);
+                let mut left = most * 1e6;
+                for other in others {
+                    left -= open(&folder.join(&other.name))?.as_ref().map_or(0, spent) as f64;
+                }
+                if left <= own as f64 {
+                    output.message(format!(
+                        "the study's budget of ${most} is spent, and {} runs are left; raise \
+                         `max_usd` and give the same command again",
+                        runs.len() - idx
+                    ));
+                    return Ok(exit_code::ENVIRONMENT);
+                }
+                Some(left / 1e6)
+            }
+        };
+        output.message(format!("run {} of {}: {}", idx + 1, runs.len(), run.name));
+        let end = optimize::search(
+            &optimize::Arguments::of_study(
+                &folder.join(format!("{}.toml", run.name)),
+                &run_folder,
+                view.is_some(),
+                max_usd,
+                &arguments.workplace,
+            ),
+            output,
+        )?;
+        let Some(stop) = end.stop else { continue };
+        output.message(format!("{} has stopped: {}", run.name, stop.message));
+        if stop.reason == StopReason::Interrupted {
+            output.message("the study goes on when the same command is given again");
+            return Ok(exit_code::INTERRUPTED);
+        }
+    }
+    Ok(exit_code::SUCCESS)
+}
+
+/// Writes the settings of each run beside its folder, where those of an earlier session
+/// must be the same.
+fn write_settings(folder: &Path, runs: &[StudyRun]) -> Result<(), CliError> {
+    fs::create_dir_all(folder).map_err(|error| {
+        CliError::environment(format!("failed to create {}: {error}", folder.display()))
+    })?;
+    for run in runs {
+        let path = folder.join(format!("{}.toml", run.name));
+        match fs::read_to_string(&path) {
+            Ok(before) if before != run.settings => {
+                return Err(CliError::usage(format!(
+                    "the settings of run {} are others than those that {} was made with",
+                    run.name,
+                    folder.display()
+                ))
+                .hint("name another folder with `--out`, or take the change back"));
+            }
+            Ok(_) => {}
+            Err(_) => write(&path, &run.settings)?,
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    fs::write(path, text).map_err(|error| {
+        CliError::environment(format!("failed to write {}: {error}", path.display()))
+    })
+}
+
+/// Opens a run of the study; nothing if it was never started.
+fn open(folder: &Path) -> Result<Option<RunView>, CliError> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    match RunView::open(folder) {
+        Ok(view) => Ok(Some(view)),
+        Err(RunError::Store(StoreError::NotStarted { .. } | StoreError::NotARun { .. })) => {
+            Ok(None)
+        }
+        Err(error) => Err(run_error(&error)),
+    }
+}
+
+/// Returns what a run has cost, calls included that may have been billed, in millionths of
+/// a dollar.
+fn spent(view: &RunView) -> u64 {
+    let mut usage = view.search.usage();
+    usage.add(&view.search.unsettled());
+    let UsdMicros(cost) = usage.cost;
+    cost
+}
+
+fn row(folder: &Path, run: &StudyRun) -> Result<RunRow, CliError> {
+    let folder = folder.join(&run.name);
+    let view = open(&folder)?;
+    let progress = view.as_ref().map(|view| view.search.progress());
+    let best = progress
+        .as_ref()
+        .and_then(|progress| progress.best.as_ref());
+    let (state, reason) = match view.as_ref().map(RunView::state) {
+        None => ("absent", String::new()),
+        Some(RunState::Finished { message, .. }) => ("finished", message),
+        Some(RunState::Stopped { message, .. }) => ("stopped", message),
+        Some(RunState::Running { .. }) => ("running", String::new()),
+        Some(_) => ("broken", String::new()),
+    };
+    Ok(RunRow {
+        arm: run.arm.clone(),
+        problem: run.problem.clone(),
+        seed: run.seed,
+        run: folder,
+        state,
+        reason,
+        best_cost: best.map(|best| best.cost.into()),
+        speedup: progress.as_ref().and_then(|progress| progress.speedup()),
+        evaluations: progress.as_ref().map_or(0, |progress| progress.evaluations),
+        cost_usd: view.as_ref().map_or(0, spent) as f64 / 1e6,
+    })
+}
