@@ -96,6 +96,9 @@ impl Condition {
                 unique.push(part);
             }
         }
+        if unique.iter().any(|part| unique.contains(&part.negate())) {
+            return Self::Constant(false);
+        }
         match unique.len() {
             0 => Self::Constant(true),
             1 => unique.swap_remove(0),

@@ -15,7 +15,7 @@ use tree_sitter::Node;
 /// The address that stands for no operand.
 const GARBAGE: i64 = 0xffff_ffff;
 /// Rows are below this; everything above is flags.
-const ROW_LIMIT: i64 = 1 << 26;
+pub(crate) const ROW_LIMIT: i64 = 1 << 26;
 /// The most columns or rows of an operand.
 const SIZE_LIMIT: i64 = 1024;
 /// What a scale is when it leaves elements as they are.

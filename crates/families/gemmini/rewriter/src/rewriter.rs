@@ -1,6 +1,6 @@
 //! Plans and drafts for a kernel: the rewriter's interface.
 
-use crate::annotate::annotate;
+use crate::annotate::{annotate, with_header};
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
 use crate::lift::{Lifted, Reason, lift};
@@ -325,7 +325,7 @@ impl Rewriter for GemminiRewriter {
         if steps.iter().any(|step| step.transformation == RESCHEDULE) {
             let known = self.known(source)?;
             if let Some((text, [])) = self.rescheduled(&known, steps) {
-                return Ok(text);
+                return Ok(without_old_header(&known, text));
             }
             let rewritten = self.rewritten(&known, steps).ok_or(RewriteError::Nothing)?;
             return Ok(print(&rewritten));
@@ -387,6 +387,17 @@ impl Turn {
         };
         place + iteration
     }
+}
+
+/// Returns a kernel that was written anew without the comment above the
+/// function, which describes the kernel before; the body says what is done.
+fn without_old_header(known: &Known, text: String) -> String {
+    let prefix = known.lifted.as_ref().map(|lifted| lifted.prefix.as_str());
+    let plain = prefix.ok().and_then(|prefix| {
+        let body = text.strip_prefix(prefix)?;
+        Some(with_header(prefix, &[])? + body)
+    });
+    plain.unwrap_or(text)
 }
 
 /// Locks what is kept to save time. Nothing is computed meanwhile, so a panic

@@ -208,6 +208,50 @@ impl<'tree> Reader<'tree> {
                     Binding::Known(quantity.with_parts(parts.collect()));
             }
         }
+        if !assigned_names(header.condition, self.source).is_empty() {
+            self.scope = before;
+            return self.unread(header.condition, "the condition changes a variable");
+        }
+        let symbolic = self.scope.clone();
+        let after = self.tried(header, body_matters);
+        self.scope.clone_from(&before);
+        let after = after?;
+        for variable in &mut changing {
+            variable.course = course(variable, &after[variable.place].binding);
+        }
+        // What does not change any more after one iteration is known too.
+        let lost = |variable: &Changing| matches!(variable.course, Course::Lost(_));
+        if body_matters && changing.iter().any(lost) {
+            let mut rounds: Vec<Vec<Entry>> = Vec::new();
+            for _ in 0..2 {
+                self.scope.clone_from(&symbolic);
+                for variable in changing.iter().filter(|variable| lost(variable)) {
+                    let from = rounds.last().map(|round| round[variable.place].clone());
+                    self.scope[variable.place] = from.unwrap_or_else(|| variable.before.clone());
+                }
+                let after = self.tried(header, true);
+                self.scope.clone_from(&before);
+                rounds.push(after?);
+            }
+            let symbols: Vec<String> = changing.iter().flat_map(|v| v.symbols.clone()).collect();
+            for variable in changing.iter_mut().filter(|variable| lost(variable)) {
+                let [one, two] = [0, 1].map(|round: usize| &rounds[round][variable.place].binding);
+                let fixed = |part: &Value| !symbols.iter().any(|symbol| mentions(part, symbol));
+                if let Binding::Known(quantity) = one
+                    && one == two
+                    && !quantity.parts().is_empty()
+                    && quantity.parts().iter().all(fixed)
+                {
+                    variable.course = Course::Late(quantity.clone());
+                }
+            }
+        }
+        Ok(changing)
+    }
+
+    /// Runs an iteration for its effect on variables; returns the scope behind it.
+    fn tried(&mut self, header: &Header<'tree>, body_matters: bool) -> Read<Vec<Entry>> {
+        let length = self.scope.len();
         let was = std::mem::replace(&mut self.trial, true);
         let mut read = Ok(());
         if body_matters {
@@ -216,19 +260,10 @@ impl<'tree> Reader<'tree> {
         if let (Ok(()), Some(update)) = (&read, header.update) {
             read = self.quantity(update).map(|_| ());
         }
-        // The condition may change variables too.
-        if read.is_ok() && !assigned_names(header.condition, self.source).is_empty() {
-            read = self.unread(header.condition, "the condition changes a variable");
-        }
         self.trial = was;
         self.emitted.clear();
-        let after = std::mem::replace(&mut self.scope, before);
-        read?;
-        let all: Vec<String> = changing.iter().flat_map(|v| v.symbols.clone()).collect();
-        for variable in &mut changing {
-            variable.course = course(variable, &after[variable.place].binding, &all);
-        }
-        Ok(changing)
+        self.scope.truncate(length);
+        read.map(|()| self.scope.clone())
     }
 
     /// Returns what a variable is when an iteration begins.
@@ -484,13 +519,12 @@ impl<'tree> Reader<'tree> {
                 let offset = expression.constant_part();
                 let mut terms = expression.terms();
                 match (terms.next(), terms.next(), relation) {
+                    // The condition may be divided by a common factor.
                     (Some((_, slope)), None, Relation::Negative | Relation::NonZero)
-                        if slope == step =>
+                        if 0 < slope && step % slope == 0 =>
                     {
-                        start.checked_sub(offset)
-                    }
-                    (Some((_, slope)), None, Relation::NonNegative) if slope == -step => {
-                        start.checked_add(offset).and_then(|end| end.checked_add(1))
+                        let rest = offset.checked_mul(step / slope);
+                        rest.and_then(|rest| start.checked_sub(rest))
                     }
                     _ => None,
                 }
@@ -680,7 +714,7 @@ impl<'tree> Reader<'tree> {
 }
 
 /// Returns how a variable changes, from what one iteration makes of it.
-fn course(variable: &Changing, after: &Binding, symbols: &[String]) -> Course {
+fn course(variable: &Changing, after: &Binding) -> Course {
     let name = &variable.before.name;
     let quantity = match after {
         Binding::Known(quantity) => quantity,
@@ -707,7 +741,6 @@ fn course(variable: &Changing, after: &Binding, symbols: &[String]) -> Course {
         let reason = format!("`{name}` changes inside a loop in a way that is not understood");
         return Course::Lost(reason);
     }
-    let _ = symbols;
     Course::Late(quantity.clone())
 }
 

@@ -85,6 +85,7 @@ impl Reader<'_> {
     /// Returns the value without the choices that the ranges decide.
     pub(super) fn settled(&self, value: Value) -> Value {
         match value {
+            Value::Select(_, then, otherwise) if then == otherwise => Value::Plain(then),
             Value::Select(condition, then, otherwise) => match self.folded(condition) {
                 Condition::Constant(true) => Value::Plain(then),
                 Condition::Constant(false) => Value::Plain(otherwise),

@@ -4,6 +4,7 @@ use super::Reader;
 use super::scope::{Binding, Obstacle, Quantity, Read};
 use crate::affine::Affine;
 use crate::condition::{Condition, Relation};
+use crate::parse_command::ROW_LIMIT;
 use crate::value::{Value, binary};
 use tree_sitter::Node;
 
@@ -187,7 +188,9 @@ impl<'tree> Reader<'tree> {
             }
         };
         let (left, right) = (self.settled(left), self.settled(right));
-        if let Some(value) = binary(operator, &left, &right) {
+        // Flags are set by adding them, which is right only where they are not set yet.
+        let flags = operator != "|" || (self.below_flags(&left) && self.below_flags(&right));
+        if let Some(value) = binary(operator, &left, &right).filter(|_| flags) {
             return Ok(Quantity::Integer(self.settled(value)));
         }
         if let Some(value) = self.two_valued(operator, &left, &right) {
@@ -201,6 +204,23 @@ impl<'tree> Reader<'tree> {
             return Err(split);
         }
         self.some_integer(node, None)
+    }
+
+    /// Returns whether what varies in a value leaves the bits of flags alone.
+    fn below_flags(&self, value: &Value) -> bool {
+        let below = |affine: &Affine| {
+            let constant = affine.constant_part();
+            let low = constant.rem_euclid(ROW_LIMIT);
+            affine.as_constant().is_some()
+                || affine
+                    .plus_constant(low - constant)
+                    .and_then(|rows| self.bounds(&rows))
+                    .is_some_and(|(least, greatest)| 0 <= least && greatest < ROW_LIMIT)
+        };
+        match value {
+            Value::Plain(affine) => below(affine),
+            Value::Select(_, then, otherwise) => below(then) && below(otherwise),
+        }
     }
 
     /// Returns the value of an operation of something that has two values and a constant.
