@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             });
         }
     }
-    let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in("trn1")?);
+    let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in("trn1")?, 0.01);
     let mut out = std::io::stdout().lock();
     writeln!(
         out,

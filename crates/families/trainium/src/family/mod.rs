@@ -6,7 +6,7 @@ mod timeline;
 
 use std::sync::Arc;
 
-use autocomp_catalog::{Problem, Role, Target};
+use autocomp_catalog::{Problem, Role, Target, Tolerance};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
 
@@ -55,10 +55,15 @@ impl Family for Trainium {
             dtype: Dtype::parse(it.dtype.name()).unwrap_or(Dtype::Float32),
             shape: it.shape.iter().map(|extent| *extent as usize).collect(),
         });
+        let tolerance = match problem.tolerance {
+            Tolerance::Exact {} => 0.0,
+            Tolerance::Close { relative, .. } => relative,
+        };
         Ok(Some(Arc::new(NkiRewriter::new(
             &problem.entry,
             inputs.collect(),
             machine,
+            tolerance,
         ))))
     }
 

@@ -32,6 +32,8 @@ const TEMPERATURE: f64 = 0.02;
 const ALIKE: f64 = 0.05;
 /// What it costs a proposal, in the same units, that no item in the menu names it.
 const OFF_MENU: f64 = 0.04;
+/// Relative error of a product of two numbers that were rounded to bfloat16, with eight bits each.
+const COARSE: f64 = 1.0 / 256.0;
 /// Proposals that a plan offers to its drafts.
 const DRAFTS: usize = 2;
 
@@ -64,14 +66,16 @@ pub struct Drafted {
 }
 
 impl NkiRewriter {
-    /// Creates a rewriter for kernels whose function `entry` takes `inputs`.
+    /// Creates a rewriter for kernels whose function `entry` takes `inputs`, and whose results may
+    /// be off by `tolerance`, relative to what is right.
     #[must_use]
-    pub fn new(entry: &str, inputs: Vec<InputShape>, machine: Machine) -> Self {
+    pub fn new(entry: &str, inputs: Vec<InputShape>, machine: Machine, tolerance: f64) -> Self {
         Self {
             problem: Problem {
                 entry: entry.to_owned(),
                 inputs,
                 machine,
+                narrow: COARSE <= tolerance,
             },
             remembered: Mutex::new(BTreeMap::new()),
         }

@@ -63,6 +63,8 @@ pub(super) struct Problem {
     pub(super) entry: String,
     pub(super) inputs: Vec<InputShape>,
     pub(super) machine: Machine,
+    /// Whether results may be as coarse as two-byte operands of products make them.
+    pub(super) narrow: bool,
 }
 
 impl Problem {
@@ -172,6 +174,9 @@ impl Search<'_> {
             return out;
         };
         for transformation in ALL {
+            if transformation.name == "narrow-types" && !self.problem.narrow {
+                continue;
+            }
             if kind.is_some_and(|kind| kind != transformation.name) {
                 continue;
             }
