@@ -32,17 +32,21 @@ pub struct ProgressLines {
 
 impl ProgressLines {
     /// Begins to draw; what `connector` notices about budgets and models is told too.
-    /// `texts` are the run's, `limits` where it stops.
+    /// `texts` are the run's, `limits` where it stops, `elapsed` is how long it was worked on
+    /// before.
     pub fn new(
         output: Output,
         connector: Option<Arc<Connector>>,
         texts: Blobs,
         limits: Limits,
+        elapsed: Duration,
     ) -> Self {
         let bar = output.is_interactive().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{spinner} {msg}")
+            let style = ProgressStyle::with_template("{spinner} {elapsed_precise}  {msg}")
                 .expect("the template is a constant");
+            // The clock goes on while nothing happens.
+            let bar = bar.with_elapsed(elapsed);
             bar.set_style(style);
             bar.set_message("measuring the kernel to start from");
             bar.enable_steady_tick(Duration::from_millis(120));

@@ -40,7 +40,6 @@ pub(crate) struct Shared {
 }
 
 /// Returns the routes of the dashboard.
-#[must_use]
 pub fn dashboard(settings: DashboardSettings) -> Router {
     let shared = Shared {
         runs: Arc::new(Runs::new(settings.folder.clone())),

@@ -2,7 +2,7 @@
 //! change.
 
 use autocomp_reports::RunData;
-use autocomp_runner::RunView;
+use autocomp_runner::{RunState, RunView};
 use autocomp_store::list_runs;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -136,10 +136,11 @@ impl Kept {
     fn fresh(&mut self) -> Result<Arc<RunData>, String> {
         let n_new = self.view.read_on().map_err(|error| error.to_string())?;
         let references = autocomp_reports::references(&self.data.report.run).len();
-        // A process that ended leaves no event.
-        if 0 < n_new || self.was_live || references != self.references {
+        // A process that ends without having finished its run leaves no event.
+        let is_live = matches!(self.view.state(), RunState::Running { .. });
+        if 0 < n_new || is_live != self.was_live || references != self.references {
             self.data = Arc::new(RunData::of(&self.view));
-            self.was_live = self.data.is_live();
+            self.was_live = is_live;
             self.references = references;
         }
         Ok(Arc::clone(&self.data))

@@ -222,7 +222,13 @@ fn execute(
         .as_ref()
         .map(|models| models.connector.clone());
     let texts = session.blobs().clone();
-    let mut progress = ProgressLines::new(output, connector, texts, options.limits.clone());
+    let mut progress = ProgressLines::new(
+        output,
+        connector,
+        texts,
+        options.limits.clone(),
+        session.elapsed(),
+    );
     let result = runtime.block_on(session.execute(
         proposing.proposer.clone(),
         bench.evaluator.clone(),

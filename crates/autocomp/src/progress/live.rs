@@ -98,8 +98,7 @@ impl LiveView {
     pub fn lines(&self, notice: &Notice<'_>, health: &[MemberHealth], width: usize) -> Vec<String> {
         let progress = notice.progress;
         let mut lines = vec![format!(
-            "{}  iteration {}/{}  running: {} proposals, {} evaluations",
-            clock(notice.elapsed),
+            "iteration {}/{}  running: {} proposals, {} evaluations",
             progress.iteration,
             progress.iterations,
             notice.running.proposals,
@@ -146,14 +145,15 @@ impl LiveView {
         self.add_models(notice, health, &mut lines);
         if let Some(it) = &self.improvement {
             let ago = notice.elapsed.saturating_sub(it.at);
+            let task = it.key.to_string();
             lines.push(format!(
-                "last gain   {:.3}x {} ago, {} ({}): {}",
+                "last gain   {:.3}x {} ago, {}, {}",
                 it.gain,
                 clock(ago),
-                it.key,
+                task.strip_suffix(".eval").unwrap_or(&task),
                 it.menu_item,
-                it.plan,
             ));
+            lines.push(format!("            {}", it.plan));
         }
         lines
             .iter()

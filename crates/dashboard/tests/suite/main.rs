@@ -1,5 +1,7 @@
 //! The dashboard's answers, without a browser.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
 #[path = "../../../reports/tests/suite/synthetic.rs"]
 mod synthetic;
 

@@ -1,5 +1,7 @@
 //! Tests of this crate from outside, in one program.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
 mod recorded;
 mod reports;
 mod synthetic;

@@ -3,6 +3,7 @@
 use super::{made_up_run, recorded_run};
 use autocomp_reports::{COLUMNS, ReportFormat, json_lines, report};
 use std::collections::BTreeSet;
+use std::slice::from_ref;
 
 /// A text that tries to leave every place that it may be put into.
 const HOSTILE: &str = "</title></style></script><script>alert(1)</script><img src=x onerror=alert(2)>\
@@ -25,7 +26,7 @@ fn elements(html: &str) -> BTreeSet<String> {
 fn hostile_texts_are_texts() {
     let (_place, run) = made_up_run(60, HOSTILE);
     let (_other, plain) = made_up_run(60, "words");
-    let hostile = report(&[run.clone()], ReportFormat::Html).unwrap();
+    let hostile = report(from_ref(&run), ReportFormat::Html).unwrap();
     let harmless = report(&[plain], ReportFormat::Html).unwrap();
     assert!(hostile.contains("&lt;script&gt;alert(1)"));
     // Not one element that a harmless run has not, of which no attribute is an event's.
@@ -42,7 +43,7 @@ fn hostile_texts_are_texts() {
     assert_eq!(hostile.matches("<meta http-equiv").count(), 1);
     assert!(hostile.contains("default-src 'none'"));
 
-    let markdown = report(&[run.clone()], ReportFormat::Markdown).unwrap();
+    let markdown = report(from_ref(&run), ReportFormat::Markdown).unwrap();
     let outside: String = markdown.split("````").step_by(2).collect();
     assert!(!outside.contains('<'), "{outside}");
 

@@ -87,8 +87,9 @@ fn the_result_is_what_was_measured() {
         })
     );
     let listed = place.call(&["runs"]).stdout;
+    let row = listed.lines().nth(1).unwrap_or_default();
     assert!(
-        listed.starts_with("runs/one  finished (evaluations)  gemm-64"),
+        row.starts_with("runs/one  finished (evaluations)  gemm-64"),
         "{listed}"
     );
 }
