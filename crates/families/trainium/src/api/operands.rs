@@ -10,7 +10,7 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Mask, Selection};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Engine, Features, Instruction, Operation};
+use crate::trace::{Choice, Engine, Features, Instruction, Operation, fingerprint};
 
 /// A result on its way to a tile.
 pub(super) struct Output {
@@ -245,6 +245,9 @@ impl Device {
             _ => (place.clone(), None),
         };
         self.write(&part, &output.values, flags)?;
+        if self.functional {
+            instruction.values = fingerprint(&output.values);
+        }
         self.note_write(&mut instruction, &part);
         let position = self.emit(instruction)?;
         place.storage.producer.set(Some(position));

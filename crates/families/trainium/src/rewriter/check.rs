@@ -70,7 +70,7 @@ pub(super) fn check(
         ..Options::default()
     };
     let evaluation = evaluate(source, entry, &inputs, &options).ok()?;
-    let busy = totals(&evaluation.trace, machine, Passes::of(evaluation.dialect));
+    let busy = totals(&evaluation.trace, machine, Passes::of(&evaluation));
     let most = busy.iter().copied().fold(0.0, f64::max);
     let sum: f64 = busy.iter().sum();
     let transfers = evaluation

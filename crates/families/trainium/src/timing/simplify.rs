@@ -34,13 +34,14 @@ struct Seen {
     iteration: u32,
     position: usize,
     home: Key,
+    values: u64,
 }
 
 /// Takes operations of an affine loop out that read what they read in an earlier iteration: they
 /// are done once. How many went.
 ///
-/// Numbers among the operands are no part of the trace; operations that differ in one only count
-/// as equal.
+/// Numbers among the operands are no part of the trace: operations are equal if they gave equal
+/// values, too. In a run without values those that differ in a number only count as equal.
 pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> u64 {
     let (writers, _) = uses(instructions);
     let mut instances: HashMap<u32, (u32, u32)> = HashMap::new();
@@ -99,6 +100,7 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
                 Some(before)
                     if before.instance == instance
                         && before.iteration < iteration
+                        && before.values == instruction.values
                         && fresh(before.position) =>
                 {
                     renamed.insert(home, before.home);
@@ -111,6 +113,7 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
                         iteration,
                         position,
                         home,
+                        values: instruction.values,
                     };
                     seen.insert(name, now);
                 }

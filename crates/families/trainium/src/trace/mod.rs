@@ -197,6 +197,16 @@ pub(crate) struct Features {
     pub(crate) double_row: bool,
 }
 
+/// Returns a fingerprint of values: equal ones have equal ones, others hardly ever.
+pub(crate) fn fingerprint(values: &[f32]) -> u64 {
+    // Lanes without a chain between them, so that compilers make vector code of it.
+    values.iter().zip(0u64..).fold(1, |sum, (value, place)| {
+        let mixed = u64::from(value.to_bits()) ^ 0x9e37_79b9_7f4a_7c15;
+        let weight = place.wrapping_mul(0xd1b5_4a32_d192_ed03) | 1;
+        sum.wrapping_add(mixed.wrapping_mul(mixed >> 7).wrapping_mul(weight))
+    })
+}
+
 /// One instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Instruction {
@@ -211,6 +221,8 @@ pub(crate) struct Instruction {
     pub(crate) features: Features,
     pub(crate) reads: Vec<Region>,
     pub(crate) writes: Vec<Region>,
+    /// A fingerprint of the values that it gave; 0 of a run without values.
+    pub(crate) values: u64,
     pub(crate) transfer: Option<Box<Transfer>>,
     /// Innermost affine loop, its iteration.
     pub(crate) site: (u32, u32),
@@ -233,6 +245,7 @@ impl Instruction {
             },
             reads: Vec::new(),
             writes: Vec::new(),
+            values: 0,
             transfer: None,
             site: (0, 0),
             step: (0, 0),
