@@ -64,11 +64,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     for size in &sizes {
         let places: Vec<_> = all
             .iter()
-            .filter(|it| {
-                it.1 == *size
-                    || (it.1 == size - 1 && !sizes.contains(&(size - 1)))
-                    || it.1 == size - 1
-            })
+            .filter(|it| it.1 == *size || it.1 == size - 1)
             .map(|it| (it.0, it.1 == size - 1))
             .collect();
         let line = all
@@ -88,8 +84,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     of_loops(view, &mut groups);
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
-    groups.retain(|group| scales(view, group));
     for group in groups {
+        let Some(counted) = counted(view, &group) else {
+            continue;
+        };
         let mut targets: BTreeSet<i64> = LARGER
             .iter()
             .filter_map(|it| group.size.checked_mul(*it))
@@ -107,6 +105,8 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 .filter(|it| group.size < *it && it % group.size == 0),
         );
         let most = extents.iter().copied().max().unwrap_or(group.size);
+        // What is cut into tiles must come out even.
+        targets.retain(|target| counted.iter().all(|it| it % target == 0));
         for target in targets {
             // Beyond the whole tensor there is nothing, and tiny tiles only cost.
             if most < target || target < LEAST {
@@ -221,9 +221,10 @@ fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
     });
 }
 
-/// Whether every loop that runs as often as a tensor has tiles of this size uses its variable
-/// only where it is multiplied by the size: another use would not follow the new size.
-fn scales(view: &View<'_>, group: &Group) -> bool {
+/// The extents that loops cut into tiles of this size; `None` if a variable of such a loop is used
+/// where it is not multiplied by the size, which would not follow the new size.
+fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
+    let mut extents = Vec::new();
     let is_size = |it: &Expr| match view.shapes.value(it) {
         Value::Whole(it) => it.fixed() == Some(group.size),
         _ => false,
@@ -239,7 +240,10 @@ fn scales(view: &View<'_>, group: &Group) -> bool {
         let mut counts_tiles = false;
         each_expression(&it.iter, &mut |it| {
             if let Expr::BinOp(it) = it {
-                counts_tiles |= it.op == Operator::FloorDiv && is_size(&it.right);
+                if it.op == Operator::FloorDiv && is_size(&it.right) {
+                    counts_tiles = true;
+                    extents.extend(view.shapes.number(&it.left).map(|it| it as i64));
+                }
             }
         });
         let mut products: Vec<TextRange> = Vec::new();
@@ -272,5 +276,5 @@ fn scales(view: &View<'_>, group: &Group) -> bool {
             .iter()
             .all(|at| products.iter().any(|it| it.contains_range(*at)));
     });
-    all
+    all.then_some(extents)
 }
