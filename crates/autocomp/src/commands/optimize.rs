@@ -161,9 +161,12 @@ impl Arguments {
 
 /// Prepares a run and works on it until it is finished or stopped.
 pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError> {
+    let (runtime, cancel) = listen(output)?;
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     execute(
+        runtime,
+        &cancel,
         prepared.session,
         &prepared.proposing,
         &prepared.bench,
@@ -174,17 +177,7 @@ pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError>
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
-    // Before the run's folder exists, so that whoever sees the folder can stop the run cleanly.
-    let cancel = CancellationToken::new();
-    let signals = {
-        let _context = runtime.enter();
-        signals()
-    };
-    runtime.spawn(cancel_on_signal(signals, cancel.clone(), output));
+    let (runtime, cancel) = listen(output)?;
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     let folder = prepared.session.folder().to_owned();
@@ -242,6 +235,22 @@ fn execute(
     let end = result.map_err(|error| run_error(&error))?;
     session.close().map_err(|error| run_error(&error))?;
     Ok(end)
+}
+
+/// Starts the threads of a run, and listens from now on for what stops it: before the run's
+/// folder exists, so that whoever sees the folder can stop the run cleanly.
+fn listen(output: Output) -> Result<(Runtime, CancellationToken), CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
+    let cancel = CancellationToken::new();
+    let signals = {
+        let _context = runtime.enter();
+        signals()
+    };
+    runtime.spawn(cancel_on_signal(signals, cancel.clone(), output));
+    Ok((runtime, cancel))
 }
 
 /// Returns what tells of Ctrl-C, a termination signal and the end of the terminal, which
