@@ -7,14 +7,14 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-/// Enough for two iterations and a better kernel, in a few seconds.
+/// Enough for two iterations and a better kernel, and few enough that all are used, in a few seconds.
 const EFFORT: &[&str] = &[
     "--beam",
     "2",
     "--plans",
     "3",
     "--max-evaluations",
-    "10",
+    "6",
     "--seed",
     "7",
 ];
@@ -43,8 +43,8 @@ fn the_result_is_what_was_measured() {
         (value["status"].as_str(), value["reason"].as_str()),
         (Some("finished"), Some("evaluations"))
     );
-    assert_eq!(value["reason_text"], "budget: all 10 evaluations are done");
-    assert_eq!((figure("evaluations"), figure("seed")), (10.0, 7.0));
+    assert_eq!(value["reason_text"], "budget: all 6 evaluations are done");
+    assert_eq!((figure("evaluations"), figure("seed")), (6.0, 7.0));
     assert!(figure("best_cycles") < figure("baseline_cycles"), "{value}");
     assert!((figure("speedup") - figure("baseline_cycles") / figure("best_cycles")).abs() < 1e-9);
     assert!(0.0 < figure("wall_s"));
@@ -83,7 +83,7 @@ fn the_result_is_what_was_measured() {
         serde_json::json!({
             "state": "finished",
             "reason": "evaluations",
-            "message": "budget: all 10 evaluations are done",
+            "message": "budget: all 6 evaluations are done",
         })
     );
     let listed = place.call(&["runs"]).stdout;
@@ -103,13 +103,13 @@ fn standard_output_has_the_result_only() {
     assert!(ended.stdout.starts_with("\nbaseline "), "{}", ended.stdout);
     let end = ended.stdout.lines().find(|it| it.starts_with("finished "));
     assert!(
-        end.is_some_and(|it| it.ends_with("  budget: all 10 evaluations are done")),
+        end.is_some_and(|it| it.ends_with("  budget: all 6 evaluations are done")),
         "{}",
         ended.stdout
     );
     let shown = place.call(&["show", "runs/gemm-64-s7"]).stdout;
     assert!(
-        shown.contains(": finished: budget: all 10 evaluations are done\n"),
+        shown.contains(": finished: budget: all 6 evaluations are done\n"),
         "{shown}"
     );
     assert!(
@@ -121,7 +121,7 @@ fn standard_output_has_the_result_only() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stderr.contains("/10 evaluated"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("/6 evaluated"), "{}", ended.stderr);
     // The advice can be followed as it stands.
     let advice = ended
         .stdout
@@ -587,14 +587,14 @@ fn settings_come_from_a_file_and_flags_win() {
         "--seed",
         "7",
         "--max-evaluations",
-        "10",
+        "6",
         "--run-dir",
         "run",
     ]);
     assert_eq!(code, Some(0), "{value}");
     assert_eq!(
         (&value["seed"], &value["evaluations"]),
-        (&7.into(), &10.into())
+        (&7.into(), &6.into())
     );
     assert_eq!(
         value["history"],

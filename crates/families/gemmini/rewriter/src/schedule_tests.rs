@@ -138,3 +138,36 @@ fn what_is_not_understood_is_named() {
         }
     }
 }
+
+#[test]
+fn hostile_sizes_are_refused() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    for (array, body) in [
+        ("A[9223372036854775807][9223372036854775807]", "fence();"),
+        ("A[4294967296][4294967296]", "fence();"),
+        ("A[-4][16]", "fence();"),
+        (
+            "A[16][16]",
+            "static int8_t B[4294967296][4294967296]; fence();",
+        ),
+        (
+            "A[16][16]",
+            "for (int i = 0; i < 2000000000; i++) { mvin(&A[0][0], 0, 16, 16); } fence();",
+        ),
+        (
+            "A[16][16]",
+            "config_ex(WEIGHT_STATIONARY, 0, 65535, 0, 0); mvin(0, 0, 16, 16); preload(0, 0x80000000, 16, 16, 16, 65535); compute_preloaded(0x3ffffff, GARBAGE_ADDR, 16, 65535, 16, 16); fence();",
+        ),
+        ("A[16][16]", "int i = 0; i = 1 / i; fence();"),
+        (
+            "A[16][16]",
+            "mvout(&A[0][0] - 1, 0x80000000, 65535, 65535); fence();",
+        ),
+    ] {
+        let source = format!("void solution(int8_t {array}) {{ {body} }}");
+        assert!(lift(&source, &config, "solution").is_err(), "{source}");
+    }
+    let source = "int f(int i) { return f(i + 1); }
+        void solution(int8_t A[16][16]) { int i = f(0); fence(); }";
+    assert!(lift(source, &config, "solution").is_err());
+}

@@ -1,8 +1,9 @@
 //! Reads declarations: variables, arrays, parameters, types.
 
 use super::Reason;
+use super::expressions::narrowed;
 use super::program::{Memory, Statement, Type};
-use super::read::{Meaning, Reader, narrowed};
+use super::read::{ARRAY_LIMIT, Meaning, Reader};
 use crate::syntax::children;
 use tree_sitter::Node;
 
@@ -31,6 +32,7 @@ impl<'source> Reader<'source> {
         for declarator in declarators {
             let Declared { name, kind, value } = self.declared(base, Some(declarator))?;
             if let Type::Array(..) = kind {
+                self.fits(node, &Type::Pointer(Box::new(kind.clone())))?;
                 let address = Memory::base(self.memories.len());
                 let mut extents = Vec::new();
                 let mut element = &kind;
@@ -158,6 +160,7 @@ impl<'source> Reader<'source> {
                 let count = match node.child_by_field_name("size") {
                     Some(size) => self
                         .constant(size)
+                        .filter(|count| (0..=ARRAY_LIMIT).contains(count))
                         .ok_or_else(|| self.refuse(node, "an array of unknown size"))?,
                     None => 0,
                 };

@@ -12,6 +12,8 @@ use autocomp_gemmini::{
 };
 use std::collections::{BTreeMap, HashMap};
 
+/// Rows of local memory that commands may touch.
+const ROW_LIMIT: u64 = 100_000_000;
 /// Products that are recorded at most.
 const TERM_LIMIT: usize = 24_000_000;
 
@@ -114,6 +116,7 @@ pub(crate) struct Machine<'config> {
     convolution: ([ConvParameters; 2], usize, u32),
     pub(crate) stored: BTreeMap<usize, Stored>,
     terms: usize,
+    rows: u64,
     commands: usize,
     statement: usize,
     /// Statements of the entry function that issue commands.
@@ -162,6 +165,7 @@ impl<'config> Machine<'config> {
             convolution: Default::default(),
             stored: BTreeMap::new(),
             terms: 0,
+            rows: 0,
             commands: 0,
             statement: 0,
             issuing: std::collections::BTreeSet::new(),
@@ -173,6 +177,15 @@ impl<'config> Machine<'config> {
     }
 
     fn apply(&mut self, instruction: Instruction) -> Done {
+        if let Instruction::Mvin { tile, .. }
+        | Instruction::Mvout { tile, .. }
+        | Instruction::Compute { a: tile, .. } = &instruction
+        {
+            self.rows += u64::from(tile.rows) * (1 + u64::from(tile.cols) / 16);
+            if ROW_LIMIT < self.rows {
+                return Err("more rows than are followed".to_owned());
+            }
+        }
         match instruction {
             Instruction::ConfigEx(new) => self.configure_execute(new),
             Instruction::ConfigLd(new) => {
@@ -427,7 +440,8 @@ impl<'config> Machine<'config> {
             return Err("results in rows that are apart".to_owned());
         }
         for row in 0..u32::from(dest.rows) {
-            let from = self.row(a.address.row() + row * u32::from(execute.a_stride))?;
+            let step = row.wrapping_mul(execute.a_stride.into());
+            let from = self.row(a.address.row().wrapping_add(step))?;
             if from.address != 0 && from.columns < a.cols {
                 return Err("an input that is wider than what came in".to_owned());
             }

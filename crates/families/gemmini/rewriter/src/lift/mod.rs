@@ -8,10 +8,12 @@
 
 mod commands;
 mod declare;
+mod expressions;
 mod machine;
 mod program;
 mod read;
 mod run;
+mod windows;
 mod work;
 
 pub(crate) use machine::{HardwareLoop, Store};

@@ -140,8 +140,9 @@ pub(crate) const SPACING: u64 = 1 << 40;
 impl Memory {
     /// Returns its bytes, if its extents are known.
     pub(crate) fn bytes(&self) -> Option<i64> {
-        let elements = self.extents.iter().product::<i64>();
-        (0 < elements).then_some(elements * self.element)
+        let mut extents = self.extents.iter();
+        let bytes = extents.try_fold(self.element, |all, extent| all.checked_mul(*extent))?;
+        (0 < bytes && bytes as u64 <= SPACING / 2).then_some(bytes)
     }
 
     /// Returns the address that stands for array `index`.

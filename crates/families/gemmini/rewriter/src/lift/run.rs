@@ -4,7 +4,7 @@ use super::Reason;
 use super::program::{Binary, Expression, Program, Statement, Unary};
 
 /// Steps that a run may take.
-const STEP_LIMIT: u64 = 150_000_000;
+const STEP_LIMIT: u64 = 40_000_000;
 /// The deepest that functions may call each other.
 const CALL_DEPTH: usize = 24;
 

@@ -22,7 +22,7 @@ pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> 
         .filter(|(text, bytes)| *text != "0" && *bytes != 0)
         .collect();
     let mut indices = vec![Vec::new(); pitches.len()];
-    let mut fits = 0 < pitches.len();
+    let mut fits = !pitches.is_empty();
     let mut rest = operand.offset;
     for (index, pitch) in indices.iter_mut().zip(&pitches) {
         let whole = rest / pitch.max(&1);

@@ -197,8 +197,8 @@ pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Product> {
                         tiles: [i, j, *k],
                         by_rows: choice % 3 == 1,
                         by_pairs: choice % 3 == 2,
-                        keeps_input: choice / 3 & 1 != 0,
-                        keeps_weights: choice / 6 & 1 != 0,
+                        keeps_input: (choice / 3) & 1 != 0,
+                        keeps_weights: (choice / 6) & 1 != 0,
                     };
                     if is_possible(work, &schedule, machine) {
                         found.push(schedule);
