@@ -344,7 +344,7 @@ fn a_finished_run_is_extended_and_another_starts_from_it() {
     let place = Place::new();
     let first = undisturbed(&place, "run");
     assert_eq!(first["reason"], "evaluations");
-    assert_eq!(first["reason_text"], "budget: all 10 evaluations are done");
+    assert_eq!(first["reason_text"], "budget: all 6 evaluations are done");
     let more = ["optimize", "--resume", "run", "--max-evaluations", "16"];
     let (code, extended) = place.json(&more);
     assert_eq!(code, Some(0), "{extended}");
