@@ -103,8 +103,6 @@ fn start(
         _ => kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?,
     };
     let taken = origin.as_ref().map(Origin::kernels).transpose()?;
-    // On large problems, what comes next takes its time.
-    output.message(format!("getting {} ready", problem.name));
     workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
     if arguments.polish.is_none() && rewriter(&bench)?.is_none() {

@@ -344,16 +344,16 @@ fn a_finished_run_is_extended_and_another_starts_from_it() {
     let place = Place::new();
     let first = undisturbed(&place, "run");
     assert_eq!(first["reason"], "evaluations");
-    assert_eq!(first["reason_text"], "budget: all 10 evaluations are done");
-    let more = ["optimize", "--resume", "run", "--max-evaluations", "16"];
+    assert_eq!(first["reason_text"], "budget: all 6 evaluations are done");
+    let more = ["optimize", "--resume", "run", "--max-evaluations", "9"];
     let (code, extended) = place.json(&more);
     assert_eq!(code, Some(0), "{extended}");
-    assert_eq!(extended["evaluations"], 16);
+    assert_eq!(extended["evaluations"], 9);
     assert!(extended["best_cycles"].as_u64() <= first["best_cycles"].as_u64());
     let (_, shown) = place.json(&["show", "run"]);
     assert_eq!(
         shown["status"]["message"],
-        "budget: all 16 evaluations are done"
+        "budget: all 9 evaluations are done"
     );
     let (_, again) = place.json(&more);
     assert_eq!(
