@@ -64,8 +64,12 @@ impl Proposer for Ensemble {
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
+        let is_of_local = |plan: &Plan| plan.proposer == self.local.name();
         match request.kind {
             PlanKind::Polish { .. } => self.local.plan(request).await,
+            PlanKind::Reused { .. } if request.reused.as_ref().is_some_and(is_of_local) => {
+                self.local.plan(request).await
+            }
             PlanKind::Step if self.is_local_turn(&request.key) => {
                 match self.local.plan(request).await {
                     Err(error) if error.kind == ProposeErrorKind::Nothing => {
@@ -74,7 +78,9 @@ impl Proposer for Ensemble {
                     reply => reply,
                 }
             }
-            PlanKind::Step | PlanKind::Reserved { .. } => self.models.plan(request).await,
+            PlanKind::Step | PlanKind::Reserved { .. } | PlanKind::Reused { .. } => {
+                self.models.plan(request).await
+            }
         }
     }
 

@@ -173,6 +173,12 @@ impl Proposer for LlmProposer {
                 exchanges: Vec::new(),
             });
         }
+        if let Some(plan) = &request.reused {
+            return Ok(Reply {
+                value: plan.clone(),
+                exchanges: Vec::new(),
+            });
+        }
         if self.settings.direct {
             return Ok(Reply {
                 value: undecided(request),

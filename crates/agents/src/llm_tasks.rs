@@ -141,6 +141,7 @@ impl LlmProposer {
             menu: task.menu.clone(),
             hidden: Vec::new(),
             other: None,
+            reused: None,
         };
         let reply = self.direct(&request).await?;
         Ok(Reply {

@@ -88,6 +88,8 @@ pub struct PlanRequest {
     pub hidden: Vec<MenuItem>,
     /// The second kernel, if the plan is about two.
     pub other: Option<OtherKernel>,
+    /// The step of another run's schedule to repeat on this kernel, if the plan is for one.
+    pub reused: Option<Plan>,
 }
 
 /// What a proposer needs to turn a plan into code.

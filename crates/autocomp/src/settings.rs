@@ -29,6 +29,8 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Run to start from: its folder, or the folder, a colon and a kernel of it (`best`, `c12`).
     pub from: Option<String>,
+    /// Run whose schedule is replayed first, by its folder, or `auto` for the nearest one.
+    pub reuse: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
     /// C compiler, by path or name [default: the pinned one].

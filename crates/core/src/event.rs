@@ -81,6 +81,10 @@ pub struct RunStarted {
     /// Kernels of another run that the search begins with beside the baseline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<TakenKernel>,
+    /// The schedule of another run, in order, that the first iterations replay beside
+    /// their search: a step in each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reused: Vec<PlanRecord>,
     /// The effective settings of the program as text, if kept (a TOML file).
     /// Not part of the canonical history: it may name workers and folders.
     #[serde(default)]
@@ -156,6 +160,11 @@ pub enum PlanKind {
     Polish {
         /// Which of those for this kernel in this iteration, from 0.
         number: u32,
+    },
+    /// A step of the schedule of another run.
+    Reused {
+        /// Index into [`RunStarted::reused`].
+        step: u32,
     },
 }
 
@@ -484,6 +493,7 @@ impl Event {
                 for kernel in &started.taken {
                     blobs.extend([kernel.source, kernel.plan.plan]);
                 }
+                blobs.extend(started.reused.iter().map(|record| record.plan));
                 blobs.extend(started.spec);
             }
             Self::Planned(Planned {

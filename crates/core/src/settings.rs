@@ -53,6 +53,9 @@ pub struct SearchSettings {
     /// plans and without repairs; 0 to 64. Where evaluations are bounded, they
     /// take at most a quarter of an iteration's, and leave a plan to every place.
     pub polish: u32,
+    /// While the schedule of another run is replayed: the share of drafts that explore
+    /// instead, 0.1 to 0.9.
+    pub explore: f64,
     /// Distinct kernels evaluated at most, the baseline included; at least 1.
     pub max_evaluations: Option<u32>,
 }
@@ -78,6 +81,7 @@ impl Default for SearchSettings {
             least_gain: 0.005,
             stop_at_percent_of_peak: None,
             polish: 0,
+            explore: 0.5,
             max_evaluations: Some(500),
         }
     }
@@ -125,6 +129,12 @@ impl SearchSettings {
                 self.least_gain,
                 (0.0..1.0).contains(&self.least_gain),
                 "at least 0 and below 1",
+            ),
+            (
+                "explore",
+                self.explore,
+                (0.1..=0.9).contains(&self.explore),
+                "from 0.1 to 0.9",
             ),
             (
                 "slack",

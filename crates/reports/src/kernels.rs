@@ -138,6 +138,7 @@ impl<'a> Tasks<'a> {
                             PlanKind::Step => "step",
                             PlanKind::Reserved { .. } => "set aside",
                             PlanKind::Polish { .. } => "polish",
+                            PlanKind::Reused { .. } => "reuse",
                         };
                         ((opened.iteration, place, plan), name)
                     });

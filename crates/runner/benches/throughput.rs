@@ -140,6 +140,7 @@ fn new_run(candidates: u32, drafts: u32) -> NewRun {
             .into(),
         baseline: baseline(),
         taken: Vec::new(),
+        reused: Vec::new(),
         extensions: Vec::new(),
         spec: None,
     }

@@ -145,6 +145,7 @@ fn kind_name(kinds: Option<&[Vec<PlanKind>]>, key: TaskKey) -> String {
     match kind {
         None | Some(PlanKind::Step) => "step".to_owned(),
         Some(PlanKind::Polish { .. }) => "polish".to_owned(),
+        Some(PlanKind::Reused { .. }) => "reuse".to_owned(),
         Some(PlanKind::Reserved { item, .. }) => item.clone(),
     }
 }

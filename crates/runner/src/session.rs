@@ -36,6 +36,8 @@ pub struct NewRun {
     pub baseline: String,
     /// Kernels of another run to begin with, and how each came about.
     pub taken: Vec<(String, Plan)>,
+    /// The schedule of another run to replay, step by step.
+    pub reused: Vec<Plan>,
     /// Extensions of the run that is repeated, to be made at the same points.
     pub extensions: Vec<Extended>,
     /// The effective settings of the program as text, to be kept.
@@ -84,24 +86,23 @@ impl RunSession {
             menu: new.menu,
             baseline: ContentHash::of(new.baseline.as_bytes()),
             taken: Vec::new(),
+            reused: Vec::new(),
             spec: None,
         };
         let mut texts = Vec::new();
         let mut sources = BTreeSet::from([started.baseline]);
         for (source, plan) in new.taken {
-            let plan_text = serde_json::to_string(&plan).expect("plans have string keys only");
             let hash = ContentHash::of(source.as_bytes());
             if sources.insert(hash) {
-                started.taken.push(TakenKernel {
-                    source: hash,
-                    plan: PlanRecord {
-                        menu_item: plan.menu_item,
-                        proposer: plan.proposer,
-                        plan: ContentHash::of(plan_text.as_bytes()),
-                    },
-                });
+                let (plan, plan_text) = recorded(plan);
+                started.taken.push(TakenKernel { source: hash, plan });
                 texts.extend([source, plan_text]);
             }
+        }
+        for plan in new.reused {
+            let (plan, plan_text) = recorded(plan);
+            started.reused.push(plan);
+            texts.push(plan_text);
         }
         // Before the folder, so that bad settings leave none behind.
         Search::new(started.clone())?;
@@ -245,4 +246,15 @@ impl RunSession {
     pub fn close(self) -> Result<(), RunError> {
         Ok(self.writer.close()?)
     }
+}
+
+/// Returns the record of a plan, and the text of its blob.
+fn recorded(plan: Plan) -> (PlanRecord, String) {
+    let text = serde_json::to_string(&plan).expect("plans have string keys only");
+    let record = PlanRecord {
+        menu_item: plan.menu_item,
+        proposer: plan.proposer,
+        plan: ContentHash::of(text.as_bytes()),
+    };
+    (record, text)
 }

@@ -4,7 +4,8 @@ use crate::error::RunError;
 use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, Event, FinishReason, Seed, StopReason, TaskKey, cost_fields,
+    CandidateId, ContentHash, Cost, Event, FinishReason, Plan, PlanRecord, Seed, StopReason,
+    TaskKey, cost_fields,
 };
 use autocomp_search::{Progress, Search, SearchError};
 use autocomp_store::{Blobs, RunReader, Stored, history_hash};
@@ -172,6 +173,17 @@ impl RunView {
         )
     }
 
+    /// Returns the plan that a record refers to.
+    ///
+    /// # Errors
+    /// Its text is lost or damaged.
+    pub fn plan(&self, record: &PlanRecord) -> Result<Plan, RunError> {
+        read_plan(record, self.blobs()).map_err(|reason| RunError::BadPlan {
+            task: format!("for {}", record.menu_item),
+            reason,
+        })
+    }
+
     /// Returns a new run with the settings, the seed and the baseline of this
     /// one: with its [`RecordedRun`](crate::RecordedRun) as proposer, it takes
     /// the same course.
@@ -195,7 +207,9 @@ impl RunView {
                 })?;
             Ok((self.blobs().get_text(kernel.source)?, plan))
         });
+        let reused = started.reused.iter().map(|record| self.plan(record));
         Ok(NewRun {
+            reused: reused.collect::<Result<_, RunError>>()?,
             baseline: self.blobs().get_text(started.baseline)?,
             taken: taken.collect::<Result<_, RunError>>()?,
             extensions: extensions.collect(),

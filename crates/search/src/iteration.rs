@@ -209,7 +209,7 @@ impl Iteration {
     fn repairs(&self, key: TaskKey) -> u32 {
         match self.kind(key) {
             PlanKind::Polish { .. } => 0,
-            PlanKind::Step | PlanKind::Reserved { .. } => self.repairs,
+            PlanKind::Step | PlanKind::Reserved { .. } | PlanKind::Reused { .. } => self.repairs,
         }
     }
 
@@ -289,6 +289,15 @@ impl Iteration {
             Answer::Made(draft) => Some((key.with_purpose(Purpose::Evaluate), draft.source)),
             Answer::Absent => None,
         })
+    }
+
+    /// Returns the sources that were made from a reused schedule, in key order.
+    pub(crate) fn reused(&self) -> Vec<ContentHash> {
+        let sources = self.sources();
+        sources
+            .filter(|(key, _)| matches!(self.kind(*key), PlanKind::Reused { .. }))
+            .map(|(_, source)| source)
+            .collect()
     }
 
     /// Returns whether every slot has been tried to its end.

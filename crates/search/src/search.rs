@@ -2,6 +2,7 @@
 
 mod apply;
 mod due;
+mod replaying;
 
 use crate::attempt::Attempts;
 use crate::error::SearchError;
@@ -70,6 +71,8 @@ pub struct Search {
     /// The best of all closed iterations.
     best: Option<CandidateId>,
     stopped: Option<Stopped>,
+    /// What the next step of a reused schedule is tried on.
+    tip: CandidateId,
     pub(crate) attempts: Attempts,
     pub(crate) tally: Tally,
 }
@@ -121,6 +124,7 @@ impl Search {
             unplaced: BTreeSet::new(),
             best: None,
             stopped: None,
+            tip: CandidateId(0),
             attempts: Attempts::default(),
             tally: Tally::default(),
         })

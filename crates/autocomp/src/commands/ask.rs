@@ -188,6 +188,7 @@ impl Asking {
             menu: steps(&bench.target.menu),
             hidden: Vec::new(),
             other: None,
+            reused: None,
         };
         Ok(match (self.phase, &self.other) {
             (Question::Analyze, _) => proposer

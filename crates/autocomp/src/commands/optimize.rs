@@ -4,6 +4,7 @@ mod comparing;
 mod forking;
 mod preparing;
 mod reporting;
+mod reusing;
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -117,6 +118,11 @@ pub struct Arguments {
     /// problem hold unless told otherwise
     #[arg(long, value_name = "FOLDER[:KERNEL]", conflicts_with_all = ["resume", "replay"])]
     from: Option<String>,
+    /// Replay the schedule of the finished run in this folder first, step by step, and go on
+    /// from there; `auto` takes the run of the most similar problem beside the new run. The
+    /// setting `search.explore` says how much of the work explores meanwhile
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["resume", "replay", "from"])]
+    reuse: Option<String>,
     /// Continue the run in this folder; flags that set another course than its own are refused,
     /// but for higher bounds, which extend it even if it is finished
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["config", "replay"])]

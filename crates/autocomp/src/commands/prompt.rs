@@ -218,6 +218,7 @@ impl Asked {
                     menu,
                     hidden: Vec::new(),
                     other: None,
+                    reused: None,
                 },
                 form,
             ),

@@ -66,6 +66,7 @@ pub fn write_run(folder: &Path, shape: &Shape) {
         menu,
         baseline: writer.blobs().put(baseline.as_bytes()).expect("room"),
         taken: Vec::new(),
+        reused: Vec::new(),
         spec: Some(writer.blobs().put(shape.text.as_bytes()).expect("room")),
     };
     let mut search = Search::new(started.clone()).expect("good settings");

@@ -122,7 +122,12 @@ impl Dispatcher<'_> {
                 kind,
                 menu,
             } => {
+                let reused = match kind {
+                    PlanKind::Reused { step } => search.started().reused.get(step as usize),
+                    _ => None,
+                };
                 let request = PlanRequest {
+                    reused: reused.map(|record| plan_of(key, record)).transpose()?,
                     key,
                     seed,
                     iterations: search.started().settings.iterations,

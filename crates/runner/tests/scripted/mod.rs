@@ -416,6 +416,7 @@ pub fn new_run(settings: SearchSettings, seed: u64) -> NewRun {
         menu: menu(),
         baseline: baseline(),
         taken: Vec::new(),
+        reused: Vec::new(),
         extensions: Vec::new(),
         spec: None,
     }

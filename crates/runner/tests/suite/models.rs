@@ -190,6 +190,7 @@ fn new_run() -> NewRun {
         menu: vec![item("shorten"), item(MenuItem::OTHER)],
         baseline: kernel(1000),
         taken: Vec::new(),
+        reused: Vec::new(),
         extensions: Vec::new(),
         spec: None,
     }

@@ -284,6 +284,8 @@ impl Search {
                 evaluation,
             });
         }
+        let is_replay = self.step_of(closed.iteration).is_some();
+        let reused = iteration.reused();
         let n_candidates = self.candidates.len() + candidates.len();
         if closed.beam.is_empty() || closed.beam.iter().any(|id| n_candidates <= id.0 as usize) {
             return Err("a survivor does not exist");
@@ -299,6 +301,11 @@ impl Search {
             self.gained_at = best_cost;
         } else {
             self.n_stalled += 1;
+        }
+        if is_replay {
+            self.move_tip(&reused);
+            // A schedule may gain with its last step only.
+            self.n_stalled = 0;
         }
         self.beam.clone_from(&closed.beam);
         self.n_closed = closed.iteration;

@@ -128,7 +128,7 @@ impl Search {
         }
         let steps: Vec<MenuItem> = menu.filter(|it| it.scope == Scope::Step).cloned().collect();
         match kind {
-            PlanKind::Polish { .. } => steps,
+            PlanKind::Polish { .. } | PlanKind::Reused { .. } => steps,
             _ => {
                 let dropout = self.started.settings.menu_dropout;
                 menu_after_dropout(&steps, dropout, seed.derive("menu"))
@@ -185,6 +185,9 @@ impl Search {
         // Vacant places are filled by repeating the beam from its best.
         let n_places = settings.beam as usize;
         let parents: Vec<CandidateId> = self.beam.iter().copied().cycle().take(n_places).collect();
+        if let Some(step) = self.step_of(iteration) {
+            return self.replaying(step, parents, remaining);
+        }
         let survivors: Vec<usize> = first_places(&parents).collect();
         let Allotment {
             mut slots,

@@ -4,5 +4,6 @@
 
 mod extending;
 mod landscape;
+mod reusing;
 mod strategies;
 mod world;

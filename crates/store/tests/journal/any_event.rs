@@ -207,6 +207,14 @@ pub fn event() -> impl Strategy<Value = Event> {
                     })
                     .into_iter()
                     .collect(),
+                reused: spec
+                    .map(|plan| PlanRecord {
+                        menu_item: "reused".to_owned(),
+                        proposer: "other".to_owned(),
+                        plan,
+                    })
+                    .into_iter()
+                    .collect(),
                 spec,
             })
         });
@@ -238,6 +246,7 @@ pub fn event() -> impl Strategy<Value = Event> {
                     kinds: vec![vec![
                         PlanKind::Step,
                         PlanKind::Polish { number: iteration },
+                        PlanKind::Reused { step: iteration },
                         PlanKind::Reserved {
                             item: "combine".to_owned(),
                             other: Some(CandidateId(iteration)),

@@ -38,6 +38,7 @@ fn started(blobs: &Blobs) -> Event {
         menu: Vec::new(),
         baseline: blobs.put(b"void solution() {}").unwrap(),
         taken: Vec::new(),
+        reused: Vec::new(),
         spec: None,
     })
 }

@@ -78,6 +78,7 @@ fn plan_request(plan: u32) -> PlanRequest {
         kind: PlanKind::Step,
         hidden: Vec::new(),
         other: None,
+        reused: None,
         menu: ["unroll", MenuItem::OTHER]
             .map(|id| MenuItem {
                 id: id.to_owned(),

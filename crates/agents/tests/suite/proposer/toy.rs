@@ -118,6 +118,7 @@ pub fn plan_request(plan: u32) -> PlanRequest {
         menu: menu(),
         hidden: Vec::new(),
         other: None,
+        reused: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::eval::kernel_source;
 use super::Arguments;
 use super::forking::Origin;
+use super::reusing::{Reuse, Wanted};
 use crate::error::CliError;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::{Output, redacted};
@@ -103,6 +104,25 @@ fn start(
         _ => kernel_source(&problem, settings.baseline.as_deref().unwrap_or("baseline"))?,
     };
     let taken = origin.as_ref().map(Origin::kernels).transpose()?;
+    let reuse = match &settings.reuse {
+        Some(_) if origin.is_some() => {
+            return Err(CliError::usage(
+                "a run cannot both start from kernels of another run and reuse a schedule",
+            )
+            .hint("set `from` or `reuse`, not both"));
+        }
+        Some(given) => {
+            let target = workplace.target_of(&problem)?;
+            let wanted = Wanted {
+                problem: &problem,
+                target: &target,
+                runs: &folder_of_runs(arguments),
+            };
+            Some(Reuse::find(given, &wanted, workplace)?)
+        }
+        None => None,
+    };
+    settings.reuse = reuse.as_ref().map(|reuse| reuse.name.clone());
     workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
     if arguments.polish.is_none() && rewriter(&bench)?.is_none() {
@@ -130,6 +150,9 @@ fn start(
         menu: settings.menu_of(&bench.target.menu),
         baseline,
         taken: taken.unwrap_or_default(),
+        reused: reuse
+            .as_ref()
+            .map_or_else(Vec::new, |it| it.schedule.clone()),
         extensions: Vec::new(),
         spec: Some(redacted(&stored.to_toml()?)),
     };
@@ -140,6 +163,9 @@ fn start(
             "starting from {n_taken} kernels of {}",
             origin.name
         ));
+    }
+    if let Some(reuse) = &reuse {
+        output.message(reuse.told());
     }
     output.message(format!(
         "{} on {} (machine {}), compiled by {}\nrun folder {}",
@@ -298,6 +324,16 @@ fn replay(
     Ok(Prepared::new(session, proposing, bench, &settings, None))
 }
 
+/// Returns the folder that holds the new run's folder.
+fn folder_of_runs(arguments: &Arguments) -> PathBuf {
+    let given = arguments.run_dir.as_deref().and_then(Path::parent);
+    match given {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => PathBuf::from("runs"),
+    }
+}
+
 /// Creates the folder of a run.
 fn create(
     arguments: &Arguments,
@@ -346,6 +382,13 @@ fn effective_settings(arguments: &Arguments) -> Result<(Settings, Option<Origin>
         _ => take_course(arguments, &mut settings, |name| set.contains(name)),
     }
     settings.from = origin.as_ref().map(|origin| origin.name.clone());
+    if origin.is_some() && arguments.config.is_none() {
+        // The other run's kernels already have what it reused.
+        settings.reuse = None;
+    }
+    if arguments.reuse.is_some() {
+        settings.reuse.clone_from(&arguments.reuse);
+    }
     take_bounds(arguments, &mut settings.search);
     take_limits(arguments, &mut settings);
     Ok((settings, origin))
@@ -556,7 +599,7 @@ fn announce_estimate(
 }
 
 /// Returns the effective settings that a run was started with.
-fn stored_settings(view: &RunView) -> Result<Settings, CliError> {
+pub(super) fn stored_settings(view: &RunView) -> Result<Settings, CliError> {
     let started = view.search.started();
     let Some(spec) = started.spec else {
         return Err(CliError::input("the run was stored without its settings")

@@ -345,15 +345,15 @@ fn a_finished_run_is_extended_and_another_starts_from_it() {
     let first = undisturbed(&place, "run");
     assert_eq!(first["reason"], "evaluations");
     assert_eq!(first["reason_text"], "budget: all 6 evaluations are done");
-    let more = ["optimize", "--resume", "run", "--max-evaluations", "9"];
+    let more = ["optimize", "--resume", "run", "--max-evaluations", "8"];
     let (code, extended) = place.json(&more);
     assert_eq!(code, Some(0), "{extended}");
-    assert_eq!(extended["evaluations"], 9);
+    assert_eq!(extended["evaluations"], 8);
     assert!(extended["best_cycles"].as_u64() <= first["best_cycles"].as_u64());
     let (_, shown) = place.json(&["show", "run"]);
     assert_eq!(
         shown["status"]["message"],
-        "budget: all 9 evaluations are done"
+        "budget: all 8 evaluations are done"
     );
     let (_, again) = place.json(&more);
     assert_eq!(
@@ -394,6 +394,117 @@ fn a_finished_run_is_extended_and_another_starts_from_it() {
     }
     let ended = place.call(&arguments(&problem(), &["--strategy", "annealing"]));
     insta::assert_snapshot!("no-such-strategy", ended.transcript());
+}
+
+/// Makes the small problem anew with twice the rows and returns its folder.
+fn taller_problem(place: &Place) -> String {
+    let folder = place.path().join("gemm-128");
+    fs::create_dir(&folder).unwrap();
+    for name in ["baseline.c", "reference.c", "problem.toml"] {
+        let text = fs::read_to_string(format!("{}/{name}", problem())).unwrap();
+        let mut text = text
+            .replace("macs = 262144", "macs = 524288")
+            .replace("bytes = 12288", "bytes = 20480")
+            .replace("A[64]", "A[128]")
+            .replace("C[64]", "C[128]")
+            .replace("i = 0; i < 64", "i = 0; i < 128")
+            .replace("i = 0; i < 4", "i = 0; i < 8");
+        for buffer in ["A", "C"] {
+            let shape =
+                |rows| format!("name = \"{buffer}\"\ndtype = \"int8\"\nshape = [{rows}, 64]");
+            text = text.replace(&shape(64), &shape(128));
+        }
+        fs::write(folder.join(name), text).unwrap();
+    }
+    folder.display().to_string()
+}
+
+#[test]
+fn the_schedule_of_a_run_is_reused_on_another_shape() {
+    let place = Place::new();
+    let first = undisturbed(&place, "runs/one");
+    let steps: Vec<&Value> = first["plans"].as_array().unwrap().iter().skip(1).collect();
+    let other = taller_problem(&place);
+    let effort = |folder, reuse| {
+        let more = ["--run-dir", folder, "--reuse", reuse];
+        [&["optimize", &other], EFFORT, &more[..]].concat()
+    };
+    let (code, reused) = place.json(&effort("runs/two", "runs/one"));
+    assert_eq!(code, Some(0), "{reused}");
+    assert!(
+        reused["best_cycles"].as_u64() < reused["baseline_cycles"].as_u64(),
+        "{reused}"
+    );
+    // The first iterations replay what the other run found, beside others.
+    let (_, history) = place.json(&["show", "runs/two", "--history"]);
+    let events = history["events"].as_array().unwrap();
+    let opened = |event: &&Value| event["event"] == "iteration_opened";
+    let first_opened = events.iter().find(opened).unwrap();
+    assert_eq!(
+        first_opened["kinds"],
+        serde_json::json!([["step"], [{ "reused": { "step": 0 } }]])
+    );
+    assert_eq!(events[0]["reused"].as_array().unwrap().len(), steps.len());
+    assert_eq!(events[0]["reused"][0]["menu_item"], steps[0]["menu_item"]);
+    let (_, shown) = place.json(&["show", "runs/two"]);
+    assert_eq!(shown["history"], reused["history"]);
+
+    // The run is resumed, extended and replayed like any other.
+    let few = ["--iterations", "1", "--patience", "0"];
+    let (code, _) = place.json(&[&effort("runs/four", "runs/one")[..], &few].concat());
+    assert_eq!(code, Some(0));
+    let more = ["optimize", "--resume", "runs/four", "--iterations", "3"];
+    let (code, resumed) = place.json(&more);
+    assert_eq!(code, Some(0), "{resumed}");
+    let (code, replayed) = place.json(&["optimize", "--replay", "runs/four", "--run-dir", "again"]);
+    assert_eq!((code, &replayed["history"]), (Some(0), &resumed["history"]));
+
+    // The run of the same shape is nearer than the one that it came from.
+    let ended = place.call(&effort("runs/five", "auto"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let line = ended
+        .stderr
+        .lines()
+        .find(|it| it.contains("reusing the schedule of"));
+    assert!(
+        line.is_some_and(|it| !it.contains("runs/one")),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn schedules_that_cannot_be_reused_are_refused() {
+    let place = Place::new();
+    let problem = problem();
+    let refused = |name: &str, more: &[&str]| {
+        let ended = place.call(&arguments(&problem, more));
+        insta::assert_snapshot!(format!("reuse-{name}"), ended.transcript());
+    };
+    // The baseline alone is evaluated, so there is no gain.
+    let (code, _) = place.json(&[
+        "optimize",
+        &problem,
+        "--max-evaluations",
+        "1",
+        "--run-dir",
+        "idle",
+    ]);
+    assert_eq!(code, Some(0));
+    refused("no-gain", &["--reuse", "idle"]);
+    refused("nowhere", &["--reuse", "nowhere"]);
+    refused("nothing-near", &["--reuse", "auto", "--run-dir", "new"]);
+    let limit = ["--max-minutes", "0.0001", "--run-dir", "stopped"];
+    place.call(&arguments(&problem, &limit));
+    let (_, stopped) = place.json(&["show", "stopped"]);
+    assert_eq!(stopped["status"]["state"], "stopped", "{stopped}");
+    refused("not-finished", &["--reuse", "stopped"]);
+    let both = format!("problem = {problem:?}\nfrom = \"idle\"\nreuse = \"idle\"\n");
+    place.file("both.toml", both);
+    let ended = place.call(&["optimize", "--config", "both.toml"]);
+    insta::assert_snapshot!("reuse-and-from", ended.transcript());
+    let ended = place.call(&["optimize", "trainium/attention", "--reuse", "idle"]);
+    insta::assert_snapshot!("reuse-other-family", ended.transcript());
 }
 
 #[test]
