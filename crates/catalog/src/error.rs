@@ -130,10 +130,9 @@ impl CatalogError {
     }
 }
 
-/// Returns the most similar of `known`, of equally similar ones the shortest,
-/// unless even that needs more edits than two fifths of the name. If there is none, the
-/// shortest whose letters and digits begin, group or not, with those of the name, if a
-/// number is among them.
+/// Returns the shortest of `known` whose letters and digits begin, group or not, with those of
+/// the name, if a number is among them; else the most similar, of equally similar ones the
+/// shortest, unless even that needs more edits than two fifths of the name.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let plain = |text: &str| -> String {
@@ -152,7 +151,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> 
         .clone()
         .filter(begins)
         .min_by_key(|candidate| (candidate.len(), *candidate));
-    similar(name, known).or(begun_with)
+    begun_with.or_else(|| similar(name, known))
 }
 
 fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -123,8 +123,6 @@ fn start(
         None => None,
     };
     settings.reuse = reuse.as_ref().map(|reuse| reuse.name.clone());
-    // On large problems, what comes next takes its time.
-    output.message(format!("getting {} ready", problem.name));
     workplace.prefer_compiler(settings.compiler.as_deref(), None);
     let bench = open_bench(workplace, &settings, output)?;
     if arguments.polish.is_none() && rewriter(&bench)?.is_none() {

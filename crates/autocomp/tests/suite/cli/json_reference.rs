@@ -54,19 +54,38 @@ fn collect(
     }
 }
 
+/// A kernel of another language, whose latency somebody measured.
+const DOUBLE: &str = "\
+import neuronxcc.nki.language as nl
+
+def solution(a):
+    result = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(a)
+    nl.store(result, nl.add(tile, tile))
+    return result
+";
+
 #[test]
 fn the_documented_fields_are_those_printed() {
     let place = Place::new();
     let problem = problem();
-    // The problem's baseline is then another kernel to compare with.
+    // The problem's baseline is then another kernel to compare with, and one line is
+    // not understood.
     let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
-    place.file("mine.c", baseline + "\n");
+    let odd = "  static int8_t kept[4];\n  kept[0] = 1;\n  config_ex";
+    place.file("mine.c", baseline.replacen("  config_ex", odd, 1));
     let wrong = data("kernels/modifies-a.c");
     place.file(
         "s.toml",
         format!(
             "problems = [{problem:?}]\nseeds = [1]\nmax_evaluations = 2\n[[arm]]\nname = \"a\"\n"
         ),
+    );
+    place.file("k.py", DOUBLE);
+    place.file(
+        "latencies.tsv",
+        "id\tfile\tentry\tinputs\tmachine\tlatency_us\tgroup\n\
+         d\tk.py\tsolution\ta:f32[128,512]\ttrn1\t10\tdouble\n",
     );
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -112,6 +131,10 @@ fn the_documented_fields_are_those_printed() {
         ("prompt", &["prompt", &problem, "--no-eval"]),
         ("bench", &["bench", &problem]),
         ("sim run", &["sim", "run", elf, "--functional"]),
+        (
+            "sim calibrate` of a folder with `latencies.tsv",
+            &["sim", "calibrate", "--suite", "."],
+        ),
         (
             "ask",
             &["ask", &problem, "--model", "command::echo The loads wait."],

@@ -163,6 +163,8 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
         "--json",
         "--max-usd",
         "0.08",
+        "--iterations",
+        "9",
     ];
     let stopped = bench.run(&words);
     let report = stopped.json(4);
