@@ -27,6 +27,9 @@ fn uses(instructions: &[Instruction]) -> (HashMap<Key, u32>, HashMap<Key, u32>) 
     (writers, readers)
 }
 
+/// What operations have in common that may be one: line, operation, elements, what is read.
+type Name = (u32, Operation, u32, Vec<(Key, (u64, u64))>);
+
 /// Where an operation has been before.
 struct Seen {
     /// Instance of the loop: a loop that is entered again is another one.
@@ -46,7 +49,7 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
     let (writers, _) = uses(instructions);
     let mut instances: HashMap<u32, (u32, u32)> = HashMap::new();
     let mut last_write: HashMap<Key, usize> = HashMap::new();
-    let mut seen: HashMap<(u32, Operation, u32, Vec<(Key, (u64, u64))>), Seen> = HashMap::new();
+    let mut seen: HashMap<Name, Seen> = HashMap::new();
     let mut renamed: HashMap<Key, Key> = HashMap::new();
     let mut hoisted = 0;
     let mut kept = Vec::with_capacity(instructions.len());

@@ -259,10 +259,7 @@ impl Expander<'_> {
         if self.macros[name].parameters.is_some() {
             let mut depth = 0;
             let mut ahead = end;
-            loop {
-                let Some(next) = next_piece(self.source, ahead) else {
-                    break;
-                };
+            while let Some(next) = next_piece(self.source, ahead) {
                 let text = &self.source[next.clone()];
                 ahead = next.end;
                 tokens.push(token(text));

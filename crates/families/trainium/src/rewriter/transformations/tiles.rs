@@ -239,11 +239,12 @@ fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
         };
         let mut counts_tiles = false;
         each_expression(&it.iter, &mut |it| {
-            if let Expr::BinOp(it) = it {
-                if it.op == Operator::FloorDiv && is_size(&it.right) {
-                    counts_tiles = true;
-                    extents.extend(view.shapes.number(&it.left).map(|it| it as i64));
-                }
+            if let Expr::BinOp(it) = it
+                && it.op == Operator::FloorDiv
+                && is_size(&it.right)
+            {
+                counts_tiles = true;
+                extents.extend(view.shapes.number(&it.left).map(|it| it as i64));
             }
         });
         let mut products: Vec<TextRange> = Vec::new();
