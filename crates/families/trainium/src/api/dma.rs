@@ -217,17 +217,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
         return Ok(tensor(target));
     }
     device
-        .finish(
-            Some(one),
-            Output {
-                shape: vec![f, p],
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, vec![f, p], dtype, values, destination)
         .map(tensor)
 }
 

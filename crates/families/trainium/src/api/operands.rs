@@ -254,6 +254,25 @@ impl Device {
         Ok(place)
     }
 
+    /// The same for a result that fills its tile, in SBUF unless its destination lies elsewhere.
+    pub(super) fn finish_tile(
+        &mut self,
+        instruction: Instruction,
+        shape: Vec<usize>,
+        dtype: Dtype,
+        values: Vec<f32>,
+        destination: Option<View>,
+    ) -> Outcome<View> {
+        let output = Output {
+            shape,
+            dtype,
+            buffer: Buffer::Sbuf,
+            selection: Selection::All,
+            values,
+        };
+        self.finish(Some(instruction), output, destination)
+    }
+
     pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) {
         instruction.writes.push(self.region(view));
         let features: &mut Features = &mut instruction.features;

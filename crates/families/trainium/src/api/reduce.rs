@@ -492,17 +492,7 @@ pub(super) fn partition_reduce(device: &mut Device, mut bound: Bound) -> Outcome
     one.free = width as u32;
     device.describe(&mut one, &[data], 1);
     device
-        .finish(
-            Some(one),
-            Output {
-                shape: vec![1, width],
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, vec![1, width], dtype, values, destination)
         .map(tensor)
 }
 
@@ -550,17 +540,7 @@ pub(super) fn bn_stats(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
     one.free = width as u32;
     device.describe(&mut one, &[data], 1);
     device
-        .finish(
-            Some(one),
-            Output {
-                shape: vec![rows, 6],
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, vec![rows, 6], dtype, values, destination)
         .map(tensor)
 }
 
@@ -610,17 +590,7 @@ pub(super) fn bn_aggr(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.free = width as u32;
     device.describe(&mut one, &[data], 1);
     device
-        .finish(
-            Some(one),
-            Output {
-                shape: vec![rows, 2],
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, vec![rows, 2], dtype, values, destination)
         .map(tensor)
 }
 

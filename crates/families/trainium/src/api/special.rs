@@ -2,7 +2,7 @@
 
 use super::arithmetic::Alu;
 use super::elementwise::{GPSIMD, VECTOR};
-use super::operands::{Elementwise, Output, tensor};
+use super::operands::{Elementwise, tensor};
 use super::{Bound, Device, Dialect, sizes};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
@@ -257,17 +257,7 @@ pub(super) fn iota(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.partitions = shape[0] as u16;
     one.free = shape[1..].iter().product::<usize>() as u32;
     device
-        .finish(
-            Some(one),
-            Output {
-                shape,
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, shape, dtype, values, destination)
         .map(tensor)
 }
 
@@ -332,17 +322,7 @@ pub(super) fn n_gather(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
     let dtype = data.dtype;
     device.describe(&mut one, &[data, indices], 2);
     device
-        .finish(
-            Some(one),
-            Output {
-                shape,
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, shape, dtype, values, destination)
         .map(tensor)
 }
 
@@ -381,17 +361,7 @@ pub(super) fn stream_shuffle(device: &mut Device, mut bound: Bound) -> Outcome<V
     let dtype = target.dtype;
     device.describe(&mut one, &[source], 1);
     device
-        .finish(
-            Some(one),
-            Output {
-                shape,
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            Some(target),
-        )
+        .finish_tile(one, shape, dtype, values, Some(target))
         .map(tensor)
 }
 
@@ -455,17 +425,7 @@ pub(super) fn max_eight(device: &mut Device, mut bound: Bound) -> Outcome<Value>
     let shape = vec![data.partitions(), 8];
     device.describe(&mut one, &[data], 1);
     device
-        .finish(
-            Some(one),
-            Output {
-                shape,
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
+        .finish_tile(one, shape, dtype, values, destination)
         .map(tensor)
 }
 
