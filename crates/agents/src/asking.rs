@@ -1,6 +1,6 @@
 //! How models are asked: in turns, once more for a reply that cannot be used.
 
-use crate::code_reply::Complaint;
+use crate::complaint::Complaint;
 use crate::llm_proposer::{LlmProposer, PromptForm, exchange_of, label, plan_slot};
 use crate::prompt::{Phase, Prompt, TemplateError};
 use crate::proposer::{Exchange, ProposeError, ProposeErrorKind, Reply};
@@ -139,7 +139,7 @@ impl LlmProposer {
                 // Half a reply is no more useful than a malformed one, and no less.
                 Err(error) if complaint.is_empty() && is_half(&error) => {
                     attempts.extend(error.attempts.iter().cloned());
-                    complaint = error.message;
+                    complaint = half(error.kind).0;
                     self.ask_again(&mut request, error.partial, &complaint)?;
                     continue;
                 }
@@ -197,6 +197,14 @@ impl LlmProposer {
 fn is_half(error: &LlmError) -> bool {
     let is_half = matches!(error.kind, LlmErrorKind::Truncated | LlmErrorKind::Empty);
     is_half && error.attempts.len() == 1
+}
+
+/// Returns what the model is told of half a reply.
+fn half(kind: LlmErrorKind) -> Complaint {
+    match kind {
+        LlmErrorKind::Empty => Complaint::of("empty", &[]),
+        _ => Complaint::of("cut", &[]),
+    }
 }
 
 /// Puts calls that were made first before those of the reply or the error.

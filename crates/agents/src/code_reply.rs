@@ -1,20 +1,10 @@
 //! From a model's reply to a kernel.
 
+use crate::complaint::Complaint;
 use autocomp_core::{Flaw, Language};
 
 /// The largest reply that is looked at, in bytes.
 const LARGEST_REPLY: usize = 1 << 20;
-
-/// What a reply leaves to be desired, told to the model and to people.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Complaint(pub String);
-
-impl Complaint {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-}
 
 /// Words that models leak into their text when a tool call goes wrong.
 const TOOL_CALL_MARKS: &[&str] = &[
@@ -31,7 +21,7 @@ const TOOL_CALL_MARKS: &[&str] = &[
 /// Returns the text without byte-order marks, carriage returns and thoughts.
 pub(crate) fn normalize(reply: &str) -> Result<String, Complaint> {
     if LARGEST_REPLY < reply.len() {
-        return Err(Complaint::new("the reply is larger than 1 MiB"));
+        return Err(Complaint::of("too-large", &[]));
     }
     let text = reply.replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim_start_matches('\u{feff}');
@@ -73,7 +63,7 @@ pub fn extract_kernel(
 ) -> Result<String, Complaint> {
     let text = normalize(reply)?;
     if text.trim().is_empty() {
-        return Err(Complaint::new("the reply is empty"));
+        return Err(Complaint::of("empty", &[]));
     }
     let mut blocks = fenced_blocks(&text);
     for block in &mut blocks {
@@ -102,24 +92,16 @@ pub fn extract_kernel(
         }
     }
     if let Some(mark) = leaked {
-        return Err(Complaint::new(format!(
-            "the code holds a tool call ({mark}); there are no tools"
-        )));
+        return Err(Complaint::of("tool-call-in-code", &[("mark", mark)]));
     }
     if elided {
-        return Err(Complaint::new(
-            "the code leaves parts out (\"...\" or \"rest unchanged\"); write the whole file",
-        ));
+        return Err(Complaint::of("elided", &[]));
     }
     if unbalanced {
-        return Err(Complaint::new(
-            "the code is cut off or its braces do not match; write the whole file",
-        ));
+        return Err(Complaint::of("incomplete", &[]));
     }
     if !blocks.is_empty() {
-        return Err(Complaint::new(format!(
-            "no code block defines the function {entry}; write the whole file with its signature"
-        )));
+        return Err(Complaint::of("no-entry", &[("entry", entry)]));
     }
     bare_code(&text, language, entry)
 }
@@ -276,11 +258,7 @@ fn bare_code(text: &str, language: &dyn Language, entry: &str) -> Result<String,
         .iter()
         .position(|line| language.may_begin(line, entry));
     let end = lines.iter().rposition(|line| language.may_end(line));
-    let none = || {
-        Complaint::new(format!(
-            "there is no code block; reply with one fenced block that defines the function {entry}"
-        ))
-    };
+    let none = || Complaint::of("no-code", &[("entry", entry)]);
     let (Some(start), Some(end)) = (start, end) else {
         return Err(none());
     };
@@ -293,19 +271,13 @@ fn bare_code(text: &str, language: &dyn Language, entry: &str) -> Result<String,
         return Err(none());
     }
     if let Some(mark) = tool_call_mark(&code) {
-        return Err(Complaint::new(format!(
-            "the code holds a tool call ({mark}); there are no tools"
-        )));
+        return Err(Complaint::of("tool-call-in-code", &[("mark", mark)]));
     }
     if has_elision(&code, language) {
-        return Err(Complaint::new(
-            "the code leaves parts out (\"...\" or \"rest unchanged\"); write the whole file",
-        ));
+        return Err(Complaint::of("elided", &[]));
     }
     if flaw.is_some() {
-        return Err(Complaint::new(
-            "the code is cut off or its braces do not match; write the whole file",
-        ));
+        return Err(Complaint::of("incomplete", &[]));
     }
     Ok(finish(&code))
 }

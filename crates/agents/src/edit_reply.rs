@@ -1,8 +1,9 @@
 //! From a model's reply to edits, and from edits to a kernel.
 
 use crate::code_reply::{
-    Complaint, extract_kernel, fenced_blocks, normalize, tool_call_mark, without_line_numbers,
+    extract_kernel, fenced_blocks, normalize, tool_call_mark, without_line_numbers,
 };
+use crate::complaint::{Complaint, text};
 use autocomp_core::{Flaw, Language};
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
@@ -52,12 +53,10 @@ pub(crate) fn edits_schema() -> ReplySchema {
 pub fn parse_edits(reply: &str) -> Result<Vec<Edit>, Complaint> {
     let text = normalize(reply)?;
     if text.trim().is_empty() {
-        return Err(Complaint::new("the reply is empty"));
+        return Err(Complaint::of("empty", &[]));
     }
     if let Some(mark) = tool_call_mark(&text) {
-        return Err(Complaint::new(format!(
-            "the reply holds a tool call ({mark}); there are no tools"
-        )));
+        return Err(Complaint::of("tool-call", &[("mark", mark)]));
     }
     let edits = search_replace_blocks(&text)?;
     let edits = if edits.is_empty() {
@@ -66,7 +65,7 @@ pub fn parse_edits(reply: &str) -> Result<Vec<Edit>, Complaint> {
         edits
     };
     if edits.is_empty() {
-        return Err(Complaint::new("the reply holds no edit"));
+        return Err(Complaint::of("no-edit", &[]));
     }
     let edits: Vec<Edit> = edits
         .into_iter()
@@ -77,13 +76,18 @@ pub fn parse_edits(reply: &str) -> Result<Vec<Edit>, Complaint> {
         .collect();
     for (idx, edit) in edits.iter().enumerate() {
         if edit.old.trim().is_empty() {
-            return Err(Complaint::new(format!(
-                "edit {} does not say what it replaces",
-                idx + 1
-            )));
+            let number = (idx + 1).to_string();
+            return Err(Complaint::of(
+                "edit-replaces-nothing",
+                &[("number", &number)],
+            ));
         }
         if edit.old == edit.new {
-            return Err(Complaint::new(format!("edit {} changes nothing", idx + 1)));
+            let number = (idx + 1).to_string();
+            return Err(Complaint::of(
+                "edit-changes-nothing",
+                &[("number", &number)],
+            ));
         }
     }
     Ok(edits)
@@ -103,17 +107,17 @@ fn search_replace_blocks(text: &str) -> Result<Vec<Edit>, Complaint> {
         let rest = line[signs..].trim();
         5 <= signs && (rest.eq_ignore_ascii_case(word) || rest.is_empty())
     };
-    let number = |edits: &Vec<Edit>| edits.len() + 1;
+    let number = |edits: &Vec<Edit>| (edits.len() + 1).to_string();
     for line in text.lines() {
         part = match part {
             Part::Outside if is_mark(line, '<', "SEARCH") => Part::Old(String::new()),
             Part::Outside => Part::Outside,
             Part::Old(old) if is_mark(line, '=', "") => Part::New(old, String::new()),
             Part::Old(_) if is_mark(line, '<', "SEARCH") || is_mark(line, '>', "REPLACE") => {
-                return Err(Complaint::new(format!(
-                    "edit {} has no ======= line",
-                    number(&edits)
-                )));
+                return Err(Complaint::of(
+                    "edit-without-middle",
+                    &[("number", &number(&edits))],
+                ));
             }
             Part::Old(mut old) => {
                 old.push_str(line);
@@ -125,10 +129,10 @@ fn search_replace_blocks(text: &str) -> Result<Vec<Edit>, Complaint> {
                 Part::Outside
             }
             Part::New(_, _) if is_mark(line, '<', "SEARCH") => {
-                return Err(Complaint::new(format!(
-                    "edit {} has no >>>>>>> REPLACE line",
-                    number(&edits)
-                )));
+                return Err(Complaint::of(
+                    "edit-without-end",
+                    &[("number", &number(&edits))],
+                ));
             }
             Part::New(old, mut new) => {
                 new.push_str(line);
@@ -139,10 +143,7 @@ fn search_replace_blocks(text: &str) -> Result<Vec<Edit>, Complaint> {
     }
     match part {
         Part::Outside => Ok(edits),
-        _ => Err(Complaint::new(format!(
-            "edit {} is cut off",
-            number(&edits)
-        ))),
+        _ => Err(Complaint::of("edit-cut", &[("number", &number(&edits))])),
     }
 }
 
@@ -166,10 +167,8 @@ fn json_edits(text: &str) -> Result<Vec<Edit>, Complaint> {
         }
     }
     Err(match error {
-        Some(reason) => Complaint::new(format!("the JSON of the edits is not valid: {reason}")),
-        None => Complaint::new(
-            "there is no edit; write blocks of <<<<<<< SEARCH, =======, >>>>>>> REPLACE",
-        ),
+        Some(reason) => Complaint::of("edits-not-valid", &[("reason", &reason.to_string())]),
+        None => Complaint::of("no-edit-blocks", &[]),
     })
 }
 
@@ -210,10 +209,8 @@ pub fn apply_edits(
         text.replace_range(start..end, &edit.new);
     }
     match language.flaw(&text, entry) {
-        Some(Flaw::NoEntry) => Err(Complaint::new(format!(
-            "after the edits, nothing defines the function {entry}"
-        ))),
-        Some(Flaw::Incomplete) => Err(Complaint::new("after the edits, the brackets do not match")),
+        Some(Flaw::NoEntry) => Err(Complaint::of("edits-lose-entry", &[("entry", entry)])),
+        Some(Flaw::Incomplete) => Err(Complaint::of("edits-lose-brackets", &[])),
         None => Ok(text),
     }
 }
@@ -224,11 +221,8 @@ fn locate(text: &str, old: &str, number: usize) -> Result<(usize, usize), Compla
         .take(2)
         .map(|(start, _)| start)
         .collect();
-    let several = || {
-        Complaint::new(format!(
-            "the text that edit {number} replaces occurs more than once; copy more lines around it"
-        ))
-    };
+    let number = number.to_string();
+    let several = || Complaint::of("edit-not-unique", &[("number", &number)]);
     match exact[..] {
         [start] => return Ok((start, start + old.len())),
         [_, _, ..] => return Err(several()),
@@ -266,10 +260,11 @@ fn locate(text: &str, old: &str, number: usize) -> Result<(usize, usize), Compla
         [_, _, ..] => Err(several()),
         [] => {
             let lines: Vec<&str> = lines.iter().map(|(_, line)| line.trim_end()).collect();
-            Err(Complaint::new(format!(
-                "the text that edit {number} replaces does not occur in the kernel: {}; copy the lines exactly",
-                difference(&lines, &wanted)
-            )))
+            let difference = difference(&lines, &wanted);
+            Err(Complaint::of(
+                "edit-not-found",
+                &[("number", &number), ("difference", &difference)],
+            ))
         }
     }
 }
@@ -293,30 +288,31 @@ fn difference(lines: &[&str], wanted: &[&str]) -> String {
             .find(|line| !line.trim().is_empty())
             .copied()
             .unwrap_or_default();
-        return format!(
-            "no line of it does (it starts with {})",
-            shown(first.trim())
-        );
+        return text("differs-everywhere", &[("line", &shown(first.trim()))]);
     };
     for (idx, wanted) in wanted.iter().enumerate() {
         match lines.get(start + idx) {
             Some(line) if line == wanted => {}
             Some(line) => {
-                return format!(
-                    "line {} of the kernel is {}, but the edit has {}",
-                    start + idx + 1,
-                    shown(line),
-                    shown(wanted)
+                return text(
+                    "differs-in-line",
+                    &[
+                        ("number", &(start + idx + 1).to_string()),
+                        ("line", &shown(line)),
+                        ("wanted", &shown(wanted)),
+                    ],
                 );
             }
             None => {
-                return format!(
-                    "the kernel ends with line {}, but the edit goes on with {}",
-                    lines.len(),
-                    shown(wanted)
+                return text(
+                    "differs-at-end",
+                    &[
+                        ("number", &lines.len().to_string()),
+                        ("wanted", &shown(wanted)),
+                    ],
                 );
             }
         }
     }
-    "its line ends differ".to_owned()
+    text("differs-in-line-ends", &[])
 }

@@ -3,10 +3,10 @@
 
 use crate::llm_proposer::plan_slot;
 use crate::proposer::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
-    RepairRequest, Reply,
+    Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind,
+    Proposer, RepairRequest, Reply,
 };
-use autocomp_core::{Draft, Plan, PlanKind, TaskKey};
+use autocomp_core::{Draft, MenuItem, Plan, PlanKind, TaskKey};
 use autocomp_llm::ReservationJournal;
 use std::sync::Arc;
 
@@ -42,7 +42,12 @@ impl Ensemble {
         }
     }
 
-    fn is_local_turn(&self, key: &TaskKey) -> bool {
+    /// Returns whether the local proposer is to plan: it was asked for by name, or no other
+    /// was and it is its turn.
+    fn is_local_turn(&self, key: &TaskKey, first_asked: Option<&str>) -> bool {
+        if let Some(name) = first_asked {
+            return name == self.local.name();
+        }
         let count = self.seats.len() as u64;
         let seat = plan_slot(key).checked_rem(count);
         seat.and_then(|seat| self.seats.get(seat as usize)) == Some(&Seat::Local)
@@ -63,6 +68,10 @@ impl Proposer for Ensemble {
         "ensemble"
     }
 
+    async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
+        self.models.ideas(request).await
+    }
+
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
         let is_of_local = |plan: &Plan| plan.proposer == self.local.name();
         match request.kind {
@@ -70,7 +79,9 @@ impl Proposer for Ensemble {
             PlanKind::Reused { .. } if request.reused.as_ref().is_some_and(is_of_local) => {
                 self.local.plan(request).await
             }
-            PlanKind::Step if self.is_local_turn(&request.key) => {
+            PlanKind::Step | PlanKind::Exhaustive { .. }
+                if self.is_local_turn(&request.key, request.first_asked.as_deref()) =>
+            {
                 match self.local.plan(request).await {
                     Err(error) if error.kind == ProposeErrorKind::Nothing => {
                         self.models.plan(request).await
@@ -78,9 +89,10 @@ impl Proposer for Ensemble {
                     reply => reply,
                 }
             }
-            PlanKind::Step | PlanKind::Reserved { .. } | PlanKind::Reused { .. } => {
-                self.models.plan(request).await
-            }
+            PlanKind::Step
+            | PlanKind::Exhaustive { .. }
+            | PlanKind::Reserved { .. }
+            | PlanKind::Reused { .. } => self.models.plan(request).await,
         }
     }
 

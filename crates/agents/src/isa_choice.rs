@@ -1,6 +1,7 @@
 //! A model's choice of sections of the ISA reference: one small request for each kernel.
 
-use crate::code_reply::{Complaint, fenced_blocks, normalize};
+use crate::code_reply::{fenced_blocks, normalize};
+use crate::complaint::Complaint;
 use crate::llm_proposer::LlmProposer;
 use crate::llm_settings::IsaChoice;
 use crate::prompt::{Phase, PromptInput};
@@ -121,18 +122,22 @@ fn parse_sections(reply: &str, n_sections: usize) -> Result<Vec<usize>, Complain
         .map(str::trim)
         .filter(|candidate| candidate.starts_with('{'))
         .find_map(|candidate| serde_json::from_str(candidate).ok())
-        .ok_or_else(|| Complaint::new("the reply is not the JSON that was asked for"))?;
+        .ok_or_else(|| Complaint::of("not-json", &[]))?;
     if chosen.sections.is_empty() {
-        return Err(Complaint::new("the reply names no section"));
+        return Err(Complaint::of("no-section", &[]));
     }
     match chosen
         .sections
         .iter()
         .find(|number| !(1..=n_sections).contains(*number))
     {
-        Some(number) => Err(Complaint::new(format!(
-            "there is no section {number}; the sections are 1 to {n_sections}"
-        ))),
+        Some(number) => Err(Complaint::of(
+            "section-unknown",
+            &[
+                ("number", &number.to_string()),
+                ("count", &n_sections.to_string()),
+            ],
+        )),
         None => Ok(chosen.sections),
     }
 }

@@ -5,6 +5,7 @@
 
 mod asking;
 mod code_reply;
+mod complaint;
 mod edit_reply;
 mod ensemble;
 mod estimate;
@@ -23,7 +24,8 @@ mod rewriter;
 mod tried;
 
 pub use autocomp_llm::{ReservationError, ReservationJournal};
-pub use code_reply::{Complaint, extract_kernel};
+pub use code_reply::extract_kernel;
+pub use complaint::Complaint;
 pub use edit_reply::{Edit, apply_edits, kernel_from_edits, parse_edits};
 pub use ensemble::{Ensemble, Seat};
 pub use estimate::{Estimate, ModelEstimate, RunShape};
@@ -31,13 +33,13 @@ pub use facts::{
     BufferFacts, ExampleFacts, IsaFacts, PeakFacts, PromptFacts, ToleranceFacts, WorkFacts,
 };
 pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
-pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, StructuredOutput};
+pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, ShownShares, StructuredOutput};
 pub use llm_tasks::parse_menu;
 pub use plan_reply::{PlanReply, parse_plan, parse_schedule};
-pub use prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
+pub use prompt::{Phase, Prompt, PromptInput, ScriptFacts, TemplateError, Templates};
 pub use proposer::{
-    Ancestor, Exchange, ImplementRequest, Kinship, OtherKernel, PlanRequest, ProposeError,
-    ProposeErrorKind, Proposer, RepairRequest, Reply, Tried,
+    Ancestor, Exchange, IdeasRequest, ImplementRequest, Kinship, OtherKernel, PlanRequest,
+    ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply, Tried,
 };
 pub use replay::{Recording, Replay};
 pub use rewriter::RewriterProposer;

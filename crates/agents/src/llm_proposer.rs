@@ -1,20 +1,25 @@
 //! The proposer that asks language models.
 
 use crate::code_reply::extract_kernel;
+use crate::complaint::Complaint;
 use crate::edit_reply::{edits_schema, kernel_from_edits};
 use crate::facts::PromptFacts;
 use crate::isa_choice::IsaChoices;
 use crate::llm_settings::{CodeForm, LlmProposerSettings, StructuredOutput};
 use crate::llm_tasks::{combination, decided_later, undecided};
-use crate::plan_reply::{parse_plan, parse_schedule, plan_schema};
-use crate::prompt::{Phase, Prompt, PromptInput, TemplateError, Templates};
+use crate::plan_reply::{PlanReply, parse_plan, parse_schedule, plan_schema, script_in};
+use crate::prompt::{Phase, Prompt, PromptInput, ScriptFacts, TemplateError, Templates};
 use crate::proposer::{
-    Ancestor, Exchange, ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest,
-    Reply, Tried,
+    Ancestor, Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError, Proposer,
+    RepairRequest, Reply, Tried,
 };
-use autocomp_core::{Draft, Plan, Scope, TaskKey, Usage};
+use crate::rewriter::{RewriterProposer, rewrite_error};
+use autocomp_core::{Draft, MenuItem, Plan, Rewriter, Scope, TaskKey, Usage};
 use autocomp_llm::{Attempt, ModelSet, ReservationJournal, Unclaimed};
 use std::sync::Arc;
+
+/// Scripts that a prompt shows.
+const SCRIPTS_SHOWN: usize = 6;
 
 /// Asks language models for plans and code.
 ///
@@ -29,6 +34,8 @@ pub struct LlmProposer {
     pub(crate) settings: LlmProposerSettings,
     pub(crate) unclaimed: Arc<Unclaimed>,
     pub(crate) isa_choices: IsaChoices,
+    /// Carries out plans that are scripts.
+    scripts: Option<Arc<dyn Rewriter>>,
 }
 
 impl LlmProposer {
@@ -49,7 +56,15 @@ impl LlmProposer {
             settings,
             unclaimed: Unclaimed::new(),
             isa_choices: IsaChoices::default(),
+            scripts: None,
         }
+    }
+
+    /// Offers models to plan in scripts, which `rewriter` carries out, where it can.
+    #[must_use]
+    pub fn with_scripts(mut self, rewriter: Option<Arc<dyn Rewriter>>) -> Self {
+        self.scripts = rewriter.filter(|it| it.script_format().is_some());
+        self
     }
 
     /// Returns the settings.
@@ -79,18 +94,47 @@ impl LlmProposer {
         request: &PlanRequest,
         form: PromptForm<'_>,
     ) -> Result<Prompt, TemplateError> {
+        let scripts = self.scripts.as_ref().map(|it| ScriptFacts {
+            format: it.script_format().unwrap_or_default().to_owned(),
+            examples: it.scripts(&request.kernel, SCRIPTS_SHOWN),
+        });
         let input = PromptInput {
+            isa: form.isa,
+            structured: form.structured,
+            scripts: scripts.as_ref().filter(|it| !it.examples.is_empty()),
+            ..self.plan_input(request)
+        };
+        self.render(plan_phase(request), &input)
+    }
+
+    /// Returns what a prompt shows that asks for a plan, or for code without one.
+    pub(crate) fn plan_input<'request>(
+        &self,
+        request: &'request PlanRequest,
+    ) -> PromptInput<'request> {
+        let shown = self.settings.shown;
+        // A stream for each, so that none depends on another.
+        let draw = |what: &str, share: f64| {
+            let mut seed = request.seed.derive(what);
+            (seed.below(1 << 20) as f64) < share * f64::from(1 << 20)
+        };
+        let ancestors: &[Ancestor] = match draw("show ancestors", shown.ancestors) {
+            true => self.shown(&request.ancestors),
+            false => &[],
+        };
+        PromptInput {
             menu: &request.menu,
             iteration: request.key.iteration,
             iterations: request.iterations,
             most_examples: self.settings.most_examples,
-            ancestors: self.shown(&request.ancestors),
+            ancestors,
             tried: self.listed(&request.tried),
-            isa: form.isa,
-            structured: form.structured,
+            lessons: &request.lessons,
+            with_score: draw("show score", shown.score),
+            with_utilization: draw("show utilization", shown.utilization),
+            with_feedback: draw("show feedback", shown.feedback),
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
-        };
-        self.render(plan_phase(request), &input)
+        }
     }
 
     /// Returns those of the ancestors that prompts show: the last ones.
@@ -122,6 +166,24 @@ impl LlmProposer {
         };
         self.templates
             .render(self.code_phase(), &self.facts, &input)
+    }
+
+    /// Returns a plan with the payload of the script in it; an empty one if there is none.
+    fn with_payload(
+        &self,
+        request: &PlanRequest,
+        plan: PlanReply,
+    ) -> Result<(PlanReply, String), Complaint> {
+        let Some((rewriter, script)) = self.scripts.as_ref().zip(script_in(&plan.text)) else {
+            return Ok((plan, String::new()));
+        };
+        match rewriter.of_script(&request.kernel, &script) {
+            Ok(payload) => Ok((plan, payload)),
+            Err(error) => {
+                let reason = error.to_string();
+                Err(Complaint::of("script-refused", &[("reason", &reason)]))
+            }
+        }
     }
 
     /// Returns the phase in which code is asked for.
@@ -166,6 +228,10 @@ impl Proposer for LlmProposer {
         "llm"
     }
 
+    async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
+        self.generate_menu(request).await
+    }
+
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
         if request.other.is_some() {
             return Ok(Reply {
@@ -181,11 +247,12 @@ impl Proposer for LlmProposer {
         }
         if self.settings.direct {
             return Ok(Reply {
-                value: undecided(request),
+                value: undecided(request, &self.plan_input(request)),
                 exchanges: Vec::new(),
             });
         }
-        let slot = plan_slot(&request.key);
+        let turn = plan_slot(&request.key);
+        let slot = slot_of(&self.planners, request.first_asked.as_deref(), turn);
         let prompt = |form: PromptForm<'_>| self.plan_prompt(request, form);
         let schema = plan_schema(&request.menu);
         let phase = plan_phase(request);
@@ -193,19 +260,21 @@ impl Proposer for LlmProposer {
             self.settings.structured_output != StructuredOutput::Never && phase == Phase::Plan;
         let schema = is_structured.then_some(&schema);
         let parse = |text: &str| match (phase, request.menu.first()) {
-            (Phase::Schedule, Some(item)) => parse_schedule(text, item),
-            _ => parse_plan(text, &request.menu, &request.hidden),
+            (Phase::Schedule, Some(item)) => {
+                self.with_payload(request, parse_schedule(text, item)?)
+            }
+            _ => self.with_payload(request, parse_plan(text, &request.menu, &request.hidden)?),
         };
         let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         let reply = self
             .ask_about(about, (&self.planners, slot), prompt, schema, parse)
             .await?;
-        let (plan, proposer) = reply.value;
+        let ((plan, payload), proposer) = reply.value;
         Ok(Reply {
             value: Plan {
                 menu_item: plan.menu_item,
                 text: plan.text,
-                payload: String::new(),
+                payload,
                 proposer,
             },
             exchanges: reply.exchanges,
@@ -219,6 +288,11 @@ impl Proposer for LlmProposer {
         if let Some(task) = decided_later(&request.plan) {
             return self.implement_directly(request, &task).await;
         }
+        if let Some(rewriter) = &self.scripts
+            && !request.plan.payload.is_empty()
+        {
+            return carried_out(rewriter.as_ref(), request);
+        }
         let prompt = |form: PromptForm<'_>| self.implement_prompt(request, form);
         let entry = self.facts.entry.as_str();
         let parse = |text: &str| match self.settings.code_form {
@@ -229,7 +303,8 @@ impl Proposer for LlmProposer {
         let is_structured = self.settings.code_form == CodeForm::Edits
             && self.settings.structured_output == StructuredOutput::All;
         let schema = is_structured.then_some(&schema);
-        let slot = draft_slot(&request.key, self.coders.members().len());
+        let turn = draft_slot(&request.key, self.coders.members().len());
+        let slot = slot_of(&self.coders, request.first_asked.as_deref(), turn);
         let phase = self.code_phase();
         let about = (phase, &*request.kernel, &request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, schema, parse)
@@ -265,6 +340,23 @@ impl Proposer for LlmProposer {
     }
 }
 
+/// Carries out a script: exactly, and without asking anybody.
+fn carried_out(
+    rewriter: &dyn Rewriter,
+    request: &ImplementRequest,
+) -> Result<Reply<Draft>, ProposeError> {
+    let source = rewriter
+        .implement(&request.kernel, &request.plan.payload, request.key.draft)
+        .map_err(rewrite_error)?;
+    Ok(Reply {
+        value: Draft {
+            source,
+            proposer: RewriterProposer::NAME.to_owned(),
+        },
+        exchanges: Vec::new(),
+    })
+}
+
 /// Returns what a request is called: by its phase and its task.
 pub(crate) fn label(phase: Phase, key: &TaskKey) -> String {
     format!("{}-{key}", phase.name())
@@ -276,6 +368,13 @@ fn plan_phase(request: &PlanRequest) -> Phase {
         Some(item) if item.scope == Scope::Schedule => Phase::Schedule,
         _ => Phase::Plan,
     }
+}
+
+/// Returns the sample number that asks the model `first` first; `turn` if it is not there.
+pub(crate) fn slot_of(set: &ModelSet, first: Option<&str>, turn: u64) -> u64 {
+    let mut members = set.members().iter();
+    let place = first.and_then(|first| members.position(|it| it.model() == first));
+    place.map_or(turn, |place| place as u64)
 }
 
 /// What a prompt for one model looks like.

@@ -38,6 +38,30 @@ pub enum IsaChoice {
     Model,
 }
 
+/// The share of the prompts for plans that show something, each from 0 to 1 and drawn by
+/// itself, so that plans differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShownShares {
+    /// Kernels before the current one.
+    pub ancestors: f64,
+    /// The cost of the kernel.
+    pub score: f64,
+    /// How much of the peak it reaches.
+    pub utilization: f64,
+    /// What the hardware's counters say.
+    pub feedback: f64,
+}
+
+impl ShownShares {
+    /// Everything is always shown.
+    pub const ALL: Self = Self {
+        ancestors: 1.0,
+        score: 1.0,
+        utilization: 1.0,
+        feedback: 1.0,
+    };
+}
+
 /// How models are asked for plans and code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmProposerSettings {
@@ -55,6 +79,8 @@ pub struct LlmProposerSettings {
     pub structured_output: StructuredOutput,
     /// How many of the kernels before the current one prompts for plans show.
     pub ancestors: usize,
+    /// In which share of the prompts for plans they, the score and the like are shown.
+    pub shown: ShownShares,
     /// How many attempts on the kernel and its relatives prompts for plans list.
     pub tried: usize,
     /// Who chooses the sections of the ISA reference.
@@ -78,6 +104,7 @@ impl LlmProposerSettings {
             most_examples: 2,
             structured_output: StructuredOutput::Plans,
             ancestors: 0,
+            shown: ShownShares::ALL,
             tried: 8,
             isa: IsaChoice::Symbols,
             direct: false,

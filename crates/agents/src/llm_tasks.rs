@@ -1,20 +1,26 @@
 //! What language models do beside plans, code and repairs.
 
-use crate::code_reply::{Complaint, extract_kernel, fenced_blocks, normalize};
-use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot};
-use crate::plan_reply::{choice_in, resolve};
+use crate::code_reply::{extract_kernel, fenced_blocks, normalize};
+use crate::complaint::Complaint;
+use crate::feedback::shortened;
+use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot, slot_of};
+use crate::plan_reply::{choice_in, not_in_menu, resolve};
 use crate::prompt::{Phase, PromptInput};
-use crate::proposer::{ImplementRequest, OtherKernel, PlanRequest, ProposeError, Reply};
-use autocomp_core::{Draft, Evaluation, MenuItem, Plan, PlanKind, Seed, TaskKey};
+use crate::proposer::{
+    Ancestor, IdeasRequest, ImplementRequest, OtherKernel, PlanRequest, ProposeError, Reply, Tried,
+};
+use crate::tried::in_one_line;
+use autocomp_core::{Draft, Evaluation, Lesson, MenuItem, Plan, PlanKind, Scope, Seed, TaskKey};
 use autocomp_llm::ReplySchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::sync::Arc;
 
 /// The shortest text that says what to do, in bytes.
 const SHORTEST_ITEM: usize = 15;
 /// The longest text of a menu item, in bytes.
 const LONGEST_ITEM: usize = 1000;
+/// The longest condition of a menu item, in characters.
+const LONGEST_CONDITION: usize = 300;
 /// Who wrote a plan that leaves the choice to whoever writes the code.
 const DIRECT: &str = "direct";
 
@@ -26,7 +32,16 @@ const LONGEST_ANALYSIS: usize = 16 << 10;
 
 #[derive(Deserialize)]
 struct ItemList {
-    items: Vec<MenuItem>,
+    items: Vec<WrittenItem>,
+}
+
+/// A menu item as models write it.
+#[derive(Deserialize)]
+struct WrittenItem {
+    id: String,
+    text: String,
+    #[serde(default)]
+    applies_when: String,
 }
 
 /// What a plan carries that leaves the choice to whoever writes the code.
@@ -34,17 +49,27 @@ struct ItemList {
 pub(crate) struct DirectTask {
     menu: Vec<MenuItem>,
     iterations: u32,
+    /// What a plan would have been told.
+    #[serde(default)]
+    ancestors: Vec<Ancestor>,
+    #[serde(default)]
+    tried: Vec<Tried>,
+    #[serde(default)]
+    lessons: Vec<Lesson>,
 }
 
 /// Returns the plan that leaves the choice to whoever writes the code.
-pub(crate) fn undecided(request: &PlanRequest) -> Plan {
+pub(crate) fn undecided(request: &PlanRequest, told: &PromptInput<'_>) -> Plan {
     let task = DirectTask {
         menu: request.menu.clone(),
         iterations: request.iterations,
+        ancestors: told.ancestors.to_vec(),
+        tried: told.tried.to_vec(),
+        lessons: told.lessons.to_vec(),
     };
     Plan {
         menu_item: MenuItem::OTHER.to_owned(),
-        text: "No plan: whoever writes the code chooses from the menu.".to_owned(),
+        text: include_str!("../templates/undecided.txt").trim().to_owned(),
         payload: serde_json::to_string(&task).expect("menus are plain data"),
         proposer: DIRECT.to_owned(),
     }
@@ -80,27 +105,18 @@ impl LlmProposer {
         &self,
         request: &PlanRequest,
     ) -> Result<Reply<(Plan, Draft)>, ProposeError> {
-        let input = PromptInput {
-            menu: &request.menu,
-            iteration: request.key.iteration,
-            iterations: request.iterations,
-            most_examples: self.settings().most_examples,
-            ancestors: self.shown(&request.ancestors),
-            tried: self.listed(&request.tried),
-            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
-        };
+        let input = self.plan_input(request);
         let prompt = |_| self.render(Phase::Direct, &input);
         let parse = |text: &str| {
             let source = extract_kernel(text, self.facts.syntax, &self.facts.entry)?;
-            let value = text.lines().find_map(choice_in).ok_or_else(|| {
-                Complaint::new("the line \"CHOICE: <identifier from the list>\" is missing")
-            })?;
-            let item = resolve(value, &request.menu).ok_or_else(|| {
-                Complaint::new(format!("{value:?} is not in the list of optimizations"))
-            })?;
+            let value = text.lines().find_map(choice_in);
+            let value = value.ok_or_else(|| Complaint::of("no-choice", &[]))?;
+            let item =
+                resolve(value, &request.menu).ok_or_else(|| not_in_menu(value, &request.menu))?;
             Ok((item.id.clone(), source))
         };
-        let slot = draft_slot(&request.key, self.coders().members().len());
+        let turn = draft_slot(&request.key, self.coders().members().len());
+        let slot = slot_of(self.coders(), request.first_asked.as_deref(), turn);
         let reply = self
             .ask(
                 &label(Phase::Direct, &request.key),
@@ -135,8 +151,10 @@ impl LlmProposer {
             iterations: task.iterations,
             kernel: request.kernel.clone(),
             evaluation: request.evaluation.clone(),
-            ancestors: Arc::default(),
-            tried: Arc::default(),
+            ancestors: task.ancestors.clone().into(),
+            tried: task.tried.clone().into(),
+            lessons: task.lessons.clone().into(),
+            first_asked: request.first_asked.clone(),
             kind: PlanKind::Step,
             menu: task.menu.clone(),
             hidden: Vec::new(),
@@ -232,10 +250,8 @@ impl LlmProposer {
         let parse = |text: &str| {
             let text = normalize(text)?.trim().to_owned();
             match text.len() {
-                0 => Err(Complaint::new("the reply is empty")),
-                length if LONGEST_ANALYSIS < length => Err(Complaint::new(
-                    "the analysis is too long; use at most 300 words",
-                )),
+                0 => Err(Complaint::of("empty", &[])),
+                length if LONGEST_ANALYSIS < length => Err(Complaint::of("analysis-too-long", &[])),
                 _ => Ok(text),
             }
         };
@@ -260,14 +276,19 @@ impl LlmProposer {
     /// A [`ProposeError`] if there are none; see its kinds.
     pub async fn generate_menu(
         &self,
-        request: &PlanRequest,
+        request: &IdeasRequest,
     ) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
         let input = PromptInput {
             menu: &request.menu,
+            count: request.count,
             ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
         };
         let prompt = |_| self.render(Phase::Menu, &input);
-        let parse = |text: &str| parse_menu(text, &request.menu);
+        let parse = |text: &str| {
+            let mut items = parse_menu(text, &request.menu)?;
+            items.truncate(request.count);
+            Ok(items)
+        };
         let reply = self
             .ask(
                 &label(Phase::Menu, &request.key),
@@ -316,9 +337,9 @@ pub fn parse_menu(reply: &str, menu: &[MenuItem]) -> Result<Vec<MenuItem>, Compl
         .chain([text.as_str()])
         .map(str::trim)
         .find(|candidate| candidate.starts_with('{'))
-        .ok_or_else(|| Complaint::new("the reply is not the JSON that was asked for"))?;
+        .ok_or_else(|| Complaint::of("not-json", &[]))?;
     let list: ItemList = serde_json::from_str(json)
-        .map_err(|error| Complaint::new(format!("the JSON of the items is not valid: {error}")))?;
+        .map_err(|error| Complaint::of("items-not-valid", &[("reason", &error.to_string())]))?;
     let mut items: Vec<MenuItem> = Vec::new();
     for item in list.items {
         let is_kebab = !item.id.is_empty()
@@ -328,26 +349,27 @@ pub fn parse_menu(reply: &str, menu: &[MenuItem]) -> Result<Vec<MenuItem>, Compl
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
         if !is_kebab {
-            return Err(Complaint::new(format!(
-                "{:?} is not an identifier in kebab-case",
-                item.id
-            )));
+            let name = format!("{:?}", item.id);
+            return Err(Complaint::of("item-name", &[("name", &name)]));
         }
         if !(SHORTEST_ITEM..=LONGEST_ITEM).contains(&item.text.len()) {
-            return Err(Complaint::new(format!(
-                "the text of {:?} is too short or too long",
-                item.id
-            )));
+            let name = format!("{:?}", item.id);
+            return Err(Complaint::of("item-length", &[("name", &name)]));
         }
         let known = menu.iter().chain(&items).any(|other| other.id == item.id);
         if !known {
-            items.push(item);
+            // They go into other prompts: one line each, and nothing else.
+            items.push(MenuItem {
+                id: item.id,
+                text: in_one_line(&item.text),
+                applies_when: shortened(&in_one_line(&item.applies_when), LONGEST_CONDITION),
+                scope: Scope::Idea,
+                percent: Vec::new(),
+            });
         }
     }
     if items.is_empty() {
-        return Err(Complaint::new(
-            "there is no item that the list does not have already",
-        ));
+        return Err(Complaint::of("no-new-item", &[]));
     }
     Ok(items)
 }

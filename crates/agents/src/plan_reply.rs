@@ -1,6 +1,7 @@
 //! From a model's reply to a plan.
 
-use crate::code_reply::{Complaint, fenced_blocks, normalize, tool_call_mark};
+use crate::code_reply::{fenced_blocks, normalize, tool_call_mark};
+use crate::complaint::Complaint;
 use autocomp_core::MenuItem;
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
@@ -41,12 +42,10 @@ pub fn parse_plan(
     };
     let text = normalize(reply)?;
     if text.trim().is_empty() {
-        return Err(Complaint::new("the reply is empty"));
+        return Err(Complaint::of("empty", &[]));
     }
     if let Some(mark) = tool_call_mark(&text) {
-        return Err(Complaint::new(format!(
-            "the reply holds a tool call ({mark}); there are no tools"
-        )));
+        return Err(Complaint::of("tool-call", &[("mark", mark)]));
     }
     if let Some(reply) = structured(&text) {
         let item = resolve(&reply.choice).ok_or_else(|| not_in_menu(&reply.choice, menu))?;
@@ -61,17 +60,11 @@ pub fn parse_plan(
         };
         let item = resolve(value).ok_or_else(|| not_in_menu(value, menu))?;
         if choice.is_some_and(|choice| choice.id != item.id) {
-            return Err(Complaint::new(
-                "the reply chooses more than one optimization; choose exactly one",
-            ));
+            return Err(Complaint::of("several-choices", &[]));
         }
         choice = Some(item);
     }
-    let item = choice.ok_or_else(|| {
-        Complaint::new(
-            "no optimization is chosen: the line \"CHOICE: <identifier from the list>\", or the field `choice` where JSON was asked for, is missing",
-        )
-    })?;
+    let item = choice.ok_or_else(|| Complaint::of("no-choice", &[]))?;
     checked(item, &rest.join("\n"))
 }
 
@@ -83,9 +76,7 @@ pub fn parse_plan(
 pub fn parse_schedule(reply: &str, item: &MenuItem) -> Result<PlanReply, Complaint> {
     let text = normalize(reply)?;
     if let Some(mark) = tool_call_mark(&text) {
-        return Err(Complaint::new(format!(
-            "the reply holds a tool call ({mark}); there are no tools"
-        )));
+        return Err(Complaint::of("tool-call", &[("mark", mark)]));
     }
     let lines: Vec<&str> = text
         .lines()
@@ -113,6 +104,13 @@ fn structured(text: &str) -> Option<StructuredPlan> {
         .find_map(|candidate| serde_json::from_str(candidate).ok())
 }
 
+/// Returns the script in a plan: the last fenced block called so.
+pub(crate) fn script_in(text: &str) -> Option<String> {
+    let blocks = fenced_blocks(text).into_iter();
+    let mut scripts = blocks.filter(|it| it.info.trim().eq_ignore_ascii_case("script"));
+    scripts.next_back().map(|it| it.text)
+}
+
 /// Returns the schema of a plan that chooses from `menu`.
 #[must_use]
 pub(crate) fn plan_schema(menu: &[MenuItem]) -> ReplySchema {
@@ -131,23 +129,19 @@ pub(crate) fn plan_schema(menu: &[MenuItem]) -> ReplySchema {
     }
 }
 
-fn not_in_menu(value: &str, menu: &[MenuItem]) -> Complaint {
+pub(crate) fn not_in_menu(value: &str, menu: &[MenuItem]) -> Complaint {
     let ids: Vec<_> = menu.iter().map(|item| item.id.as_str()).collect();
-    Complaint::new(format!(
-        "{value:?} is not in the list of optimizations; choose one of: {}",
-        ids.join(", ")
-    ))
+    let (value, items) = (format!("{value:?}"), ids.join(", "));
+    Complaint::of("choice-unknown", &[("value", &value), ("items", &items)])
 }
 
 fn checked(item: &MenuItem, text: &str) -> Result<PlanReply, Complaint> {
     let text = text.trim().to_owned();
     if text.len() < SHORTEST_PLAN {
-        return Err(Complaint::new("the description of the plan is missing"));
+        return Err(Complaint::of("plan-missing", &[]));
     }
     if LONGEST_PLAN < text.len() {
-        return Err(Complaint::new(
-            "the description is too long; use at most a few hundred words",
-        ));
+        return Err(Complaint::of("plan-too-long", &[]));
     }
     Ok(PlanReply {
         menu_item: item.id.clone(),

@@ -7,7 +7,7 @@
 use crate::facts::PromptFacts;
 use crate::prompt_context::Context;
 use crate::proposer::{Ancestor, Tried};
-use autocomp_core::{ContentHash, Evaluation, MenuItem, Seed};
+use autocomp_core::{ContentHash, Evaluation, Lesson, MenuItem, Seed};
 use autocomp_llm::estimate_tokens;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -36,7 +36,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         "diagnostics.jinja",
         include_str!("../templates/diagnostics.jinja"),
     ),
+    ("items.jinja", include_str!("../templates/items.jinja")),
+    ("lessons.jinja", include_str!("../templates/lessons.jinja")),
     ("tried.jinja", include_str!("../templates/tried.jinja")),
+    ("scripts.jinja", include_str!("../templates/scripts.jinja")),
     ("isa.jinja", include_str!("../templates/isa.jinja")),
     (
         "schedule.jinja",
@@ -134,6 +137,15 @@ impl Phase {
     }
 }
 
+/// What is said of scripts, which a rewriter carries out.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ScriptFacts {
+    /// Their format.
+    pub format: String,
+    /// Some that apply to the kernel, and what they do in words.
+    pub examples: Vec<(String, String)>,
+}
+
 /// What a prompt is about, beside the target and the problem.
 #[derive(Clone, Debug)]
 pub struct PromptInput<'input> {
@@ -157,11 +169,23 @@ pub struct PromptInput<'input> {
     pub ancestors: &'input [Ancestor],
     /// What was tried on the kernel and its relatives; all of it is shown.
     pub tried: &'input [Tried],
+    /// What earlier runs have taught; all of it is shown.
+    pub lessons: &'input [Lesson],
+    /// Whether the kernel's cost is shown.
+    pub with_score: bool,
+    /// Whether it is shown how much of the peak the kernel reaches.
+    pub with_utilization: bool,
+    /// Whether hardware feedback is shown.
+    pub with_feedback: bool,
+    /// Menu items to be written at most.
+    pub count: usize,
     /// Titles of the ISA sections to show; absent for those that the kernel's
     /// names ask for.
     pub isa: Option<&'input [String]>,
     /// Whether the reply is held to a JSON schema.
     pub structured: bool,
+    /// How to plan in a script, if that is possible.
+    pub scripts: Option<&'input ScriptFacts>,
     /// Most worked examples to include.
     pub most_examples: usize,
     /// The task's random stream, which picks examples.
@@ -183,8 +207,14 @@ impl<'input> PromptInput<'input> {
             other: None,
             ancestors: &[],
             tried: &[],
+            lessons: &[],
+            with_score: true,
+            with_utilization: true,
+            with_feedback: true,
+            count: 5,
             isa: None,
             structured: false,
+            scripts: None,
             most_examples: 2,
             seed,
         }

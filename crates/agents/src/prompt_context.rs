@@ -2,11 +2,11 @@
 
 use crate::facts::{BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts};
 use crate::feedback::{DiagnosticFacts, FeedbackFacts};
-use crate::prompt::{Phase, PromptInput};
+use crate::prompt::{Phase, PromptInput, ScriptFacts};
 use crate::proposer::Ancestor;
 use crate::tried::TriedFacts;
 use autocomp_catalog::Constant;
-use autocomp_core::{MenuItem, Outcome, Unit};
+use autocomp_core::{Lesson, MenuItem, Outcome, Scope, Unit};
 use serde::Serialize;
 
 /// The variables of the templates.
@@ -21,6 +21,9 @@ pub(crate) struct Context<'input> {
     sections: &'input [IsaFacts],
     ancestors: &'input [Ancestor],
     tried: Vec<TriedFacts<'input>>,
+    lessons: Vec<LessonFacts<'input>>,
+    /// Whether the menu's items translate the kernel.
+    translating: bool,
     structured: bool,
     general_rules: &'input [String],
     plan_rules: &'input [String],
@@ -49,14 +52,43 @@ pub(crate) struct Context<'input> {
     other_kernel: &'input str,
     other_cost: Option<u64>,
     count: usize,
+    scripts: Option<&'input ScriptFacts>,
 }
 
 /// What was measured of the kernel, in the unit of costs.
 #[derive(Serialize)]
 struct Measured {
-    cost: u64,
+    cost: Option<u64>,
     floor: u64,
-    percent_of_peak: f64,
+    percent_of_peak: Option<f64>,
+    /// How much of the problem's work the target does.
+    translated_percent: f64,
+}
+
+/// A lesson, with its factor in two digits.
+#[derive(Serialize)]
+struct LessonFacts<'input> {
+    problem: &'input str,
+    menu_item: &'input str,
+    plan: &'input str,
+    finding: &'input str,
+    attempts: u32,
+    ending: Option<&'static str>,
+    times: Option<String>,
+}
+
+impl<'input> LessonFacts<'input> {
+    fn of(lesson: &'input Lesson) -> Self {
+        Self {
+            problem: &lesson.problem,
+            menu_item: &lesson.menu_item,
+            plan: &lesson.plan,
+            finding: &lesson.finding,
+            attempts: lesson.attempts,
+            ending: lesson.outcome.map(Outcome::name),
+            times: lesson.factor.map(|factor| format!("{factor:.2}")),
+        }
+    }
 }
 
 impl<'input> Context<'input> {
@@ -79,6 +111,8 @@ impl<'input> Context<'input> {
             sections: &facts.isa,
             ancestors: input.ancestors,
             tried: input.tried.iter().map(TriedFacts::of).collect(),
+            lessons: input.lessons.iter().map(LessonFacts::of).collect(),
+            translating: (input.menu.iter()).any(|item| item.scope == Scope::Translation),
             structured: input.structured,
             general_rules: &facts.general_rules,
             plan_rules: &facts.plan_rules,
@@ -97,13 +131,18 @@ impl<'input> Context<'input> {
             unit: facts.unit,
             measurement: input
                 .evaluation
-                .and_then(|evaluation| evaluation.measurement.as_ref())
-                .map(|measurement| Measured {
-                    cost: measurement.cost.value,
+                .and_then(|evaluation| Some((evaluation, evaluation.measurement.as_ref()?)))
+                .map(|(evaluation, measurement)| Measured {
+                    cost: input.with_score.then_some(measurement.cost.value),
                     floor: measurement.floor.value,
-                    percent_of_peak: measurement.percent_of_peak,
+                    percent_of_peak: input
+                        .with_utilization
+                        .then_some(measurement.percent_of_peak),
+                    translated_percent: evaluation.translated_percent(),
                 }),
-            feedback: feedback.and_then(|feedback| FeedbackFacts::of(feedback, facts, input)),
+            feedback: feedback
+                .filter(|_| input.with_feedback)
+                .and_then(|feedback| FeedbackFacts::of(feedback, facts, input)),
             menu: input.menu,
             iteration: input.iteration,
             iterations: input.iterations,
@@ -117,7 +156,8 @@ impl<'input> Context<'input> {
                 .unwrap_or_default(),
             other_kernel: input.other.map_or("", |(kernel, _)| kernel),
             other_cost: input.other.and_then(|(_, cost)| cost),
-            count: 5,
+            count: input.count,
+            scripts: input.scripts,
         }
     }
 }

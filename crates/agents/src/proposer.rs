@@ -1,13 +1,15 @@
 //! The trait that the rewriter, language models and replay share.
 
-use autocomp_core::{Draft, Evaluation, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey, Usage};
+use autocomp_core::{
+    Draft, Evaluation, Lesson, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey, Usage,
+};
 use autocomp_llm::ReservationJournal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// A kernel on the way from the baseline to another one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ancestor {
     /// Its source.
     pub kernel: String,
@@ -20,7 +22,7 @@ pub struct Ancestor {
 }
 
 /// How the kernel that something was tried on relates to the one asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kinship {
     /// It is the same.
@@ -32,7 +34,7 @@ pub enum Kinship {
 }
 
 /// Something that was tried before.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// On which kernel.
     pub on: Kinship,
@@ -79,6 +81,10 @@ pub struct PlanRequest {
     pub ancestors: Arc<[Ancestor]>,
     /// What was tried on the parent and its relatives, the most instructive first.
     pub tried: Arc<[Tried]>,
+    /// What earlier runs have taught.
+    pub lessons: Arc<[Lesson]>,
+    /// The model to be asked first, if that is not by turns.
+    pub first_asked: Option<String>,
     /// What the plan is for.
     pub kind: PlanKind,
     /// The menu after dropout; never empty, and with the `other` item unless
@@ -107,6 +113,25 @@ pub struct ImplementRequest {
     pub plan: Plan,
     /// The second kernel, if the plan is about two.
     pub other: Option<OtherKernel>,
+    /// The model to be asked first, if that is not by turns.
+    pub first_asked: Option<String>,
+}
+
+/// What a proposer needs to write menu items for a kernel.
+#[derive(Clone, Debug)]
+pub struct IdeasRequest {
+    /// The task.
+    pub key: TaskKey,
+    /// The task's own random stream.
+    pub seed: Seed,
+    /// Source of the kernel.
+    pub kernel: String,
+    /// Its evaluation.
+    pub evaluation: Evaluation,
+    /// The items that there are.
+    pub menu: Vec<MenuItem>,
+    /// How many further ones are wanted at most.
+    pub count: usize,
 }
 
 /// What a proposer needs to correct a draft that failed.
@@ -203,6 +228,20 @@ impl std::error::Error for ProposeError {}
 pub trait Proposer: Send + Sync {
     /// Returns the name that plans and drafts carry (`rewriter`).
     fn name(&self) -> &str;
+
+    /// Writes menu items for a kernel, none of which the menu has. Proposers that cannot
+    /// say so by [`ProposeErrorKind::Nothing`], which is what this default does.
+    ///
+    /// # Errors
+    /// A [`ProposeError`] if there are none; see its kinds.
+    async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
+        let _ = request;
+        Err(ProposeError {
+            kind: ProposeErrorKind::Nothing,
+            message: format!("{} writes no menu items", self.name()),
+            exchanges: Vec::new(),
+        })
+    }
 
     /// Writes one plan.
     ///

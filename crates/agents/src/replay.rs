@@ -1,12 +1,16 @@
 //! Replay: plans and drafts of a recorded run, by task key.
 
 use crate::proposer::{
-    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply,
+    IdeasRequest, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
+    RepairRequest, Reply,
 };
-use autocomp_core::{Draft, Plan, TaskKey};
+use autocomp_core::{Draft, MenuItem, Plan, TaskKey};
 
 /// A record of what proposers answered.
 pub trait Recording: Send + Sync {
+    /// Returns the answer to a task that writes menu items, if it is recorded.
+    fn ideas(&self, key: TaskKey) -> Option<Result<Reply<Vec<MenuItem>>, ProposeError>>;
+
     /// Returns the answer to a plan task, if it is recorded.
     fn plan(&self, key: TaskKey) -> Option<Result<Reply<Plan>, ProposeError>>;
 
@@ -43,6 +47,12 @@ fn absent(key: TaskKey) -> ProposeError {
 impl<R: Recording> Proposer for Replay<R> {
     fn name(&self) -> &str {
         "replay"
+    }
+
+    async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
+        self.recording
+            .ideas(request.key)
+            .unwrap_or_else(|| Err(absent(request.key)))
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {

@@ -152,6 +152,8 @@ impl Proposer for RewriterProposer {
             plan: match request.kind {
                 // These come behind the plans of the others, but count from 0.
                 PlanKind::Polish { number } => number,
+                // The menu has a single item, and this is the first plan for it.
+                PlanKind::Exhaustive { .. } => 0,
                 PlanKind::Step | PlanKind::Reserved { .. } | PlanKind::Reused { .. } => {
                     request.key.plan
                 }
@@ -160,7 +162,7 @@ impl Proposer for RewriterProposer {
         let plan = self
             .rewriter
             .plan(&request.kernel, choice)
-            .map_err(propose_error)?;
+            .map_err(rewrite_error)?;
         Ok(reply(own(plan)))
     }
 
@@ -168,7 +170,7 @@ impl Proposer for RewriterProposer {
         let source = self
             .rewriter
             .implement(&request.kernel, &request.plan.payload, request.key.draft)
-            .map_err(propose_error)?;
+            .map_err(rewrite_error)?;
         Ok(reply(Draft {
             source,
             proposer: Self::NAME.to_owned(),
@@ -183,7 +185,7 @@ fn reply<T>(value: T) -> Reply<T> {
     }
 }
 
-fn propose_error(error: RewriteError) -> ProposeError {
+pub(crate) fn rewrite_error(error: RewriteError) -> ProposeError {
     let kind = match error {
         RewriteError::Nothing | RewriteError::NotUnderstood(_) => ProposeErrorKind::Nothing,
         _ => ProposeErrorKind::Failed,

@@ -47,6 +47,6 @@ impl<'input> TriedFacts<'input> {
     }
 }
 
-fn in_one_line(text: &str) -> String {
+pub(crate) fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

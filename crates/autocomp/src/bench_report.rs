@@ -83,7 +83,9 @@ pub fn row(problem: &str, kernel: &str, result: Result<Evaluation, EvalError>) -
                     row.message = evaluation.diagnostics.first().map(|found| {
                         let place = found.location.as_ref();
                         let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
-                        format!("{place}{}", found.message)
+                        let remedy = found.remedy.as_ref();
+                        let remedy = remedy.map(|it| format!("; {it}")).unwrap_or_default();
+                        format!("{place}{}{remedy}", found.message)
                     });
                 }
             }
@@ -149,10 +151,20 @@ pub fn report_text(report: &BenchReport, markdown: bool) -> String {
     let ratio = |value: Option<&f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
     let percent =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
+    let mut units: Vec<&str> = report
+        .rows
+        .iter()
+        .filter_map(|row| Some(row.cost?.unit.name()))
+        .collect();
+    units.dedup();
+    let (unit, fewer) = match units.as_slice() {
+        [unit] => (*unit, format!("fewer {unit}")),
+        _ => ("cost", "less".to_owned()),
+    };
     let mut header = vec![
         "problem".to_owned(),
         "kernel".to_owned(),
-        "cycles".to_owned(),
+        unit.to_owned(),
         "% of peak".to_owned(),
     ];
     header.extend(report.kernels.iter().map(|kernel| format!("x {kernel}")));
@@ -197,7 +209,7 @@ pub fn report_text(report: &BenchReport, markdown: bool) -> String {
         table(&lines, &right)
     };
     text += &format!(
-        "\n`x {}` says how many times fewer cycles than that kernel.\n",
+        "\n`x {}` says how many times {fewer} than that kernel.\n",
         report.kernels[0]
     );
     text += &format!(
@@ -268,6 +280,33 @@ mod tests {
         assert_eq!(rows[1]["speedup_over"]["baseline"], 4.0);
         assert_eq!(rows[3]["outcome"], "wrong");
         assert!(rows[3]["cycles"].is_null());
+    }
+
+    #[test]
+    fn the_table_names_the_unit_of_its_costs() {
+        let text = |costs: &[autocomp_core::Cost]| {
+            let make = |cost: &autocomp_core::Cost| Row {
+                cost: Some((*cost).into()),
+                ..row("p", "baseline", Err(EvalError::Fault(String::new())))
+            };
+            let report = BenchReport {
+                suite: "s".into(),
+                description: "Some".into(),
+                machines: vec!["t/m".into()],
+                compiler: "a compiler".into(),
+                geometric_means: Vec::new(),
+                kernels: vec!["baseline".to_owned()],
+                rows: costs.iter().map(make).collect(),
+            };
+            report_text(&report, false)
+        };
+        let (time, cycles) = (
+            autocomp_core::Cost::nanoseconds(5, 0),
+            autocomp_core::Cost::cycles(5),
+        );
+        assert!(text(&[time]).contains("how many times fewer ns than"));
+        assert!(text(&[cycles, cycles]).contains("how many times fewer cycles than"));
+        assert!(text(&[time, cycles]).contains("how many times less than"));
     }
 
     #[test]

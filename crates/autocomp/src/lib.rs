@@ -21,6 +21,7 @@ mod output;
 mod progress;
 mod proposing;
 mod registry;
+mod remembering;
 mod run_errors;
 mod settings;
 mod sparkline;

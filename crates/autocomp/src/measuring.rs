@@ -103,6 +103,17 @@ impl Bench {
         output: Output,
     ) -> Result<Self, CliError> {
         let problem = workplace.problem(problem)?;
+        Self::of(workplace, problem, machine, settings, output)
+    }
+
+    /// Opens the evaluator of a problem that was loaded already.
+    pub fn of(
+        workplace: &Workplace,
+        problem: Problem,
+        machine: Option<&str>,
+        settings: EvaluatorSettings,
+        output: Output,
+    ) -> Result<Self, CliError> {
         let target = workplace.target_of(&problem)?;
         let machine = machine.unwrap_or(&target.default_machine).to_owned();
         target.machine(Some(&machine)).map_err(catalog_error)?;

@@ -102,6 +102,12 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{}", harmless(&text, false));
     }
 
+    /// Prints a message that may have styles, where messages may have colours.
+    pub fn styled_message(self, text: &str) {
+        let text = harmless(&redacted(text), self.is_message_coloured());
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
     /// Prints why the command failed: for people on standard error and, with
     /// JSON wanted, as an object with the single field `error` on standard output.
     pub fn error(self, error: &CliError) {
@@ -118,11 +124,15 @@ impl Output {
         }
     }
 
-    /// Returns whether results may have colours: only on a terminal, and not if
-    /// the environment has `NO_COLOR`.
+    /// Returns whether results may have colours: only on a terminal, and not if the
+    /// environment has `NO_COLOR` or says that the terminal has none.
     pub fn is_coloured(self) -> bool {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        io::stdout().is_terminal() && !unwanted
+        io::stdout().is_terminal() && wants_colours()
+    }
+
+    /// Returns whether messages may have colours: as results, by where they go.
+    pub fn is_message_coloured(self) -> bool {
+        io::stderr().is_terminal() && wants_colours()
     }
 
     /// Returns how many columns results may take: those of the terminal, if it is one.
@@ -143,6 +153,12 @@ impl Output {
     pub fn is_interactive(self) -> bool {
         io::stderr().is_terminal()
     }
+}
+
+/// Returns whether the environment lets anything have colours.
+fn wants_colours() -> bool {
+    let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !unwanted && env::var_os("TERM").is_none_or(|it| it != "dumb")
 }
 
 /// How text stands out: a sequence that switches it on.

@@ -1,13 +1,14 @@
 //! Live progress of a run on standard error: a few lines that are redrawn on a
 //! terminal, plain lines elsewhere. Draws what the events say and decides nothing.
 
+mod line;
 mod live;
 
 use crate::model_usage::error_counts;
-use crate::output::Output;
+use crate::output::{BAD, BOLD, GOOD, Output, QUIET, Style};
 use autocomp_core::{Event, Outcome};
 use autocomp_eval::text::{clock, dollars, grouped};
-use autocomp_llm::{Availability, Connector, MemberHealth};
+use autocomp_llm::{Availability, Caps, Connector, MemberHealth};
 use autocomp_runner::{Limits, Notice, Observer};
 use autocomp_store::Blobs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Without a terminal, a line is printed at least this often while events arrive.
-const QUIET: Duration = Duration::from_secs(15);
+const SILENCE: Duration = Duration::from_secs(15);
 
 /// Draws the progress of one session.
 pub struct ProgressLines {
@@ -41,6 +42,8 @@ impl ProgressLines {
         limits: Limits,
         elapsed: Duration,
     ) -> Self {
+        let budget = connector.as_ref().map(|connector| connector.budget());
+        let caps = budget.map_or_else(Caps::default, |budget| budget.caps());
         let bar = output.is_interactive().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{spinner} {elapsed_precise}  {msg}")
@@ -54,7 +57,7 @@ impl ProgressLines {
         });
         Self {
             output,
-            live: LiveView::new(texts, limits),
+            live: LiveView::new(texts, limits, caps),
             bar,
             best: None,
             last_line: Duration::ZERO,
@@ -86,9 +89,13 @@ impl ProgressLines {
 
     fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| self.output.message(text)),
-            None => self.output.message(text),
+            Some(bar) => bar.suspend(|| self.output.styled_message(text)),
+            None => self.output.styled_message(text),
         }
+    }
+
+    fn paint(&self, style: Style, text: &str) -> String {
+        style.paint(text, self.output.is_message_coloured())
     }
 }
 
@@ -116,8 +123,11 @@ impl Observer for ProgressLines {
         {
             let clock = clock(notice.elapsed);
             self.line(&format!(
-                "[{clock}] FAULT OF AUTOCOMP: {} could not be judged, the run goes on: {}",
-                it.key, found.message
+                "{} {}: {} could not be judged, the run goes on: {}",
+                self.paint(QUIET, &format!("[{clock}]")),
+                self.paint(BAD, "FAULT OF AUTOCOMP"),
+                it.key,
+                found.message
             ));
         }
         let status = status_line(notice);
@@ -128,7 +138,10 @@ impl Observer for ProgressLines {
                 .map_or_else(Vec::new, |connector| connector.health());
             self.live.note(notice);
             let width = self.output.message_width().unwrap_or(80);
-            let lines = self.live.lines(notice, &health, width.saturating_sub(3));
+            let coloured = self.output.is_message_coloured();
+            let lines = self
+                .live
+                .lines(notice, &health, width.saturating_sub(3), coloured);
             bar.set_message(crate::output::redacted(&lines.join("\n")));
         }
         let best = notice.progress.best.as_ref();
@@ -137,29 +150,29 @@ impl Observer for ProgressLines {
             notice.event.map(|stored| &stored.event),
             Some(Event::IterationClosed(_) | Event::Resumed(_))
         );
-        let is_overdue = QUIET <= notice.elapsed.saturating_sub(self.last_line);
+        let is_overdue = SILENCE <= notice.elapsed.saturating_sub(self.last_line);
         if let (true, Some(best)) = (is_better, best) {
             self.best = Some(best.cost);
             let speedup = notice.progress.speedup().unwrap_or(1.0);
+            let (style, name) = match best.key {
+                autocomp_core::TaskKey::BASELINE => (BOLD, "baseline"),
+                _ => (GOOD, "new best"),
+            };
+            let cost = format!("{} {}", grouped(best.cost.value), best.cost.unit);
             self.line(&format!(
-                "[{}] {} {} {}, {:.2}x, {:.1} % of peak ({})",
-                clock(notice.elapsed),
-                if best.key == autocomp_core::TaskKey::BASELINE {
-                    "baseline"
-                } else {
-                    "new best"
-                },
-                grouped(best.cost.value),
-                best.cost.unit,
+                "{} {} {}, {:.2}x, {:.1} % of peak {}",
+                self.paint(QUIET, &format!("[{}]", clock(notice.elapsed))),
+                self.paint(style, name),
+                self.paint(style, &cost),
                 speedup,
                 best.percent_of_peak,
-                best.key,
+                self.paint(QUIET, &format!("({})", best.key)),
             ));
         }
         if is_border || (self.bar.is_none() && is_overdue && notice.event.is_some()) {
             self.last_line = notice.elapsed;
             if status != self.last_status {
-                self.line(&status);
+                self.line(&self.paint(QUIET, &status));
                 self.last_status = status;
             }
             if is_border {

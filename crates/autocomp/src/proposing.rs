@@ -9,7 +9,7 @@ use crate::run_errors::eval_error;
 use crate::settings::{AskingSettings, BudgetSettings, REWRITER, Settings};
 use autocomp_agents::{
     Ensemble, LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Seat,
-    Templates,
+    ShownShares, Templates,
 };
 use autocomp_core::{Rewriter, Usage, UsdMicros};
 use autocomp_llm::{
@@ -84,7 +84,9 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         registry::family(&bench.target)?.unit(),
     ));
     let asking = proposer_settings(&settings.asking);
-    let llm = Arc::new(LlmProposer::new(facts, templates, planners, coders, asking));
+    let local = rewriter(bench)?;
+    let llm = LlmProposer::new(facts, templates, planners, coders, asking);
+    let llm = Arc::new(llm.with_scripts(local.clone()));
     let mut names = settings.models.clone();
     names.extend(
         settings
@@ -99,7 +101,7 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             _ => Seat::Models,
         };
         let seats = settings.models.iter().map(seat).collect();
-        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(bench))?;
+        let rewriter = local.ok_or_else(|| no_rewriter(bench))?;
         let rewriter = Arc::new(RewriterProposer::new(rewriter));
         Arc::new(Ensemble::new(llm.clone(), rewriter, seats))
     } else {
@@ -140,6 +142,12 @@ pub fn proposer_settings(asking: &AskingSettings) -> LlmProposerSettings {
         most_examples: asking.most_examples,
         structured_output: asking.structured_output,
         ancestors: asking.ancestors,
+        shown: ShownShares {
+            ancestors: asking.ancestors_share,
+            score: asking.score_share,
+            utilization: asking.utilization_share,
+            feedback: asking.feedback_share,
+        },
         tried: asking.tried,
         isa: asking.isa,
         direct: asking.direct,

@@ -21,6 +21,7 @@ pub fn store_error(error: &StoreError) -> CliError {
             ErrorKind::Usage
         }
         StoreError::Locked { .. }
+        | StoreError::Memory { .. }
         | StoreError::NoRoom { .. }
         | StoreError::NotWritable { .. }
         | StoreError::Io { .. } => ErrorKind::Environment,

@@ -1,5 +1,7 @@
 //! The effective settings of a run: defaults, then a TOML file, then flags.
 
+mod overrides;
+
 use crate::error::CliError;
 use crate::given_file::{LONGEST_TEXT, read_file, read_text};
 use autocomp_agents::{
@@ -31,8 +33,16 @@ pub struct Settings {
     pub from: Option<String>,
     /// Run whose schedule is replayed first, by its folder, or `auto` for the nearest one.
     pub reuse: Option<String>,
+    /// File of lessons that the run is told and adds its own to; none for no memory.
+    pub memory: Option<PathBuf>,
+    /// Target to write kernels for, if the problem has several [default: the one that fits
+    /// this machine].
+    pub target: Option<String>,
     /// Machine of the target to measure on [default: the target's].
     pub machine: Option<String>,
+    /// Machines of the target on which the best kernels are confirmed, beside the one of
+    /// the search, which has new inputs then; see `search.confirm`.
+    pub confirm_on: Vec<String>,
     /// C compiler, by path or name [default: the pinned one].
     pub compiler: Option<PathBuf>,
     /// Seed of all random streams.
@@ -89,10 +99,20 @@ pub struct AskingSettings {
     /// Which replies are held to a JSON schema, where the provider can do that:
     /// `never`, `plans` or `all` (edits, too).
     pub structured_output: StructuredOutput,
-    /// Kernels before the current one that prompts for plans show.
+    /// Kernels before the current one that prompts for plans show, the last ones; 64 at most.
     pub ancestors: usize,
+    /// Share of the prompts for plans that show those kernels, from 0 to 1.
+    pub ancestors_share: f64,
+    /// Share of them that tell what the kernel costs, from 0 to 1; feedback tells it, too.
+    pub score_share: f64,
+    /// Share of them that tell how much of the peak the kernel reaches, from 0 to 1.
+    pub utilization_share: f64,
+    /// Share of them that tell what the hardware's counters say, from 0 to 1.
+    pub feedback_share: f64,
     /// Attempts on the kernel and its relatives that prompts for plans list; 0 for none.
     pub tried: usize,
+    /// Lessons of earlier runs that prompts for plans tell, if the run has a memory.
+    pub lessons: usize,
     /// Whether some plans are for a whole schedule instead of one change.
     pub whole_schedules: bool,
     /// Whether some plans combine two kernels.
@@ -144,7 +164,12 @@ impl Default for AskingSettings {
             most_examples: asking.most_examples,
             structured_output: asking.structured_output,
             ancestors: asking.ancestors,
+            ancestors_share: asking.shown.ancestors,
+            score_share: asking.shown.score,
+            utilization_share: asking.shown.utilization,
+            feedback_share: asking.shown.feedback,
             tried: asking.tried,
+            lessons: 8,
             whole_schedules: true,
             combine: true,
             isa: asking.isa,
@@ -207,6 +232,8 @@ impl Settings {
         let has_models = !self.language_models().is_empty();
         let is_wanted = |item: &&MenuItem| match item.scope {
             Scope::Step => true,
+            Scope::Translation => 0 < self.search.translation,
+            Scope::Idea => false,
             Scope::Schedule => has_models && self.asking.whole_schedules,
             Scope::Combination => has_models && self.asking.combine,
         };
@@ -271,6 +298,15 @@ impl Settings {
         if let Some((name, count)) = counts.iter().find(|(_, count)| *count == 0) {
             return wrong(name, count, "1 or more");
         }
+        let shares = [
+            ("ancestors_share", asking.ancestors_share),
+            ("score_share", asking.score_share),
+            ("utilization_share", asking.utilization_share),
+            ("feedback_share", asking.feedback_share),
+        ];
+        if let Some((name, share)) = shares.iter().find(|(_, it)| !(0.0..=1.0).contains(it)) {
+            return wrong(name, share, "from 0 to 1");
+        }
         if let Some(temperature) = asking
             .temperature
             .filter(|temperature| !(0.0 <= *temperature && temperature.is_finite()))
@@ -288,6 +324,7 @@ impl Settings {
             }
         };
         self.data.iter_mut().for_each(resolve);
+        self.memory.iter_mut().for_each(resolve);
         self.asking
             .keys
             .iter_mut()

@@ -32,6 +32,10 @@ pub struct WorkplaceOptions {
     /// Name of the compiler that a run was measured with.
     #[arg(skip)]
     recorded_compiler: Option<String>,
+    /// Target that kernels are written for, if the problem has several.
+    #[arg(skip)]
+    #[serde(default)]
+    target: Option<String>,
 }
 
 /// What a command works with.
@@ -133,6 +137,11 @@ impl Workplace {
         }
     }
 
+    /// Sets the target that kernels are written for, of those that a problem has.
+    pub fn prefer_target(&mut self, name: Option<&str>) {
+        self.options.target = name.map(str::to_owned);
+    }
+
     /// Forgets a compiler that was only preferred; returns whether there was one.
     pub fn forget_preferred_compiler(&mut self) -> bool {
         let is_preferred = self.options.recorded_compiler.take().is_some();
@@ -147,8 +156,19 @@ impl Workplace {
         self.options.compiler.as_deref()
     }
 
-    /// Loads the target that kernels for `problem` are written for on this machine.
+    /// Loads the target that kernels for `problem` are written for: the one that was asked
+    /// for, else the one that fits this machine.
     pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
+        if let Some(name) = &self.options.target {
+            let target = self.target(name)?;
+            if problem.targets.contains(name) {
+                return Ok(target);
+            }
+            return Err(
+                CliError::usage(format!("{} is not for target {name}", problem.name))
+                    .hint(format!("it is for {}", problem.targets.join(", "))),
+            );
+        }
         let [first, others @ ..] = problem.targets.as_slice() else {
             return Err(CliError::input(format!("{} names no target", problem.name))
                 .hint("set `target` in its problem.toml"));

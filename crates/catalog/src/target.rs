@@ -376,12 +376,12 @@ fn menu(tree: &Tree) -> Result<Vec<MenuItem>, CatalogError> {
     }
     for item in &file.item {
         let (span, item) = (item.span(), item.get_ref());
-        let is_step = item.scope == Scope::Step;
+        let is_step = matches!(item.scope, Scope::Step | Scope::Translation);
         if is_step != item.percent.is_empty() || item.percent.iter().any(|part| 100 < *part) {
             return Err(source.error(
                 span,
                 format!("`percent` of `{}` does not fit its scope", item.id),
-                "give items of scope `schedule` and `combination` the percent of plans of each iteration, 0 to 100, and steps none",
+                "give items of scope `schedule` and `combination` the percent of plans of each iteration, 0 to 100, and steps and translations none",
             ));
         }
     }

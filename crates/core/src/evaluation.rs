@@ -25,6 +25,9 @@ pub enum Outcome {
     Illegal,
     /// It returned, and an output is wrong or an input was changed.
     Wrong,
+    /// Right, and given up while it was timed: it costs more than the bound of its iteration,
+    /// so that it cannot survive.
+    Cut,
     /// It could not be judged: the evaluator panicked, died or contradicted itself. Says
     /// nothing about the kernel but that it brought that about, and is to be reported.
     Fault,
@@ -32,7 +35,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of the cascade.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ok,
         Self::Rejected,
         Self::BuildFailed,
@@ -40,8 +43,15 @@ impl Outcome {
         Self::TimedOut,
         Self::Illegal,
         Self::Wrong,
+        Self::Cut,
         Self::Fault,
     ];
+
+    /// Returns whether the kernel is right, whatever it costs.
+    #[must_use]
+    pub fn is_right(self) -> bool {
+        matches!(self, Self::Ok | Self::Cut)
+    }
 
     /// Returns the serialised name.
     #[must_use]
@@ -54,6 +64,7 @@ impl Outcome {
             Self::TimedOut => "timed_out",
             Self::Illegal => "illegal",
             Self::Wrong => "wrong",
+            Self::Cut => "cut",
             Self::Fault => "fault",
         }
     }
@@ -227,7 +238,59 @@ pub struct Evaluation {
     pub tiers: Vec<TierCost>,
 }
 
+impl Feedback {
+    /// The counter in which families tell how much of the problem's work a kernel has the
+    /// target do, in percent. Without it, all of it.
+    pub const TRANSLATED: &str = "translated_percent";
+}
+
 impl Evaluation {
+    /// Returns how much of the problem's work the kernel has the target do, in percent.
+    #[must_use]
+    pub fn translated_percent(&self) -> f64 {
+        let feedback = self.feedback.as_ref();
+        let percent = feedback.and_then(|it| it.counters.get(Feedback::TRANSLATED));
+        percent.map_or(100.0, |percent| percent.clamp(0.0, 100.0))
+    }
+
+    /// Returns the evaluation of a right kernel that costs more than `bound`: the same
+    /// however far it was timed.
+    #[must_use]
+    pub fn cut(key: ContentHash, bound: Cost) -> Self {
+        Self {
+            key,
+            outcome: Outcome::Cut,
+            diagnostics: vec![Diagnostic {
+                stage: Stage::Time,
+                severity: Severity::Error,
+                code: "cut".to_owned(),
+                message: format!(
+                    "it is right and costs more than {bound}, with which it cannot survive; it was not timed any further"
+                ),
+                location: None,
+                notes: Vec::new(),
+                remedy: None,
+            }],
+            measurement: None,
+            feedback: None,
+            tiers: Vec::new(),
+        }
+    }
+
+    /// Returns what the evaluation is within `bound`, if there is one: a right kernel that
+    /// costs more, beyond the spread of both, is [cut](Self::cut).
+    #[must_use]
+    pub fn within(self, bound: Option<Cost>) -> Self {
+        match (bound, self.cost()) {
+            // A verdict that contradicts itself is not made sound by it.
+            (Some(bound), Some(cost)) if self.outcome == Outcome::Ok && bound.beats(cost) => Self {
+                tiers: self.tiers,
+                ..Self::cut(self.key, bound)
+            },
+            _ => self,
+        }
+    }
+
     /// Returns the ranking figure of a correct kernel.
     #[must_use]
     pub fn cost(&self) -> Option<Cost> {

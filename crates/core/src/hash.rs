@@ -1,5 +1,6 @@
 //! Content hashes: the keys of blobs, builds and evaluations.
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -20,6 +21,17 @@ impl ContentHash {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
+    /// Returns all digits. Journals are full of them, so this is quick.
+    fn digits(&self) -> [u8; 64] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        digits
+    }
+
     /// Returns the first 12 digits, enough for people.
     #[must_use]
     pub fn short(&self) -> String {
@@ -29,11 +41,12 @@ impl ContentHash {
 
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for byte in self.0 {
-            write!(f, "{byte:02x}")?;
-        }
-        Ok(())
+        f.write_str(text(&self.digits()))
     }
+}
+
+fn text(digits: &[u8; 64]) -> &str {
+    std::str::from_utf8(digits).unwrap_or_default()
 }
 
 impl fmt::Debug for ContentHash {
@@ -47,12 +60,11 @@ impl FromStr for ContentHash {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseHashError(text.to_owned());
-        if text.len() != 64 || !text.is_ascii() {
-            return Err(error());
-        }
+        let digits: &[u8; 64] = text.as_bytes().try_into().map_err(|_| error())?;
         let mut bytes = [0; 32];
-        for (idx, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * idx..2 * idx + 2], 16).map_err(|_| error())?;
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let digit = |digit: u8| char::from(digit).to_digit(16).ok_or_else(error);
+            *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
         }
         Ok(Self(bytes))
     }
@@ -60,15 +72,27 @@ impl FromStr for ContentHash {
 
 impl Serialize for ContentHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(text(&self.digits()))
     }
 }
 
 impl<'de> Deserialize<'de> for ContentHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(DigitsVisitor)
+    }
+}
+
+struct DigitsVisitor;
+
+impl Visitor<'_> for DigitsVisitor {
+    type Value = ContentHash;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("64 hexadecimal digits")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ContentHash, E> {
+        text.parse().map_err(E::custom)
     }
 }
 
@@ -108,6 +132,14 @@ mod tests {
         let hash = ContentHash::of(b"kernel");
         assert_eq!(hash.to_string().parse(), Ok(hash));
         assert!("xyz".parse::<ContentHash>().is_err());
+        assert!(
+            format!("-{}", &hash.to_string()[1..])
+                .parse::<ContentHash>()
+                .is_err()
+        );
+        assert!("+f".repeat(32).parse::<ContentHash>().is_err());
+        let upper = hash.to_string().to_uppercase();
+        assert_eq!(upper.parse(), Ok(hash));
     }
 
     #[test]

@@ -29,6 +29,11 @@ pub enum Purpose {
     Repair,
     /// Check, build, test and time a draft.
     Evaluate,
+    /// Evaluate one of the best kernels once more; then `parent` is its number, and
+    /// `plan` the index of the confirmer.
+    Confirm,
+    /// Write menu items for a kernel.
+    Ideas,
 }
 
 /// The key of one task: the same in every replay of a run, so it names the
@@ -116,6 +121,12 @@ impl fmt::Display for TaskKey {
         } = self;
         if *purpose == Purpose::Baseline {
             return write!(f, "baseline");
+        }
+        if *purpose == Purpose::Confirm {
+            return write!(f, "i{iteration}.c{parent}.m{plan}.confirm");
+        }
+        if *purpose == Purpose::Ideas {
+            return write!(f, "i{iteration}.b{parent}.ideas");
         }
         write!(f, "i{iteration}.b{parent}.p{plan}")?;
         if *purpose != Purpose::Plan {

@@ -29,6 +29,14 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// Returns whether a file may end with this line.
     fn may_end(&self, line: &str) -> bool;
 
+    /// Returns a form that two texts share only if they are the same program: without
+    /// comments and spaces, say, and with its own names for variables. Nothing if there
+    /// is none.
+    fn normal_form(&self, source: &str) -> Option<String> {
+        let _ = source;
+        None
+    }
+
     /// Returns the names that stand for other code in `source` (macros), in the
     /// order of their lines; good for hints only. None unless the language has such.
     fn expansions(&self, source: &str) -> Vec<Expansion> {

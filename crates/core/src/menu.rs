@@ -13,6 +13,10 @@ pub enum Scope {
     Schedule,
     /// What is good in two kernels.
     Combination,
+    /// A step of the way from a program that does without the target to a kernel for it.
+    Translation,
+    /// One change that a model thought of for one kernel. Not for files.
+    Idea,
 }
 
 /// One optimization that a plan may choose.
@@ -31,8 +35,8 @@ pub struct MenuItem {
     #[serde(default, skip_serializing_if = "is_step")]
     pub scope: Scope,
     /// Percent of the plans of iteration 1, 2, … that are asked for this item
-    /// alone; the last holds for all further ones. Empty exactly for steps,
-    /// which share the plans that are left.
+    /// alone; the last holds for all further ones. Empty exactly for steps and
+    /// translations, which share the plans that are left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percent: Vec<u8>,
 }

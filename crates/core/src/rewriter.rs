@@ -14,6 +14,9 @@ pub enum RewriteError {
     /// No transformation applies, or not that many.
     #[error("no transformation applies")]
     Nothing,
+    /// A script cannot be carried out; the text says why.
+    #[error("{0}")]
+    Script(String),
     /// The payload of a plan is not the rewriter's.
     #[error("the plan's payload is not the rewriter's: {0}")]
     Payload(String),
@@ -62,6 +65,28 @@ pub trait Rewriter: fmt::Debug + Send + Sync {
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         let _ = source;
         Vec::new()
+    }
+
+    /// Tells models how a plan may name transformations and their parameters, so that it
+    /// needs nobody who writes its code: a script. Absent if none can.
+    fn script_format(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns up to `count` scripts that apply to a kernel, each with what it does in
+    /// words, the most promising first.
+    fn scripts(&self, source: &str, count: usize) -> Vec<(String, String)> {
+        let _ = (source, count);
+        Vec::new()
+    }
+
+    /// Makes the payload of a plan of a script.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if it is no script, or cannot be carried out on the kernel.
+    fn of_script(&self, source: &str, script: &str) -> Result<String, RewriteError> {
+        let _ = (source, script);
+        Err(RewriteError::Nothing)
     }
 
     /// Describes one transformation of the kernel.

@@ -12,8 +12,14 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The cookie that carries the token.
-const COOKIE: &str = "autocomp-token";
+/// The header that carries the token of requests that change anything.
+pub const CONTROL_HEADER: &str = "x-autocomp-control";
+
+/// Returns the name of the cookie that carries the token. Cookies are not kept apart by
+/// ports, and there may be several dashboards.
+fn cookie_name(shared: &Shared) -> String {
+    format!("autocomp-token-{}", shared.settings.address.port())
+}
 
 /// Lets a request through, or refuses it; adds the headers of every answer.
 pub async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
@@ -47,7 +53,8 @@ pub async fn guard(State(shared): State<Shared>, request: Request, next: Next) -
     if response.status().is_success()
         && let Some(token) = first_token
         && let Ok(cookie) = HeaderValue::from_str(&format!(
-            "{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+            "{}={token}; HttpOnly; SameSite=Strict; Path=/",
+            cookie_name(&shared)
         ))
     {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -57,8 +64,15 @@ pub async fn guard(State(shared): State<Shared>, request: Request, next: Next) -
 
 /// Returns why a request is refused, if it is.
 fn refusal(shared: &Shared, request: &Request) -> Option<(StatusCode, &'static str)> {
-    if *request.method() != Method::GET {
-        return Some((StatusCode::METHOD_NOT_ALLOWED, "the dashboard only reads\n"));
+    let changes = *request.method() == Method::POST;
+    if changes && shared.control.is_none() {
+        return Some((
+            StatusCode::METHOD_NOT_ALLOWED,
+            "the dashboard only reads; start it with `--allow-control` to start and stop runs\n",
+        ));
+    }
+    if !changes && *request.method() != Method::GET {
+        return Some((StatusCode::METHOD_NOT_ALLOWED, "this is not understood\n"));
     }
     let host = request.headers().get(header::HOST);
     let is_known = host
@@ -70,15 +84,45 @@ fn refusal(shared: &Shared, request: &Request) -> Option<(StatusCode, &'static s
             "this name is not the dashboard's; open it by its address\n",
         ));
     }
-    let wanted = shared.settings.token.as_deref()?;
-    let given = token_in_query(request).or_else(|| token_in_cookie(request));
-    if given.is_some_and(|given| is_equal(given, wanted)) {
-        return None;
+    // Browsers say where a request comes from. Other sites may link here, no more.
+    let site = text_of(request, "sec-fetch-site");
+    let is_visit = text_of(request, "sec-fetch-mode") == Some("navigate");
+    if site.is_some_and(|site| site != "same-origin" && site != "none") && (changes || !is_visit) {
+        return Some((
+            StatusCode::FORBIDDEN,
+            "pages of other sites may not ask here\n",
+        ));
     }
-    Some((
-        StatusCode::UNAUTHORIZED,
-        "open the address that `autocomp serve` printed, with its token\n",
-    ))
+    if let Some(wanted) = shared.settings.token.as_deref() {
+        let cookie = cookie_name(shared);
+        let given = token_in_query(request).or_else(|| token_in_cookie(request, &cookie));
+        if !given.is_some_and(|given| is_equal(given, wanted)) {
+            return Some((
+                StatusCode::UNAUTHORIZED,
+                "open the address that `autocomp serve` printed, with its token\n",
+            ));
+        }
+    }
+    match (changes, &shared.control) {
+        (true, Some(control)) if !is_own_change(request, &control.token) => Some((
+            StatusCode::FORBIDDEN,
+            "runs are started and stopped from the dashboard's own pages only\n",
+        )),
+        _ => None,
+    }
+}
+
+/// Returns whether a request that changes anything comes from a page of this server: another
+/// site can neither name this origin nor read the token.
+fn is_own_change(request: &Request, wanted: &str) -> bool {
+    let host = text_of(request, "host").unwrap_or_default();
+    let is_own_page = text_of(request, "origin") == Some(&format!("http://{host}"));
+    let token = text_of(request, CONTROL_HEADER);
+    is_own_page && token.is_some_and(|given| is_equal(given, wanted))
+}
+
+fn text_of<'a>(request: &'a Request, header: &str) -> Option<&'a str> {
+    request.headers().get(header)?.to_str().ok()
 }
 
 /// Returns whether a `Host` header names this server.
@@ -105,12 +149,12 @@ fn token_in_query(request: &Request) -> Option<&str> {
     query.split('&').find_map(|it| it.strip_prefix("token="))
 }
 
-fn token_in_cookie(request: &Request) -> Option<&str> {
+fn token_in_cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let cookies = request.headers().get_all(header::COOKIE);
     let pairs = cookies.iter().filter_map(|it| it.to_str().ok());
     pairs
         .flat_map(|it| it.split("; "))
-        .find_map(|it| it.strip_prefix(COOKIE)?.strip_prefix('='))
+        .find_map(|it| it.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Compares in a time that does not tell how much is right.

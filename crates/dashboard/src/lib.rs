@@ -1,25 +1,30 @@
 //! Runs in the browser: a page that shows all runs below a folder, live.
 //!
-//! The server only reads. It answers requests that name its own address alone, so that no
-//! page of another site can reach it through a name that it points here (DNS rebinding);
-//! where it is reachable from other machines, requests need a token. Pages may load and
-//! run nothing but what is built in here ([`POLICY`]), and the front end makes elements
-//! and texts, never markup, of what others wrote.
+//! The server only reads, unless it is told to let runs be started and stopped. It answers
+//! requests that name its own address alone, so that no page of another site can reach it
+//! through a name that it points here (DNS rebinding); where it is reachable from other
+//! machines, or changes anything, requests need a token. Pages may load and run nothing but
+//! what is built in here ([`POLICY`]), and the front end makes elements and texts, never
+//! markup, of what others wrote.
 
 mod answers;
 mod assets;
+mod control;
 mod guard;
 mod runs;
 
+use answers::Timelines;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::get;
+use control::Control;
 use runs::Runs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use guard::POLICY;
+pub use guard::{CONTROL_HEADER, POLICY};
 
 /// What the server shows, and to whom.
 #[derive(Clone, Debug)]
@@ -30,19 +35,33 @@ pub struct DashboardSettings {
     pub address: SocketAddr,
     /// What requests must carry, if anything.
     pub token: Option<String>,
+    /// The program itself, which simulates kernels for timelines and makes runs.
+    pub program: PathBuf,
+    /// What requests that start or stop runs must carry beside; nobody may if there is none.
+    pub control: Option<String>,
 }
+
+/// Longest request, in bytes.
+const LONGEST_REQUEST: usize = 8 << 10;
 
 /// What all requests share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     runs: Arc<Runs>,
+    timelines: Arc<Timelines>,
+    control: Option<Arc<Control>>,
     settings: Arc<DashboardSettings>,
 }
 
 /// Returns the routes of the dashboard.
 pub fn dashboard(settings: DashboardSettings) -> Router {
     let shared = Shared {
-        runs: Arc::new(Runs::new(settings.folder.clone())),
+        runs: Runs::new(settings.folder.clone()),
+        timelines: Arc::default(),
+        control: settings
+            .control
+            .clone()
+            .map(|it| Arc::new(Control::new(it))),
         settings: Arc::new(settings),
     };
     Router::new()
@@ -52,8 +71,12 @@ pub fn dashboard(settings: DashboardSettings) -> Router {
         .route("/api/kernels", get(answers::kernels))
         .route("/api/kernel", get(answers::kernel))
         .route("/api/diff", get(answers::diff))
+        .route("/api/timeline", get(answers::timeline))
         .route("/api/events", get(answers::events))
+        .route("/api/problems", get(control::problems))
+        .route("/api/control", get(control::state).post(control::act))
         .fallback(get(assets::asset))
+        .layer(DefaultBodyLimit::max(LONGEST_REQUEST))
         .layer(middleware::from_fn_with_state(shared.clone(), guard::guard))
         .with_state(shared)
 }

@@ -1,6 +1,6 @@
 //! The trait that every kind of evaluator implements.
 
-use autocomp_core::{ContentHash, Evaluation};
+use autocomp_core::{ContentHash, Cost, Evaluation};
 
 /// autocomp or its environment failed; says nothing about the candidate.
 #[derive(Debug, thiserror::Error)]
@@ -42,11 +42,43 @@ pub trait Evaluator: Send + Sync {
         self.key("")
     }
 
+    /// Returns the form of `source` as [`Language::normal_form`](autocomp_core::Language)
+    /// gives it.
+    fn normal_form(&self, source: &str) -> Option<String> {
+        let _ = source;
+        None
+    }
+
+    /// Returns a hash of the machine code that `source` is made into: kernels with equal
+    /// ones get equal verdicts. Nothing if there is none, or it is not known.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
+        let _ = source;
+        Ok(None)
+    }
+
     /// Evaluates a kernel. A failed kernel is an [`Evaluation`], not an error.
     ///
     /// # Errors
     /// An [`EvalError`] if autocomp or its environment failed.
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError>;
+
+    /// Evaluates a kernel of which nobody wants to know more than that it is right once it
+    /// is sure to cost more than `bound`, which is in the unit of the target: it may end
+    /// there with [`Evaluation::cut`].
+    ///
+    /// What comes of it depends on kernel and bound alone, not on what lies in a cache, and
+    /// a kernel that is not right gets the same verdict as without a bound. An evaluator
+    /// that saves nothing by it does without.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
+        let _ = bound;
+        self.evaluate(source)
+    }
 }
 
 impl<E: Evaluator + ?Sized> Evaluator for std::sync::Arc<E> {
@@ -58,7 +90,19 @@ impl<E: Evaluator + ?Sized> Evaluator for std::sync::Arc<E> {
         (**self).identity()
     }
 
+    fn normal_form(&self, source: &str) -> Option<String> {
+        (**self).normal_form(source)
+    }
+
+    fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
+        (**self).machine_code(source)
+    }
+
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         (**self).evaluate(source)
+    }
+
+    fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
+        (**self).evaluate_within(source, bound)
     }
 }

@@ -10,6 +10,7 @@ use crate::settings::EvaluatorSettings;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +32,44 @@ pub struct Surroundings {
     pub path: Option<OsString>,
     /// Whether tools may be installed into the cache folder.
     pub install: bool,
+}
+
+impl Surroundings {
+    /// Those in which nothing is named and what is missing may be installed into
+    /// `cache_folder`; tools are looked for in the folders of `path`.
+    pub fn installing(cache_folder: impl Into<PathBuf>, path: Option<OsString>) -> Self {
+        Self {
+            cache_folder: cache_folder.into(),
+            compiler: None,
+            recorded_compiler: None,
+            carried: None,
+            path,
+            install: true,
+        }
+    }
+}
+
+/// Reads the description of the machine `name` of `target` as `parse` does.
+///
+/// # Errors
+/// [`EvalError::Input`] with the file and what is wrong in it.
+pub fn read_machine<T, E: fmt::Display>(
+    target: &Target,
+    name: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, EvalError> {
+    let unusable = |message: String| EvalError::Input {
+        message,
+        remedies: vec![format!(
+            "correct machines/{name}.toml in the folder of target {}",
+            target.name
+        )],
+    };
+    let text = target
+        .machine(Some(name))
+        .map_err(|error| unusable(error.to_string()))?;
+    parse(text)
+        .map_err(|error| unusable(format!("machine {name} of target {}: {error}", target.name)))
 }
 
 /// What a bench is opened for.

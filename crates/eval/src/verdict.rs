@@ -1,6 +1,6 @@
 //! What a cascade finds out about one kernel.
 
-use autocomp_core::{Diagnostic, Feedback, Measurement, Outcome};
+use autocomp_core::{ContentHash, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome};
 
 /// What is to be said of a kernel.
 #[derive(Clone, Debug)]
@@ -25,6 +25,13 @@ impl Verdict {
             measurement: None,
             feedback: None,
         }
+    }
+
+    /// Makes the verdict on a right kernel that costs more than `bound`.
+    #[must_use]
+    pub fn cut(bound: Cost) -> Self {
+        let evaluation = Evaluation::cut(ContentHash([0; 32]), bound);
+        Self::failed(evaluation.outcome, evaluation.diagnostics)
     }
 
     /// Returns whether it says enough, so that no other case need run: a crash

@@ -1,4 +1,12 @@
-//! All kernels of runs as tables for other programs: CSV and JSON Lines.
+//! Runs for other programs: tables of all kernels, and what happened when.
+
+mod mlflow;
+mod parquet;
+mod spans;
+
+pub use mlflow::write_mlflow;
+pub use parquet::parquet;
+pub use spans::spans;
 
 use crate::kernels::Kernel;
 use crate::run::RunData;

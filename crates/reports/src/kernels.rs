@@ -4,10 +4,10 @@ use autocomp_core::{
     CandidateId, ContentHash, Cost, CostObject, Drafted, Evaluation, Event, ExchangeRecord,
     Outcome, Plan, PlanKind, PlanRecord, Planned, Proposal, Purpose, TaskKey, Usage,
 };
-use autocomp_runner::RunView;
+use autocomp_search::Search;
+use autocomp_store::Stored;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// One kernel that was evaluated.
@@ -48,7 +48,7 @@ pub struct Kernel {
     pub evaluation_number: u32,
     /// How long the run had been worked on, in milliseconds.
     pub elapsed_ms: u64,
-    /// Later drafts with the same source.
+    /// Later drafts with the same source, or equal to it but for their text.
     pub repeats: u32,
     /// The iterations whose beam it was chosen for.
     pub beams: Vec<u32>,
@@ -96,17 +96,18 @@ pub(crate) fn plan_text(blobs: &autocomp_store::Blobs, plan: ContentHash) -> Opt
     Some(serde_json::from_str::<Plan>(&json).ok()?.text)
 }
 
-#[derive(Default)]
-struct Tasks<'a> {
-    plans: HashMap<TaskKey, &'a PlanRecord>,
-    coders: HashMap<TaskKey, &'a str>,
-    exchanges: HashMap<TaskKey, &'a [ExchangeRecord]>,
+/// What the events said about the tasks so far.
+#[derive(Clone, Debug, Default)]
+struct Tasks {
+    plans: HashMap<TaskKey, PlanRecord>,
+    coders: HashMap<TaskKey, String>,
+    exchanges: HashMap<TaskKey, Vec<ExchangeRecord>>,
     parents: HashMap<(u32, u32), CandidateId>,
     kinds: HashMap<(u32, u32, u32), &'static str>,
 }
 
-impl<'a> Tasks<'a> {
-    fn note(&mut self, event: &'a Event) {
+impl Tasks {
+    fn note(&mut self, event: &Event) {
         match event {
             Event::Planned(Planned {
                 key,
@@ -114,9 +115,9 @@ impl<'a> Tasks<'a> {
                 exchanges,
             }) => {
                 if let Proposal::Made(plan) = result {
-                    self.plans.insert(*key, plan);
+                    self.plans.insert(*key, plan.clone());
                 }
-                self.exchanges.insert(*key, exchanges);
+                self.note_exchanges(*key, exchanges);
             }
             Event::Drafted(Drafted {
                 key,
@@ -124,9 +125,9 @@ impl<'a> Tasks<'a> {
                 exchanges,
             }) => {
                 if let Proposal::Made(draft) = result {
-                    self.coders.insert(*key, &draft.proposer);
+                    self.coders.insert(*key, draft.proposer.clone());
                 }
-                self.exchanges.insert(*key, exchanges);
+                self.note_exchanges(*key, exchanges);
             }
             Event::IterationOpened(opened) => {
                 let parents = (0..).zip(&opened.parents);
@@ -137,6 +138,7 @@ impl<'a> Tasks<'a> {
                         let name = match kind {
                             PlanKind::Step => "step",
                             PlanKind::Reserved { .. } => "set aside",
+                            PlanKind::Exhaustive { .. } => "exhaustive",
                             PlanKind::Polish { .. } => "polish",
                             PlanKind::Reused { .. } => "reuse",
                         };
@@ -146,6 +148,12 @@ impl<'a> Tasks<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn note_exchanges(&mut self, key: TaskKey, exchanges: &[ExchangeRecord]) {
+        if !exchanges.is_empty() {
+            self.exchanges.insert(key, exchanges.to_vec());
         }
     }
 
@@ -164,40 +172,67 @@ impl<'a> Tasks<'a> {
             }
         });
         let tasks = std::iter::once(key.to_plan()).chain(drafts);
-        let of = |task| self.exchanges.get(&task).copied().unwrap_or_default();
+        let of = |task| self.exchanges.get(&task).into_iter().flatten();
         tasks.flat_map(of).cloned().collect()
     }
 }
 
-/// Returns every kernel of a run in the order in which they were first evaluated.
-pub(crate) fn kernels(view: &RunView) -> Vec<Kernel> {
-    let search = &view.search;
-    let mut tasks = Tasks::default();
-    let mut beams: BTreeMap<CandidateId, Vec<u32>> = BTreeMap::new();
-    let mut places: HashMap<ContentHash, usize> = HashMap::new();
-    let mut kernels: Vec<Kernel> = Vec::new();
-    for stored in &view.events {
-        tasks.note(&stored.event);
+/// Keeps the kernels of a run up with its journal: what new events do not touch stays as it
+/// is, so that taking them in takes as long as there are new ones, not as the run is long.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KernelFold {
+    tasks: Tasks,
+    places: HashMap<ContentHash, usize>,
+    /// Kernels to look at again.
+    touched: BTreeSet<usize>,
+}
+
+impl KernelFold {
+    /// Takes an event in; returns whether it brought a kernel that was not there before, which
+    /// is then the last of `kernels`. `search` has taken in all events already.
+    pub(crate) fn note(
+        &mut self,
+        stored: &Stored,
+        search: &Search,
+        kernels: &mut Vec<Kernel>,
+    ) -> bool {
+        self.tasks.note(&stored.event);
         match &stored.event {
+            Event::IterationOpened(opened) if opened.iteration == 1 => {
+                // Kernels that the run begins with have their numbers from here on.
+                self.touched.extend(0..kernels.len());
+                false
+            }
             Event::IterationClosed(closed) => {
+                let new = closed
+                    .candidates
+                    .iter()
+                    .filter_map(|it| self.places.get(&it.source));
+                self.touched.extend(new);
                 for id in &closed.beam {
-                    let beams = beams.entry(*id).or_default();
+                    let Some(place) = self.place_of(*id, search) else {
+                        continue;
+                    };
+                    let beams = &mut kernels[place].beams;
                     if beams.last() != Some(&closed.iteration) {
                         beams.push(closed.iteration);
                     }
                 }
+                false
             }
             Event::Evaluated(it) => {
-                if let Some(place) = places.get(&it.source) {
+                if let Some(place) = self.places.get(&it.same_as.unwrap_or(it.source)) {
                     let kernel = &mut kernels[*place];
                     kernel.repeats += 1;
                     kernel.key = kernel.key.min(it.key);
-                    continue;
+                    self.touched.insert(*place);
+                    return false;
                 }
                 let Some(evaluation) = search.evaluation(it.source) else {
-                    continue;
+                    return false;
                 };
-                places.insert(it.source, kernels.len());
+                self.places.insert(it.source, kernels.len());
+                self.touched.insert(kernels.len());
                 kernels.push(Kernel {
                     name: String::new(),
                     id: None,
@@ -225,16 +260,32 @@ pub(crate) fn kernels(view: &RunView) -> Vec<Kernel> {
                     exchanges: Vec::new(),
                     evaluation: Arc::clone(evaluation),
                 });
+                true
             }
-            _ => {}
+            _ => false,
         }
     }
-    let chain: Vec<ContentHash> = search
-        .best_lineage()
-        .iter()
-        .map(|step| step.source)
-        .collect();
-    for place in 0..kernels.len() {
+
+    /// Returns the place of a candidate among the kernels.
+    pub(crate) fn place_of(&self, id: CandidateId, search: &Search) -> Option<usize> {
+        let candidate = search.candidate(id)?;
+        self.places.get(&candidate.source).copied()
+    }
+
+    /// Returns the place of the kernel with a source.
+    pub(crate) fn place_of_source(&self, source: ContentHash) -> Option<usize> {
+        self.places.get(&source).copied()
+    }
+
+    /// Settles where the kernels stand that events have touched.
+    pub(crate) fn settle(&mut self, search: &Search, kernels: &mut [Kernel]) {
+        for place in std::mem::take(&mut self.touched) {
+            self.settle_one(place, search, kernels);
+        }
+    }
+
+    fn settle_one(&self, place: usize, search: &Search, kernels: &mut [Kernel]) {
+        let tasks = &self.tasks;
         let kernel = &kernels[place];
         let candidate = search
             .id_of(kernel.source)
@@ -245,8 +296,7 @@ pub(crate) fn kernels(view: &RunView) -> Vec<Kernel> {
             None => tasks.parents.get(&(key.iteration, key.parent)).copied(),
         };
         let parent = parent
-            .and_then(|id| search.candidate(id))
-            .and_then(|parent| places.get(&parent.source).copied())
+            .and_then(|id| self.place_of(id, search))
             .filter(|parent| *parent != place);
         let parent_cost = parent.and_then(|parent| kernels[parent].cost);
         let kernel = &mut kernels[place];
@@ -264,12 +314,8 @@ pub(crate) fn kernels(view: &RunView) -> Vec<Kernel> {
             .cost
             .zip(parent_cost)
             .map(|(cost, before)| cost.times(before));
-        kernel.in_chain = chain.contains(&kernel.source);
-        if let Some(id) = kernel.id {
-            kernel.beams = beams.remove(&id).unwrap_or_default();
-        }
         if key.purpose == Purpose::Baseline {
-            continue;
+            return;
         }
         let plan = tasks.plans.get(&key.to_plan());
         kernel.kind = tasks
@@ -280,12 +326,12 @@ pub(crate) fn kernels(view: &RunView) -> Vec<Kernel> {
         kernel.menu_item = plan.map(|plan| plan.menu_item.clone());
         kernel.planner = plan.map(|plan| plan.proposer.clone());
         kernel.plan = plan.map(|plan| plan.plan);
-        kernel.coder = tasks.coders.get(&key.to_draft()).map(|it| (*it).to_owned());
+        kernel.coder = tasks.coders.get(&key.to_draft()).cloned();
         kernel.exchanges = tasks.exchanges_of(key);
         kernel.calls = kernel.exchanges.len() as u32;
+        kernel.usage = Usage::default();
         for exchange in &kernel.exchanges {
             kernel.usage.add(&exchange.usage);
         }
     }
-    kernels
 }

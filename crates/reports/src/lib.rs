@@ -13,7 +13,7 @@ mod run;
 pub mod svg;
 mod yields;
 
-pub use export::{COLUMNS, csv, json_lines};
+pub use export::{COLUMNS, csv, json_lines, parquet, spans, write_mlflow};
 pub use kernels::Kernel;
 pub use page::unified;
 pub use references::{Reference, references, write_references};

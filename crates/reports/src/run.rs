@@ -1,11 +1,12 @@
 //! A run as one model of what happened, which every table, figure and page reads.
 
-use crate::kernels::{Kernel, kernels, plan_text};
+use crate::kernels::{Kernel, KernelFold, plan_text};
 use crate::references::{Reference, references};
 use crate::yields::{Yield, yields};
-use autocomp_core::{Cost, Event, Outcome, RunStarted};
+use autocomp_core::{CandidateId, Cost, Event, Outcome, RunStarted};
 use autocomp_runner::{RunError, RunReport, RunState, RunView};
-use autocomp_store::Blobs;
+use autocomp_search::Search;
+use autocomp_store::{Blobs, Stored};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,18 @@ pub struct RunData {
     /// The run's texts.
     #[serde(skip)]
     pub texts: Texts,
+    /// How far the journal was taken in.
+    #[serde(skip)]
+    fold: Fold,
+}
+
+/// What is remembered of the events for the next ones.
+#[derive(Clone, Debug, Default)]
+struct Fold {
+    n_events: usize,
+    kernels: KernelFold,
+    best: Option<Cost>,
+    usd_micros: u64,
 }
 
 /// The texts of a run.
@@ -109,46 +122,114 @@ impl RunData {
         Ok(Self::of(&RunView::open(folder)?))
     }
 
+    /// Reads the run in `folder`, with the hash of its history.
+    ///
+    /// # Errors
+    /// As [`RunData::open`].
+    pub fn open_with_history(folder: &Path) -> Result<Self, RunError> {
+        let view = RunView::open(folder)?;
+        let mut run = Self::of(&view);
+        run.report.history = Some(view.history());
+        Ok(run)
+    }
+
     /// Takes down what a view shows.
     #[must_use]
     pub fn of(view: &RunView) -> Self {
-        let report = view.report();
-        let kernels = kernels(view);
         let started = view.search.started().clone();
         let texts = Texts(view.blobs().clone());
-        let mut chain = Vec::new();
-        let mut next = report.progress.best.as_ref().and_then(|best| {
-            let is_best = |kernel: &Kernel| kernel.source == best.source;
-            kernels.iter().position(is_best)
-        });
-        while let Some(place) = next.filter(|_| chain.len() <= kernels.len()) {
-            chain.push(place);
-            next = kernels[place].parent;
-        }
-        chain.reverse();
-        let floor = kernels
-            .iter()
-            .find_map(|kernel| kernel.evaluation.measurement.as_ref())
-            .map(|measurement| measurement.floor);
-        let resumed = view
-            .events
-            .iter()
-            .filter(|it| matches!(it.event, Event::Resumed(_)));
-        Self {
+        let report = view.report();
+        let mut run = Self {
             name: folder_name(&report.run),
-            iterations: iterations(view, &kernels),
-            improvements: improvements(view, &kernels),
-            references: references(&report.run),
-            menu_items: yields(&kernels, |kernel| kernel.menu_item.clone()),
-            proposers: yields(&kernels, |kernel| kernel.planner.clone()),
-            resumed: resumed.count() as u32,
             settings: started.spec.and_then(|spec| texts.text(spec).ok()),
-            floor,
-            chain,
-            kernels,
+            kernels: Vec::new(),
+            chain: Vec::new(),
+            iterations: Vec::new(),
+            improvements: Vec::new(),
+            references: Vec::new(),
+            floor: None,
+            menu_items: Vec::new(),
+            proposers: Vec::new(),
+            resumed: 0,
+            fold: Fold::default(),
             started,
-            report,
             texts,
+            report,
+        };
+        run.take_in(view);
+        run
+    }
+
+    /// Takes in what the same view has read since. What this takes depends on what is new,
+    /// and little on how long the run is.
+    pub fn update(&mut self, view: &RunView) {
+        self.report = view.report();
+        self.take_in(view);
+    }
+
+    fn take_in(&mut self, view: &RunView) {
+        for stored in &view.events[self.fold.n_events..] {
+            self.note(stored, &view.search);
+        }
+        self.fold.n_events = view.events.len();
+        self.fold.kernels.settle(&view.search, &mut self.kernels);
+        for place in self.chain.drain(..) {
+            self.kernels[place].in_chain = false;
+        }
+        let best = self.report.progress.best.as_ref();
+        let mut next = best.and_then(|best| self.fold.kernels.place_of_source(best.source));
+        while let Some(place) = next.filter(|_| self.chain.len() <= self.kernels.len()) {
+            self.chain.push(place);
+            self.kernels[place].in_chain = true;
+            next = self.kernels[place].parent;
+        }
+        self.chain.reverse();
+        self.references = references(&self.report.run);
+        self.menu_items = yields(&self.kernels, |kernel| kernel.menu_item.as_deref());
+        self.proposers = yields(&self.kernels, |kernel| kernel.planner.as_deref());
+    }
+
+    fn note(&mut self, stored: &Stored, search: &Search) {
+        let fold = &mut self.fold;
+        for exchange in stored.event.exchanges() {
+            fold.usd_micros = fold.usd_micros.saturating_add(exchange.usage.cost.0);
+        }
+        let is_new = fold.kernels.note(stored, search, &mut self.kernels);
+        let places = |ids: &[CandidateId]| -> Vec<usize> {
+            let place = |id: &CandidateId| fold.kernels.place_of(*id, search);
+            ids.iter().filter_map(place).collect()
+        };
+        match &stored.event {
+            Event::Resumed(_) => self.resumed += 1,
+            Event::IterationOpened(it) => self.iterations.push(Iteration {
+                number: it.iteration,
+                parents: places(&it.parents),
+                beam: Vec::new(),
+            }),
+            Event::IterationClosed(it) => {
+                if let Some(last) = self.iterations.last_mut() {
+                    last.beam = places(&it.beam);
+                }
+            }
+            _ => {}
+        }
+        let Some(kernel) = self.kernels.last().filter(|_| is_new) else {
+            return;
+        };
+        if self.floor.is_none() {
+            let measurement = kernel.evaluation.measurement.as_ref();
+            self.floor = measurement.map(|measurement| measurement.floor);
+        }
+        let Some(cost) = kernel.cost else { return };
+        if fold.best.is_none_or(|best| cost < best) {
+            fold.best = Some(cost);
+            self.improvements.push(Improvement {
+                kernel: self.kernels.len() - 1,
+                evaluations: kernel.evaluation_number,
+                elapsed_ms: stored.elapsed_ms,
+                usd_micros: fold.usd_micros,
+                cost: Some(cost),
+            });
         }
     }
 
@@ -219,67 +300,4 @@ fn folder_name(folder: &Path) -> String {
     whole
         .file_name()
         .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-fn iterations(view: &RunView, kernels: &[Kernel]) -> Vec<Iteration> {
-    let places: std::collections::HashMap<_, _> = kernels
-        .iter()
-        .enumerate()
-        .filter_map(|(place, kernel)| Some((kernel.id?, place)))
-        .collect();
-    let mut iterations: Vec<Iteration> = Vec::new();
-    for stored in &view.events {
-        match &stored.event {
-            Event::IterationOpened(it) => iterations.push(Iteration {
-                number: it.iteration,
-                parents: it
-                    .parents
-                    .iter()
-                    .filter_map(|id| places.get(id).copied())
-                    .collect(),
-                beam: Vec::new(),
-            }),
-            Event::IterationClosed(it) => {
-                if let Some(last) = iterations.last_mut() {
-                    last.beam = it
-                        .beam
-                        .iter()
-                        .filter_map(|id| places.get(id).copied())
-                        .collect();
-                }
-            }
-            _ => {}
-        }
-    }
-    iterations
-}
-
-fn improvements(view: &RunView, kernels: &[Kernel]) -> Vec<Improvement> {
-    let mut improvements: Vec<Improvement> = Vec::new();
-    let mut usd_micros = 0u64;
-    let mut best: Option<Cost> = None;
-    let mut next = kernels.iter().enumerate().peekable();
-    for stored in &view.events {
-        for exchange in stored.event.exchanges() {
-            usd_micros = usd_micros.saturating_add(exchange.usage.cost.0);
-        }
-        let Event::Evaluated(it) = &stored.event else {
-            continue;
-        };
-        let Some((place, kernel)) = next.next_if(|(_, kernel)| kernel.source == it.source) else {
-            continue;
-        };
-        let Some(cost) = kernel.cost else { continue };
-        if best.is_none_or(|best| cost < best) {
-            best = Some(cost);
-            improvements.push(Improvement {
-                kernel: place,
-                evaluations: kernel.evaluation_number,
-                elapsed_ms: stored.elapsed_ms,
-                usd_micros,
-                cost: Some(cost),
-            });
-        }
-    }
-    improvements
 }

@@ -1,7 +1,7 @@
 //! What was tried and what came of it, by menu item or by proposer.
 
 use crate::kernels::Kernel;
-use autocomp_core::{Outcome, Usage};
+use autocomp_core::Usage;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,17 +29,17 @@ pub struct Yield {
 }
 
 /// Sums up kernels by what `name` says of them, most kernels first.
-pub(crate) fn yields(kernels: &[Kernel], name: impl Fn(&Kernel) -> Option<String>) -> Vec<Yield> {
-    let mut yields: BTreeMap<String, Yield> = BTreeMap::new();
+pub(crate) fn yields(kernels: &[Kernel], name: impl Fn(&Kernel) -> Option<&str>) -> Vec<Yield> {
+    let mut yields: BTreeMap<&str, Yield> = BTreeMap::new();
     for kernel in kernels {
         let Some(name) = name(kernel) else { continue };
-        let it = yields.entry(name.clone()).or_insert_with(|| Yield {
-            name,
+        let it = yields.entry(name).or_insert_with(|| Yield {
+            name: name.to_owned(),
             factor: 1.0,
             ..Yield::default()
         });
         it.kernels += 1;
-        it.right += u32::from(kernel.outcome == Outcome::Ok);
+        it.right += u32::from(kernel.outcome.is_right());
         it.usage.add(&kernel.usage);
         let before = kernel.parent.and_then(|parent| kernels[parent].cost);
         let is_faster = kernel

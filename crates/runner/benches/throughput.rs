@@ -140,7 +140,9 @@ fn new_run(candidates: u32, drafts: u32) -> NewRun {
             .into(),
         baseline: baseline(),
         taken: Vec::new(),
+        confirmers: Vec::new(),
         reused: Vec::new(),
+        lessons: Vec::new(),
         extensions: Vec::new(),
         spec: None,
     }
@@ -180,11 +182,12 @@ fn measure(folder: &Path, candidates: u32, drafts: u32) -> Result<(), Box<dyn Er
     let seconds = begun.elapsed().as_secs_f64();
     let worked = processor_seconds() - worked;
     let count = f64::from(end.progress.evaluations);
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), processor_seconds());
     let session = RunSession::resume(folder, "bench")?;
     let resumed = begun.elapsed().as_secs_f64();
+    let resuming = processor_seconds() - before;
     let report = format!(
-        "{count} candidates, {drafts} drafts for each plan: {:.0} per second, {:.0} us of processor time each, resumed in {resumed:.2} s, {} MiB at most\n",
+        "{count} candidates, {drafts} drafts for each plan: {:.0} per second, {:.0} us of processor time each, resumed in {resumed:.2} s with {resuming:.2} s of processor time, {} MiB at most\n",
         count / seconds,
         1e6 * worked / count,
         peak_mib(),

@@ -2,9 +2,7 @@
 //! what the plans were for.
 
 use crate::view::RunView;
-use autocomp_core::{
-    Cost, Drafted, Evaluated, Event, Outcome, PlanKind, Planned, Proposal, TaskKey,
-};
+use autocomp_core::{Cost, Drafted, Evaluated, Event, PlanKind, Planned, Proposal, TaskKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -118,7 +116,7 @@ impl RunView {
                 }
                 Event::Evaluated(Evaluated {
                     key, evaluation, ..
-                }) if evaluation.outcome == Outcome::Ok => {
+                }) if evaluation.outcome.is_right() => {
                     let before = parents.get(&(key.iteration, key.parent)).copied();
                     if let Some(slot) = slots.get_mut(&slot_of(*key)) {
                         slot.is_right = true;
@@ -144,6 +142,7 @@ fn kind_name(kinds: Option<&[Vec<PlanKind>]>, key: TaskKey) -> String {
         .and_then(|kinds| kinds.get(key.plan as usize));
     match kind {
         None | Some(PlanKind::Step) => "step".to_owned(),
+        Some(PlanKind::Exhaustive { .. }) => "exhaustive".to_owned(),
         Some(PlanKind::Polish { .. }) => "polish".to_owned(),
         Some(PlanKind::Reused { .. }) => "reuse".to_owned(),
         Some(PlanKind::Reserved { item, .. }) => item.clone(),

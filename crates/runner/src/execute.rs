@@ -4,28 +4,33 @@
 //! on the runtime's blocking threads, so one that computes for long (the
 //! rewriter, a simulation) holds up nobody else.
 
+mod context;
+mod crew;
 mod launching;
 mod stopping;
 
+pub(crate) use launching::finding;
+
 use crate::end::{RunEnd, Stop};
 use crate::error::RunError;
+use crate::execute::crew::Crew;
 use crate::observer::{Notice, Observer, Running};
 use crate::options::RunOptions;
 use crate::proposal::{self, Answered};
 use crate::reservations::{Waiting, reservations};
 use crate::session::RunSession;
-use autocomp_agents::{ProposeError, Proposer, Reply, ReservationJournal};
+use autocomp_agents::{Proposer, ReservationJournal};
 use autocomp_core::{
-    CandidateId, ContentHash, Diagnostic, Draft, Evaluated, Evaluation, Event, ExchangeRecord,
-    Outcome, Plan, Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
+    CandidateId, Confirmed, ContentHash, Diagnostic, Evaluated, Evaluation, Event, ExchangeRecord,
+    Outcome, Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
 };
 use autocomp_eval::{EvalError, Evaluator};
+use autocomp_search::Progress;
 use autocomp_store::Stored;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinSet;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -33,13 +38,36 @@ use tokio_util::sync::CancellationToken;
 /// model end at once, those that compute cannot be interrupted.
 const ABANDONING: Duration = Duration::from_secs(2);
 
+/// Outcomes that are taken before what follows from them begins.
+const MOST_TAKEN: usize = 256;
+
 /// What a task came to.
 enum Done {
-    Plan(TaskKey, Result<Reply<Plan>, ProposeError>),
-    Draft(TaskKey, Result<Reply<Draft>, ProposeError>),
-    Evaluation(TaskKey, ContentHash, Box<Result<Evaluation, EvalError>>),
+    /// A proposal, with its texts kept.
+    Proposal(TaskKey, Result<Answered, RunError>),
+    /// The texts may be unreadable, which ends the session.
+    Evaluation(TaskKey, ContentHash, Box<Result<Judged, RunError>>),
+    /// What a confirmer says of a kernel.
+    Confirmation(
+        TaskKey,
+        ContentHash,
+        Box<Result<Result<Evaluation, EvalError>, RunError>>,
+    ),
     /// A proposal was given up after a stop.
     Abandoned(TaskKey),
+}
+
+/// What became of a kernel that was to be evaluated.
+struct Judged {
+    verdict: Result<Verdict, EvalError>,
+    /// Its machine code, if that was asked for.
+    code: Option<ContentHash>,
+}
+
+enum Verdict {
+    Evaluated(Arc<Evaluation>),
+    /// It has the machine code of another kernel.
+    SameAs(ContentHash),
 }
 
 /// How far a stop goes.
@@ -57,9 +85,15 @@ struct Dispatcher<'a> {
     evaluator: Arc<dyn Evaluator>,
     options: &'a RunOptions,
     observer: &'a mut dyn Observer,
-    tasks: JoinSet<Done>,
+    proposers: Crew<TaskKey>,
+    evaluators: Crew<ContentHash>,
+    confirmers: Crew<TaskKey>,
+    /// Where tasks put what they come to.
+    outcomes: UnboundedSender<Done>,
+    done: UnboundedReceiver<Done>,
     proposing: BTreeSet<TaskKey>,
     evaluating: BTreeMap<ContentHash, TaskKey>,
+    confirming: BTreeSet<TaskKey>,
     abandon: CancellationToken,
     stop: Option<(Stop, Reach)>,
     /// When running tasks are abandoned.
@@ -71,7 +105,7 @@ struct Dispatcher<'a> {
     /// Events that observers are told of once they are in the journal.
     untold: Vec<Stored>,
     /// What plans are told of kernels, in the iteration of that number.
-    contexts: (u32, BTreeMap<CandidateId, launching::Context>),
+    contexts: (u32, BTreeMap<CandidateId, Arc<context::Context>>),
 }
 
 impl RunSession {
@@ -100,7 +134,9 @@ impl RunSession {
         cancel: &CancellationToken,
     ) -> Result<RunEnd, RunError> {
         let started = self.search.started();
-        if evaluator.identity() != started.evaluator {
+        let lacks_confirmers =
+            started.settings.confirm != 0 && self.confirmers.len() != started.confirmers.len();
+        if evaluator.identity() != started.evaluator || lacks_confirmers {
             return Err(RunError::EvaluatorChanged {
                 compiler: started.compiler.clone(),
             });
@@ -108,15 +144,21 @@ impl RunSession {
         let (sender, reservations) = reservations();
         let sender: Arc<dyn ReservationJournal> = Arc::new(sender);
         proposer.journal_reservations(&sender);
+        let (outcomes, done) = mpsc::unbounded_channel();
         let mut dispatcher = Dispatcher {
             session: self,
+            proposers: Crew::new(options.proposals),
+            evaluators: Crew::new(options.workers),
+            confirmers: Crew::new(options.workers),
+            outcomes,
+            done,
             proposer,
             evaluator,
             options,
             observer,
-            tasks: JoinSet::new(),
             proposing: BTreeSet::new(),
             evaluating: BTreeMap::new(),
+            confirming: BTreeSet::new(),
             abandon: CancellationToken::new(),
             stop: None,
             patience_ends: None,
@@ -151,11 +193,12 @@ impl Dispatcher<'_> {
             .limits
             .max_wall
             .map(|limit| Instant::now() + limit.saturating_sub(self.session.elapsed()));
-        self.tell(None);
+        self.tell();
+        let mut taken = Vec::new();
         loop {
             self.extend_as_recorded()?;
             while let Some(event) = self.session.search.due() {
-                self.record(&event)?;
+                self.record(event)?;
                 self.extend_as_recorded()?;
             }
             // Before anything begins that builds on it.
@@ -170,23 +213,34 @@ impl Dispatcher<'_> {
             }
             self.check_spending();
             self.launch()?;
-            if self.tasks.is_empty() {
+            let n_evaluating = self.evaluating.len() + self.confirming.len();
+            if self.proposing.is_empty() && n_evaluating == 0 {
                 break;
             }
+            let overdue = [
+                self.proposers.overdue(),
+                self.evaluators.overdue(),
+                self.confirmers.overdue(),
+            ];
+            let overdue = overdue.into_iter().flatten().min().map(Instant::from_std);
             let is_stopping = self.reach() == Some(Reach::Everything);
             tokio::select! {
                 biased;
-                Some(done) = self.tasks.join_next() => {
-                    self.take(done.expect("tasks catch their panics and are not aborted"))?;
-                    // What has ended meanwhile goes into the journal at once.
-                    while let Some(done) = self.tasks.try_join_next() {
-                        self.take(done.expect("tasks catch their panics and are not aborted"))?;
+                // What has ended meanwhile goes into the journal at once.
+                _ = self.done.recv_many(&mut taken, MOST_TAKEN) => {
+                    for done in taken.drain(..) {
+                        self.take(done)?;
                     }
                 }
                 Some(waiting) = self.reservations.recv() => self.reserve(waiting)?,
                 () = cancel.cancelled(), if !is_stopping => {}
                 () = sleep_to(wall_ends), if !is_stopping && wall_ends.is_some() => {}
                 () = sleep_to(self.patience_ends), if self.patience_ends.is_some() => break,
+                () = sleep_to(overdue), if overdue.is_some() => {
+                    self.proposers.call_all_hands();
+                    self.evaluators.call_all_hands();
+                    self.confirmers.call_all_hands();
+                }
             }
         }
         self.abandon_proposals().await?;
@@ -200,14 +254,14 @@ impl Dispatcher<'_> {
             message: stop.message.clone(),
             exchanges: std::mem::take(&mut self.unended),
         });
-        self.record(&event)?;
+        self.record(event)?;
         self.commit()
     }
 
     /// Extends a run that repeats another one where that was extended.
     fn extend_as_recorded(&mut self) -> Result<(), RunError> {
         while let Some(extended) = self.session.next_extension() {
-            self.record(&Event::Extended(extended))?;
+            self.record(Event::Extended(extended))?;
         }
         Ok(())
     }
@@ -220,11 +274,11 @@ impl Dispatcher<'_> {
         let ends = Instant::now() + ABANDONING;
         while !self.proposing.is_empty() {
             let done = tokio::select! {
-                done = self.tasks.join_next() => done,
+                done = self.done.recv() => done,
                 () = sleep_until(ends) => None,
             };
             let Some(done) = done else { break };
-            self.take(done.expect("tasks catch their panics and are not aborted"))?;
+            self.take(done)?;
         }
         let exchanges = self.proposer.take_unclaimed();
         let records = proposal::record_exchanges(exchanges, self.session.blobs())?;
@@ -245,7 +299,7 @@ impl Dispatcher<'_> {
             return Ok(());
         }
         let reservation = self.session.search.next_reservation();
-        self.record(&Event::Reserved(Reserved {
+        self.record(Event::Reserved(Reserved {
             reservation,
             model,
             label,
@@ -261,7 +315,7 @@ impl Dispatcher<'_> {
         self.stop.as_ref().map(|(_, reach)| *reach)
     }
 
-    fn record(&mut self, event: &Event) -> Result<(), RunError> {
+    fn record(&mut self, event: Event) -> Result<(), RunError> {
         let stored = self.session.record_later(event)?;
         self.untold.push(stored);
         Ok(())
@@ -270,20 +324,30 @@ impl Dispatcher<'_> {
     /// Forces what was recorded into the journal, and tells of it.
     fn commit(&mut self) -> Result<(), RunError> {
         self.session.commit()?;
+        if self.untold.is_empty() {
+            return Ok(());
+        }
+        let progress = self.session.search.progress();
         for stored in std::mem::take(&mut self.untold) {
-            self.tell(Some(&stored));
+            self.notice(Some(&stored), &progress);
         }
         Ok(())
     }
 
-    fn tell(&mut self, event: Option<&Stored>) {
+    /// Tells that something has begun or goes on.
+    fn tell(&mut self) {
         let progress = self.session.search.progress();
+        self.notice(None, &progress);
+    }
+
+    fn notice(&mut self, event: Option<&Stored>, progress: &Progress) {
         self.observer.notice(&Notice {
             event,
-            progress: &progress,
+            progress,
             running: Running {
-                proposals: self.proposing.len(),
-                evaluations: self.evaluating.len(),
+                proposals: self.proposing.len().min(self.options.proposals.max(1)),
+                evaluations: (self.evaluating.len() + self.confirming.len())
+                    .min(self.options.workers.max(1)),
             },
             elapsed: self.session.elapsed(),
         });
@@ -298,19 +362,19 @@ impl Dispatcher<'_> {
             }
             Done::Evaluation(key, source, evaluation) => {
                 self.evaluating.remove(&source);
-                return self.take_evaluation(key, source, *evaluation);
+                return self.take_evaluation(key, source, (*evaluation)?);
             }
-            Done::Plan(key, answer) => {
-                self.proposing.remove(&key);
-                proposal::planned(key, answer, self.session.blobs())?
+            Done::Confirmation(key, source, evaluation) => {
+                self.confirming.remove(&key);
+                return self.take_confirmation(key, source, (*evaluation)?);
             }
-            Done::Draft(key, answer) => {
+            Done::Proposal(key, answered) => {
                 self.proposing.remove(&key);
-                proposal::drafted(key, answer, self.session.blobs())?
+                answered?
             }
         };
         match answered {
-            Answered::Ended(event) => self.record(&event),
+            Answered::Ended(event) => self.record(*event),
             Answered::Exhausted { message, exchanges } => {
                 self.unended.extend(exchanges);
                 let remedy = "resume the run when the models can be called again".to_owned();
@@ -324,19 +388,34 @@ impl Dispatcher<'_> {
         &mut self,
         key: TaskKey,
         source: ContentHash,
-        evaluation: Result<Evaluation, EvalError>,
+        judged: Judged,
     ) -> Result<(), RunError> {
-        let message = match evaluation {
-            Ok(evaluation)
-                if (evaluation.outcome == Outcome::Ok) == evaluation.measurement.is_some() =>
-            {
-                return self.record(&Event::Evaluated(Evaluated {
+        let Judged { verdict, code } = judged;
+        let message = match verdict {
+            Ok(Verdict::SameAs(known)) => {
+                let evaluation = self.session.search.evaluation(known);
+                let evaluation = evaluation.expect("machine code is known of evaluated kernels");
+                let evaluation = Arc::clone(evaluation);
+                return self.record(Event::Evaluated(Evaluated {
                     key,
                     source,
                     evaluation,
+                    same_as: Some(known),
+                    code,
                 }));
             }
-            Ok(evaluation) => format!(
+            Ok(Verdict::Evaluated(evaluation))
+                if (evaluation.outcome == Outcome::Ok) == evaluation.measurement.is_some() =>
+            {
+                return self.record(Event::Evaluated(Evaluated {
+                    key,
+                    source,
+                    evaluation,
+                    same_as: None,
+                    code,
+                }));
+            }
+            Ok(Verdict::Evaluated(evaluation)) => format!(
                 "evaluator fault: outcome `{}` and a measurement that {} there contradict each other",
                 evaluation.outcome,
                 if evaluation.measurement.is_some() {
@@ -363,21 +442,48 @@ impl Dispatcher<'_> {
             return Ok(());
         }
         let kernel = self.session.blobs().get_text(source)?;
-        self.record(&Event::Evaluated(Evaluated {
+        self.record(Event::Evaluated(Evaluated {
             key,
             source,
-            evaluation: unjudged(self.evaluator.key(&kernel), message),
+            evaluation: Arc::new(unjudged(self.evaluator.key(&kernel), message)),
+            same_as: None,
+            code: None,
+        }))
+    }
+
+    fn take_confirmation(
+        &mut self,
+        key: TaskKey,
+        source: ContentHash,
+        evaluation: Result<Evaluation, EvalError>,
+    ) -> Result<(), RunError> {
+        let evaluation = match evaluation {
+            Err(EvalError::Environment { message, remedies }) => {
+                self.stop_everything(StopReason::Environment, message, &remedies);
+                return Ok(());
+            }
+            Err(EvalError::Input { message, remedies }) => {
+                self.stop_everything(StopReason::Input, message, &remedies);
+                return Ok(());
+            }
+            // What cannot be judged is not confirmed.
+            Err(error) => unjudged(source, error.to_string()),
+            Ok(evaluation) => evaluation,
+        };
+        self.record(Event::Confirmed(Confirmed {
+            key,
+            source,
+            evaluation: Arc::new(evaluation),
         }))
     }
 
     fn fault(&mut self, key: TaskKey, source: ContentHash, message: &str) {
-        let file = self.session.blobs().path(source);
         self.stop_everything(
             StopReason::Fault,
             format!("{message} (task {key}, kernel {})", source.short()),
             &[format!(
-                "report it with the kernel, in {} (zstd)",
-                file.display()
+                "report it with the kernel, which `autocomp show {} --task {key}` prints",
+                self.session.folder().display()
             )],
         );
     }

@@ -3,8 +3,8 @@
 use crate::error::RunError;
 use autocomp_agents::{Exchange, ProposeError, ProposeErrorKind, Reply};
 use autocomp_core::{
-    Draft, DraftRecord, Drafted, Event, ExchangeRecord, Plan, PlanRecord, Planned, Proposal,
-    TaskKey,
+    ContentHash, Draft, DraftRecord, Drafted, Event, ExchangeRecord, Ideas, MenuItem, Plan,
+    PlanRecord, Planned, Proposal, TaskKey,
 };
 use autocomp_store::Blobs;
 
@@ -23,6 +23,21 @@ impl Answered {
     fn ended(event: Event) -> Self {
         Self::Ended(Box::new(event))
     }
+}
+
+pub(crate) fn ideas(
+    key: TaskKey,
+    answer: Result<Reply<Vec<MenuItem>>, ProposeError>,
+    blobs: &Blobs,
+) -> Result<Answered, RunError> {
+    Ok(match split(answer, blobs)? {
+        Split::Exhausted { message, exchanges } => Answered::Exhausted { message, exchanges },
+        Split::Ended(result, exchanges) => Answered::ended(Event::Ideas(Ideas {
+            key,
+            result,
+            exchanges,
+        })),
+    })
 }
 
 pub(crate) fn planned(
@@ -65,6 +80,7 @@ pub(crate) fn drafted(
     key: TaskKey,
     answer: Result<Reply<Draft>, ProposeError>,
     blobs: &Blobs,
+    form_of: impl Fn(&str) -> Option<ContentHash>,
 ) -> Result<Answered, RunError> {
     let (proposal, exchanges) = match split(answer, blobs)? {
         Split::Exhausted { message, exchanges } => {
@@ -73,13 +89,11 @@ pub(crate) fn drafted(
         Split::Ended(proposal, exchanges) => (proposal, exchanges),
     };
     let result = match proposal {
-        Proposal::Made(draft) => {
-            let source = blobs.put(draft.source.as_bytes())?;
-            Proposal::Made(DraftRecord {
-                proposer: draft.proposer,
-                source,
-            })
-        }
+        Proposal::Made(draft) => Proposal::Made(DraftRecord {
+            source: blobs.put(draft.source.as_bytes())?,
+            form: form_of(&draft.source),
+            proposer: draft.proposer,
+        }),
         Proposal::Nothing { message } => Proposal::Nothing { message },
         Proposal::Failed { message } => Proposal::Failed { message },
     };

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use autocomp_agents::{Exchange, ProposeError, ProposeErrorKind, Recording, Reply};
 use autocomp_core::{
-    Draft, DraftRecord, Event, ExchangeRecord, Plan, PlanRecord, Proposal, TaskKey,
+    Draft, DraftRecord, Event, ExchangeRecord, MenuItem, Plan, PlanRecord, Proposal, TaskKey,
 };
 use autocomp_store::{Blobs, RunReader, StoreError};
 use std::collections::BTreeMap;
@@ -15,6 +15,7 @@ pub struct RecordedRun {
     blobs: Blobs,
     plans: BTreeMap<TaskKey, (Proposal<PlanRecord>, Vec<ExchangeRecord>)>,
     drafts: BTreeMap<TaskKey, (Proposal<DraftRecord>, Vec<ExchangeRecord>)>,
+    ideas: BTreeMap<TaskKey, (Proposal<Vec<MenuItem>>, Vec<ExchangeRecord>)>,
 }
 
 impl RecordedRun {
@@ -28,9 +29,13 @@ impl RecordedRun {
             blobs: reader.blobs().clone(),
             plans: BTreeMap::new(),
             drafts: BTreeMap::new(),
+            ideas: BTreeMap::new(),
         };
         for stored in reader.read_on()? {
             match stored.event {
+                Event::Ideas(it) => {
+                    recorded.ideas.insert(it.key, (it.result, it.exchanges));
+                }
                 Event::Planned(it) => {
                     recorded.plans.insert(it.key, (it.result, it.exchanges));
                 }
@@ -90,6 +95,11 @@ impl RecordedRun {
 }
 
 impl Recording for RecordedRun {
+    fn ideas(&self, key: TaskKey) -> Option<Result<Reply<Vec<MenuItem>>, ProposeError>> {
+        let recorded = self.ideas.get(&key)?;
+        Some(self.answer(recorded, |items| Ok(items.clone())))
+    }
+
     fn plan(&self, key: TaskKey) -> Option<Result<Reply<Plan>, ProposeError>> {
         let recorded = self.plans.get(&key)?;
         Some(self.answer(recorded, |record| read_plan(record, &self.blobs)))

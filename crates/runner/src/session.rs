@@ -3,14 +3,15 @@
 use crate::error::RunError;
 use crate::extending::Extension;
 use autocomp_core::{
-    ContentHash, EVENT_FORMAT, Event, Extended, MenuItem, Plan, PlanRecord, Resumed, RunStarted,
-    SearchSettings, Seed, TakenKernel,
+    Confirmer, ContentHash, Duplicates, EVENT_FORMAT, Event, Extended, Lesson, MenuItem, Plan,
+    PlanRecord, Resumed, RunStarted, SearchSettings, Seed, TakenKernel,
 };
 use autocomp_eval::Evaluator;
-use autocomp_search::Search;
+use autocomp_search::{Search, SearchError};
 use autocomp_store::{Blobs, RunWriter, Stored};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a new run is.
@@ -38,14 +39,17 @@ pub struct NewRun {
     pub taken: Vec<(String, Plan)>,
     /// The schedule of another run to replay, step by step.
     pub reused: Vec<Plan>,
+    /// What earlier runs have taught, as far as prompts may tell it.
+    pub lessons: Vec<Lesson>,
     /// Extensions of the run that is repeated, to be made at the same points.
     pub extensions: Vec<Extended>,
+    /// Who confirms the best kernels at the end.
+    pub confirmers: Vec<Confirmer>,
     /// The effective settings of the program as text, to be kept.
     pub spec: Option<String>,
 }
 
 /// One process working on one run: the locked folder and the state.
-#[derive(Debug)]
 pub struct RunSession {
     pub(crate) writer: RunWriter,
     pub(crate) search: Search,
@@ -55,6 +59,16 @@ pub struct RunSession {
     n_dropped: usize,
     /// Extensions that are still to be made, in order.
     extensions: VecDeque<Extended>,
+    /// Who confirms the best kernels, in the order of the run's first event.
+    pub(crate) confirmers: Vec<Arc<dyn Evaluator>>,
+}
+
+impl std::fmt::Debug for RunSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunSession")
+            .field("folder", &self.folder())
+            .finish_non_exhaustive()
+    }
 }
 
 impl RunSession {
@@ -72,13 +86,12 @@ impl RunSession {
     /// # Errors
     /// The settings are out of range, or the folder cannot be used.
     pub fn create(folder: &Path, new: NewRun, evaluator: &dyn Evaluator) -> Result<Self, RunError> {
-        let evaluator = evaluator.identity();
         let mut started = RunStarted {
             format: EVENT_FORMAT,
             program: new.program,
             target: new.target,
             problem: new.problem,
-            evaluator,
+            evaluator: evaluator.identity(),
             compiler: new.compiler,
             proposers: new.proposers,
             seed: new.seed,
@@ -87,13 +100,20 @@ impl RunSession {
             baseline: ContentHash::of(new.baseline.as_bytes()),
             taken: Vec::new(),
             reused: Vec::new(),
+            forms: Vec::new(),
+            confirmers: new.confirmers,
+            lessons: new.lessons.into_iter().map(Lesson::bounded).collect(),
             spec: None,
         };
+        let asks_form = started.settings.duplicates != Duplicates::Text;
+        let form_of = |source: &str| form_of(evaluator, asks_form, source);
+        started.forms.push(form_of(&new.baseline));
         let mut texts = Vec::new();
         let mut sources = BTreeSet::from([started.baseline]);
         for (source, plan) in new.taken {
             let hash = ContentHash::of(source.as_bytes());
             if sources.insert(hash) {
+                started.forms.push(form_of(&source));
                 let (plan, plan_text) = recorded(plan);
                 started.taken.push(TakenKernel { source: hash, plan });
                 texts.extend([source, plan_text]);
@@ -103,6 +123,9 @@ impl RunSession {
             let (plan, plan_text) = recorded(plan);
             started.reused.push(plan);
             texts.push(plan_text);
+        }
+        if started.forms.iter().all(Option::is_none) {
+            started.forms.clear();
         }
         // Before the folder, so that bad settings leave none behind.
         Search::new(started.clone())?;
@@ -124,6 +147,7 @@ impl RunSession {
             begun: Instant::now(),
             n_dropped: 0,
             extensions: new.extensions.into(),
+            confirmers: Vec::new(),
         })
     }
 
@@ -132,23 +156,50 @@ impl RunSession {
     /// # Errors
     /// The folder holds no run, is locked by another process, or is damaged.
     pub fn resume(folder: &Path, program: &str) -> Result<Self, RunError> {
-        let opened = RunWriter::open(folder)?;
-        let search = Search::fold(opened.events.iter().map(|stored| &stored.event))?;
-        let elapsed_ms = opened.events.last().map_or(0, |stored| stored.elapsed_ms);
+        let mut elapsed_ms = 0;
+        let mut search = None;
+        // Event by event: a long run is not kept in memory twice.
+        let (writer, n_dropped) = RunWriter::open_with(folder, |stored| {
+            elapsed_ms = stored.elapsed_ms;
+            match (&mut search, stored.event) {
+                (Some(search), event) => Search::apply(search, &event)?,
+                (None, Event::Started(started)) => search = Some(Search::new(started)?),
+                (None, _) => return Err(SearchError::NotStarted.into()),
+            }
+            Ok::<_, RunError>(())
+        })?;
         let mut session = Self {
-            writer: opened.writer,
-            search,
+            writer,
+            search: search.ok_or(SearchError::NotStarted)?,
             elapsed_before: Duration::from_millis(elapsed_ms),
             begun: Instant::now(),
-            n_dropped: opened.n_dropped,
+            n_dropped,
             extensions: VecDeque::new(),
+            confirmers: Vec::new(),
         };
         if session.search.finish().is_none() {
-            session.record(&Event::Resumed(Resumed {
+            session.record(Event::Resumed(Resumed {
                 program: program.to_owned(),
             }))?;
         }
         Ok(session)
+    }
+
+    /// Brings those who confirm the best kernels, in the order in which the run was
+    /// created with them.
+    ///
+    /// # Errors
+    /// They are others than those of the run.
+    pub fn confirm_by(&mut self, confirmers: Vec<Arc<dyn Evaluator>>) -> Result<(), RunError> {
+        let started = self.search.started();
+        let wanted = started.confirmers.iter().map(|it| it.evaluator);
+        if !wanted.eq(confirmers.iter().map(|it| it.identity())) {
+            return Err(RunError::EvaluatorChanged {
+                compiler: started.compiler.clone(),
+            });
+        }
+        self.confirmers = confirmers;
+        Ok(())
     }
 
     /// Gives the run higher bounds, as [`Extension::of`] says.
@@ -163,7 +214,7 @@ impl RunSession {
             });
         }
         match by.of(&self.search)? {
-            Some(extended) => self.record(&Event::Extended(extended)),
+            Some(extended) => self.record(Event::Extended(extended)),
             None => Ok(()),
         }
     }
@@ -182,20 +233,20 @@ impl RunSession {
     }
 
     /// Appends an event to the journal and takes it into the state.
-    pub(crate) fn record(&mut self, event: &Event) -> Result<(), RunError> {
+    pub(crate) fn record(&mut self, event: Event) -> Result<(), RunError> {
         self.record_later(event)?;
         self.commit()
     }
 
     /// Takes an event into the state; it is in the journal after the next
     /// [`RunSession::commit`].
-    pub(crate) fn record_later(&mut self, event: &Event) -> Result<Stored, RunError> {
+    pub(crate) fn record_later(&mut self, event: Event) -> Result<Stored, RunError> {
         // The state first: an event that does not fit must not be kept.
-        self.search.apply(event)?;
+        self.search.apply(&event)?;
         let elapsed_ms = self.elapsed().as_millis() as u64;
         let stored = self.writer.append_later(event, elapsed_ms)?;
         if matches!(
-            event,
+            stored.event,
             Event::IterationClosed(_) | Event::Finished(_) | Event::Stopped(_)
         ) {
             self.writer.border()?;
@@ -246,6 +297,16 @@ impl RunSession {
     pub fn close(self) -> Result<(), RunError> {
         Ok(self.writer.close()?)
     }
+}
+
+/// Returns the hash of the form of a kernel, if `is_asked` for and there is one.
+pub(crate) fn form_of(
+    evaluator: &dyn Evaluator,
+    is_asked: bool,
+    source: &str,
+) -> Option<ContentHash> {
+    let form = is_asked.then(|| evaluator.normal_form(source)).flatten()?;
+    Some(ContentHash::of(form.as_bytes()))
 }
 
 /// Returns the record of a plan, and the text of its blob.

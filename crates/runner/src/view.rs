@@ -4,8 +4,8 @@ use crate::error::RunError;
 use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, Event, FinishReason, Plan, PlanRecord, Seed, StopReason,
-    TaskKey, cost_fields,
+    CandidateId, ContentHash, Cost, CostObject, Event, FinishReason, Outcome, Plan, PlanRecord,
+    Seed, StopReason, TaskKey, cost_fields,
 };
 use autocomp_search::{Progress, Search, SearchError};
 use autocomp_store::{Blobs, RunReader, Stored, history_hash};
@@ -77,8 +77,28 @@ pub struct RunReport {
     pub speedup: Option<f64>,
     /// The way from the baseline to the best kernel, both included.
     pub lineage: Vec<LineageEntry>,
-    /// Hash of the canonical history: equal for runs that took the same course.
-    pub history: ContentHash,
+    /// What became of the best kernels when they were evaluated once more.
+    pub confirmations: Vec<Confirmation>,
+    /// Hash of the canonical history: equal for runs that took the same course. Absent where
+    /// nobody asked for it, since it takes a look at the whole history
+    /// ([`RunView::history`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<ContentHash>,
+}
+
+/// One of the best kernels, evaluated once more.
+#[derive(Clone, Debug, Serialize)]
+pub struct Confirmation {
+    /// Its number.
+    pub id: CandidateId,
+    /// What was other than in the search (`new inputs`).
+    pub by: String,
+    /// What happened to it; it was struck unless that is `ok`.
+    pub outcome: Outcome,
+    /// What it costs there, if it is right.
+    pub cost: Option<CostObject>,
+    /// The first finding, if it is not right.
+    pub finding: Option<String>,
 }
 
 /// A kernel on the way from the baseline to the best.
@@ -161,7 +181,7 @@ impl RunView {
         }
     }
 
-    /// Returns the run in numbers.
+    /// Returns the run in numbers, without the hash of its history.
     #[must_use]
     pub fn report(&self) -> RunReport {
         report(
@@ -171,6 +191,21 @@ impl RunView {
             self.blobs(),
             self.state(),
         )
+    }
+
+    /// Returns the run in numbers, with the hash of its history.
+    #[must_use]
+    pub fn whole_report(&self) -> RunReport {
+        RunReport {
+            history: Some(self.history()),
+            ..self.report()
+        }
+    }
+
+    /// Returns the hash of the canonical history, which takes a look at all of it.
+    #[must_use]
+    pub fn history(&self) -> ContentHash {
+        history_hash(self.events.iter().map(|stored| &stored.event))
     }
 
     /// Returns the plan that a record refers to.
@@ -222,9 +257,11 @@ impl RunView {
             problem: started.problem,
             compiler: started.compiler,
             proposers: started.proposers,
+            confirmers: started.confirmers,
             seed: started.seed,
             settings: started.settings,
             menu: started.menu,
+            lessons: started.lessons,
         })
     }
 }
@@ -254,7 +291,18 @@ fn report(
             proposer: step.plan.map(|record| record.proposer),
         }
     });
+    let confirmations = search.confirmations().map(|(id, by, evaluation)| {
+        let confirmer = started.confirmers.get(by as usize);
+        Confirmation {
+            id,
+            by: confirmer.map_or_else(String::new, |it| it.name.clone()),
+            outcome: evaluation.outcome,
+            cost: evaluation.cost().map(CostObject::from),
+            finding: evaluation.diagnostics.first().map(|it| it.message.clone()),
+        }
+    });
     RunReport {
+        confirmations: confirmations.collect(),
         run: folder.to_owned(),
         status,
         problem: started.problem.clone(),
@@ -267,6 +315,6 @@ fn report(
         speedup: progress.speedup(),
         progress,
         lineage: lineage.collect(),
-        history: history_hash(events.iter().map(|stored| &stored.event)),
+        history: None,
     }
 }

@@ -91,9 +91,11 @@ impl Evaluator for Prey {
             (Some("panic"), _) => panic!("index out of bounds"),
             (Some("abort"), _) => std::process::abort(),
             (Some("exhaust"), _) => {
+                // Memory that is never written to is refused as well, and takes no time that
+                // a slow machine could run out of first.
                 let mut hoard = Vec::new();
                 loop {
-                    hoard.push(vec![1_u8; 16 << 20]);
+                    hoard.push(std::hint::black_box(Vec::<u8>::with_capacity(16 << 20)));
                 }
             }
             (Some("spin"), _) => loop {

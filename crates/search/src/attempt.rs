@@ -20,6 +20,9 @@ pub struct Attempt {
     pub plan: PlanRecord,
     /// The source that came of it, if any.
     pub source: Option<ContentHash>,
+    /// What it teaches: 0 for failures and kernels that are no faster, 1 for faster ones
+    /// (which are gone on with by themselves), 2 for those without a draft.
+    pub(crate) lesson: u8,
 }
 
 /// How the kernel that an attempt was made on relates to the one asked about.
@@ -71,59 +74,53 @@ impl Attempts {
 }
 
 impl Search {
-    /// Returns what was tried in closed iterations on the candidate `id`, on
-    /// the kernel that it was made from, and on its siblings; the nearest first,
+    /// Returns all attempts of closed iterations, by the kernel that they were made on.
+    pub fn attempts(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempts.by_parent.values().flatten()
+    }
+
+    /// Returns at most `most` of what was tried in closed iterations on the candidate
+    /// `id`, on the kernel that it was made from, and on its siblings; the nearest first,
     /// then what was right or nearly right and no help, then the newest. Equal
     /// outcomes of equal menu items, and the attempt that made the candidate
     /// itself, are left out.
     #[must_use]
-    pub fn attempts_near(&self, id: CandidateId) -> Vec<(&Attempt, Kinship)> {
+    pub fn attempts_near(&self, id: CandidateId, most: usize) -> Vec<(&Attempt, Kinship)> {
+        let mut near = Vec::new();
         let Some(candidate) = self.candidate(id) else {
-            return Vec::new();
+            return near;
         };
-        let mut near: Vec<(&Attempt, Kinship)> = self
-            .attempts
-            .newest_on(id)
-            .map(|attempt| (attempt, Kinship::Itself))
+        let of_itself = self.attempts.newest_on(id).collect();
+        add(&mut near, of_itself, Kinship::Itself, most);
+        let (Some(parent), true) = (candidate.parent, near.len() < most) else {
+            return near;
+        };
+        let of_parent = self.attempts.newest_on(parent);
+        let of_parent: Vec<&Attempt> = of_parent
+            .filter(|attempt| attempt.source != Some(candidate.source))
             .collect();
-        if let Some(parent) = candidate.parent {
-            let mut siblings = BTreeSet::new();
-            for attempt in self.attempts.newest_on(parent) {
-                if attempt.source == Some(candidate.source) {
-                    continue;
-                }
-                near.push((attempt, Kinship::Parent));
-                // The source may be known from elsewhere.
-                let child = attempt.source.and_then(|source| self.id_of(source));
-                let is_sibling = |id: &CandidateId| {
-                    self.candidate(*id).and_then(|it| it.parent) == candidate.parent
-                };
-                siblings.extend(child.filter(is_sibling));
-            }
-            siblings.remove(&id);
-            for sibling in siblings {
-                let tried = self.attempts.newest_on(sibling);
-                near.extend(tried.map(|attempt| (attempt, Kinship::Sibling)));
-            }
+        let siblings: BTreeSet<CandidateId> = of_parent
+            .iter()
+            // The source may be known from elsewhere.
+            .filter_map(|attempt| self.id_of(attempt.source?))
+            .filter(|it| self.candidate(*it).and_then(|it| it.parent) == candidate.parent)
+            .filter(|it| *it != id)
+            .collect();
+        add(&mut near, of_parent, Kinship::Parent, most);
+        if near.len() < most {
+            let of_siblings = siblings.into_iter();
+            let of_siblings = of_siblings.flat_map(|it| self.attempts.newest_on(it));
+            add(&mut near, of_siblings.collect(), Kinship::Sibling, most);
         }
-        near.sort_by_cached_key(|(attempt, kinship)| {
-            (*kinship, self.lesson(attempt), Reverse(attempt.key))
-        });
-        let mut seen = BTreeSet::new();
-        near.retain(|(attempt, kinship)| {
-            seen.insert((*kinship, attempt.source, attempt.plan.menu_item.clone()))
-        });
         near
     }
 
-    /// Ranks attempts by what they teach: failures and kernels that are no
-    /// faster, then faster ones (which are gone on with by themselves), then
-    /// those without a draft.
-    fn lesson(&self, attempt: &Attempt) -> u8 {
-        let Some(evaluation) = attempt.source.and_then(|source| self.evaluation(source)) else {
+    /// Returns what an attempt teaches, see [`Attempt::lesson`].
+    pub(crate) fn lesson(&self, parent: CandidateId, source: Option<ContentHash>) -> u8 {
+        let Some(evaluation) = source.and_then(|source| self.evaluation(source)) else {
             return 2;
         };
-        let before = self.candidate(attempt.parent).map(|parent| parent.cost);
+        let before = self.candidate(parent).map(|parent| parent.cost);
         let cost = evaluation
             .cost()
             .filter(|_| evaluation.outcome == Outcome::Ok);
@@ -131,5 +128,25 @@ impl Search {
             cost.zip(before)
                 .is_some_and(|(cost, before)| cost.beats(before)),
         )
+    }
+}
+
+/// Adds attempts of one kind, the most instructive first, then the newest, until there
+/// are `most`; of equal outcomes of equal menu items, the first.
+fn add<'a>(
+    near: &mut Vec<(&'a Attempt, Kinship)>,
+    mut attempts: Vec<&'a Attempt>,
+    kinship: Kinship,
+    most: usize,
+) {
+    attempts.sort_by_key(|attempt| (attempt.lesson, Reverse(attempt.key)));
+    let mut seen = BTreeSet::new();
+    for attempt in attempts {
+        if most <= near.len() {
+            return;
+        }
+        if seen.insert((attempt.source, &*attempt.plan.menu_item)) {
+            near.push((attempt, kinship));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Menu dropout: each plan sees another part of the menu.
 
 use autocomp_core::{MenuItem, Seed};
+use std::borrow::Borrow;
 
 /// Returns the part of the menu that one plan sees, in the menu's order.
 ///
@@ -8,10 +9,13 @@ use autocomp_core::{MenuItem, Seed};
 /// by `seed` with equal chance; the `other` item always stays. So the menu is
 /// never empty (unless `menu` is), and all plans see equally many items.
 #[must_use]
-pub fn menu_after_dropout(menu: &[MenuItem], dropout: f64, seed: Seed) -> Vec<MenuItem> {
-    let regular: Vec<usize> = (0..menu.len())
-        .filter(|&idx| menu[idx].id != MenuItem::OTHER)
-        .collect();
+pub fn menu_after_dropout(
+    menu: &[impl Borrow<MenuItem>],
+    dropout: f64,
+    seed: Seed,
+) -> Vec<MenuItem> {
+    let is_other = |idx: usize| menu[idx].borrow().id == MenuItem::OTHER;
+    let regular: Vec<usize> = (0..menu.len()).filter(|idx| !is_other(*idx)).collect();
     let n_kept = ((regular.len() as f64 * (1.0 - dropout)).round() as usize).max(1);
     let mut drawn = regular.clone();
     let mut seed = seed;
@@ -22,8 +26,8 @@ pub fn menu_after_dropout(menu: &[MenuItem], dropout: f64, seed: Seed) -> Vec<Me
     }
     drawn.truncate(n_kept);
     (0..menu.len())
-        .filter(|idx| menu[*idx].id == MenuItem::OTHER || drawn.contains(idx))
-        .map(|idx| menu[idx].clone())
+        .filter(|idx| is_other(*idx) || drawn.contains(idx))
+        .map(|idx| menu[idx].borrow().clone())
         .collect()
 }
 

@@ -1,8 +1,8 @@
 //! One iteration: its slots, and what has come back for them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, DraftRecord, IterationOpened, Outcome, PlanKind, PlanRecord,
-    Purpose, SearchSettings, TaskKey,
+    CandidateId, ContentHash, Cost, DraftRecord, ExchangeRecord, IterationOpened, Outcome,
+    PlanKind, PlanRecord, Purpose, SearchSettings, TaskKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,7 +103,9 @@ pub(crate) struct Iteration {
     drafts: BTreeMap<TaskKey, Answer<DraftRecord>>,
     /// Evaluations that have ended, and how.
     evaluated: BTreeMap<TaskKey, Outcome>,
-    /// Plans to be made.
+    /// Menu items to be written.
+    ideas_due: BTreeSet<TaskKey>,
+    /// Plans to be made, but for those that wait for menu items.
     plans_due: BTreeSet<TaskKey>,
     /// Drafts and repairs to be made.
     drafts_due: BTreeSet<TaskKey>,
@@ -115,6 +117,10 @@ pub(crate) struct Iteration {
     repeated: BTreeMap<TaskKey, ContentHash>,
     /// The best right kernel of the iteration.
     best: Option<(Cost, TaskKey, ContentHash)>,
+    /// What right kernels may cost to survive.
+    pub(crate) bound: Option<Cost>,
+    /// What calls for tasks have cost, by model.
+    costs: BTreeMap<(TaskKey, String), u64>,
 }
 
 impl Iteration {
@@ -128,15 +134,69 @@ impl Iteration {
             plans: BTreeMap::new(),
             drafts: BTreeMap::new(),
             evaluated: BTreeMap::new(),
+            ideas_due: BTreeSet::new(),
             plans_due: BTreeSet::new(),
             drafts_due: BTreeSet::new(),
             evaluations_due: BTreeMap::new(),
             waiting: BTreeMap::new(),
             repeated: BTreeMap::new(),
             best: None,
+            bound: opened.bound,
+            costs: BTreeMap::new(),
         };
-        iteration.plans_due = iteration.plan_keys().collect();
+        let written = opened.ideas.iter().map(|place| TaskKey {
+            iteration: opened.iteration,
+            parent: *place,
+            plan: 0,
+            draft: 0,
+            repair: 0,
+            purpose: Purpose::Ideas,
+        });
+        iteration.ideas_due = written.collect();
+        let plans = iteration.plan_keys();
+        iteration.plans_due = plans.filter(|key| !iteration.waits(*key)).collect();
         iteration
+    }
+
+    /// Returns whether a plan waits for menu items for its kernel.
+    fn waits(&self, plan: TaskKey) -> bool {
+        let parent = |key: &TaskKey| self.parents.get(key.parent as usize);
+        let mut ideas = self.ideas_due.iter();
+        ideas.any(|key| parent(key) == parent(&plan))
+    }
+
+    /// Returns the tasks that may run and write menu items, in order.
+    pub(crate) fn ideas_due(&self) -> &BTreeSet<TaskKey> {
+        &self.ideas_due
+    }
+
+    /// Notes that menu items were written, so that the kernel can be planned for. Returns
+    /// why it cannot be, if so.
+    pub(crate) fn set_ideas(&mut self, key: TaskKey) -> Result<(), &'static str> {
+        if !self.ideas_due.remove(&key) {
+            return Err("the iteration has no such menu to write, or it was written before");
+        }
+        let parent = self.parents[key.parent as usize];
+        let plans = self.plan_keys().filter(|plan| {
+            let is_same = self.parents[plan.parent as usize] == parent;
+            is_same && !self.plans.contains_key(plan)
+        });
+        let plans: Vec<TaskKey> = plans.collect();
+        self.plans_due.extend(plans);
+        Ok(())
+    }
+
+    /// Notes what calls for a task have cost.
+    pub(crate) fn note_costs(&mut self, key: TaskKey, exchanges: &[ExchangeRecord]) {
+        for exchange in exchanges {
+            let cost = self.costs.entry((key, exchange.model.clone())).or_default();
+            *cost = cost.saturating_add(exchange.usage.cost.0);
+        }
+    }
+
+    /// Returns what calls have cost, by task and model.
+    pub(crate) fn costs(&self) -> &BTreeMap<(TaskKey, String), u64> {
+        &self.costs
     }
 
     /// Returns the plan tasks that may run, in order.
@@ -209,7 +269,10 @@ impl Iteration {
     fn repairs(&self, key: TaskKey) -> u32 {
         match self.kind(key) {
             PlanKind::Polish { .. } => 0,
-            PlanKind::Step | PlanKind::Reserved { .. } | PlanKind::Reused { .. } => self.repairs,
+            PlanKind::Step
+            | PlanKind::Exhaustive { .. }
+            | PlanKind::Reserved { .. }
+            | PlanKind::Reused { .. } => self.repairs,
         }
     }
 
@@ -242,7 +305,7 @@ impl Iteration {
             let evaluate = key.with_purpose(Purpose::Evaluate);
             match self.evaluated.get(&evaluate) {
                 None => return SlotState::Evaluation,
-                Some(Outcome::Ok) => return SlotState::Done,
+                Some(outcome) if outcome.is_right() => return SlotState::Done,
                 Some(_) if self.repairs(key) <= key.repair => return SlotState::Done,
                 Some(_) => key = key.to_next_repair(),
             }
@@ -291,6 +354,14 @@ impl Iteration {
         })
     }
 
+    /// Returns the drafts that exist, in key order.
+    pub(crate) fn drafts_made(&self) -> impl Iterator<Item = &DraftRecord> {
+        self.drafts.values().filter_map(|answer| match answer {
+            Answer::Made(draft) => Some(draft),
+            Answer::Absent => None,
+        })
+    }
+
     /// Returns the sources that were made from a reused schedule, in key order.
     pub(crate) fn reused(&self) -> Vec<ContentHash> {
         let sources = self.sources();
@@ -302,7 +373,8 @@ impl Iteration {
 
     /// Returns whether every slot has been tried to its end.
     pub(crate) fn is_complete(&self) -> bool {
-        self.plans_due.is_empty()
+        self.ideas_due.is_empty()
+            && self.plans_due.is_empty()
             && self.drafts_due.is_empty()
             && self.waiting.is_empty()
             && self.repeated.is_empty()

@@ -12,21 +12,30 @@
 //! order, so the course of a run does not depend on timing.
 
 mod attempt;
+mod bandit;
+mod bound;
+mod confirming;
 mod dropout;
+mod equal;
 mod error;
+mod exhaustive;
 mod iteration;
 mod kinds;
+mod last_polish;
 mod lineage;
+mod pareto;
 mod progress;
 mod search;
 mod strategy;
 mod task;
 
 pub use attempt::{Attempt, Kinship};
+pub use bound::Bounding;
 pub use dropout::menu_after_dropout;
 pub use error::{ApplyError, SearchError};
 pub use iteration::{Allotment, allot};
 pub use lineage::LineageStep;
+pub use pareto::FrontEntry;
 pub use progress::{BestKernel, Progress, ProposalCounts};
 pub use search::{Candidate, Search};
 pub use strategy::{Pool, REGISTRY, Strategy, strategy};

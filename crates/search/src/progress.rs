@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     n_evaluated: u32,
+    n_equal: u32,
     /// Distinct kernels by outcome, in the order of [`Outcome::ALL`].
     outcomes: [u32; Outcome::ALL.len()],
     plans: ProposalCounts,
@@ -41,7 +42,10 @@ impl Tally {
                 self.repairs.count(&drafted.result);
             }
             Event::Drafted(drafted) => self.drafts.count(&drafted.result),
-            Event::Evaluated(_) => self.n_evaluated += 1,
+            Event::Evaluated(evaluated) => {
+                self.n_evaluated += 1;
+                self.n_equal += u32::from(evaluated.same_as.is_some());
+            }
             Event::Reserved(reserved) => {
                 self.unsettled.insert(reserved.reservation, reserved.most);
                 self.n_reserved += 1;
@@ -115,6 +119,8 @@ pub struct Progress {
     pub max_evaluations: Option<u32>,
     /// Drafts that repeated a kernel already evaluated.
     pub repeated: u32,
+    /// Of these, the ones whose text was another.
+    pub equal: u32,
     /// Distinct kernels by outcome; every outcome is listed.
     pub outcomes: BTreeMap<Outcome, u32>,
     /// Plans.
@@ -210,10 +216,12 @@ impl Search {
         let counts = Outcome::ALL.iter().copied().zip(self.tally.outcomes);
         Progress {
             iteration: self.iteration(),
-            iterations: self.started().settings.iterations,
+            // The last survivors may be polished in one more.
+            iterations: self.started().settings.iterations.max(self.iteration()),
             evaluations: self.n_evaluations(),
             max_evaluations: self.started().settings.max_evaluations,
             repeated: self.tally.n_evaluated - self.n_evaluations(),
+            equal: self.tally.n_equal,
             outcomes: counts.collect(),
             plans: self.tally.plans,
             drafts: self.tally.drafts,

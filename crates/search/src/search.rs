@@ -1,17 +1,23 @@
 //! The state of a run, as the fold over its events.
 
 mod apply;
+mod choosing;
 mod due;
 mod replaying;
 
 use crate::attempt::Attempts;
+use crate::bandit::Arms;
+use crate::bound::FIRST_FORMAT;
+use crate::confirming::Confirmations;
+use crate::equal::Equals;
 use crate::error::SearchError;
+use crate::exhaustive::Turns;
 use crate::iteration::Iteration;
 use crate::progress::Tally;
 use crate::strategy::{REGISTRY, Strategy, strategy};
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, EVENT_FORMAT, Evaluation, Event, FinishReason, PlanRecord,
-    Purpose, RunStarted, SettingError, Stopped, TaskKey,
+    ByHash, CandidateId, ContentHash, Cost, EVENT_FORMAT, Evaluation, Event, FinishReason,
+    MenuItem, PlanRecord, Purpose, RunStarted, SettingError, Stopped, TaskKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,7 +44,7 @@ pub struct Candidate {
 
 /// What the run waits for.
 #[derive(Clone, Debug)]
-enum Phase {
+pub(crate) enum Phase {
     /// For the evaluations of the baseline and of kernels of another run.
     Baseline,
     /// For the opening of the next iteration, or the end.
@@ -62,8 +68,8 @@ pub struct Search {
     /// Cost of the best kernel at that gain.
     gained_at: Cost,
     candidates: Vec<Candidate>,
-    known_sources: BTreeMap<ContentHash, CandidateId>,
-    evaluations: BTreeMap<ContentHash, Arc<Evaluation>>,
+    known_sources: ByHash<CandidateId>,
+    evaluations: ByHash<Arc<Evaluation>>,
     /// Parents of the places of the next iteration.
     beam: Vec<CandidateId>,
     /// Candidates that have never held a place, cheapest first.
@@ -73,6 +79,18 @@ pub struct Search {
     stopped: Option<Stopped>,
     /// What the next step of a reused schedule is tried on.
     tip: CandidateId,
+    /// The last iteration that was opened is one of polish alone.
+    pub(crate) is_polished: bool,
+    pub(crate) equals: Equals,
+    pub(crate) confirmations: Confirmations,
+    /// Menu items that models wrote for kernels; none where they were asked in vain.
+    ideas: BTreeMap<CandidateId, Vec<MenuItem>>,
+    /// Menu items that had their turn.
+    turns: Turns,
+    /// What menu items, planning models and coding models have done in closed iterations.
+    item_arms: Arms,
+    planner_arms: Arms,
+    coder_arms: Arms,
     pub(crate) attempts: Attempts,
     pub(crate) tally: Tally,
 }
@@ -83,13 +101,14 @@ impl Search {
     /// # Errors
     /// The settings are out of range, the menu is empty, or the run was made
     /// by a newer program.
-    pub fn new(started: RunStarted) -> Result<Self, SearchError> {
+    pub fn new(mut started: RunStarted) -> Result<Self, SearchError> {
         if EVENT_FORMAT < started.format {
             return Err(SearchError::NewerFormat {
                 found: started.format,
             });
         }
         started.settings.check()?;
+        started.settings.early_cut &= FIRST_FORMAT <= started.format;
         if started.menu.is_empty() {
             return Err(SearchError::EmptyMenu);
         }
@@ -118,13 +137,21 @@ impl Search {
             n_stalled: 0,
             gained_at: Cost::MAX,
             candidates: Vec::new(),
-            known_sources: BTreeMap::new(),
-            evaluations: BTreeMap::new(),
+            known_sources: ByHash::default(),
+            evaluations: ByHash::default(),
             beam: Vec::new(),
             unplaced: BTreeSet::new(),
             best: None,
             stopped: None,
             tip: CandidateId(0),
+            is_polished: false,
+            equals: Equals::default(),
+            confirmations: Confirmations::default(),
+            ideas: BTreeMap::new(),
+            turns: Turns::default(),
+            item_arms: Arms::default(),
+            planner_arms: Arms::default(),
+            coder_arms: Arms::default(),
             attempts: Attempts::default(),
             tally: Tally::default(),
         })
@@ -164,10 +191,12 @@ impl Search {
         self.candidates.get(id.0 as usize)
     }
 
-    /// Returns the candidate with a source, if there is one.
+    /// Returns the candidate with a source, or with one that is equal, if there is one.
     #[must_use]
     pub fn id_of(&self, source: ContentHash) -> Option<CandidateId> {
-        self.known_sources.get(&source).copied()
+        self.known_sources
+            .get(&self.equals.resolve(source))
+            .copied()
     }
 
     /// Returns the parents of the next iteration's places; a strategy that
@@ -177,15 +206,49 @@ impl Search {
         &self.beam
     }
 
-    /// Returns the evaluation of a source, if it was evaluated.
+    /// Returns the evaluation of a source, if it or one that is equal was evaluated.
     #[must_use]
     pub fn evaluation(&self, source: ContentHash) -> Option<&Arc<Evaluation>> {
-        self.evaluations.get(&source)
+        self.evaluations.get(&self.equals.resolve(source))
     }
 
-    /// Returns the evaluations of all distinct kernels.
-    pub fn evaluations(&self) -> impl Iterator<Item = &Evaluation> {
-        self.evaluations.values().map(Arc::as_ref)
+    pub(crate) fn is_evaluated(&self, source: ContentHash) -> bool {
+        self.evaluations.contains_key(&source)
+    }
+
+    /// Returns whether a candidate has never held a place.
+    pub(crate) fn is_unplaced(&self, id: CandidateId) -> bool {
+        let candidate = self.candidate(id);
+        candidate.is_some_and(|it| self.unplaced.contains(&(it.cost, id)))
+    }
+
+    pub(crate) fn is_between(&self) -> bool {
+        self.phase.is_between()
+    }
+
+    /// Finds the best kernel among those that are not struck.
+    pub(crate) fn rank_again(&mut self) {
+        let standing = self.candidates.iter();
+        let standing = standing.filter(|it| !self.confirmations.struck.contains(&it.id));
+        self.best = standing.map(|it| (it.cost, it.id)).min().map(|(_, id)| id);
+    }
+
+    /// Takes kernels that were struck out of what survives.
+    pub(crate) fn drop_struck(&mut self) {
+        let struck = &self.confirmations.struck;
+        self.beam.retain(|id| !struck.contains(id));
+        self.unplaced.retain(|(_, id)| !struck.contains(id));
+        if self.beam.is_empty() {
+            self.beam.extend(self.best);
+        }
+    }
+
+    pub(crate) fn strategy(&self) -> &'static dyn Strategy {
+        self.strategy
+    }
+
+    pub(crate) fn n_closed(&self) -> u32 {
+        self.n_closed
     }
 
     /// Returns how many distinct kernels were evaluated, the baseline included.

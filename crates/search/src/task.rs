@@ -1,13 +1,28 @@
 //! Tasks: what may run now.
 
 use autocomp_core::{
-    CandidateId, ContentHash, DraftRecord, MenuItem, PlanKind, PlanRecord, Seed, TaskKey,
+    CandidateId, ContentHash, Cost, DraftRecord, MenuItem, PlanKind, PlanRecord, Seed, TaskKey,
 };
 
 /// A task that may run now. Texts are named by content hash.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Task {
+    /// Write menu items for a kernel.
+    Ideas {
+        /// The task.
+        key: TaskKey,
+        /// Its random stream.
+        seed: Seed,
+        /// The kernel.
+        parent: CandidateId,
+        /// Source of the kernel.
+        kernel: ContentHash,
+        /// What plans for it can choose from already.
+        menu: Vec<MenuItem>,
+        /// How many are wanted at most.
+        count: u32,
+    },
     /// Write a plan.
     Plan {
         /// The task.
@@ -22,6 +37,8 @@ pub enum Task {
         kind: PlanKind,
         /// The menu after dropout; the item alone for which the plan is set aside.
         menu: Vec<MenuItem>,
+        /// The model to be asked first, if that is not by turns.
+        first_asked: Option<String>,
     },
     /// Turn a plan into code.
     Draft {
@@ -37,6 +54,8 @@ pub enum Task {
         kind: PlanKind,
         /// The plan to carry out.
         plan: PlanRecord,
+        /// The model to be asked first, if that is not by turns.
+        first_asked: Option<String>,
     },
     /// Correct a draft that failed.
     Repair {
@@ -59,6 +78,16 @@ pub enum Task {
         key: TaskKey,
         /// Source of the kernel.
         source: ContentHash,
+        /// What it may cost to survive, if that is known: of one that costs more, nobody
+        /// wants to know how much.
+        bound: Option<Cost>,
+    },
+    /// Evaluate one of the best kernels once more.
+    Confirm {
+        /// The task; its `plan` is the index of the confirmer.
+        key: TaskKey,
+        /// Source of the kernel.
+        source: ContentHash,
     },
 }
 
@@ -67,10 +96,12 @@ impl Task {
     #[must_use]
     pub fn key(&self) -> TaskKey {
         match self {
-            Self::Plan { key, .. }
+            Self::Ideas { key, .. }
+            | Self::Plan { key, .. }
             | Self::Draft { key, .. }
             | Self::Repair { key, .. }
-            | Self::Evaluate { key, .. } => *key,
+            | Self::Evaluate { key, .. }
+            | Self::Confirm { key, .. } => *key,
         }
     }
 }

@@ -1,41 +1,51 @@
 //! Blobs: texts by content hash.
 
 use crate::error::StoreError;
-use autocomp_core::ContentHash;
+use crate::pack::{Form, Pack};
+use autocomp_core::{ByHash, ContentHash};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Longest text that is read back, in bytes: a guard against damaged or forged files.
 const MAX_BLOB_BYTES: u64 = 256 << 20;
 
+/// Shorter texts are kept as they are: packing them saves nothing.
+const LEAST_PACKED_BYTES: usize = 200;
+
+/// Name of the file that holds the texts of a run; in the same folder lie those
+/// of runs that older programs made, in a file each.
+const PACK_FILE: &str = "pack";
+
 /// The texts of a run. Cheap to clone; usable from many threads.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
-    written: Arc<Mutex<Written>>,
+    texts: Arc<Mutex<Texts>>,
 }
 
-/// What this process knows of the files.
-#[derive(Debug, Default)]
-struct Written {
-    /// Texts that are there and whole.
-    sound: HashSet<ContentHash>,
-    /// Files written since the last [`Blobs::sync`].
-    unsynced: Vec<PathBuf>,
+#[derive(Debug)]
+struct Texts {
+    pack: Pack,
+    /// Texts in files of their own that are there and whole.
+    sound_files: HashSet<ContentHash>,
+    /// Of these, the ones that may not be on the disk yet.
+    unsynced_files: Vec<PathBuf>,
     /// Texts that were put or read lately.
     recent: Recent,
-    /// Folders that are there.
-    folders: HashSet<u8>,
+    /// The pack was made and its name may not be on the disk yet.
+    is_new: bool,
+    /// Whether there may be texts in files of their own.
+    has_files: bool,
 }
 
 /// Texts that were used lately, up to a size.
 #[derive(Debug, Default)]
 struct Recent {
-    texts: HashMap<ContentHash, Arc<str>>,
+    texts: ByHash<Arc<str>>,
     /// The same, the oldest first.
     order: VecDeque<ContentHash>,
     bytes: usize,
@@ -62,107 +72,153 @@ impl Recent {
 }
 
 impl Blobs {
-    pub(crate) fn new(root: PathBuf) -> Self {
+    /// Uses the texts in `root`. Only one writer at a time may put any.
+    pub(crate) fn new(root: PathBuf, is_written: bool) -> Self {
+        let path = root.join(PACK_FILE);
+        let entries = fs::read_dir(&root).into_iter().flatten().flatten();
+        let mut kinds = entries.filter_map(|entry| entry.file_type().ok());
+        let texts = Texts {
+            has_files: kinds.any(|kind| kind.is_dir()),
+            is_new: !path.exists(),
+            pack: Pack::new(path, is_written),
+            sound_files: HashSet::new(),
+            unsynced_files: Vec::new(),
+            recent: Recent::default(),
+        };
         Self {
             root,
-            written: Arc::default(),
+            texts: Arc::new(Mutex::new(texts)),
         }
     }
 
-    /// Returns the file that holds a text.
-    #[must_use]
-    pub fn path(&self, hash: ContentHash) -> PathBuf {
+    /// Returns the file that a program of format 3 or older kept a text in.
+    fn file_of(&self, hash: ContentHash) -> PathBuf {
         let name = hash.to_string();
         self.root.join(&name[..2]).join(name)
     }
 
-    fn written(&self) -> MutexGuard<'_, Written> {
-        // Whoever panicked has left a set and a list, which are never half done.
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    fn texts(&self) -> MutexGuard<'_, Texts> {
+        // Whoever panicked has left nothing half done: what can fail comes first.
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a text and returns its name. Does nothing if it is there already
-    /// and whole.
+    /// and whole. It is in the file when the event that refers to it is
+    /// [committed](crate::RunWriter::commit).
     ///
     /// # Errors
     /// No room, or no permission to write.
     pub fn put(&self, content: &[u8]) -> Result<ContentHash, StoreError> {
         let hash = ContentHash::of(content);
-        {
-            let mut written = self.written();
+        let is_there = {
+            let mut texts = self.texts();
             if let Ok(text) = str::from_utf8(content) {
-                written.recent.keep(hash, text);
+                texts.recent.keep(hash, text);
             }
-            if written.sound.contains(&hash) {
+            if texts.pack.is_sound(&hash) || texts.sound_files.contains(&hash) {
                 return Ok(hash);
             }
-        }
-        let path = self.path(hash);
-        // A power cut may have left a file without its content.
-        if path.exists() && self.get(hash).is_ok() {
+            texts.pack.has(&hash) || (texts.has_files && self.file_of(hash).exists())
+        };
+        // A power cut may have left a text without its content.
+        if is_there && self.get(hash).is_ok() {
             self.note(hash);
             return Ok(hash);
         }
-        self.write(hash, &path, content)
-            .map_err(|error| StoreError::from_io("write", &path, &error))?;
-        self.note(hash);
+        let packed = if content.len() < LEAST_PACKED_BYTES {
+            None
+        } else {
+            let path = || self.root.join(PACK_FILE);
+            Some(pack(content).map_err(|error| StoreError::from_io("pack", &path(), &error))?)
+        };
+        let mut texts = self.texts();
+        // Another thread may have been faster.
+        if !texts.pack.is_sound(&hash) {
+            match &packed {
+                Some(packed) if packed.len() < content.len() => {
+                    texts.pack.add(hash, Form::Packed, packed)?;
+                }
+                _ => texts.pack.add(hash, Form::Plain, content)?,
+            }
+        }
         Ok(hash)
     }
 
     /// Notes that a text is there and whole, but perhaps not yet on the disk.
     pub(crate) fn note(&self, hash: ContentHash) {
-        let path = self.path(hash);
-        let mut written = self.written();
-        if written.sound.insert(hash) {
-            written.unsynced.push(path);
+        let path = self.file_of(hash);
+        let mut texts = self.texts();
+        if texts.pack.has(&hash) {
+            texts.pack.set_sound(&hash);
+        } else if texts.sound_files.insert(hash) {
+            texts.unsynced_files.push(path);
         }
     }
 
-    fn write(&self, hash: ContentHash, path: &Path, content: &[u8]) -> io::Result<()> {
-        if !self.written().folders.contains(&hash.0[0]) {
-            fs::create_dir_all(path.parent().unwrap_or(&self.root))?;
-            self.written().folders.insert(hash.0[0]);
-        }
-        let packed = pack(content)?;
-        // A reader sees the whole file or none: written aside, then renamed.
-        // The name is unique to process and thread; two writers of one hash
-        // write the same bytes.
-        let thread = format!("{:?}", std::thread::current().id());
-        let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
-        let aside = path.with_extension(format!("{}-{thread}.tmp", std::process::id()));
-        let written = fs::File::create(&aside)
-            .and_then(|mut file| file.write_all(&packed))
-            .and_then(|()| fs::rename(&aside, path));
-        if written.is_err() {
-            // Best effort: the error to report is the one above.
-            let _ = fs::remove_file(&aside);
-        }
-        written
+    /// Reads what another process, or an earlier one, has kept.
+    pub(crate) fn read_on(&self) -> Result<(), StoreError> {
+        self.texts().pack.read_on()
+    }
+
+    /// Returns whether there is a text of that name, whole or not.
+    pub(crate) fn has(&self, hash: ContentHash) -> bool {
+        self.texts().pack.has(&hash) || self.file_of(hash).is_file()
+    }
+
+    /// Removes what a process that died has left half written.
+    pub(crate) fn cut(&self) -> Result<(), StoreError> {
+        self.texts().pack.cut()
+    }
+
+    /// Writes the texts that were put since the last call.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.texts().pack.flush()
     }
 
     /// Returns a text.
     ///
     /// # Errors
-    /// [`StoreError::CorruptBlob`] if the file is missing, cannot be unpacked,
-    /// or holds another text.
+    /// [`StoreError::CorruptBlob`] if it is missing, cannot be unpacked, or is
+    /// another text.
     pub fn get(&self, hash: ContentHash) -> Result<Vec<u8>, StoreError> {
-        let path = self.path(hash);
+        let kept = {
+            let mut texts = self.texts();
+            if !texts.pack.has(&hash) {
+                texts.pack.read_on()?;
+            }
+            let path = texts.pack.path().to_owned();
+            texts.pack.get(&hash).map(|kept| (path, kept))
+        };
+        let (path, kept) = match kept {
+            Some(kept) => kept,
+            None => {
+                let path = self.file_of(hash);
+                let read = fs::read(&path);
+                (path, read.map(|bytes| (bytes, Form::Packed)))
+            }
+        };
         let corrupt = |reason: String| StoreError::CorruptBlob {
             path: path.clone(),
             hash,
             reason,
         };
-        let packed = match fs::read(&path) {
-            Ok(packed) => packed,
+        let (bytes, form) = match kept {
+            Ok(kept) => kept,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(corrupt("the file is missing".to_owned()));
+                return Err(corrupt("it is missing".to_owned()));
             }
             Err(error) => return Err(StoreError::from_io("read", &path, &error)),
         };
-        let mut content = Vec::new();
-        zstd::stream::read::Decoder::new(packed.as_slice())
-            .and_then(|decoder| decoder.take(MAX_BLOB_BYTES).read_to_end(&mut content))
-            .map_err(|error| corrupt(format!("it cannot be unpacked ({error})")))?;
+        let content = match form {
+            Form::Plain => bytes,
+            Form::Packed => {
+                let mut content = Vec::new();
+                zstd::stream::read::Decoder::new(bytes.as_slice())
+                    .and_then(|decoder| decoder.take(MAX_BLOB_BYTES).read_to_end(&mut content))
+                    .map_err(|error| corrupt(format!("it cannot be unpacked ({error})")))?;
+                content
+            }
+        };
         if ContentHash::of(&content) != hash {
             return Err(corrupt("its content does not match its name".to_owned()));
         }
@@ -175,26 +231,38 @@ impl Blobs {
     /// # Errors
     /// As [`Blobs::get`], or the text is not UTF-8.
     pub fn get_text(&self, hash: ContentHash) -> Result<String, StoreError> {
-        let recent = self.written().recent.texts.get(&hash).map(Arc::clone);
+        let recent = self.texts().recent.texts.get(&hash).map(Arc::clone);
         if let Some(text) = recent {
             return Ok((*text).to_owned());
         }
         let text = String::from_utf8(self.get(hash)?).map_err(|_| StoreError::CorruptBlob {
-            path: self.path(hash),
+            path: self.root.join(PACK_FILE),
             hash,
             reason: "it is not UTF-8 text".to_owned(),
         })?;
-        self.written().recent.keep(hash, &text);
+        self.texts().recent.keep(hash, &text);
         Ok(text)
     }
 
-    /// Forces the texts written since the last call to the disk.
+    /// Forces the texts written so far to the disk; others may be put meanwhile.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
-        let paths = std::mem::take(&mut self.written().unsynced);
-        if paths.is_empty() {
+        let (file, files, is_new) = {
+            let mut texts = self.texts();
+            let files = std::mem::take(&mut texts.unsynced_files);
+            let is_new = std::mem::take(&mut texts.is_new);
+            (texts.pack.handle()?, files, is_new)
+        };
+        let path = self.root.join(PACK_FILE);
+        file.sync_data()
+            .and_then(|()| match is_new {
+                true => fs::File::open(&self.root)?.sync_all(),
+                false => Ok(()),
+            })
+            .map_err(|error| StoreError::from_io("sync", &path, &error))?;
+        if files.is_empty() {
             return Ok(());
         }
-        sync_files(&self.root, &paths)
+        sync_files(&self.root, &files)
     }
 }
 
@@ -207,7 +275,7 @@ fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
     PACKER.with_borrow_mut(|packer| {
         let packer = match packer {
             Some(packer) => packer,
-            None => packer.insert(zstd::bulk::Compressor::new(3)?),
+            None => packer.insert(zstd::bulk::Compressor::new(1)?),
         };
         packer.compress(content)
     })

@@ -81,6 +81,14 @@ pub enum StoreError {
         /// What the system says.
         reason: String,
     },
+    /// The file of lessons cannot be used.
+    #[error("the memory {}: {reason}", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// Something else.
     #[error("failed to {action} {}: {reason}", path.display())]
     Io {
@@ -115,10 +123,13 @@ impl StoreError {
                 "use the version of the program that wrote the run, or a newer one".to_owned()
             }
             Self::Corrupt { .. } => {
-                "restore the folder from a copy, or start the run anew with the same seed in another folder; the texts in `blobs` are intact files and can be read with zstd".to_owned()
+                "restore the folder from a copy, or start the run anew with the same seed in another folder; the texts in `blobs` are intact".to_owned()
             }
             Self::CorruptBlob { .. } => {
                 "restore the file from a copy, or start the run anew with the same seed in another folder".to_owned()
+            }
+            Self::Memory { .. } => {
+                "mend or remove the line, or name another file; runs do without it".to_owned()
             }
             Self::NoRoom { .. } => {
                 "free some space, then resume the run; everything up to the last event is kept"

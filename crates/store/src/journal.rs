@@ -2,7 +2,8 @@
 
 use crate::error::StoreError;
 use autocomp_core::{ContentHash, ContentHasher, Event};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, Row, params};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,8 +11,10 @@ use std::time::Duration;
 /// major format and older ones, and writes folders up to its own format.
 ///
 /// 2.0 brought reservations ([`Event::Reserved`]), 3.0 runs that are extended
-/// ([`Event::Extended`]) or begin with kernels of others.
-pub const FORMAT: (u32, u32) = (3, 0);
+/// ([`Event::Extended`]) or begin with kernels of others, 4.0 texts in one file, menu items
+/// that are written for kernels ([`Event::Ideas`]), and plans that take the menu item by item,
+/// 5.0 kernels that are cut because they cost too much to survive.
+pub const FORMAT: (u32, u32) = (5, 0);
 
 /// Marks the database as ours (`ACMP`).
 const APPLICATION_ID: i64 = 0x4143_4d50;
@@ -61,6 +64,8 @@ pub(crate) struct Journal {
     connection: Connection,
     /// Number and chain hash of the last row.
     last: (u64, ContentHash),
+    /// Where events are written as JSON, one after the other in the same memory.
+    body: Vec<u8>,
 }
 
 impl Journal {
@@ -131,6 +136,7 @@ impl Journal {
             path,
             connection,
             last: (0, ContentHash([0; 32])),
+            body: Vec::new(),
         })
     }
 
@@ -206,6 +212,21 @@ impl Journal {
 
     /// Reads the events after the last one read, and checks their chain.
     pub(crate) fn read_on(&mut self) -> Result<Vec<Stored>, StoreError> {
+        let mut events = Vec::new();
+        self.read_each(|stored| {
+            events.push(stored);
+            Ok::<_, StoreError>(ControlFlow::Continue(()))
+        })?;
+        Ok(events)
+    }
+
+    /// Hands the events after the last one read to `take`, and checks their chain.
+    /// Returns whether `take` went on to the end; the event that it did not go on
+    /// from counts as not read.
+    pub(crate) fn read_each<E: From<StoreError>>(
+        &mut self,
+        mut take: impl FnMut(Stored) -> Result<ControlFlow<()>, E>,
+    ) -> Result<bool, E> {
         let to_error = error_at("read", &self.path);
         let mut statement = self
             .connection
@@ -216,63 +237,34 @@ impl Journal {
         let mut rows = statement
             .query(params![self.last.0 as i64])
             .map_err(&to_error)?;
-        let mut events = Vec::new();
         let mut last = self.last;
         while let Some(row) = rows.next().map_err(&to_error)? {
-            let row = (|| {
-                let seq: i64 = row.get(0)?;
-                let at_ms: i64 = row.get(1)?;
-                let elapsed_ms: i64 = row.get(2)?;
-                let body: String = row.get(3)?;
-                let chain: Vec<u8> = row.get(4)?;
-                Ok((seq as u64, at_ms as u64, elapsed_ms as u64, body, chain))
-            })();
-            let seq_due = last.0 + 1;
-            let corrupt = |what: String| StoreError::Corrupt {
-                path: self.path.clone(),
-                reason: format!("event {seq_due} {what}"),
-            };
-            let (seq, at_ms, elapsed_ms, body, chain) = row.map_err(|error: rusqlite::Error| {
-                if error.sqlite_error_code().is_some() {
-                    to_error(error)
-                } else {
-                    corrupt(format!("cannot be read ({error})"))
-                }
-            })?;
-            if seq != seq_due {
-                return Err(corrupt("is missing".to_owned()));
+            let (stored, chain) = read_row(row, last, &self.path)?;
+            let seq = stored.seq;
+            if take(stored)?.is_break() {
+                self.last = last;
+                return Ok(false);
             }
-            let sum = chain_hash(last.1, seq, at_ms, elapsed_ms, &body);
-            if chain != sum.0 {
-                return Err(corrupt("was changed after it was written".to_owned()));
-            }
-            let event = serde_json::from_str(&body)
-                .map_err(|error| corrupt(format!("is not understood ({error})")))?;
-            last = (seq, sum);
-            events.push(Stored {
-                seq,
-                at_ms,
-                elapsed_ms,
-                event,
-            });
+            last = (seq, chain);
         }
-        drop(rows);
-        drop(statement);
         self.last = last;
-        Ok(events)
+        Ok(true)
     }
 
     /// Appends an event to the open transaction, and returns it as it will be
     /// stored when that is committed.
     pub(crate) fn append(
         &mut self,
-        event: &Event,
+        event: Event,
         at_ms: u64,
         elapsed_ms: u64,
     ) -> Result<Stored, StoreError> {
-        let body = serde_json::to_string(event).expect("events have string keys only");
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        serde_json::to_writer(&mut body, &event).expect("events have string keys only");
+        let text = str::from_utf8(&body).expect("JSON is UTF-8");
         let seq = self.last.0 + 1;
-        let chain = chain_hash(self.last.1, seq, at_ms, elapsed_ms, &body);
+        let chain = chain_hash(self.last.1, seq, at_ms, elapsed_ms, text);
         let task = event.key().map(|key| key.to_string());
         if self.connection.is_autocommit() {
             self.execute_cached("BEGIN IMMEDIATE")?;
@@ -286,17 +278,18 @@ impl Journal {
                     elapsed_ms as i64,
                     event.kind(),
                     task,
-                    body,
+                    text,
                     chain.0.as_slice()
                 ])
             })
             .map_err(error_at("append to", &self.path))?;
         self.last = (seq, chain);
+        self.body = body;
         Ok(Stored {
             seq,
             at_ms,
             elapsed_ms,
-            event: event.clone(),
+            event,
         })
     }
 
@@ -316,15 +309,14 @@ impl Journal {
             .map_err(error_at("append to", &self.path))
     }
 
-    /// Removes the events from number `seq` on. `kept` is what stays.
-    pub(crate) fn truncate(&mut self, kept: &[Stored]) -> Result<(), StoreError> {
-        let seq = kept.last().map_or(0, |stored| stored.seq);
+    /// Removes the events after the last one read, and returns how many.
+    pub(crate) fn truncate(&mut self) -> Result<usize, StoreError> {
         self.connection
-            .execute("DELETE FROM events WHERE ? < seq", params![seq as i64])
-            .map_err(error_at("shorten", &self.path))?;
-        self.last = (0, ContentHash([0; 32]));
-        self.read_on()?;
-        Ok(())
+            .execute(
+                "DELETE FROM events WHERE ? < seq",
+                params![self.last.0 as i64],
+            )
+            .map_err(error_at("shorten", &self.path))
     }
 
     /// Returns the number of the last event.
@@ -365,6 +357,66 @@ impl Journal {
             .close()
             .map_err(|(_, error)| StoreError::from_database("close", &self.path, &error))
     }
+}
+
+/// Reads an event. Of an enumeration whose tag stands among the fields everything has to
+/// be kept until the tag is known; as these are written it comes first, and tells at once
+/// what is to be read.
+fn parse(body: &str) -> Result<Event, serde_json::Error> {
+    let tagged = body.strip_prefix("{\"event\":\"");
+    let kind = tagged.and_then(|rest| rest.split_once('"')).map(|it| it.0);
+    Ok(match kind {
+        Some("planned") => Event::Planned(serde_json::from_str(body)?),
+        Some("drafted") => Event::Drafted(serde_json::from_str(body)?),
+        Some("evaluated") => Event::Evaluated(serde_json::from_str(body)?),
+        Some("reserved") => Event::Reserved(serde_json::from_str(body)?),
+        Some("iteration_opened") => Event::IterationOpened(serde_json::from_str(body)?),
+        Some("iteration_closed") => Event::IterationClosed(serde_json::from_str(body)?),
+        _ => return serde_json::from_str(body),
+    })
+}
+
+/// Reads a row that follows the event with the number and the chain hash `last`.
+fn read_row(
+    row: &Row<'_>,
+    last: (u64, ContentHash),
+    path: &Path,
+) -> Result<(Stored, ContentHash), StoreError> {
+    let seq_due = last.0 + 1;
+    let corrupt = |what: String| StoreError::Corrupt {
+        path: path.to_owned(),
+        reason: format!("event {seq_due} {what}"),
+    };
+    let columns = || -> Result<_, rusqlite::Error> {
+        let seq: i64 = row.get(0)?;
+        let at_ms: i64 = row.get(1)?;
+        let elapsed_ms: i64 = row.get(2)?;
+        let body = row.get_ref(3)?.as_str()?;
+        let chain = row.get_ref(4)?.as_blob()?;
+        Ok((seq as u64, at_ms as u64, elapsed_ms as u64, body, chain))
+    };
+    let (seq, at_ms, elapsed_ms, body, chain) = columns().map_err(|error| {
+        if error.sqlite_error_code().is_some() {
+            error_at("read", path)(error)
+        } else {
+            corrupt(format!("cannot be read ({error})"))
+        }
+    })?;
+    if seq != seq_due {
+        return Err(corrupt("is missing".to_owned()));
+    }
+    let sum = chain_hash(last.1, seq, at_ms, elapsed_ms, body);
+    if chain != sum.0 {
+        return Err(corrupt("was changed after it was written".to_owned()));
+    }
+    let event = parse(body).map_err(|error| corrupt(format!("is not understood ({error})")))?;
+    let stored = Stored {
+        seq,
+        at_ms,
+        elapsed_ms,
+        event,
+    };
+    Ok((stored, sum))
 }
 
 fn error_at(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + use<> {

@@ -5,7 +5,8 @@
 //! | path | what |
 //! |---|---|
 //! | `run.sqlite` | the journal: one row per event, in the order in which they happened |
-//! | `blobs/ab/abcd…` | texts by content hash, zstd-compressed |
+//! | `blobs/pack` | texts by content hash, zstd-compressed, one after the other |
+//! | `blobs/ab/abcd…` | the same in runs of format 3 and older, a file each |
 //! | `lock` | locked while a process writes the run; names that process |
 //!
 //! The journal is an SQLite database in WAL mode, `synchronous=NORMAL`: the
@@ -21,6 +22,8 @@ mod error;
 mod history;
 mod journal;
 mod lock;
+mod memory;
+mod pack;
 mod reader;
 mod writer;
 
@@ -28,5 +31,7 @@ pub use blobs::Blobs;
 pub use error::StoreError;
 pub use history::{history_hash, history_lines};
 pub use journal::{FORMAT, Stored};
+pub use lock::{live_holder, live_process};
+pub use memory::{MOST_LESSONS, Memory};
 pub use reader::{RunReader, list_runs};
 pub use writer::{Opened, RunWriter};

@@ -61,14 +61,28 @@ impl FolderLock {
     }
 }
 
-/// Returns the process that writes the run in `folder`, if one does.
-pub(crate) fn live_holder(folder: &Path) -> Option<String> {
+/// Returns the process that writes the run in `folder`, if one does, in words.
+#[must_use]
+pub fn live_holder(folder: &Path) -> Option<String> {
     let path = folder.join(LOCK_FILE);
     let file = File::open(&path).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Some(holder(&path)),
         _ => None,
     }
+}
+
+/// Returns the number of the process that writes the run in `folder`, if one of this machine
+/// does. The lock file only names it: that it holds the lock is seen from its open files.
+#[must_use]
+pub fn live_process(folder: &Path) -> Option<u32> {
+    let words = live_holder(folder)?;
+    let number = words.strip_prefix("process ")?.split(' ').next()?;
+    let process: u32 = number.parse().ok()?;
+    let lock = folder.join(LOCK_FILE).canonicalize().ok()?;
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?;
+    let mut files = files.filter_map(|it| std::fs::read_link(it.ok()?.path()).ok());
+    files.any(|file| file == lock).then_some(process)
 }
 
 fn holder(path: &Path) -> String {

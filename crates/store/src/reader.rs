@@ -22,7 +22,7 @@ impl RunReader {
     /// The folder holds no run, or one that is damaged or of a newer format.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let journal = Journal::open(folder, Access::Read)?;
-        let blobs = Blobs::new(folder.join("blobs"));
+        let blobs = Blobs::new(folder.join("blobs"), false);
         Ok(Self {
             folder: folder.to_owned(),
             journal,

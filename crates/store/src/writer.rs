@@ -7,9 +7,14 @@ use crate::lock::FolderLock;
 use autocomp_core::Event;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Borders that follow sooner are left to the next one: a search of instant candidates has
+/// hundreds in a second, and each would have to wait for the disk.
+const BORDER_PAUSE: Duration = Duration::from_millis(100);
 
 /// The only writer of a run folder.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub struct RunWriter {
     /// Number of an event, and the thread that forces its texts and those of
     /// all before to the disk.
     syncing: Option<(u64, JoinHandle<Result<(), StoreError>>)>,
+    /// When that was last begun.
+    bordered: Option<Instant>,
     /// Given back last.
     _lock: FolderLock,
 }
@@ -81,50 +88,76 @@ impl RunWriter {
         Ok(Self {
             folder: folder.to_owned(),
             journal,
-            blobs: Blobs::new(root),
+            blobs: Blobs::new(root, true),
             syncing: None,
+            bordered: None,
             _lock: lock,
         })
     }
 
-    /// Takes a run up again.
+    /// Takes a run up again, all events in memory.
+    ///
+    /// # Errors
+    /// As [`RunWriter::open_with`].
+    pub fn open(folder: &Path) -> Result<Opened, StoreError> {
+        let mut events = Vec::new();
+        let (writer, n_dropped) = Self::open_with(folder, |stored| {
+            events.push(stored);
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(Opened {
+            writer,
+            events,
+            n_dropped,
+        })
+    }
+
+    /// Takes a run up again, and hands each of its events to `take`. Returns how
+    /// many events at the journal's end were thrown away because a power cut took
+    /// their texts; they are work that will be done again.
     ///
     /// # Errors
     /// The folder holds no run, is locked, damaged, of a newer format, or may
-    /// not be written.
-    pub fn open(folder: &Path) -> Result<Opened, StoreError> {
+    /// not be written; or what `take` says.
+    pub fn open_with<E: From<StoreError>>(
+        folder: &Path,
+        mut take: impl FnMut(Stored) -> Result<(), E>,
+    ) -> Result<(Self, usize), E> {
         // Look before locking, so that a wrong path does not get a lock file.
         drop(Journal::open(folder, Access::Read)?);
         let lock = FolderLock::take(folder)?;
         let mut journal = Journal::open(folder, Access::Write)?;
         journal.check_structure()?;
-        let mut events = journal.read_on()?;
-        if events.is_empty() {
+        let n_safe = journal.safe_seq()?;
+        let blobs = Blobs::new(folder.join("blobs"), true);
+        blobs.read_on()?;
+        let mut is_empty = true;
+        let is_whole = journal.read_each(|stored| {
+            is_empty = false;
+            if !is_sound(&stored, n_safe, &blobs)? {
+                return Ok(ControlFlow::Break(()));
+            }
+            take(stored)?;
+            Ok::<_, E>(ControlFlow::Continue(()))
+        })?;
+        if is_empty {
             return Err(StoreError::NotStarted {
                 path: folder.to_owned(),
-            });
+            }
+            .into());
         }
-        let blobs = Blobs::new(folder.join("blobs"));
-        let n_events = events.len();
-        let n_safe = (journal.safe_seq()? as usize).min(n_events);
-        let n_sound = n_sound_events(&events, n_safe, &blobs)?;
-        if n_sound < n_events {
-            events.truncate(n_sound);
-            journal.truncate(&events)?;
-        }
+        let n_dropped = if is_whole { 0 } else { journal.truncate()? };
+        blobs.cut()?;
         journal.mark_format()?;
         let writer = Self {
             folder: folder.to_owned(),
             journal,
             blobs,
             syncing: None,
+            bordered: None,
             _lock: lock,
         };
-        Ok(Opened {
-            writer,
-            events,
-            n_dropped: n_events - n_sound,
-        })
+        Ok((writer, n_dropped))
     }
 
     /// Returns the folder.
@@ -147,7 +180,7 @@ impl RunWriter {
     /// No room, or the folder can no longer be written. What was appended
     /// before is kept.
     pub fn append(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
-        let stored = self.append_later(event, elapsed_ms)?;
+        let stored = self.append_later(event.clone(), elapsed_ms)?;
         self.commit()?;
         Ok(stored)
     }
@@ -158,7 +191,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// As [`RunWriter::append`].
-    pub fn append_later(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
+    pub fn append_later(&mut self, event: Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
         if self
             .syncing
             .as_ref()
@@ -178,17 +211,23 @@ impl RunWriter {
     /// # Errors
     /// As [`RunWriter::append`].
     pub fn commit(&mut self) -> Result<(), StoreError> {
+        // An event is never there without its texts.
+        self.blobs.flush()?;
         self.journal.commit()
     }
 
     /// Begins to force everything so far to the disk, so that even a power cut
-    /// cannot take it. Returns at once; the disk needs some milliseconds for
-    /// each text, and the work goes on meanwhile.
+    /// cannot take it. Returns at once; the disk needs some milliseconds, and the
+    /// work goes on meanwhile. Soon after another border, the next one does it.
     ///
     /// # Errors
     /// No room for what an earlier border began to force.
     pub fn border(&mut self) -> Result<(), StoreError> {
         self.commit()?;
+        if self.bordered.is_some_and(|it| it.elapsed() < BORDER_PAUSE) {
+            return Ok(());
+        }
+        self.bordered = Some(Instant::now());
         if let Some((_, thread)) = &self.syncing {
             if !thread.is_finished() {
                 // The next border takes the rest.
@@ -225,36 +264,23 @@ impl RunWriter {
     }
 }
 
-/// Returns how many events have all their texts.
+/// Returns whether an event has all its texts.
 ///
-/// Texts of the first `n_safe` events were forced to the disk; one of those
-/// missing is damage. After them, a missing text is what a power cut leaves
-/// behind, and the events from there on are dropped.
-fn n_sound_events(events: &[Stored], n_safe: usize, blobs: &Blobs) -> Result<usize, StoreError> {
-    for stored in &events[..n_safe] {
-        for hash in stored.event.blobs() {
-            if !blobs.path(hash).is_file() {
+/// Texts of the events up to number `n_safe` were forced to the disk; one of those
+/// missing is damage. After them, a missing text is what a power cut leaves behind.
+fn is_sound(stored: &Stored, n_safe: u64, blobs: &Blobs) -> Result<bool, StoreError> {
+    let hashes = stored.event.blobs();
+    if stored.seq <= n_safe {
+        for hash in hashes {
+            if !blobs.has(hash) {
                 blobs.get(hash)?;
             }
         }
+        return Ok(true);
     }
-    let is_sound = |stored: &Stored| {
-        stored
-            .event
-            .blobs()
-            .into_iter()
-            .all(|hash| blobs.get(hash).is_ok())
-    };
-    let n_tail = events[n_safe..]
-        .iter()
-        .take_while(|stored| is_sound(stored))
-        .count();
-    for stored in &events[n_safe..n_safe + n_tail] {
-        stored
-            .event
-            .blobs()
-            .into_iter()
-            .for_each(|hash| blobs.note(hash));
+    if hashes.iter().any(|hash| blobs.get(*hash).is_err()) {
+        return Ok(false);
     }
-    Ok(n_safe + n_tail)
+    hashes.into_iter().for_each(|hash| blobs.note(hash));
+    Ok(true)
 }

@@ -14,14 +14,7 @@ fn shared_cache() -> PathBuf {
 
 /// Returns how to find the compiler that the tests share, and to install it.
 fn shared() -> Surroundings {
-    Surroundings {
-        compiler: None,
-        recorded_compiler: None,
-        carried: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: shared_cache(),
-        install: true,
-    }
+    Surroundings::installing(shared_cache(), std::env::var_os("PATH"))
 }
 
 fn pinned() -> Toolchain {

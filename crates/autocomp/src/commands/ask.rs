@@ -9,7 +9,7 @@ use crate::proposing::proposing;
 use crate::run_errors::eval_error;
 use crate::settings::{BudgetSettings, Settings};
 use crate::workplace::{Workplace, WorkplaceOptions};
-use autocomp_agents::{LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
+use autocomp_agents::{IdeasRequest, LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
 use autocomp_core::{
     Evaluation, MenuItem, Outcome, PlanKind, Purpose, Scope, SearchSettings, Seed, TaskKey, Usage,
 };
@@ -154,6 +154,9 @@ struct Asking {
     other: Option<String>,
 }
 
+/// Menu items that are asked for at most.
+const IDEAS: usize = 5;
+
 impl Asking {
     async fn ask(
         &self,
@@ -184,6 +187,8 @@ impl Asking {
             evaluation,
             ancestors: Arc::default(),
             tried: Arc::default(),
+            lessons: Arc::default(),
+            first_asked: None,
             kind: PlanKind::Step,
             menu: steps(&bench.target.menu),
             hidden: Vec::new(),
@@ -196,9 +201,16 @@ impl Asking {
                 .await
                 .map(|reply| map(reply, Answer::Analysis)),
             (Question::Menu, _) => proposer
-                .generate_menu(&request(evaluation))
+                .generate_menu(&IdeasRequest {
+                    key,
+                    seed,
+                    kernel: self.kernel.clone(),
+                    evaluation,
+                    menu: steps(&bench.target.menu),
+                    count: IDEAS,
+                })
                 .await
-                .map(|reply| map(reply, Answer::MenuItems)),
+                .map(|reply| map(reply, |items| Answer::MenuItems(for_files(items)))),
             (Question::Combine, Some(other)) => {
                 let second = evaluate(bench, other)?;
                 proposer
@@ -212,6 +224,15 @@ impl Asking {
                 .map(|reply| map(reply, |(_, draft)| Answer::Kernel(draft.source))),
         })
     }
+}
+
+/// Returns items as a menu's file may have them.
+fn for_files(items: Vec<MenuItem>) -> Vec<MenuItem> {
+    let step = |item| MenuItem {
+        scope: Scope::Step,
+        ..item
+    };
+    items.into_iter().map(step).collect()
 }
 
 /// Returns the items of a menu that ask for one change.

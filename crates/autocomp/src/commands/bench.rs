@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::settings::read_kernel;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_catalog::{Suite, nearest};
+use autocomp_catalog::{Problem, Suite, nearest};
 use autocomp_eval::text::grouped;
 use autocomp_eval::{EvalError, EvaluatorSettings};
 use clap::Args;
@@ -21,13 +21,14 @@ use std::thread;
 /// Order of the customary kernels; others come after them.
 const CUSTOMARY: [&str; 5] = ["baseline", "software", "library", "fsm", "expert"];
 
-/// Evaluate all kernels of a suite side by side
+/// Evaluate all kernels of a suite, or of one problem, side by side
 ///
 /// A kernel that fails is a row of the table and does not end the comparison.
 /// Exits with 0 if all kernels are ok, and with 1 if one is not.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Suite, by name, or a folder with problems of your own; several are compared as one
+    /// Suite or problem, by name, or a folder with problems of your own; several are compared
+    /// as one
     #[arg(required = true, value_name = "SUITE")]
     suites: Vec<String>,
     /// Only the kernel of this name; may be repeated
@@ -40,6 +41,9 @@ pub struct Arguments {
     /// problem, called as the problem is after its last `/`; may be repeated
     #[arg(long = "add", value_name = "NAME=PATH", value_parser = named_path)]
     added: Vec<(String, PathBuf)>,
+    /// Target to write for, if the problem has several [default: the one that fits this machine]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// Machine to measure on [default: the target's]
     #[arg(long)]
     machine: Option<String>,
@@ -66,10 +70,13 @@ struct Task {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
+    workplace.prefer_target(arguments.target.as_deref());
+    let mut loaded = BTreeMap::new();
     let mut suites = Vec::new();
     for (place, name) in arguments.suites.iter().enumerate() {
         if !arguments.suites[..place].contains(name) {
-            suites.push(find_suite(&mut workplace, name, &arguments.problems)?);
+            let asked_for = &arguments.problems;
+            suites.push(find_suite(&mut workplace, name, asked_for, &mut loaded)?);
         }
     }
     let suite = joined(suites);
@@ -109,7 +116,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut benches = Vec::new();
     let mut tasks = Vec::new();
     for name in problems {
-        let problem = workplace.problem(name)?;
+        let problem = match loaded.remove(name) {
+            Some(problem) => problem,
+            None => workplace.problem(name)?,
+        };
         let found: Vec<Task> = kernels
             .iter()
             .filter_map(|kernel| {
@@ -137,9 +147,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             threads: (processors / workers.max(1)).max(1),
             ..evaluator_settings(!arguments.no_cache)
         };
-        benches.push(Bench::open(
-            &mut workplace,
-            name,
+        benches.push(Bench::of(
+            &workplace,
+            problem,
             arguments.machine.as_deref(),
             settings,
             output,
@@ -271,24 +281,38 @@ fn no_such_problem(suite: &Suite, asked_for: &[String]) -> CliError {
     .hint(format!("its problems are {}", suite.problems.join(", ")))
 }
 
-/// Finds a suite by name, or makes one of a folder's problems. Only those asked for are
-/// looked into.
+/// Finds a suite by name, or makes one of a problem or of a folder's problems. Only those
+/// asked for are looked into, and put into `loaded`.
 fn find_suite(
     workplace: &mut Workplace,
     name: &str,
     asked_for: &[String],
+    loaded: &mut BTreeMap<String, Problem>,
 ) -> Result<Suite, CliError> {
     let is_known = workplace.catalog.suite_names().any(|known| known == name);
     let path = Path::new(name);
-    if is_known || !path.is_dir() {
+    if is_known {
+        return workplace.catalog.suite(name).map_err(catalog_error);
+    }
+    let is_problem = workplace.catalog.problem_names().any(|known| known == name);
+    if is_problem {
+        let problem = workplace.problem(name)?;
+        let suite = Suite {
+            name: name.to_owned(),
+            description: problem.description.clone(),
+            problems: vec![name.to_owned()],
+            kernels: in_order(problem.kernels.keys().cloned().collect()),
+        };
+        loaded.insert(name.to_owned(), problem);
+        return Ok(suite);
+    }
+    if !path.is_dir() && name.contains('/') {
+        // Only problems have such names.
+        workplace.problem(name)?;
+    }
+    if !path.is_dir() {
         return workplace.catalog.suite(name).map_err(|error| {
-            let error = catalog_error(error);
-            let mut problems = workplace.catalog.problem_names();
-            if problems.any(|known| known == name) {
-                error.hint(format!("`{name}` is a problem: `autocomp eval {name}`"))
-            } else {
-                error.hint("a folder with problems is a suite too")
-            }
+            catalog_error(error).hint("a problem, or a folder with problems, is a suite too")
         });
     }
     let added = workplace.add_data(path)?;
@@ -308,21 +332,28 @@ fn find_suite(
     let mut kernels = BTreeSet::new();
     let wanted = |problem: &&String| is_wanted(problem, asked_for);
     for problem in added.problems.iter().filter(wanted) {
-        kernels.extend(workplace.problem(problem)?.kernels.into_keys());
+        let read = workplace.problem(problem)?;
+        kernels.extend(read.kernels.keys().cloned());
+        loaded.insert(problem.clone(), read);
     }
-    // What others are compared with comes first.
+    Ok(Suite {
+        name: name.to_owned(),
+        description: format!("The problems in {name}"),
+        problems: added.problems,
+        kernels: in_order(kernels),
+    })
+}
+
+/// Returns names of kernels in the order in which they are shown: what others are compared
+/// with comes first.
+fn in_order(kernels: BTreeSet<String>) -> Vec<String> {
     let place = |kernel: &String| {
         let known = CUSTOMARY.iter().position(|name| name == kernel);
         known.unwrap_or(CUSTOMARY.len())
     };
     let mut kernels: Vec<String> = kernels.into_iter().collect();
     kernels.sort_by_key(place);
-    Ok(Suite {
-        name: name.to_owned(),
-        description: format!("The problems in {name}"),
-        problems: added.problems,
-        kernels,
-    })
+    kernels
 }
 
 /// Evaluates all tasks, several at once; rows come in the order of the tasks.

@@ -8,6 +8,7 @@ mod diff;
 mod doctor;
 mod eval;
 mod export;
+mod memory;
 mod models;
 mod optimize;
 mod problems;
@@ -52,6 +53,7 @@ pub enum Command {
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
     Cache(cache::Arguments),
+    Memory(memory::Arguments),
     Prompt(prompt::Arguments),
     Ask(ask::Arguments),
     #[command(subcommand)]
@@ -89,6 +91,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),
+        Command::Memory(arguments) => memory::run(&arguments, output),
         Command::Doctor(arguments) => doctor::run(&arguments, output),
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),

@@ -1,6 +1,7 @@
 //! `autocomp optimize`: searches for a faster kernel.
 
 mod comparing;
+mod confirming;
 mod forking;
 mod preparing;
 mod reporting;
@@ -12,8 +13,10 @@ use crate::measuring::Bench;
 use crate::output::Output;
 use crate::progress::ProgressLines;
 use crate::proposing::Proposing;
+use crate::remembering::remember;
 use crate::run_errors::run_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_core::Exhaustive;
 use autocomp_runner::{RunEnd, RunOptions, RunSession};
 use clap::Args;
 use preparing::prepare;
@@ -41,6 +44,9 @@ pub struct Arguments {
     /// Kernel to start from: a C file, or one of the problem's kernels [default: baseline]
     #[arg(long, value_name = "FILE")]
     baseline: Option<String>,
+    /// Target to write for, if the problem has several [default: the one that fits this machine]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// Machine to measure on [default: the target's]
     #[arg(long)]
     machine: Option<String>,
@@ -123,18 +129,50 @@ pub struct Arguments {
     /// setting `search.explore` says how much of the work explores meanwhile
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["resume", "replay", "from"])]
     reuse: Option<String>,
+    /// Tell models what earlier runs have taught, and add this run's lessons when it is
+    /// finished: those of the file given, or of the user's own, which `autocomp memory` shows
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+        conflicts_with_all = ["resume", "replay"])]
+    memory: Option<Option<PathBuf>>,
+    /// When each menu item gets a plan of its own: `never`, `stalled` (after an iteration
+    /// without a gain) or `always`
+    #[arg(long, value_name = "WHEN", value_parser = exhaustive)]
+    exhaustive: Option<Exhaustive>,
+    /// First iterations that translate the kernel to the target, for baselines that do
+    /// without it
+    #[arg(long, value_name = "T")]
+    translation: Option<u32>,
+    /// Any other setting of a settings file, such as `--set ideas=3`,
+    /// `--set early_slack=[1.2,1.1]` or `--set asking.feedback_share=0.5`; may be repeated.
+    /// docs/settings.md lists them; the flags above win over it
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Ask for code directly, without a plan
+    #[arg(long)]
+    direct: bool,
+    /// Draw models and menu items by how often they helped and what they cost
+    #[arg(long)]
+    bandit: bool,
     /// Continue the run in this folder; flags that set another course than its own are refused,
     /// but for higher bounds, which extend it even if it is finished
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["config", "replay"])]
     resume: Option<PathBuf>,
     /// Run again what the run in this folder proposed, without any model, in a new run
     #[arg(long, value_name = "FOLDER", conflicts_with_all = [
-        "problem", "config", "baseline", "machine", "seed", "max_evaluations", "beam", "plans",
+        "problem", "config", "baseline", "target", "machine", "seed", "max_evaluations", "beam", "plans",
         "drafts", "iterations", "patience", "strategy", "models", "coding_models", "repairs", "polish",
+        "exhaustive", "translation", "set", "direct", "bandit",
     ])]
     replay: Option<PathBuf>,
     #[command(flatten)]
     workplace: WorkplaceOptions,
+}
+
+/// Reads when plans are exhaustive.
+fn exhaustive(name: &str) -> Result<Exhaustive, String> {
+    let known = Exhaustive::ALL;
+    let found = known.into_iter().find(|it| it.name() == name);
+    found.ok_or_else(|| format!("the choices are {}", known.map(Exhaustive::name).join(", ")))
 }
 
 impl Arguments {
@@ -170,7 +208,8 @@ pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError>
     let (runtime, cancel) = listen(output)?;
     let mut workplace = Workplace::open(&arguments.workplace)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
-    execute(
+    let folder = prepared.session.folder().to_owned();
+    let end = execute(
         runtime,
         &cancel,
         prepared.session,
@@ -178,7 +217,9 @@ pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError>
         &prepared.bench,
         &prepared.options,
         output,
-    )
+    )?;
+    remember(prepared.memory.as_deref(), &folder, output)?;
+    Ok(end)
 }
 
 /// Runs the command.
@@ -196,6 +237,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         &prepared.options,
         output,
     )?;
+    remember(prepared.memory.as_deref(), &folder, output)?;
     let estimate = prepared.estimate.as_ref();
     finish(
         &folder,

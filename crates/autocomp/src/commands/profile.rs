@@ -28,6 +28,9 @@ pub struct Arguments {
     /// Kernel: a C file, or the name of one of the problem's kernels
     #[arg(long, default_value = "baseline", value_name = "FILE")]
     kernel: String,
+    /// Target to write for, if the problem has several [default: the one that fits this machine]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// Machine to measure on [default: the target's]
     #[arg(long)]
     machine: Option<String>,
@@ -54,6 +57,7 @@ struct ProfileReport<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
+    workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let source = kernel_source(&problem, &arguments.kernel)?;
     let settings = evaluator_settings(true);

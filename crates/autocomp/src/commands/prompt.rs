@@ -171,7 +171,11 @@ impl Asked {
             asking.code_form = CodeForm::Edits;
         }
         let code_form = asking.code_form;
+        let rewriter = registry::family(target)?
+            .rewriter(problem, target, &target.default_machine)
+            .map_err(|error| eval_error(&error))?;
         let proposer = LlmProposer::new(facts, templates, none(), none(), asking);
+        let proposer = proposer.with_scripts(rewriter);
         let form = PromptForm {
             isa: None,
             structured: arguments.structured,
@@ -214,6 +218,8 @@ impl Asked {
                     evaluation: evaluation.clone(),
                     ancestors: Arc::default(),
                     tried: Arc::default(),
+                    lessons: Arc::default(),
+                    first_asked: None,
                     kind: PlanKind::Step,
                     menu,
                     hidden: Vec::new(),
@@ -231,6 +237,7 @@ impl Asked {
                         evaluation: evaluation.clone(),
                         plan,
                         other: None,
+                        first_asked: None,
                     },
                     form,
                 ),

@@ -87,8 +87,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 }
 
 /// Reads runs.
-pub fn open(folders: &[PathBuf]) -> Result<Vec<RunData>, CliError> {
-    let open = |folder: &PathBuf| RunData::open(folder).map_err(|error| run_error(&error));
+fn open(folders: &[PathBuf]) -> Result<Vec<RunData>, CliError> {
+    let open =
+        |folder: &PathBuf| RunData::open_with_history(folder).map_err(|error| run_error(&error));
     folders.iter().map(open).collect()
 }
 

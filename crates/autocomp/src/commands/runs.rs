@@ -111,7 +111,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     for run in folders {
         match RunView::open(&run) {
             Ok(view) => {
-                let run = view.report();
+                let run = match output.is_json() {
+                    true => view.whole_report(),
+                    false => view.report(),
+                };
                 if arguments.admits(&run) {
                     report.runs.push(run);
                 }

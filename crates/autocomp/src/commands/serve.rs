@@ -6,6 +6,7 @@ use crate::output::Output;
 use autocomp_dashboard::{DashboardSettings, serve_dashboard};
 use clap::Args;
 use serde::Serialize;
+use std::env;
 use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,8 +15,8 @@ use std::process::{Command, Stdio};
 
 /// Show all runs below a folder in the browser, live
 ///
-/// The server only reads, and is reachable from this machine alone unless `--address` says
-/// otherwise; then whoever opens it needs the token that is printed.
+/// The server only reads, and is reachable from this machine alone, unless it is told otherwise;
+/// then whoever opens it needs the token that is printed.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Port to listen at; 0 for any that is free
@@ -27,6 +28,9 @@ pub struct Arguments {
     /// Address to listen at
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
+    /// Let whoever has the token start, stop, extend and fork runs
+    #[arg(long)]
+    allow_control: bool,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -37,6 +41,7 @@ pub struct Arguments {
 struct Serving {
     url: String,
     runs: PathBuf,
+    control: bool,
 }
 
 /// Runs the command.
@@ -67,7 +72,12 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
         .await
         .map_err(in_use)?;
     let address = listener.local_addr().map_err(in_use)?;
-    let token = (!address.ip().is_loopback()).then(token).transpose()?;
+    let is_guarded = !address.ip().is_loopback() || arguments.allow_control;
+    let token = is_guarded.then(new_token).transpose()?;
+    let control = arguments.allow_control.then(new_token).transpose()?;
+    let program = env::current_exe().map_err(|error| {
+        CliError::environment(format!("the program does not know where it is: {error}"))
+    })?;
     let query = token
         .as_ref()
         .map_or_else(String::new, |it| format!("?token={it}"));
@@ -75,6 +85,7 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
     let serving = Serving {
         url: url.clone(),
         runs: arguments.runs.clone(),
+        control: arguments.allow_control,
     };
     output.result(&serving, || format!("the dashboard is at {url}"))?;
     output.message("Ctrl-C ends it; the runs go on");
@@ -87,6 +98,8 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
             folder: arguments.runs.clone(),
             address,
             token,
+            program,
+            control,
         },
     );
     tokio::select! {
@@ -98,7 +111,7 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
 }
 
 /// Returns 128 bits that nobody can guess.
-fn token() -> Result<String, CliError> {
+fn new_token() -> Result<String, CliError> {
     let mut bits = [0; 16];
     File::open("/dev/urandom")
         .and_then(|mut source| source.read_exact(&mut bits))

@@ -52,6 +52,11 @@ pub struct CalibrateArguments {
         value_parser = clap::value_parser!(u32).range(..=100_000)
     )]
     extra_latency: u32,
+    /// For `latencies.tsv`: also fit the machine's constants without each group
+    /// in turn, and show the error of that group then
+    #[cfg(feature = "trainium")]
+    #[arg(long, requires = "suite")]
+    leave_one_out: bool,
     #[command(flatten)]
     workplace: WorkplaceOptions,
 }
@@ -305,7 +310,7 @@ fn run_calibration(arguments: &CalibrateArguments, output: Output) -> Result<u8,
     if let Some(folder) = &arguments.suite
         && folder.join(latencies::TABLE).exists()
     {
-        return latencies::run(folder, output);
+        return latencies::run(folder, arguments.leave_one_out, output);
     }
     let workplace = Workplace::open(&arguments.workplace)?;
     let target = workplace.target("gemmini-int8-16")?;
@@ -405,31 +410,44 @@ fn left_out_text(
     )
 }
 
-/// The suite that the simulator is calibrated with.
-#[derive(rust_embed::RustEmbed)]
-#[folder = "../families/gemmini/sim/calibration/gemmini-rtl"]
-struct BuiltInSuite;
+/// The suite that the simulator is calibrated with: names and contents, each behind its length
+/// in four bytes, compressed when the program is built.
+const BUILT_IN_SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/calibration.zst"));
+
+/// Returns the files of the built-in suite by name.
+fn built_in_files() -> Result<Vec<(String, Vec<u8>)>, CliError> {
+    let packed = zstd::decode_all(BUILT_IN_SUITE).map_err(CliError::internal)?;
+    let mut rest = &packed[..];
+    let mut next = || -> Option<Vec<u8>> {
+        let (length, behind) = rest.split_first_chunk()?;
+        let (part, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        rest = behind;
+        Some(part.to_vec())
+    };
+    let mut files = Vec::new();
+    while let (Some(name), Some(content)) = (next(), next()) {
+        files.push((String::from_utf8_lossy(&name).into_owned(), content));
+    }
+    Ok(files)
+}
 
 fn built_in_suite(counts: &str) -> Result<CalibrationSuite, CliError> {
-    let table = BuiltInSuite::get(counts).filter(|_| counts.ends_with(".tsv"));
-    let table = table.ok_or_else(|| {
-        let tables: Vec<_> = BuiltInSuite::iter()
-            .filter(|name| name.ends_with(".tsv"))
-            .collect();
+    let (tables, files): (Vec<_>, Vec<_>) = built_in_files()?
+        .into_iter()
+        .partition(|(name, _)| name.ends_with(".tsv"));
+    let table = tables.iter().find(|(name, _)| name == counts);
+    let (_, table) = table.ok_or_else(|| {
+        let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
         CliError::usage(format!("the built-in suite has no table {counts}"))
-            .hint(format!("it has {}", tables.join(" and ")))
+            .hint(format!("it has {}", names.join(" and ")))
     })?;
-    let mut programs: Vec<(String, Vec<u8>)> = BuiltInSuite::iter()
-        .filter_map(|path| {
-            let name = path.strip_prefix("elf/")?.to_owned();
-            Some((name, BuiltInSuite::get(&path)?.data.into_owned()))
-        })
+    let counts = String::from_utf8_lossy(table).into_owned();
+    let mut programs: Vec<(String, Vec<u8>)> = files
+        .into_iter()
+        .filter_map(|(name, content)| Some((name.strip_prefix("elf/")?.to_owned(), content)))
         .collect();
     programs.sort();
-    Ok(CalibrationSuite {
-        programs,
-        counts: String::from_utf8_lossy(&table.data).into_owned(),
-    })
+    Ok(CalibrationSuite { programs, counts })
 }
 
 fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError> {

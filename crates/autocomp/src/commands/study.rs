@@ -74,6 +74,7 @@ fn run_all(
     arguments: &Arguments,
     output: Output,
 ) -> Result<u8, CliError> {
+    let mut n_stopped = 0;
     for (idx, run) in runs.iter().enumerate() {
         let run_folder = folder.join(&run.name);
         let view = open(&run_folder)?;
@@ -120,6 +121,13 @@ fn run_all(
             output.message("the study goes on when the same command is given again");
             return Ok(exit_code::INTERRUPTED);
         }
+        n_stopped += 1;
+    }
+    if 0 < n_stopped {
+        output.message(format!(
+            "{n_stopped} runs have stopped before their end; the same command goes on with them"
+        ));
+        return Ok(exit_code::ENVIRONMENT);
     }
     Ok(exit_code::SUCCESS)
 }

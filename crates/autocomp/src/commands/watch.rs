@@ -46,25 +46,34 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     })?;
     let coloured = output.is_coloured();
     let mut looked_at = Instant::now();
+    let mut is_stale = true;
     let ended = loop {
-        let drawn = terminal.draw(|frame| draw(frame, &mut screen, coloured));
-        if let Err(error) = drawn {
-            break Err(terminal_error(&error));
+        if is_stale {
+            let drawn = terminal.draw(|frame| draw(frame, &mut screen, coloured));
+            if let Err(error) = drawn {
+                break Err(terminal_error(&error));
+            }
+            is_stale = false;
         }
-        match next_key() {
-            Ok(Some(key)) => {
+        match next_event() {
+            Ok(Some(Event::Key(key))) if key.kind == KeyEventKind::Press => {
                 if screen.press(key) == Reaction::Quit {
                     break Ok(exit_code::SUCCESS);
                 }
+                is_stale = true;
             }
-            Ok(None) => {}
+            Ok(Some(Event::Resize(..))) => is_stale = true,
+            Ok(_) => {}
             Err(error) => break Err(terminal_error(&error)),
         }
         if PERIOD <= looked_at.elapsed() {
             looked_at = Instant::now();
             match view.read_on() {
                 Ok(0) if !screen.run.is_live() => {}
-                Ok(_) => screen.update(RunData::of(&view)),
+                Ok(_) => {
+                    screen.update(&view);
+                    is_stale = true;
+                }
                 Err(error) => break Err(run_error(&error)),
             }
         }
@@ -77,13 +86,10 @@ fn terminal_error(error: &io::Error) -> CliError {
     CliError::environment(format!("the terminal cannot be drawn on: {error}"))
 }
 
-/// Waits for a key, for a moment.
-fn next_key() -> io::Result<Option<event::KeyEvent>> {
-    if !event::poll(Duration::from_millis(200))? {
-        return Ok(None);
+/// Waits for a key or another size of the terminal, for a moment.
+fn next_event() -> io::Result<Option<Event>> {
+    match event::poll(Duration::from_millis(200))? {
+        true => event::read().map(Some),
+        false => Ok(None),
     }
-    Ok(match event::read()? {
-        Event::Key(key) if key.kind == KeyEventKind::Press => Some(key),
-        _ => None,
-    })
 }

@@ -15,7 +15,7 @@ const HEAD: &str = "# Settings
 
 Every setting of `autocomp optimize`, made from the code; a test compares it.
 A file of them is given with `--config FILE`; flags win over it, and the settings of a run are stored with it.
-`autocomp optimize --help` lists the flags.
+`autocomp optimize --help` lists the flags; any other setting is given with `--set NAME=VALUE`, such as `--set ideas=3` or `--set asking.tried=4`.
 ";
 
 /// The tables of the file, with the structures that declare them.

@@ -1,6 +1,6 @@
 //! Every built-in folder loads, and says what it must.
 
-use autocomp_catalog::{Buffer, Catalog, DataType, Role};
+use autocomp_catalog::{Buffer, Catalog};
 use autocomp_core::MenuItem;
 
 fn catalog() -> Catalog {
@@ -11,24 +11,12 @@ fn catalog() -> Catalog {
 fn every_built_in_target_loads() {
     let catalog = catalog();
     let names: Vec<&str> = catalog.target_names().collect();
-    assert!(names.contains(&"gemmini-int8-16"), "{names:?}");
+    assert!(!names.is_empty());
     for name in names {
         let target = catalog
             .target(name)
             .unwrap_or_else(|error| panic!("{error}"));
         assert!(target.menu.iter().any(|item| item.id == MenuItem::OTHER));
-        if target.family != "gemmini" {
-            continue;
-        }
-        for file in [
-            "gemmini.h",
-            "gemmini_params.h",
-            "start.S",
-            "link.ld",
-            "runtime.c",
-        ] {
-            assert!(target.runtime.contains_key(file), "{name} has no {file}");
-        }
     }
 }
 
@@ -99,42 +87,12 @@ fn the_least_traffic_of_a_problem_is_that_of_its_buffers() {
 }
 
 #[test]
-fn a_member_of_a_family_has_its_own_numbers() {
-    let problem = catalog()
-        .problem("gemmini/gemm-12544x64x256")
-        .expect("a paper shape");
-    assert_eq!(problem.targets, ["gemmini-int8-16"]);
-    assert_eq!(problem.work.macs, 12544 * 64 * 256);
-    let shapes: Vec<(&str, &[u64], Role)> = problem
-        .buffers
-        .iter()
-        .map(|buffer| (buffer.name.as_str(), buffer.shape.as_slice(), buffer.role))
-        .collect();
-    assert_eq!(
-        shapes,
-        [
-            ("A", &[12544, 256][..], Role::Input),
-            ("B", &[256, 64][..], Role::Input),
-            ("C", &[12544, 64][..], Role::Output),
-        ]
-    );
-    assert!(
-        problem
-            .buffers
-            .iter()
-            .all(|buffer| buffer.dtype == DataType::Int8)
-    );
-    assert_eq!(problem.axes.len(), 3);
-}
-
-#[test]
 fn names_nobody_knows_are_answered_with_the_nearest() {
-    let error = catalog()
-        .problem("gemmini/gemm-512x512x521")
-        .expect_err("no such shape");
+    let catalog = catalog();
+    let known = catalog.problem_names().next().expect("a problem");
+    let error = catalog
+        .problem(&format!("{known}q"))
+        .expect_err("no such problem");
     let text = error.to_string();
-    assert!(
-        text.contains("did you mean `gemmini/gemm-512x512x512`?"),
-        "{text}"
-    );
+    assert!(text.contains(&format!("did you mean `{known}`?")), "{text}");
 }

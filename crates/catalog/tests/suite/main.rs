@@ -1,5 +1,4 @@
 //! Tests of this crate from outside, in one program, which links once.
 
 mod built_in;
-mod isa;
 mod user_folder;

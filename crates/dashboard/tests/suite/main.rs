@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
+mod control;
 #[path = "../../../reports/tests/suite/synthetic.rs"]
 mod synthetic;
 
@@ -11,7 +12,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response, StatusCode, header};
 use serde_json::Value;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -37,10 +39,16 @@ impl Server {
     }
 
     fn of(place: TempDir, address: &str, token: Option<&str>) -> Self {
+        Self::with(place, address, token, None)
+    }
+
+    fn with(place: TempDir, address: &str, token: Option<&str>, control: Option<&str>) -> Self {
         let router = dashboard(DashboardSettings {
             folder: place.path().to_owned(),
             address: address.parse::<SocketAddr>().unwrap(),
             token: token.map(str::to_owned),
+            program: stand_in(place.path()),
+            control: control.map(str::to_owned),
         });
         Self {
             _place: place,
@@ -49,13 +57,29 @@ impl Server {
     }
 
     async fn ask(&self, request: axum::http::request::Builder) -> Response<Body> {
-        let request = request.body(Body::empty()).unwrap();
+        self.send(request, "").await
+    }
+
+    async fn send(&self, request: axum::http::request::Builder, body: &str) -> Response<Body> {
+        let request = request.body(Body::from(body.to_owned())).unwrap();
         self.router.clone().oneshot(request).await.unwrap()
     }
 
     async fn get(&self, path: &str) -> Response<Body> {
         let request = Request::get(path).header(header::HOST, "127.0.0.1:7474");
         self.ask(request).await
+    }
+
+    /// Waits until the runs of the folder were read.
+    async fn runs(&self) -> Value {
+        loop {
+            let runs = self.json("/api/runs").await;
+            let rows = runs["runs"].as_array().unwrap();
+            if !rows.is_empty() && rows.iter().all(|row| row["unread"].is_null()) {
+                return runs;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     async fn json(&self, path: &str) -> Value {
@@ -134,9 +158,9 @@ async fn a_token_is_needed_where_others_can_reach_it() {
     };
     for (path, cookie) in [
         ("/", "a=b"),
-        ("/api/runs", "autocomp-token=wrong"),
+        ("/api/runs", "autocomp-token-7474=wrong"),
         ("/api/runs?token=secret-word", "a=b"),
-        ("/api/runs?token=", "autocomp-token="),
+        ("/api/runs?token=", "autocomp-token-7474="),
     ] {
         let answer = ask(path, cookie).await;
         assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{path} {cookie}");
@@ -145,14 +169,14 @@ async fn a_token_is_needed_where_others_can_reach_it() {
     assert_eq!(answer.status(), StatusCode::OK);
     let cookie = answer.headers()[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
-    let answer = ask("/api/runs", "x=y; autocomp-token=secret-words").await;
+    let answer = ask("/api/runs", "x=y; autocomp-token-7474=secret-words").await;
     assert_eq!(answer.status(), StatusCode::OK);
 }
 
 #[tokio::test]
 async fn runs_kernels_trees_and_differences() {
     let server = Server::new("127.0.0.1:7474", None);
-    let runs = server.json("/api/runs").await;
+    let runs = server.runs().await;
     let row = &runs["runs"][0];
     assert_eq!(row["run"], "deep/down/run");
     assert_eq!(row["evaluations"], 120);
@@ -245,11 +269,15 @@ async fn news_are_told() {
     assert_eq!(answer.headers()[header::CONTENT_TYPE], "text/event-stream");
     let mut events = answer.into_body().into_data_stream();
     let first = events.next().await.unwrap().unwrap();
-    assert_eq!(&first[..], b"data: []\n\n");
+    assert_eq!(&first[..], b"data: [[],null]\n\n");
     make_run(&folder.join("new"));
-    let next = events.next().await.unwrap().unwrap();
-    let text = String::from_utf8_lossy(&next);
-    assert!(text.contains("\"new\""), "{text}");
+    let mut text = String::new();
+    // First that it is there, then what it is doing.
+    while !text.contains("[\"new\",5,") {
+        let next = events.next().await.unwrap().unwrap();
+        text = String::from_utf8_lossy(&next).into_owned();
+        assert!(text.contains("\"new\""), "{text}");
+    }
 }
 
 fn make_run(folder: &Path) {
@@ -262,4 +290,19 @@ fn make_run(folder: &Path) {
     let hidden = folder.with_file_name(".making");
     synthetic::write_run(&hidden, &shape);
     std::fs::rename(hidden, folder).unwrap();
+}
+
+/// A program that notes what it was called with in `calls` and ends as `fail` says.
+fn stand_in(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let program = folder.join("program");
+    let calls = folder.join("calls");
+    let script = format!(
+        "#!/bin/sh\nprintf '%s|' \"$@\" >> '{0}'\necho >> '{0}'\n\
+         echo 'error: nothing to see' >&2\nexit 3\n",
+        calls.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    program
 }

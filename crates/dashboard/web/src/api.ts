@@ -5,6 +5,8 @@ export type Status = { state: string; message?: string; reason?: string; holder?
 
 export type RunRow = {
   run: string;
+  /** The server has found the run and not read it yet; nothing else is there. */
+  unread?: boolean;
   problem: string;
   target: string;
   status: Status;
@@ -127,6 +129,21 @@ export type Kernel = {
   }[];
   children: string[];
 };
+/** Spans are `[from, to, name, line, percent of it that is busy]`. */
+export type Timeline = {
+  unit: string;
+  end: number;
+  from: number;
+  to: number;
+  names: string[];
+  tracks: { name: string; spans: [number, number, number, number, number][] }[];
+};
+export type Started = { number: number; run: string; command: string; ended: { code: number | null; message: string } | null };
+export type Wish =
+  | { action: "start"; problem: string; name: string; strategy: string; model: string; seed: number | null; max_usd: number | null; max_evaluations: number | null; max_minutes: number | null }
+  | { action: "stop"; run: string }
+  | { action: "extend"; run: string; max_evaluations: number | null; iterations: number | null }
+  | { action: "fork"; run: string; kernel: string; name: string; max_evaluations: number | null };
 export type DiffLine = { kind: "same" | "removed" | "added" | "gap"; old: number | null; new: number | null; text: string };
 
 async function get<T>(path: string, query: Record<string, string | number | boolean> = {}): Promise<T> {
@@ -137,12 +154,35 @@ async function get<T>(path: string, query: Record<string, string | number | bool
   return (await answer.json()) as T;
 }
 
-export const runs = () => get<{ runs: RunRow[]; damaged: { run: string; message: string }[] }>("runs");
+export type Runs = { runs: RunRow[]; damaged: { run: string; message: string }[]; folder: string };
+export const runs = () => get<Runs>("runs");
 export const run = (run: string) => get<Run>("run", { run });
 export const tree = (run: string) => get<Tree>("tree", { run });
 export const kernel = (run: string, kernel: string) => get<Kernel>("kernel", { run, kernel });
-export const diff = (run: string, from: string, to: string, whole: boolean) =>
-  get<{ lines: DiffLine[] }>("diff", { run, from, to, whole });
+export const diff = (run: string, from: string, to: string) => get<{ lines: DiffLine[] }>("diff", { run, from, to, whole: true });
 export type KernelQuery = { sort: string; falling: boolean; outcome: string; text: string };
 export const kernels = (run: string, query: KernelQuery, from: number, count: number) =>
   get<{ total: number; rows: KernelRow[] }>("kernels", { run, ...query, from, count });
+export const timeline = (run: string, kernel: string, from: number, to: number | null, columns: number) =>
+  get<Timeline>("timeline", { run, kernel, from, ...(to !== null && { to }), columns });
+export const problems = () => get<string[]>("problems");
+
+export type Control = { allowed: boolean; token?: string; started: Started[] };
+let token: string | undefined;
+export async function control(): Promise<Control> {
+  const state = await get<Control>("control");
+  token = state.token;
+  return state;
+}
+
+/** Asks for a change: with a token that pages of other sites cannot read. */
+export async function act(wish: Wish): Promise<{ run: string }> {
+  if (!token) await control();
+  const answer = await fetch("/api/control", {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-autocomp-control": token ?? "" },
+    body: JSON.stringify(wish),
+  });
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
+  return (await answer.json()) as { run: string };
+}

@@ -1,10 +1,11 @@
 // Curves of the best cost, with reference lines.
 
 import uPlot from "uplot";
-import { short } from "./format";
+import { grouped, short } from "./format";
 
 export type Series = { name: string; points: [number, number][]; end: number };
-export type Line = { name: string; value: number };
+/** A value to compare with; `own` is that of the curve itself, which has no line. */
+export type Line = { name: string; value: number; own?: boolean };
 
 const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
 
@@ -48,18 +49,20 @@ export function chart(
   const draw = (plot: uPlot) => {
     const { ctx } = plot;
     ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = colour("--reference");
     ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
-    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "alphabetic";
     let lowest = Infinity;
     for (const line of [...lines].sort((a, b) => a.value - b.value)) {
       const y = plot.valToPos(line.value, "y", true);
-      ctx.beginPath();
-      ctx.moveTo(plot.bbox.left, y);
-      ctx.lineTo(plot.bbox.left + plot.bbox.width, y);
-      ctx.stroke();
+      ctx.strokeStyle = ctx.fillStyle = colour(line.own ? COLOURS[0]! : "--reference");
+      ctx.font = `${line.own ? "bold " : ""}${11 * devicePixelRatio}px system-ui, sans-serif`;
+      if (!line.own) {
+        ctx.beginPath();
+        ctx.moveTo(plot.bbox.left, y);
+        ctx.lineTo(plot.bbox.left + plot.bbox.width, y);
+        ctx.stroke();
+      }
       const at = Math.min(y, lowest - 12 * devicePixelRatio);
       lowest = at;
       ctx.fillText(`${line.name} ${short(line.value)}`, plot.bbox.left + plot.bbox.width + 8 * devicePixelRatio, at + 4);
@@ -79,9 +82,11 @@ export function chart(
         { ...axis, size: 64, label: unit, labelSize: 18, values: (_, marks) => marks.map((mark) => (mark ? short(mark) : "")), splits: () => marks(low, high), filter: (_, splits) => splits },
       ],
       series: [
-        {},
+        // Where nobody points, the figures are those of the end.
+        { label: "at", value: (_, x) => (x === null || x === undefined ? "the end" : xText(x)) },
         ...series.map((one, idx) => ({
           label: one.name,
+          value: (_: uPlot, y: number | null) => grouped(y ?? one.points.at(-1)?.[1]),
           stroke: colour(COLOURS[idx % COLOURS.length]!),
           width: 2.2,
           paths: uPlot.paths.stepped!({ align: 1 }),

@@ -44,3 +44,16 @@ export function replace(node: Element, ...children: Child[]): void {
   node.replaceChildren();
   add(node, ...children);
 }
+
+/** Does it before the next picture is drawn, once, however often it was asked for. */
+export function onceAFrame(paint: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      paint();
+    });
+  };
+}

@@ -2,14 +2,17 @@
 
 import * as api from "./api";
 import { el, replace } from "./dom";
+import { allowed, askFork } from "./control";
 import { dollars, grouped, percent, times } from "./format";
+import { drawTimeline } from "./timeline";
 
-const SIDES = ["plan", "diff", "code", "findings", "calls"] as const;
+const SIDES = ["plan", "diff", "code", "timeline", "findings", "calls"] as const;
 type Side = (typeof SIDES)[number];
 let side: Side = "plan";
 
-export async function showKernel(main: HTMLElement, run: string, name: string): Promise<{ key(key: string): boolean }> {
-  const kernel = await api.kernel(run, name);
+export async function showKernel(main: HTMLElement, run: string, name: string): Promise<{ key(key: string): boolean; close(): void }> {
+  const [kernel, mayControl] = await Promise.all([api.kernel(run, name), allowed()]);
+  let takeAway = () => {};
   const { row } = kernel;
   const link = (other: string) => `#/run/${encodeURIComponent(run)}/${encodeURIComponent(other)}`;
   const tabs = el("div", { class: "tabs", role: "tablist", label: "sides of the kernel" });
@@ -21,6 +24,8 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
 
   function turn(to: Side): void {
     side = to;
+    takeAway();
+    takeAway = () => {};
     replace(
       tabs,
       ...SIDES.map((it, idx) =>
@@ -45,8 +50,18 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
         ),
       ),
     );
-    const draw = { plan, diff, code, findings, calls }[side];
-    draw();
+    const draw = { plan, diff, code, timeline, findings, calls }[side];
+    void draw();
+  }
+
+  function timeline(): void {
+    if (row.outcome !== "ok") {
+      replace(panel, el("p", { class: "quiet" }, "Only kernels that are right have a timeline."));
+      return;
+    }
+    const place = el("div");
+    replace(panel, place);
+    takeAway = drawTimeline(place, run, row.name, kernel.code.split("\n"));
   }
 
   function plan(): void {
@@ -66,23 +81,27 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
 
   async function diff(): Promise<void> {
     const from = el("input", { label: "compared with", set: { size: "8", value: row.parent ?? "", placeholder: "c0" } });
-    const whole = el("input", { set: { type: "checkbox" } });
-    const place = el("div", { class: "scroll", set: { tabindex: "0" } });
+    const place = el("div", { class: "differs" });
     const draw = async () => {
+      takeAway();
+      takeAway = () => {};
       if (from.value === "") {
         replace(place, el("p", { class: "quiet" }, "Name a kernel to compare with."));
         return;
       }
       try {
-        const { lines } = await api.diff(run, from.value, row.name, whole.checked);
-        replace(place, sideBySide(lines, from.value, row.name));
+        // Large, and not needed before.
+        const [{ drawDifference }, { lines }, other] = await Promise.all([import("./diff"), api.diff(run, from.value, row.name), api.kernel(run, from.value)]);
+        if (side !== "diff" || !place.isConnected) return;
+        const isSame = lines.every((line) => line.kind === "same");
+        if (isSame) replace(place, el("p", { class: "quiet" }, "The code is the same but for white space."));
+        else takeAway = drawDifference(place, lines, other.code, kernel.code, [from.value, row.name]);
       } catch (error) {
         replace(place, el("p", { class: "trouble" }, String((error as Error).message)));
       }
     };
     from.addEventListener("change", () => void draw());
-    whole.addEventListener("change", () => void draw());
-    replace(panel, el("div", { class: "tools" }, el("label", {}, "from ", from), el("label", {}, whole, " whole kernel")), place);
+    replace(panel, el("div", { class: "tools" }, el("label", {}, "from ", from), el("span", { class: "quiet" }, `to ${row.name}`)), place);
     await draw();
   }
 
@@ -178,6 +197,7 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
       ` · ${row.menu_item ?? "baseline"} · ${row.made_by} · evaluation ${row.evaluation} · ${kernel.task}`,
       row.usd > 0 ? ` · ${dollars(row.usd)}` : "",
     ),
+    mayControl && row.outcome === "ok" && el("div", { class: "tools" }, el("button", { on: { click: () => askFork(run, row.name, row.evaluation) } }, `fork from ${row.name}`)),
     tabs,
     panel,
   );
@@ -190,47 +210,6 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
       else return false;
       return true;
     },
+    close: () => takeAway(),
   };
-}
-
-/** Joins removed and added lines to rows with both sides. */
-function sideBySide(lines: api.DiffLine[], from: string, to: string): HTMLElement {
-  const body = el("tbody");
-  const cell = (line: api.DiffLine | undefined, number: number | null | undefined, kind: string) => [
-    el("td", { class: "n" }, number ?? ""),
-    el("td", { class: `t ${line ? kind : "void"}` }, line?.text ?? ""),
-  ];
-  let removed: api.DiffLine[] = [];
-  let added: api.DiffLine[] = [];
-  const flush = () => {
-    for (let idx = 0; idx < Math.max(removed.length, added.length); idx++)
-      body.append(
-        el(
-          "tr",
-          {},
-          ...cell(removed[idx], removed[idx]?.old, "removed"),
-          ...cell(added[idx], added[idx]?.new, "added"),
-        ),
-      );
-    removed = [];
-    added = [];
-  };
-  for (const line of lines) {
-    if (line.kind === "removed") removed.push(line);
-    else if (line.kind === "added") added.push(line);
-    else {
-      flush();
-      if (line.kind === "gap") body.append(el("tr", { class: "gap" }, el("td", { set: { colspan: "4" } }, `⋯ ${line.text}`)));
-      else body.append(el("tr", {}, ...cell(line, line.old, ""), ...cell(line, line.new, "")));
-    }
-  }
-  flush();
-  if (!body.firstChild) body.append(el("tr", {}, el("td", {}, "the code is the same but for white space")));
-  return el(
-    "table",
-    { class: "diff" },
-    el("colgroup", {}, ...["n", "t", "n", "t"].map((it) => el("col", { class: it }))),
-    el("thead", {}, el("tr", {}, el("th", { set: { colspan: "2", scope: "colgroup" } }, from), el("th", { set: { colspan: "2", scope: "colgroup" } }, to))),
-    body,
-  );
 }

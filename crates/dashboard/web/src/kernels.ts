@@ -1,7 +1,7 @@
 // The table of all kernels, of which there may be many: only what is seen is asked for.
 
 import * as api from "./api";
-import { el, replace } from "./dom";
+import { el, onceAFrame, replace } from "./dom";
 import { grouped, percent, times } from "./format";
 
 const ROW = 33;
@@ -42,7 +42,7 @@ export function kernelTable(place: HTMLElement, run: string, outcomes: string[])
   const body = el("tbody");
   const box = el(
     "div",
-    { class: "scroll tall", set: { tabindex: "0" }, on: { scroll: () => draw() } },
+    { class: "scroll tall", set: { tabindex: "0" }, on: { scroll: () => later() } },
     el("table", { class: "rows fixed" }, el("thead", {}, head), body),
   );
   replace(place, el("div", { class: "tools" }, search, outcome, told), box);
@@ -59,12 +59,19 @@ export function kernelTable(place: HTMLElement, run: string, outcomes: string[])
     drawHead();
     draw();
   }
+  /** Asks again for what is seen; what is there stays until the answer comes. */
+  function refresh(): void {
+    version++;
+    asked.clear();
+    draw();
+  }
   async function ask(page: number): Promise<void> {
     if (asked.has(page)) return;
     asked.add(page);
     const of = version;
     const answer = await api.kernels(run, query, page * PAGE, PAGE);
     if (of !== version) return;
+    if (answer.total !== total) for (const other of [...pages.keys()]) if (!asked.has(other)) pages.delete(other);
     total = answer.total;
     pages.set(page, answer.rows);
     draw();
@@ -84,6 +91,7 @@ export function kernelTable(place: HTMLElement, run: string, outcomes: string[])
       }),
     );
   }
+  const later = onceAFrame(draw);
   function draw(): void {
     const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 10);
     const count = Math.ceil((box.clientHeight || 600) / ROW) + 20;
@@ -118,5 +126,5 @@ export function kernelTable(place: HTMLElement, run: string, outcomes: string[])
   }
   drawHead();
   draw();
-  return { news: reload };
+  return { news: refresh };
 }

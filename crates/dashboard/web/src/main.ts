@@ -8,6 +8,9 @@ import { showRuns } from "./runs";
 
 type Page = { news?(): void | Promise<void>; close?(): void; key?(key: string): boolean };
 
+// The token has become a cookie; nobody should see or pass on an address that holds it.
+if (location.search !== "") history.replaceState(null, "", location.pathname + location.hash);
+
 const main = document.getElementById("main")!;
 const live = el("span", { class: "live", role: "status" }, "connecting");
 const help = el(
@@ -21,7 +24,7 @@ const help = el(
       ["/", "to the filter"],
       ["j k", "next, previous row"],
       ["Enter", "open the row"],
-      ["1 to 5", "sides of a kernel"],
+      ["1 to 6", "sides of a kernel"],
       ["p", "the kernel that this one was made from"],
       ["u, Esc", "one page up"],
       ["g", "all runs"],
@@ -108,7 +111,7 @@ function move(by: number): void {
 
 document.addEventListener("keydown", (event) => {
   const target = event.target as HTMLElement;
-  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
     if (event.key === "Escape") target.blur();
     return;

@@ -1,7 +1,8 @@
 // One run: figures, tree, the way to the best, all kernels, what it was made with.
 
 import * as api from "./api";
-import { chart } from "./chart";
+import { type Line, chart } from "./chart";
+import { allowed, runButtons } from "./control";
 import { el, replace } from "./dom";
 import { clock, dollars, grouped, percent, state, times } from "./format";
 import { kernelTable } from "./kernels";
@@ -11,13 +12,17 @@ type Axis = "evaluations" | "time" | "money";
 let axis: Axis = "evaluations";
 
 export async function showRun(main: HTMLElement, name: string): Promise<{ news(): void; close(): void }> {
-  let [run, tree] = await Promise.all([api.run(name), api.tree(name)]);
+  // The tree is the largest answer; all else is shown without it.
+  const firstTree = api.tree(name);
+  const [first, mayControl] = await Promise.all([api.run(name), allowed()]);
+  let run = first;
+  const buttons = el("div", { class: "tools" });
   let takeAway = () => {};
   const top = el("section");
   const figure = el("div", { class: "chart" });
   const choice = el("div", { class: "tabs", role: "group", label: "over what" });
   const references = el("div", { class: "scroll", set: { tabindex: "0" } });
-  const treePlace = el("div");
+  const treePlace = el("div", { class: "tree-place" });
   const story = el("section");
   const kernels = el("div");
   const yields = el("section");
@@ -51,15 +56,26 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
         fact("best", best ? grouped(best.cost.value) : "–", best ? best.cost.unit : "not measured yet"),
         fact("speed-up", times(report.speedup), `from ${grouped(progress.baseline_cost?.value)}`),
         fact("of peak", percent(best?.percent_of_peak), `floor ${grouped(run.floor?.value)}`),
-        fastest && best && fact(`by ${fastest.kernel}`, times(fastest.cost.value / best.cost.value), `${grouped(fastest.cost.value)}, the fastest other`),
+        fastest && best && fact(`against ${fastest.kernel}`, times(fastest.cost.value / best.cost.value), `${grouped(fastest.cost.value)}, the fastest other`),
         fact("evaluations", grouped(progress.evaluations), outcomes.map(([outcome, count]) => `${count} ${outcome.replace("_", " ")}`).join(", ")),
         fact("time", clock(report.elapsed_ms), `iteration ${progress.iteration} of ${progress.iterations}`),
         progress.usage.requests > 0 && fact("models", dollars(progress.usage.cost / 1e6), `${grouped(progress.usage.requests)} requests`),
       ),
     );
+    const is = `${report.status.state} ${progress.iterations} ${progress.max_evaluations}`;
+    if (!mayControl || buttons.dataset.of === is) return;
+    // Left alone while nothing changes, so that it can be clicked at.
+    buttons.dataset.of = is;
+    runButtons(buttons, name, report.status.state, progress.evaluations, progress.iterations);
   }
 
-  function drawFigure(): void {
+  let drawnFor = "";
+  function drawFigure(anew = true): void {
+    // A curve that somebody points at stays, unless there is something new on it.
+    const grown = Math.floor(Math.log(Math.max(1, run.report.progress.evaluations)) / Math.log(1.02));
+    const now = `${run.improvements.length} ${run.references.length} ${grown}`;
+    if (!anew && now === drawnFor) return;
+    drawnFor = now;
     takeAway();
     replace(figure);
     const place = (it: api.Run["improvements"][number]) =>
@@ -70,8 +86,10 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
         : axis === "time"
           ? run.report.elapsed_ms / 1000
           : run.report.progress.usage.cost / 1e6;
-    const lines = run.references.map((it) => ({ name: it.kernel, value: it.cost.value }));
+    const lines: Line[] = run.references.map((it) => ({ name: it.kernel, value: it.cost.value }));
     if (run.floor) lines.push({ name: "floor", value: run.floor.value });
+    const best = run.report.progress.best;
+    if (best) lines.push({ name: "best", value: best.cost.value, own: true });
     const points = run.improvements.map((it): [number, number] => [place(it), it.value]);
     const text = axis === "evaluations" ? grouped : axis === "time" ? (value: number) => clock(value * 1000) : dollars;
     takeAway = chart(figure, [{ name: "best", points, end }], lines, run.floor?.unit ?? "", text);
@@ -207,6 +225,7 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
   replace(
     main,
     top,
+    buttons,
     el("section", { class: "card" }, choice, figure, references),
     el("section", {}, el("h2", {}, "Beam tree"), treePlace),
     story,
@@ -214,28 +233,41 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
     yields,
     about,
   );
-  const drawn = drawTree(treePlace, tree, open);
-  const table = kernelTable(kernels, name, Object.entries(run.report.progress.outcomes).filter((it) => it[1] > 0).map((it) => it[0]));
-  const drawAll = () => {
-    drawTop();
-    drawFigure();
-    drawReferences();
-    drawStory();
-    drawYields();
-    drawAbout();
+  let drawn: ReturnType<typeof drawTree> | null = null;
+  let closed = false;
+  const showTree = (tree: api.Tree) => {
+    if (closed) return;
+    if (drawn) drawn.update(tree);
+    else drawn = drawTree(treePlace, tree, open);
   };
-  drawAll();
+  firstTree.then(showTree, (error) => replace(treePlace, el("p", { class: "trouble" }, String((error as Error).message))));
+  const table = kernelTable(kernels, name, Object.entries(run.report.progress.outcomes).filter((it) => it[1] > 0).map((it) => it[0]));
+  drawTop();
+  drawFigure();
+  drawReferences();
+  drawStory();
+  drawYields();
+  drawAbout();
   return {
     async news() {
       const [newer, newerTree] = await Promise.all([api.run(name), api.tree(name)]);
-      [run, tree] = [newer, newerTree];
-      drawAll();
-      drawn.update(tree);
+      const isSame = JSON.stringify(newer.report) === JSON.stringify(run.report) && newer.references.length === run.references.length;
+      // News of other runs are none of this one.
+      if (isSame) return;
+      const isBetter = newer.improvements.length !== run.improvements.length || newer.chain.at(-1)?.name !== run.chain.at(-1)?.name;
+      run = newer;
+      drawTop();
+      drawFigure(false);
+      drawReferences();
+      if (isBetter) drawStory();
+      drawYields();
+      showTree(newerTree);
       table.news();
     },
     close() {
+      closed = true;
       takeAway();
-      drawn.close();
+      drawn?.close();
     },
   };
 }

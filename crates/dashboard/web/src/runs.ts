@@ -2,6 +2,7 @@
 
 import * as api from "./api";
 import { chart } from "./chart";
+import { askStart, startedList } from "./control";
 import { el, replace } from "./dom";
 import { clock, date, dollars, grouped, percent, state, times } from "./format";
 
@@ -47,7 +48,7 @@ let filter = "";
 const ticked = new Set<string>();
 
 export async function showRuns(main: HTMLElement): Promise<{ news(): void; close(): void }> {
-  let { runs, damaged } = await api.runs();
+  let [{ runs, damaged, folder }, control] = await Promise.all([api.runs(), api.control()]);
   let takeAway = () => {};
   const figure = el("div", { class: "chart" });
   const compare = el("section", { class: "card hidden", label: "comparison" }, el("h2", {}, "compared"), figure);
@@ -65,11 +66,14 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
   });
   search.value = filter;
   search.id = "filter";
+  const start = el("button", { class: "main", on: { click: () => void askStart() } }, "start a run");
+  const started = el("div");
+  const trouble = el("div");
 
   function drawComparison(): void {
     takeAway();
     takeAway = () => {};
-    const chosen = runs.filter((row) => ticked.has(row.run) && row.best);
+    const chosen = runs.filter((row) => ticked.has(row.run) && !row.unread && row.best);
     compare.classList.toggle("hidden", chosen.length === 0);
     if (chosen.length === 0) return;
     const same = chosen.every((row) => row.problem === chosen[0]!.problem && row.best!.unit === chosen[0]!.best!.unit);
@@ -115,14 +119,18 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
     );
     const column = COLUMNS.find((it) => it.key === sort.key)!;
     const words = (row: api.RunRow) =>
-      [row.run, row.problem, row.target, state(row.status), ...row.proposers].join(" ").toLowerCase();
+      (row.unread ? row.run : [row.run, row.problem, row.target, state(row.status), ...row.proposers].join(" ")).toLowerCase();
     const shown = runs.filter((row) => filter.split(/\s+/).every((word) => words(row).includes(word)));
     shown.sort((a, b) => {
+      if (a.unread || b.unread) return Number(a.unread ?? false) - Number(b.unread ?? false);
       const [x, y] = [column.value(a), column.value(b)];
       const order = x < y ? -1 : x > y ? 1 : 0;
       return sort.falling ? -order : order;
     });
-    count.textContent = `${shown.length} of ${runs.length} runs`;
+    const unread = runs.filter((row) => row.unread).length;
+    count.textContent = `${shown.length} of ${runs.length} runs${unread ? `, reading ${unread}…` : ""}`;
+    replace(started, startedList(control.started, new Set(runs.map((row) => row.run))));
+    replace(trouble, ...damaged.map((it) => el("p", { class: "trouble" }, `${it.run} cannot be read: ${it.message}`)));
     replace(
       body,
       ...shown.slice(0, 500).map((row) => {
@@ -138,6 +146,14 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
         });
         box.checked = ticked.has(row.run);
         const link = `#/run/${encodeURIComponent(row.run)}`;
+        if (row.unread)
+          return el(
+            "tr",
+            { data: { open: link } },
+            el("td"),
+            el("td", {}, el("a", { href: link }, row.run === "." ? "this run" : row.run)),
+            el("td", { class: "quiet", set: { colspan: String(COLUMNS.length - 1) } }, "reading…"),
+          );
         return el(
           "tr",
           { data: { open: link } },
@@ -160,19 +176,20 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
   replace(
     main,
     el("h1", {}, "Runs"),
-    el("div", { class: "tools" }, search, count),
+    el("div", { class: "tools" }, search, count, control.allowed && start),
+    started,
     compare,
     runs.length === 0
-      ? el("p", { class: "empty" }, "No runs below this folder yet. `autocomp optimize` makes one; it will appear here by itself.")
+      ? el("p", { class: "empty" }, `No runs below ${folder} yet. \`autocomp optimize\` makes one; it will appear here by itself.`)
       : el("div", { class: "scroll", set: { tabindex: "0" } }, el("table", { class: "rows" }, el("thead", {}, head), body)),
-    ...damaged.map((it) => el("p", { class: "trouble" }, `${it.run} cannot be read: ${it.message}`)),
+    trouble,
   );
   draw();
   drawComparison();
   return {
     async news() {
       const before = runs.length;
-      ({ runs, damaged } = await api.runs());
+      [{ runs, damaged, folder }, control] = await Promise.all([api.runs(), api.control()]);
       if (before === 0 && runs.length > 0) dispatchEvent(new HashChangeEvent("hashchange"));
       draw();
       drawComparison();

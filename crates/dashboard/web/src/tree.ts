@@ -3,14 +3,20 @@
 
 import type { Tree } from "./api";
 import { marks } from "./chart";
-import { el, replace } from "./dom";
+import { el, onceAFrame, replace } from "./dom";
 import { grouped, short } from "./format";
 
 const HEIGHT = 440;
 const LEFT = 62;
 const BOTTOM = 28;
+/** Pixels within which kernels count as at the same place. */
+const CELL = 2;
+const CELLS = 0x1000000;
+/** Iterations in sight when the latest are followed. */
+const SHOWN = 6;
 
 export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) => void): { update(tree: Tree): void; close(): void } {
+  const later = onceAFrame(paint);
   let data = tree;
   const canvas = el("canvas", {
     class: "tree",
@@ -18,12 +24,22 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
     label: "beam tree: kernels by iteration and cost; the table of kernels has the same as text",
   });
   const told = el("p", { class: "told" });
+  const follows = el(
+    "button",
+    {
+      title: "keep the latest iterations in sight",
+      set: { "aria-pressed": "false" },
+      on: { click: () => setFollowing(follows.getAttribute("aria-pressed") === "false") },
+    },
+    "follow",
+  );
   const buttons = el(
     "div",
     { class: "buttons" },
     el("button", { label: "zoom in", on: { click: () => zoom(1.5, width() / 2, HEIGHT / 2) } }, "+"),
     el("button", { label: "zoom out", on: { click: () => zoom(1 / 1.5, width() / 2, HEIGHT / 2) } }, "−"),
     el("button", { on: { click: () => reset() } }, "all"),
+    follows,
   );
   replace(place, el("div", { class: "tree-box" }, canvas, buttons), told);
   let view = { x: 0, y: 0, scale: 1 };
@@ -90,16 +106,22 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
     ctx.beginPath();
     ctx.rect(LEFT, 0, width() - LEFT, HEIGHT - BOTTOM);
     ctx.clip();
+    // Of kernels that lie on one another, and lines that do, one is drawn: thousands of them
+    // cost no more than what is seen of them.
+    const seen = new Set<number>();
+    const isNew = (key: number) => seen.size < seen.add(key).size;
+    const cell = (x: number, y: number) => (Math.round(x / CELL) & 0xfff) * 0x1000 + (Math.round(y / CELL) & 0xfff);
     for (const standing of [0, 1, 2]) {
       ctx.strokeStyle = ink(standing === 2 ? "--accent" : standing === 1 ? "--quiet" : "--rule");
       ctx.globalAlpha = standing === 1 ? 0.5 : 1;
       ctx.lineWidth = standing === 2 ? 2.6 : 1;
       ctx.beginPath();
+      seen.clear();
       for (let idx = 0; idx < xs.length; idx++) {
         const parent = data.parent[idx];
         if (data.standing[idx] !== standing || parent === null || parent === undefined) continue;
         const [x0, y0, x1, y1] = [px(xs[parent]!), py(ys[parent]!), px(xs[idx]!), py(ys[idx]!)];
-        if (x1 < LEFT || x0 > width()) continue;
+        if (x1 < LEFT || x0 > width() || !isNew(cell(x0, y0) * CELLS + cell(x1, y1))) continue;
         ctx.moveTo(x0, y0);
         ctx.bezierCurveTo((x0 + x1) / 2, y0, (x0 + x1) / 2, y1, x1, y1);
       }
@@ -108,10 +130,11 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       ctx.fillStyle = ink(standing === 2 ? "--accent" : standing === 1 ? "--quiet" : "--faint");
       const radius = standing === 2 ? 5 : standing === 1 ? 3.6 : 2.4;
       ctx.beginPath();
+      seen.clear();
       for (let idx = 0; idx < xs.length; idx++) {
         if (data.standing[idx] !== standing) continue;
         const [x, y] = [px(xs[idx]!), py(ys[idx]!)];
-        if (x < LEFT - 6 || x > width() + 6 || y < -6 || y > HEIGHT) continue;
+        if (x < LEFT - 6 || x > width() + 6 || y < -6 || y > HEIGHT || !isNew(cell(x, y))) continue;
         ctx.moveTo(x + radius, y);
         ctx.arc(x, y, radius, 0, 7);
       }
@@ -141,20 +164,24 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
         : `${grouped(data.total)} right kernels. Drag to move, wheel to zoom, click to open.`;
   }
 
-  let waiting = false;
-  function later(): void {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      paint();
-    });
+  /** Keeps the latest iterations and the cheapest kernels in sight as the run goes on. */
+  function setFollowing(on: boolean): void {
+    follows.setAttribute("aria-pressed", String(on));
+    if (on) follow();
+  }
+  function follow(): void {
+    const whole = width() - LEFT - 10;
+    const scale = Math.max(1, columns / SHOWN);
+    view = { x: whole - whole / scale, y: (HEIGHT - BOTTOM - 10) * (1 - 1 / scale), scale };
+    later();
   }
   function reset(): void {
+    setFollowing(false);
     view = { x: 0, y: 0, scale: 1 };
     later();
   }
   function zoom(by: number, x: number, y: number): void {
+    setFollowing(false);
     const scale = Math.min(200, Math.max(1, view.scale * by));
     view.x += (x - LEFT) / view.scale - (x - LEFT) / scale;
     view.y += (y - 10) / view.scale - (y - 10) / scale;
@@ -191,6 +218,7 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
       if (Math.abs(dx) + Math.abs(dy) > 3) held.moved = true;
       if (!held.moved) return;
+      setFollowing(false);
       view.x -= dx / view.scale;
       view.y -= dy / view.scale;
       held.x = event.clientX;
@@ -216,6 +244,7 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
     update(next) {
       data = next;
       arrange();
+      if (follows.getAttribute("aria-pressed") === "true") follow();
       later();
     },
     close() {

@@ -53,13 +53,21 @@ pub fn serve(
                 opened = Some((evaluator, limits));
                 Ok(Reply::Opened { identity })
             }
-            Request::Evaluate { source } => {
+            Request::Evaluate { source, bound } => {
                 let Some((evaluator, limits)) = &opened else {
                     return Err(EvalError::Fault("no evaluator is open".to_owned()));
                 };
                 limit_processor_time(limits);
-                let evaluation = evaluator.evaluate(&source)?;
+                let evaluation = evaluator.evaluate_within(&source, bound)?;
                 Ok(Reply::Evaluated(Box::new(evaluation)))
+            }
+            Request::MachineCode { source } => {
+                let Some((evaluator, limits)) = &opened else {
+                    return Err(EvalError::Fault("no evaluator is open".to_owned()));
+                };
+                limit_processor_time(limits);
+                let code = evaluator.machine_code(&source)?;
+                Ok(Reply::MachineCode { code })
             }
         };
         let reply = match catch_unwind(AssertUnwindSafe(answer)) {

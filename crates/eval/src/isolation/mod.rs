@@ -15,7 +15,7 @@ mod worker;
 pub use child::serve;
 
 use crate::evaluator::{EvalError, Evaluator};
-use autocomp_core::{ContentHash, Evaluation};
+use autocomp_core::{ContentHash, Cost, Evaluation};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::process::Command;
@@ -189,9 +189,11 @@ impl Isolation {
         identity: ContentHash,
         key: ContentHash,
         source: &str,
+        bound: Option<Cost>,
     ) -> Result<Evaluation, EvalError> {
         let request = Request::Evaluate {
             source: source.to_owned(),
+            bound,
         };
         let mut is_repeated = false;
         loop {
@@ -227,6 +229,31 @@ impl Isolation {
                 continue;
             }
             return Err(self.blame(&death, &words));
+        }
+    }
+
+    /// Asks for the machine code of a kernel. One that is the end of a child has none:
+    /// what is to be said about it is said when it is evaluated.
+    fn machine_code(
+        &self,
+        setup: &str,
+        identity: ContentHash,
+        source: &str,
+    ) -> Result<Option<ContentHash>, EvalError> {
+        let request = Request::MachineCode {
+            source: source.to_owned(),
+        };
+        let mut worker = self.worker(setup, identity)?;
+        match worker.ask(&request, self.limits.wall) {
+            Ok(Reply::MachineCode { code }) => {
+                self.put_back(worker);
+                Ok(code)
+            }
+            Ok(Reply::Failed(error)) => {
+                self.put_back(worker);
+                Err(error.into())
+            }
+            Ok(_) | Err(_) => Ok(None),
         }
     }
 
@@ -291,8 +318,21 @@ impl Evaluator for IsolatedEvaluator {
         self.keys.identity()
     }
 
-    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+    fn normal_form(&self, source: &str) -> Option<String> {
+        self.keys.normal_form(source)
+    }
+
+    fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
         self.isolation
-            .evaluate(&self.setup, self.identity, self.key(source), source)
+            .machine_code(&self.setup, self.identity, source)
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.evaluate_within(source, None)
+    }
+
+    fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
+        self.isolation
+            .evaluate(&self.setup, self.identity, self.key(source), source, bound)
     }
 }

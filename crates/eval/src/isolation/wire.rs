@@ -3,7 +3,7 @@
 
 use super::IsolationLimits;
 use crate::evaluator::EvalError;
-use autocomp_core::{ContentHash, Evaluation};
+use autocomp_core::{ContentHash, Cost, Evaluation};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -19,8 +19,10 @@ pub(super) enum Request {
         setup: String,
         limits: IsolationLimits,
     },
-    /// To evaluate a kernel with the evaluator that is open.
-    Evaluate { source: String },
+    /// To evaluate a kernel with the evaluator that is open, as far as a bound on its cost.
+    Evaluate { source: String, bound: Option<Cost> },
+    /// For the machine code of a kernel.
+    MachineCode { source: String },
 }
 
 /// What it answers.
@@ -30,6 +32,8 @@ pub(super) enum Reply {
     Opened { identity: ContentHash },
     /// The verdict.
     Evaluated(Box<Evaluation>),
+    /// The hash of the machine code, if there is one.
+    MachineCode { code: Option<ContentHash> },
     /// There is none.
     Failed(Failure),
     /// The evaluator panicked; the child must not be used any more.

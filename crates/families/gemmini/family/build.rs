@@ -9,6 +9,7 @@ const FAMILY: &[&str] = &[
     "../sim/src",
     "../../../riscv/src",
     "src",
+    "data",
 ];
 
 /// What else decides results: cached ones are those of the same code, here too.
@@ -29,7 +30,7 @@ fn main() {
     println!("cargo::rustc-env=AUTOCOMP_ENGINE_HASH={engine}");
 }
 
-/// Adds all Rust files below `folders`.
+/// Adds all Rust files below `folders`, and data.
 fn add(hasher: &mut blake3::Hasher, folders: &[&str]) {
     for folder in folders {
         println!("cargo::rerun-if-changed={folder}");
@@ -50,7 +51,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "rs" || extension == "toml")
+        {
             files.push(path);
         }
     }

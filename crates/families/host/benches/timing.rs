@@ -61,14 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_or(Effort::default().half_width, |percent| percent / 100.0);
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
-    let search = Surroundings {
-        compiler: None,
-        carried: None,
-        recorded_compiler: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: cache_folder.clone(),
-        install: true,
-    };
+    let search = Surroundings::installing(cache_folder.clone(), std::env::var_os("PATH"));
     let folder = tempfile::tempdir()?;
     let problem = folder.path().join("problems/own/timing");
     std::fs::create_dir_all(&problem)?;

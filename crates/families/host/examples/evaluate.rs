@@ -17,14 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = arguments.next().ok_or("which problem?")?;
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
-    let search = Surroundings {
-        compiler: None,
-        carried: None,
-        recorded_compiler: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: cache_folder.clone(),
-        install: true,
-    };
+    let search = Surroundings::installing(cache_folder.clone(), std::env::var_os("PATH"));
     let toolchain = find_toolchain(&search, &mut |line| println!("{line}"))?;
     let catalog = Catalog::built_in()?;
     let problem = catalog.problem(&name)?;

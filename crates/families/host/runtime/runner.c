@@ -79,7 +79,7 @@ static u64 number(const char *text) {
 
 // Gives back the pages of the system's clock, which programs otherwise read
 // without asking. `top` is a page of the stack's end.
-static void drop_clock(const u64 *auxiliary) {
+static __attribute__((unused)) void drop_clock(const u64 *auxiliary) {
   u64 clock = 0, top = 0;
   for (; auxiliary[0] != 0; auxiliary += 2) {
     if (auxiliary[0] == AT_SYSINFO_EHDR) {
@@ -113,8 +113,11 @@ __attribute__((noreturn)) void autocomp_main(u64 *stack) {
   if (n < 4) {
     end(2);
   }
-  // Before anything is mapped, which might lie next to it.
+#ifndef AUTOCOMP_LIBRARY
+  // Before anything is mapped, which might lie next to it. Libraries of the system, which
+  // are trusted, have been mapped already.
   drop_clock(environment + 1);
+#endif
   commands = (int)number(arguments[1]);
   answers = (int)number(arguments[2]);
   int memory = (int)number(arguments[3]);
@@ -152,7 +155,9 @@ __attribute__((noreturn)) void autocomp_main(u64 *stack) {
   if (setup->flags & TILE_STATE) {
     ask_for_tile_state();
   }
+#ifndef AUTOCOMP_LIBRARY
   call5(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+#endif
 
   struct stack_area area = {fault_stack, 0, sizeof fault_stack};
   call2(SYS_sigaltstack, (u64)&area, 0);

@@ -3,14 +3,19 @@
 //! The program has no C library: it consists of the kernel, a few functions
 //! that C compilers and kernels expect, and the code that calls the kernel.
 
-use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
+mod diagnostics;
+mod with_library;
+
+use autocomp_core::Diagnostic;
 use autocomp_eval::EvalError;
 use autocomp_eval::cache::remove_older;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{Family, Toolchain};
+use diagnostics::diagnostics;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// Files that every program is built with.
@@ -48,8 +53,6 @@ const COMMON: &[&str] = &[
 const CPU_SECONDS: u64 = 20;
 /// From this age on a folder is of a process that was killed.
 const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Diagnostics kept of one build.
-const MOST_DIAGNOSTICS: usize = 10;
 
 /// How a source is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,6 +76,8 @@ impl Kind {
 #[derive(Debug)]
 pub struct Program {
     folder: tempfile::TempDir,
+    /// Whether a library does the work, which is loaded into the worker.
+    pub(crate) is_library: bool,
 }
 
 impl Program {
@@ -88,14 +93,17 @@ impl Program {
 pub struct Builder {
     toolchain: Toolchain,
     flags: Vec<String>,
+    /// The function that kernels define.
+    entry: String,
     /// Folder with the runtime and its objects.
     runtime: tempfile::TempDir,
+    is_runtime_made: Mutex<bool>,
     scratch: PathBuf,
 }
 
 impl Builder {
-    /// Compiles the runtime: `entry` is the function that kernels define,
-    /// `architecture` and `flags` are those of the machine.
+    /// Prepares to build: `entry` is the function that kernels define, `architecture` and
+    /// `flags` are those of the machine. The runtime is compiled for the first program.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if the compiler cannot do that.
@@ -125,27 +133,41 @@ impl Builder {
         }
         let mut all = vec![format!("--target={architecture}-unknown-linux-gnu")];
         all.extend(flags.iter().cloned());
-        let builder = Self {
+        Ok(Self {
             toolchain,
             flags: all,
+            entry: entry.to_owned(),
             runtime,
+            is_runtime_made: Mutex::new(false),
             scratch,
-        };
+        })
+    }
+
+    /// Compiles the runtime, unless that was done.
+    fn make_runtime(&self) -> Result<(), EvalError> {
+        let mut is_made = self
+            .is_runtime_made
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if *is_made {
+            return Ok(());
+        }
         for name in ["runner", "math"] {
-            let define = format!("-DAUTOCOMP_ENTRY={entry}");
-            let source = builder.runtime.path().join(format!("{name}.c"));
+            let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
+            let source = self.runtime.path().join(format!("{name}.c"));
             let extra = [define.as_str(), "-O2", "-ffp-contract=off"];
-            let object = builder.runtime.path().join(format!("{name}.o"));
-            let report = builder.compile(builder.runtime.path(), &source, &object, &extra)?;
+            let object = self.runtime.path().join(format!("{name}.o"));
+            let report = self.compile(self.runtime.path(), &source, &object, &extra)?;
             if !report.succeeded() {
                 return Err(EvalError::Fault(format!(
                     "{} does not compile the runtime of the host: {}",
-                    builder.toolchain.name,
+                    self.toolchain.name,
                     report.stderr.text()
                 )));
             }
         }
-        Ok(builder)
+        *is_made = true;
+        Ok(())
     }
 
     /// Returns everything that decides what a source becomes: compiler, flags, runtime.
@@ -183,6 +205,7 @@ impl Builder {
         text: &str,
         kind: Kind,
     ) -> Result<Result<Program, Vec<Diagnostic>>, EvalError> {
+        self.make_runtime()?;
         let folder = folder_in(&self.scratch)?;
         let source = folder.path().join(name);
         write(&source, text)?;
@@ -204,7 +227,10 @@ impl Builder {
         if !report.succeeded() {
             return Ok(Err(diagnostics(&report, name, text)));
         }
-        Ok(Ok(Program { folder }))
+        Ok(Ok(Program {
+            folder,
+            is_library: false,
+        }))
     }
 
     /// Returns the assembly of `text`.
@@ -243,7 +269,7 @@ impl Builder {
             args.push("-c".into());
         }
         args.extend([source.into(), "-o".into(), object.into()]);
-        self.run(folder, program, &args)
+        self.run(folder, program, &args, &[])
     }
 
     fn link(&self, folder: &Path) -> Result<SandboxReport, EvalError> {
@@ -264,7 +290,7 @@ impl Builder {
             args.push(self.runtime.path().join(object).into());
         }
         args.extend(["-o", "worker"].map(OsString::from));
-        self.run(folder, program, &args)
+        self.run(folder, program, &args, &[])
     }
 
     fn run(
@@ -272,13 +298,12 @@ impl Builder {
         folder: &Path,
         program: &Path,
         args: &[OsString],
+        more: &[PathBuf],
     ) -> Result<SandboxReport, EvalError> {
+        let own = [self.runtime.path(), self.toolchain.headers()].map(Path::to_owned);
         let policy = SandboxPolicy {
             working_folder: folder.to_owned(),
-            readable: vec![
-                self.runtime.path().to_owned(),
-                self.toolchain.headers().to_owned(),
-            ],
+            readable: own.into_iter().chain(more.iter().cloned()).collect(),
             executable: self.toolchain.executable().to_vec(),
             writable: vec![folder.to_owned()],
             environment: [
@@ -306,77 +331,23 @@ impl Builder {
     }
 }
 
-/// Reads what the compiler or the linker says about a source.
-fn diagnostics(report: &SandboxReport, name: &str, text: &str) -> Vec<Diagnostic> {
-    let output = report.stderr.text();
-    let mut found: Vec<Diagnostic> = output
-        .lines()
-        .filter_map(|line| compiler_error(line, name, text).or_else(|| linker_error(line)))
-        .take(MOST_DIAGNOSTICS)
-        .collect();
-    if found.is_empty() {
-        let message = match (report.timed_out, report.succeeded()) {
-            (true, _) => "the compiler did not finish in time".to_owned(),
-            _ => format!("the compiler fails: {:?}", report.exit),
-        };
-        let remedy = "make the kernel smaller: unroll less, shrink tables";
-        found.push(error("build-limit", message, None, Some(remedy)));
-    }
-    found
-}
-
-fn compiler_error(line: &str, name: &str, text: &str) -> Option<Diagnostic> {
-    let rest = line.strip_prefix(name)?.strip_prefix(':')?;
-    let (row, rest) = rest.split_once(':')?;
-    let (column, rest) = rest.split_once(':')?;
-    let message = rest
-        .trim()
-        .strip_prefix("error: ")
-        .or_else(|| rest.trim().strip_prefix("fatal error: "))?;
-    let location = SourceLocation {
-        file: name.to_owned(),
-        line: row.parse().ok()?,
-        column: column.parse().ok(),
-    };
-    let mut found = error("compile-error", message.to_owned(), None, None);
-    let source = text.lines().nth(location.line.saturating_sub(1) as usize);
-    found
-        .notes
-        .extend(source.map(|source| format!("line {}: {}", location.line, source.trim())));
-    found.location = Some(location);
-    Some(found)
-}
-
-fn linker_error(line: &str) -> Option<Diagnostic> {
-    let (_, message) = line.split_once("error: ")?;
-    let (code, remedy) = match message.split_once("undefined symbol: ") {
-        Some(_) => (
-            "undefined-symbol",
-            "define it, or do without: there is no C library but memcpy, memset, memmove, memcmp and a few functions of math.h",
-        ),
-        None => (
-            "link-error",
-            "kernels define one function that is called, and others under names of their own",
-        ),
-    };
-    Some(error(code, message.to_owned(), None, Some(remedy)))
-}
-
-fn error(
-    code: &str,
-    message: String,
-    location: Option<SourceLocation>,
-    remedy: Option<&str>,
-) -> Diagnostic {
-    Diagnostic {
-        stage: Stage::Build,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message,
-        location,
-        notes: Vec::new(),
-        remedy: remedy.map(str::to_owned),
-    }
+/// Builds a program that is autocomp's or the problem's own.
+///
+/// # Errors
+/// [`EvalError::Input`] if it does not build.
+pub(crate) fn built(
+    builder: &Builder,
+    name: &str,
+    source: &str,
+    kind: Kind,
+) -> Result<Program, EvalError> {
+    builder.build(name, source, kind)?.map_err(|found| {
+        let said: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        EvalError::Input {
+            message: format!("{name} does not build: {}", said.join("; ")),
+            remedies: vec![format!("correct {name} of the problem")],
+        }
+    })
 }
 
 fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {

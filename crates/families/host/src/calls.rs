@@ -54,6 +54,10 @@ impl<'p> Calls<'p> {
         program: &Program,
         settings: WorkerSettings,
     ) -> Result<Worker, EvalError> {
+        let settings = WorkerSettings {
+            is_library: program.is_library,
+            ..settings
+        };
         Worker::start(&program.path(), &mut self.memory, settings)
     }
 

@@ -1,8 +1,11 @@
 //! The host behind the contract of families.
 
-use crate::bench::{HostBench, Settings, Tested, Timed, Timing, machine_of};
+use crate::bench::{HostBench, Settings, Tested, Timed, Timing};
+use crate::counters;
 use crate::detection::Processor;
 use crate::feedback;
+use crate::library;
+use crate::machine::machine_of;
 use crate::pairs::Effort;
 use crate::rewriter::HostRewriter;
 use crate::throughput::find_analyst;
@@ -24,7 +27,7 @@ use std::time::Duration;
 
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.c";
-/// Wall time that one command of a worker may take.
+/// Processor time that one command of a worker may take.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
 /// Share of the floor below which a cost cannot be: peaks are measured too.
 const IMPOSSIBLE: f64 = 0.7;
@@ -60,6 +63,9 @@ impl Family for Host {
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        // Before a compiler is installed for nothing.
+        let machine = machine_of(opening.target, opening.machine)?;
+        machine.check(&opening.target.name, &Processor::detect())?;
         let surroundings = opening.surroundings;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let settings = Settings {
@@ -88,9 +94,9 @@ impl Family for Host {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
+        let features = Processor::detect().features;
         Ok(Some(Arc::new(HostRewriter::new(
-            machine.lanes,
-            machine.registers,
+            machine.resources(&features),
         ))))
     }
 
@@ -125,7 +131,16 @@ impl Family for Host {
             },
             remedies: Vec::new(),
         };
-        vec![target, analysis]
+        let counters = Finding {
+            name: "event counters",
+            ok: true,
+            detail: match counters::availability() {
+                Ok(()) => "feedback tells instructions per cycle and cache misses".into(),
+                Err(reason) => format!("none: {reason}; feedback does without"),
+            },
+            remedies: Vec::new(),
+        };
+        vec![target, analysis, counters]
     }
 
     fn probe(&self) -> &'static str {
@@ -154,7 +169,10 @@ impl HostEvaluator {
     fn judge(&self, source: &str, clock: &mut TierClock) -> Result<Verdict, EvalError> {
         let _busy = self.threads.take();
         let problem = self.bench.problem();
-        let refusals = clock.measure("check", || check(source, KERNEL_FILE, problem));
+        let refusals = clock.measure("check", || match library::wanted(source, problem) {
+            Some(_) => Vec::new(),
+            None => check(source, KERNEL_FILE, problem),
+        });
         if !refusals.is_empty() {
             return Ok(Verdict::failed(Outcome::Rejected, refusals));
         }
@@ -166,13 +184,15 @@ impl HostEvaluator {
             Tested::Right { call_ns } => call_ns,
             Tested::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),
         };
+        let counted = self.bench.count(&program);
         let timed = clock.measure("time", || self.bench.time(program, source, call_ns))?;
         let timing = match timed {
             Timed::Cost(timing) => timing,
             Timed::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),
         };
         let measurement = self.measurement(problem, &timing)?;
-        let found = feedback::look(&self.bench, source, timing.call_ns, self.analyst.as_deref())?;
+        let analyst = self.analyst.as_deref();
+        let found = feedback::look(&self.bench, source, timing.call_ns, analyst, &counted)?;
         Ok(Verdict {
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
@@ -234,6 +254,10 @@ impl Evaluator for HostEvaluator {
         hasher.finish()
     }
 
+    fn normal_form(&self, source: &str) -> Option<String> {
+        C.normal_form(source)
+    }
+
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         let key = self.key(source);
         let known = self
@@ -278,7 +302,12 @@ impl Bench for HostEvaluator {
             return Ok(Profiled::Failed(Box::new(evaluation)));
         };
         let call_ns = cost.value as f64;
-        let found = feedback::look(&self.bench, source, call_ns, self.analyst.as_deref())?;
+        let counted = match self.bench.build(source)? {
+            Ok(program) => self.bench.count(&program),
+            Err(_) => Err("the kernel does not build any more".into()),
+        };
+        let analyst = self.analyst.as_deref();
+        let found = feedback::look(&self.bench, source, call_ns, analyst, &counted)?;
         let mut sections = vec![Section {
             title: None,
             text: feedback::wrapped(&found.feedback.bottleneck),

@@ -30,6 +30,7 @@ pub(crate) fn look(
     source: &str,
     call_ns: f64,
     analyst: Option<&Path>,
+    counted: &Result<Vec<(&'static str, f64)>, String>,
 ) -> Result<Findings, EvalError> {
     let problem = bench.problem();
     let assembly = bench.builder().assembly(source)?;
@@ -63,6 +64,20 @@ pub(crate) fn look(
             latency_bound => throughput.is_some_and(|it| 1.3 * it.block < it.cycles),
         }
     });
+    let events: BTreeMap<&str, f64> = counted.iter().flatten().copied().collect();
+    let event = |name: &str| events.get(name).copied();
+    let per = |part: &str, whole: &str, times: f64| {
+        let whole = event(whole).filter(|it| 0.0 < *it)?;
+        Some(rounded(times * event(part)? / whole))
+    };
+    let shown_events = context! {
+        instructions_per_cycle => per("instructions", "cycles", 1.0),
+        instructions_per_mac => (0.0 < macs).then(|| event("instructions").map(|it| (1000.0 * it / macs).round() / 1000.0)).flatten(),
+        cache_misses => event("cache_misses"),
+        misses_per_thousand => per("cache_misses", "instructions", 1000.0),
+        branch_misses => per("branch_misses", "instructions", 1000.0),
+        reason => counted.as_ref().err(),
+    };
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     let bottleneck = environment
@@ -80,6 +95,7 @@ pub(crate) fn look(
                 bound => if traffic < compute { "compute" } else { "memory" },
                 machine_width => machine_width,
                 loop => shown,
+                events => shown_events,
             },
         )
         .map_err(|error| EvalError::Fault(format!("the feedback's template: {error}")))?;
@@ -98,6 +114,9 @@ pub(crate) fn look(
     if let Some(found) = &throughput {
         counters.insert("hot_loop_cycles_at_best".into(), found.block);
         counters.insert("hot_loop_cycles".into(), found.cycles);
+    }
+    for (name, count) in &events {
+        counters.insert(format!("counted_{name}"), *count);
     }
     Ok(Findings {
         feedback: Feedback {

@@ -1,5 +1,9 @@
 //! Machine parameters of a host target: `machines/*.toml`.
 
+use crate::detection::Processor;
+use crate::rewriter::{Dots, Resources};
+use autocomp_catalog::Target;
+use autocomp_eval::{EvalError, read_machine};
 use serde::Deserialize;
 
 /// A machine that kernels are compiled for and must be run on.
@@ -53,11 +57,57 @@ impl Machine {
             .collect()
     }
 
+    /// Returns nothing if `processor` can run kernels for this machine of `target`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] with what is lacking, and the target that fits.
+    pub fn check(&self, target: &str, processor: &Processor) -> Result<(), EvalError> {
+        let lacking = if self.architecture == processor.architecture {
+            self.missing(&processor.features).join(", ")
+        } else {
+            format!("an {} processor", self.architecture)
+        };
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        Err(EvalError::Environment {
+            message: format!(
+                "kernels for {target} cannot run on this computer ({}), which lacks {lacking}",
+                match processor.model.as_str() {
+                    "" => &processor.architecture,
+                    model => model,
+                }
+            ),
+            remedies: match processor.target() {
+                Some(name) => vec![format!("choose the target that fits: {name}")],
+                None => vec!["use a computer with AVX2 or Neon".into()],
+            },
+        })
+    }
+
     /// Returns whether kernels may use a feature where the processor has it.
     #[must_use]
     pub fn uses(&self, feature: &str) -> bool {
         let mut optional = self.optional.iter().map(|it| &it.feature);
         self.features.iter().any(|it| it == feature) || optional.any(|it| it == feature)
+    }
+
+    /// Returns what schedules may use on a computer that has `features`.
+    #[must_use]
+    pub fn resources(&self, features: &[String]) -> Resources {
+        let has = |name: &str| self.uses(name) && features.iter().any(|it| it == name);
+        let known = [
+            (has("avx512vnni"), Dots::BytesAvx512),
+            (has("avxvnni"), Dots::BytesAvx),
+            (self.architecture == "x86_64", Dots::Words),
+            (has("dotprod"), Dots::SignedBytes),
+        ];
+        let dots = known.into_iter().filter(|(there, _)| *there);
+        Resources {
+            lanes: self.lanes,
+            registers: self.registers,
+            dots: dots.map(|(_, dots)| dots).collect(),
+        }
     }
 
     /// Returns the flags for a computer that has `features`.
@@ -72,9 +122,19 @@ impl Machine {
     }
 }
 
+/// Reads the description of a machine of `target`.
+///
+/// # Errors
+/// [`EvalError::Input`] with the file and what is wrong in it.
+pub fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+    read_machine(target, name, Machine::parse)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Machine;
+    use crate::detection::Processor;
+    use autocomp_eval::EvalError;
 
     const TEXT: &str = "architecture = \"x86_64\"\nflags = [\"-march=x86-64-v3\"]\n\
         features = [\"avx2\", \"fma\"]\nlanes = 8\nregisters = 16\n\
@@ -95,6 +155,31 @@ mod tests {
             ["-march=x86-64-v3", "-mavxvnni"]
         );
         assert_eq!(machine.missing(&has(&["avx2"])), ["fma"]);
+    }
+
+    #[test]
+    fn what_cannot_run_here_is_refused_with_the_target_that_fits() {
+        let machine = Machine::parse(TEXT).expect("a machine");
+        let refused = |architecture, list: &str| {
+            let processor = Processor::read(architecture, list);
+            machine
+                .check("host-x86-64-avx2", &processor)
+                .map_err(|error| match error {
+                    EvalError::Environment { message, remedies } => (message, remedies.join("; ")),
+                    other => panic!("{other:?}"),
+                })
+        };
+        assert_eq!(refused("x86_64", "flags : avx2 fma\n"), Ok(()));
+        let (message, remedy) = refused("aarch64", "Features : fp asimd\n").expect_err("another");
+        assert_eq!(
+            message,
+            "kernels for host-x86-64-avx2 cannot run on this computer (aarch64), which lacks an x86_64 processor"
+        );
+        assert_eq!(remedy, "choose the target that fits: host-aarch64-neon");
+        let (message, remedy) =
+            refused("x86_64", "model name : Old\nflags : avx2\n").expect_err("no fma");
+        assert!(message.ends_with("(Old), which lacks fma"), "{message}");
+        assert_eq!(remedy, "use a computer with AVX2 or Neon");
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Right answers: the problem's reference, compiled for the host and run in a
 //! worker like any kernel.
 
-use crate::bench::built;
-use crate::building::{Builder, Kind, Program};
+use crate::building::{Builder, Kind, Program, built};
 use crate::calls::Calls;
 use crate::cases::Case;
 use crate::worker::WorkerSettings;
@@ -15,7 +14,7 @@ use std::time::Duration;
 
 /// Sets of buffers that a worker of the reference gets at once.
 const AT_ONCE: usize = 4;
-/// Wall time that a call of a [`Reference`] may take.
+/// Processor time that a call of a [`Reference`] may take.
 const REFERENCE_TIME: Duration = Duration::from_secs(60);
 
 /// Fills in the right answers of `cases`.
@@ -110,6 +109,7 @@ impl Reference {
             settings: WorkerSettings {
                 core: None,
                 tile_state: false,
+                is_library: false,
                 command_time: REFERENCE_TIME,
             },
         })

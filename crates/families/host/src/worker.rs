@@ -7,38 +7,38 @@
 //! slept last: whatever a kernel does meanwhile, and whenever it says that it
 //! is done, is in there. No number that a worker tells is used.
 
-use crate::shared_memory::{SETUP_BYTES, SharedMemory};
+mod confinement;
+mod process;
+
+use crate::shared_memory::SharedMemory;
 use autocomp_eval::EvalError;
-use autocomp_sandbox::{Exit, Limits, ProcessRule, SandboxPolicy, Session};
+use autocomp_sandbox::{Exit, Session};
+use confinement::{filter, policy, write_setup};
+use process::{Identity, cpu_clock, field};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
-};
-use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// First word of a setup; the runtime has the same.
-const MAGIC: u64 = 0x616d_6f74_756f_6361;
 /// What a worker says: that it is ready.
 const READY: u64 = 1;
 /// What a worker says: that it has made the calls.
 const DONE: u64 = 2;
 /// What a worker says: that the processor or the system stopped the kernel.
 const FAULT: u64 = 3;
-/// Flag of a setup: the kernel uses the state of matrix tiles.
-const TILE_STATE: u64 = 1;
-/// Time that a worker has to get ready.
+/// Processor time that a worker has to get ready.
 const READY_TIME: Duration = Duration::from_secs(20);
-/// Time that a worker has to fall asleep after it said that it is done.
-const SLEEP_TIME: Duration = Duration::from_secs(5);
-/// Pause between two looks at a worker that does not sleep yet.
+/// Processor time that a worker has to fall asleep after it said that it is done.
+const SLEEP_TIME: Duration = Duration::from_millis(200);
+/// Time that a process has to end.
+const END_TIME: Duration = Duration::from_secs(5);
+/// How much more time may pass than a worker may compute, since others have the
+/// processor, too; what neither computes nor answers is given up then.
+const WALL_PER_PROCESSOR_TIME: u32 = 20;
+/// First pause between two looks at a worker, doubled up to the longest.
 const LOOK_PAUSE: Duration = Duration::from_micros(20);
-/// Address space of a worker beyond its buffers, bytes: program, stack, static data.
-const OWN_BYTES: u64 = 1 << 30;
+const LONGEST_LOOK_PAUSE: Duration = Duration::from_millis(20);
 
 /// How a worker is to run.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,9 @@ pub(crate) struct WorkerSettings {
     pub core: Option<usize>,
     /// Whether kernels use the state of matrix tiles.
     pub tile_state: bool,
-    /// Wall time that one command may take.
+    /// Whether a library of the system does the work.
+    pub is_library: bool,
+    /// Processor time that one command may take.
     pub command_time: Duration,
 }
 
@@ -107,16 +109,6 @@ pub(crate) struct Worker {
     identity: Identity,
 }
 
-/// What must not change about a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Identity {
-    threads: String,
-    caught: String,
-    ignored: String,
-    blocked: String,
-    seccomp: String,
-}
-
 /// One answer of a worker.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
@@ -149,8 +141,12 @@ impl Worker {
             pipe_with(PipeFlags::CLOEXEC).map_err(|error| io("no pipe", &error))?;
         let (answers, answer_end) =
             pipe_with(PipeFlags::CLOEXEC).map_err(|error| io("no pipe", &error))?;
-        let filter = filter(command_end.as_raw_fd(), answer_end.as_raw_fd())
-            .map_err(|error| io("no filter of system calls", &error))?;
+        let filter = filter(
+            command_end.as_raw_fd(),
+            answer_end.as_raw_fd(),
+            settings.is_library,
+        )
+        .map_err(|error| io("no filter of system calls", &error))?;
         write_setup(memory, &filter, settings.tile_state)
             .map_err(|what| failed(what.to_owned()))?;
         let arguments =
@@ -161,7 +157,7 @@ impl Worker {
             memory.file().as_raw_fd().to_string(),
         ];
         let descriptors = [command_end.as_fd(), answer_end.as_fd(), memory.file()];
-        let policy = policy(program, memory, settings.command_time);
+        let policy = policy(program, memory, settings);
         let session = autocomp_sandbox::start(&policy, program, &arguments, &descriptors)
             .map_err(|error| io("no sandbox", &error))?;
         drop((command_end, answer_end));
@@ -181,7 +177,7 @@ impl Worker {
             settings,
             identity: Identity::of_nobody(),
         };
-        match worker.answer(Instant::now() + READY_TIME) {
+        match worker.answer(READY_TIME) {
             Ok(answer) if answer.kind == READY => {}
             Ok(answer) => return Err(failed(format!("the worker says {answer:x?}"))),
             Err(death) => return Err(failed(format!("the worker was not ready: {death:?}"))),
@@ -190,6 +186,11 @@ impl Worker {
             .asleep()
             .map_err(|death| failed(format!("the worker did not wait: {death:?}")))?;
         Ok(worker)
+    }
+
+    /// Returns the number of its process.
+    pub(crate) fn process(&self) -> i32 {
+        self.session.pid().as_raw_nonzero().get()
     }
 
     /// Calls the kernel on `count` sets of buffers, from `first` on.
@@ -209,7 +210,7 @@ impl Worker {
         if !sent {
             return Err(self.death());
         }
-        let answer = self.answer(started + self.settings.command_time)?;
+        let answer = self.answer(self.settings.command_time)?;
         let wall_ns = started.elapsed().as_nanos() as u64;
         match answer.kind {
             DONE => {}
@@ -234,7 +235,7 @@ impl Worker {
         if identity != self.identity {
             return Err(Death::ChangedProcess);
         }
-        if self.has_news() {
+        if self.has_news(Duration::ZERO) {
             return Err(Death::WorksAfterReturn);
         }
         Ok(Spent {
@@ -244,21 +245,13 @@ impl Worker {
         })
     }
 
-    /// Reads one answer.
-    fn answer(&mut self, deadline: Instant) -> Result<Answer, Death> {
+    /// Reads one answer, for which the worker may compute this long.
+    fn answer(&mut self, time: Duration) -> Result<Answer, Death> {
         let mut bytes = [0; ANSWER_BYTES];
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = Timespec {
-            tv_sec: left.as_secs() as i64,
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        loop {
-            let mut polled = [PollFd::new(&self.answers, PollFlags::IN)];
-            match poll(&mut polled, Some(&timeout)) {
-                Ok(0) => return Err(Death::TimedOut),
-                Ok(_) => break,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return Err(self.death()),
+        let patience = self.patience(time);
+        while !self.has_news(LONGEST_LOOK_PAUSE) {
+            if patience.is_over(self.cpu_ns()) {
+                return Err(Death::TimedOut);
             }
         }
         match rustix::io::read(&self.answers, &mut bytes) {
@@ -281,19 +274,29 @@ impl Worker {
         })
     }
 
-    fn has_news(&self) -> bool {
+    /// Returns whether the worker says something, or ends, within this time.
+    fn has_news(&self, time: Duration) -> bool {
         let mut polled = [PollFd::new(&self.answers, PollFlags::IN)];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
+        let time = Timespec {
+            tv_sec: time.as_secs() as i64,
+            tv_nsec: time.subsec_nanos().into(),
         };
-        !matches!(poll(&mut polled, Some(&now)), Ok(0))
+        // A signal in between is no news.
+        matches!(poll(&mut polled, Some(&time)), Ok(1..))
+    }
+
+    fn patience(&self, processor_time: Duration) -> Patience {
+        Patience {
+            cpu_end_ns: self.cpu_ns() + processor_time.as_nanos() as u64,
+            wall_end: Instant::now() + processor_time * WALL_PER_PROCESSOR_TIME,
+            pause: LOOK_PAUSE,
+        }
     }
 
     /// Waits until the system says that the worker sleeps.
     fn asleep(&mut self) -> Result<Identity, Death> {
         let path = format!("/proc/{}/status", self.session.pid().as_raw_nonzero());
-        let deadline = Instant::now() + SLEEP_TIME;
+        let mut patience = self.patience(SLEEP_TIME);
         loop {
             let Ok(status) = std::fs::read_to_string(&path) else {
                 return Err(self.death());
@@ -301,8 +304,8 @@ impl Worker {
             match field(&status, "State").chars().next() {
                 Some('S') => return Ok(Identity::read(&status)),
                 Some('Z' | 'X') => return Err(self.death()),
-                _ if deadline < Instant::now() => return Err(Death::WorksAfterReturn),
-                _ => std::thread::sleep(LOOK_PAUSE),
+                _ if patience.is_over(self.cpu_ns()) => return Err(Death::WorksAfterReturn),
+                _ => std::thread::sleep(patience.pause()),
             }
         }
     }
@@ -311,7 +314,7 @@ impl Worker {
     fn death(&mut self) -> Death {
         self.commands = None;
         // It may be on its way out.
-        let deadline = Instant::now() + SLEEP_TIME;
+        let deadline = Instant::now() + END_TIME;
         while Instant::now() < deadline && !self.session.has_ended().unwrap_or(true) {
             std::thread::sleep(LOOK_PAUSE);
         }
@@ -334,131 +337,23 @@ impl Worker {
     }
 }
 
-impl Identity {
-    fn of_nobody() -> Self {
-        Self::read("")
-    }
-
-    fn read(status: &str) -> Self {
-        let own = |name| field(status, name).to_owned();
-        Self {
-            threads: own("Threads"),
-            caught: own("SigCgt"),
-            ignored: own("SigIgn"),
-            blocked: own("SigBlk"),
-            seccomp: own("Seccomp"),
-        }
-    }
+/// How long a worker is waited for.
+struct Patience {
+    /// Processor time of the worker at which it is over, nanoseconds.
+    cpu_end_ns: u64,
+    wall_end: Instant,
+    pause: Duration,
 }
 
-/// Returns the value of one line of `/proc/PID/status`.
-fn field<'s>(status: &'s str, name: &str) -> &'s str {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
-        .unwrap_or("")
-        .trim()
-}
+impl Patience {
+    fn is_over(&self, cpu_ns: u64) -> bool {
+        self.cpu_end_ns < cpu_ns || self.wall_end < Instant::now()
+    }
 
-/// Returns the clock that counts the processor time of a process.
-fn cpu_clock(pid: rustix::process::Pid) -> std::io::Result<libc::clockid_t> {
-    let mut clock = 0;
-    // SAFETY: the call writes to `clock` only.
-    match unsafe { libc::clock_getcpuclockid(pid.as_raw_nonzero().get(), &raw mut clock) } {
-        0 => Ok(clock),
-        error => Err(std::io::Error::from_raw_os_error(error)),
+    /// Returns how long to wait until the next look.
+    fn pause(&mut self) -> Duration {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST_LOOK_PAUSE);
+        pause
     }
-}
-
-fn policy(program: &Path, memory: &SharedMemory, command_time: Duration) -> SandboxPolicy {
-    let buffers: usize = memory
-        .places()
-        .iter()
-        .flatten()
-        .map(|p| p.region_bytes)
-        .sum();
-    SandboxPolicy {
-        working_folder: "/".into(),
-        readable: Vec::new(),
-        executable: vec![program.to_owned()],
-        writable: Vec::new(),
-        environment: Vec::new(),
-        limits: Limits {
-            wall: command_time,
-            // Of all commands together; the parent watches the single ones.
-            cpu_seconds: 600,
-            address_space_bytes: OWN_BYTES + SETUP_BYTES as u64 + buffers as u64,
-            file_bytes: 0,
-            output_bytes: 0,
-            open_files: 64,
-            processes: ProcessRule::Single,
-        },
-    }
-}
-
-/// Returns the filter that a worker confines itself with before it runs the
-/// kernel: it may wait for commands, answer, and end.
-fn filter(commands: i32, answers: i32) -> Result<BpfProgram, seccompiler::Error> {
-    let on = |descriptor: i32| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
-        let is = SeccompCondition::new(
-            0,
-            SeccompCmpArgLen::Dword,
-            SeccompCmpOp::Eq,
-            descriptor as u64,
-        )?;
-        Ok(vec![SeccompRule::new(vec![is])?])
-    };
-    let rules = BTreeMap::from([
-        (libc::SYS_read, on(commands)?),
-        (libc::SYS_write, on(answers)?),
-        (libc::SYS_exit_group, Vec::new()),
-    ]);
-    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, arch)?;
-    Ok(BpfProgram::try_from(filter)?)
-}
-
-/// Writes what a worker needs to know.
-fn write_setup(
-    memory: &mut SharedMemory,
-    filter: &BpfProgram,
-    tile_state: bool,
-) -> Result<(), &'static str> {
-    let places = memory.places();
-    let n_arguments = places.first().map_or(0, Vec::len);
-    let n_places = places.iter().flatten().count();
-    let page = memory.page();
-    let words = 7 + 4 * n_places + n_places + filter.len();
-    let bytes = (words * 8).next_multiple_of(page);
-    if SETUP_BYTES < bytes || 16384 < n_places {
-        return Err("too many sets of buffers for one worker");
-    }
-    let mut setup: Vec<u64> = vec![
-        MAGIC,
-        bytes as u64,
-        n_places as u64,
-        n_arguments as u64,
-        n_places as u64,
-        filter.len() as u64,
-        if tile_state { TILE_STATE } else { 0 },
-    ];
-    for place in places.iter().flatten() {
-        setup.extend([
-            place.address,
-            place.region as u64,
-            place.region_bytes as u64,
-            u64::from(place.writable),
-        ]);
-    }
-    for place in places.iter().flatten() {
-        setup.push(place.address + place.inset as u64);
-    }
-    let mut text: Vec<u8> = setup.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    for instruction in filter {
-        text.extend(instruction.code.to_ne_bytes());
-        text.extend([instruction.jt, instruction.jf]);
-        text.extend(instruction.k.to_ne_bytes());
-    }
-    memory.setup_mut()[..text.len()].copy_from_slice(&text);
-    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use std::io::Write as _;
 
+use autocomp_core::Rewriter as _;
 use autocomp_trainium::rewriter::{InputShape, NkiRewriter};
 use autocomp_trainium::timing::Machine;
 use autocomp_trainium::{Input, parse_inputs};
@@ -25,11 +26,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in("trn1")?, 0.01);
     let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "lines not known: {:?}",
-        rewriter.unknown_lines(&source)?
-    )?;
+    for it in rewriter.not_understood(&source) {
+        writeln!(out, "line {}: {}", it.line, it.reason)?;
+    }
     for (name, sentence, text) in rewriter.single_changes(&source)? {
         writeln!(out, "{name}: {sentence}")?;
         if wanted.contains(&name) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::evaluate::{Options, evaluate, parse_inputs};
+use crate::evaluate::{Evaluation, Options, evaluate, parse_inputs};
 use crate::timing::{Machine, Passes, time};
 
 /// One kernel with a measured latency.
@@ -177,18 +177,29 @@ fn guarded(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), Str
     })
 }
 
-/// Latencies in microseconds, with the passes that imitate the compiler and without.
-fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), String> {
+/// Latencies of a case in microseconds on several machines of one generation.
+pub(crate) fn timed(case: &Case, text: &str, machines: &[Machine]) -> Result<Vec<f64>, String> {
+    let evaluation = run(case, text, machines.first().map_or(2, |it| it.generation))?;
+    let passes = Passes::of(&evaluation);
+    let latency = |machine| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;
+    Ok(machines.iter().map(latency).collect())
+}
+
+fn run(case: &Case, text: &str, generation: u8) -> Result<Evaluation, String> {
     let inputs = parse_inputs(&case.inputs, None).map_err(|failure| failure.to_string())?;
     let options = Options {
         functional: false,
-        generation: machine.generation,
+        generation,
         step_limit: STEPS,
         instruction_limit: INSTRUCTIONS,
         ..Options::default()
     };
-    let evaluation =
-        evaluate(text, &case.entry, &inputs, &options).map_err(|failure| failure.to_string())?;
+    evaluate(text, &case.entry, &inputs, &options).map_err(|failure| failure.to_string())
+}
+
+/// Latencies in microseconds, with the passes that imitate the compiler and without.
+fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), String> {
+    let evaluation = run(case, text, machine.generation)?;
     let latency = |passes| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;
     Ok((latency(Passes::of(&evaluation)), latency(Passes::PLAIN)))
 }

@@ -10,13 +10,15 @@ pub mod diagnostic;
 mod evaluate;
 mod family;
 pub mod feedback;
+mod neuron;
 mod python;
+pub mod refit;
 pub mod rewriter;
 mod tensor;
 pub mod timing;
 pub mod trace;
 
-pub use api::{Dialect, Remark};
+pub use api::{Dialect, Remark, interfaces};
 pub use diagnostic::{Failure, FailureKind};
 pub use evaluate::{Array, Evaluation, Input, Options, evaluate, parse_inputs};
 pub use family::{PythonNki, Trainium};

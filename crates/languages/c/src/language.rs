@@ -36,6 +36,10 @@ impl Language for C {
         macros(source)
     }
 
+    fn normal_form(&self, source: &str) -> Option<String> {
+        crate::normal::normal_form(source)
+    }
+
     fn may_begin(&self, line: &str, entry: &str) -> bool {
         const STARTS: &[&str] = &[
             "#", "//", "/*", "static ", "void ", "typedef ", "inline ", "const ", "extern ",

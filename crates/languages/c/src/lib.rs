@@ -3,6 +3,7 @@
 
 mod check;
 mod language;
+mod normal;
 mod text;
 
 pub use check::{Expanded, MAX_SOURCE_BYTES, check, doubts, is_runtime_name, templates};

@@ -20,7 +20,7 @@ fn recorded_run() -> (TempDir, RunData) {
     );
     let folder = place.path().join("recorded-run");
     copy(Path::new(from), &folder);
-    let run = RunData::open(&folder).unwrap();
+    let run = RunData::open_with_history(&folder).unwrap();
     (place, run)
 }
 

@@ -4,6 +4,7 @@ use super::{made_up_run, recorded_run};
 use autocomp_core::Outcome;
 use autocomp_reports::change::{LineKind, difference, figure_changes};
 use autocomp_reports::{Reference, RunData, references, write_references};
+use autocomp_runner::RunView;
 
 #[test]
 fn kernels_have_names_parents_and_gains() {
@@ -113,4 +114,32 @@ fn references_are_kept_beside_the_run() {
     );
     std::fs::write(folder.join("references.json"), "no JSON").unwrap();
     assert!(references(&folder).is_empty());
+}
+
+/// A run that is taken in while it is written is the same as one that is read at its end.
+#[test]
+fn news_lead_to_what_the_whole_journal_says() {
+    let place = tempfile::TempDir::new().unwrap();
+    let folder = place.path().join("run");
+    let shape = super::synthetic::Shape {
+        evaluations: 150,
+        text: "words".to_owned(),
+        seed: 5,
+    };
+    let mut live = None;
+    let mut n_looks = 0;
+    super::synthetic::write_run_watched(&folder, &shape, |_| {
+        let (view, run) = live.get_or_insert_with(|| {
+            let view = RunView::open(&folder).unwrap();
+            let run = RunData::of(&view);
+            (view, run)
+        });
+        view.read_on().unwrap();
+        run.update(view);
+        n_looks += 1;
+        let whole = RunData::open(&folder).unwrap();
+        let text = |run: &RunData| serde_json::to_string_pretty(run).unwrap();
+        assert_eq!(text(run), text(&whole));
+    });
+    assert!(5 < n_looks);
 }

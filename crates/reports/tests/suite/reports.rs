@@ -1,7 +1,8 @@
 //! Reports in all forms, of recorded, made-up and hostile runs.
 
 use super::{made_up_run, recorded_run};
-use autocomp_reports::{COLUMNS, ReportFormat, json_lines, report};
+use autocomp_reports::{COLUMNS, ReportFormat, json_lines, parquet, report, spans, write_mlflow};
+use autocomp_runner::RunView;
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 
@@ -111,4 +112,67 @@ fn data_for_other_programs() {
     }
     let csv = report(&runs, ReportFormat::Csv).unwrap();
     assert_eq!(csv.lines().count(), 13);
+}
+
+#[test]
+fn a_parquet_file_has_a_row_for_each_kernel() {
+    let (_place, run) = made_up_run(60, HOSTILE);
+    let bytes = parquet(&[run.clone(), run]);
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    // The length of what is before it at its end, and names in it.
+    let end = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
+    let about = String::from_utf8_lossy(&bytes[end - length..end]).into_owned();
+    assert!(COLUMNS.iter().all(|column| about.contains(column)));
+}
+
+#[test]
+fn spans_lie_in_their_parents() {
+    let (place, _run) = made_up_run(60, HOSTILE);
+    let view = RunView::open(&place.path().join("run")).unwrap();
+    let trace: serde_json::Value = serde_json::from_str(&spans(&view)).unwrap();
+    let spans = &trace["resourceSpans"][0]["scopeSpans"][0]["spans"];
+    let spans = spans.as_array().unwrap();
+    let ids: BTreeSet<&str> = spans
+        .iter()
+        .map(|it| it["spanId"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), spans.len());
+    let n_roots = spans.iter().filter(|it| it["parentSpanId"] == "").count();
+    assert_eq!(n_roots, 1);
+    for span in spans {
+        let parent = span["parentSpanId"].as_str().unwrap();
+        assert!(parent.is_empty() || ids.contains(parent));
+        let at = |name: &str| span[name].as_str().unwrap().parse::<u64>().unwrap();
+        assert!(at("startTimeUnixNano") <= at("endTimeUnixNano"));
+    }
+    assert!(spans.iter().any(|it| it["name"] == "call"));
+}
+
+#[test]
+fn a_file_store_has_metrics_parameters_and_the_best_kernel() {
+    let (_place, run) = recorded_run();
+    let store = tempfile::TempDir::new().unwrap();
+    let runs = [run];
+    // Twice: the second time it is written anew.
+    write_mlflow(&runs, store.path()).unwrap();
+    write_mlflow(&runs, store.path()).unwrap();
+    let only = |folder: &std::path::Path| -> std::path::PathBuf {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let folders = entries
+            .map(|it| it.unwrap().path())
+            .filter(|it| it.is_dir());
+        let folders: Vec<_> = folders.collect();
+        assert_eq!(folders.len(), 1);
+        folders[0].clone()
+    };
+    let run = only(&only(store.path()));
+    let read = |name: &str| std::fs::read_to_string(run.join(name)).unwrap();
+    let last = read("metrics/best_cost");
+    let last: Vec<&str> = last.lines().last().unwrap().split(' ').collect();
+    assert_eq!(last[1], "74703");
+    assert_eq!(read("metrics/cost").lines().count(), 12);
+    assert_eq!(read("params/seed"), runs[0].report.seed.to_string());
+    assert!(read("artifacts/best-kernel.txt").contains("void"));
+    assert!(read("meta.yaml").contains("status: 3"));
 }

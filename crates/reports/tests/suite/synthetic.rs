@@ -36,6 +36,12 @@ impl Numbers {
 
 /// Writes a run folder.
 pub fn write_run(folder: &Path, shape: &Shape) {
+    write_run_watched(folder, shape, |_| {});
+}
+
+/// Writes a run folder, and calls `watch` with the number of events whenever some more are
+/// written.
+pub fn write_run_watched(folder: &Path, shape: &Shape, mut watch: impl FnMut(usize)) {
     let mut writer = RunWriter::create(folder).expect("an empty folder");
     let menu: Vec<MenuItem> = ["tile", "unroll", "double-buffer", "other"]
         .into_iter()
@@ -66,7 +72,10 @@ pub fn write_run(folder: &Path, shape: &Shape) {
         menu,
         baseline: writer.blobs().put(baseline.as_bytes()).expect("room"),
         taken: Vec::new(),
+        confirmers: Vec::new(),
+        forms: Vec::new(),
         reused: Vec::new(),
+        lessons: Vec::new(),
         spec: Some(writer.blobs().put(shape.text.as_bytes()).expect("room")),
     };
     let mut search = Search::new(started.clone()).expect("good settings");
@@ -74,6 +83,7 @@ pub fn write_run(folder: &Path, shape: &Shape) {
     let mut costs: BTreeMap<ContentHash, u64> = BTreeMap::from([(started.baseline, 1_000_000)]);
     let mut made = 0;
     let mut elapsed = 0;
+    let mut n_events = 1;
     writer.append(&Event::Started(started), 0).expect("room");
     while search.finish().is_none() {
         let due = search.due();
@@ -89,7 +99,9 @@ pub fn write_run(folder: &Path, shape: &Shape) {
             elapsed += 40;
             search.apply(&event).expect("it follows");
             writer.append(&event, elapsed).expect("room");
+            n_events += 1;
         }
+        watch(n_events);
     }
     writer.close().expect("room");
 }
@@ -155,17 +167,20 @@ fn outcome(
                 result: Proposal::Made(DraftRecord {
                     proposer,
                     source: hash,
+                    form: None,
                 }),
                 exchanges: Vec::new(),
             })
         }
-        Task::Evaluate { key, source } => {
+        Task::Evaluate { key, source, .. } => {
             let cost = costs.get(&source).copied().unwrap_or(1_000_000);
             let is_right = key == TaskKey::BASELINE || numbers.below(5) != 0;
             Event::Evaluated(Evaluated {
                 key,
                 source,
-                evaluation: evaluation(cost, is_right, shape),
+                evaluation: evaluation(cost, is_right, shape).into(),
+                same_as: None,
+                code: None,
             })
         }
         other => panic!("{other:?} was not asked for"),

@@ -1,17 +1,20 @@
 //! How tasks are begun.
 
-use super::{Dispatcher, Done, Reach};
+use super::context::Context;
+use super::{Dispatcher, Done, Judged, Reach, Verdict, crew};
 use crate::error::RunError;
+use crate::proposal::{self, Answered};
 use crate::recording::read_plan;
+use crate::session::form_of;
 use autocomp_agents::{
-    Ancestor, ImplementRequest, Kinship, OtherKernel, PlanRequest, ProposeError, ProposeErrorKind,
-    Proposer, RepairRequest, Reply, Tried,
+    IdeasRequest, ImplementRequest, OtherKernel, PlanRequest, ProposeError, ProposeErrorKind,
+    Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{
-    CandidateId, ContentHash, Draft, Evaluation, MenuItem, Outcome, PlanKind, PlanRecord, Scope,
-    TaskKey,
+    CandidateId, ContentHash, Cost, Draft, Duplicates, Evaluation, MenuItem, Outcome, Plan,
+    PlanKind, PlanRecord, Scope, TaskKey,
 };
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, Evaluator};
 use autocomp_search::{Search, Task};
 use autocomp_store::Blobs;
 use futures::FutureExt;
@@ -25,95 +28,181 @@ impl Dispatcher<'_> {
     /// drafts, then plans, each in key order.
     pub(super) fn launch(&mut self) -> Result<(), RunError> {
         let reach = self.reach();
+        if reach.is_some() {
+            self.dismiss(reach);
+        }
         if reach == Some(Reach::Everything) {
             return Ok(());
         }
         let search = &self.session.search;
-        let free = self
-            .options
-            .workers
-            .max(1)
-            .saturating_sub(self.evaluating.len());
+        let free = self.evaluators.room().saturating_sub(self.evaluating.len());
         let evaluations: Vec<_> = search
             .ready_evaluations()
             .filter(|(_, source)| !self.evaluating.contains_key(source))
             .take(free)
             .collect();
-        let free = self
-            .options
-            .proposals
-            .max(1)
-            .saturating_sub(self.proposing.len());
+        let free = match reach {
+            None => self
+                .room_for_proposals()
+                .saturating_sub(self.proposing.len()),
+            Some(_) => 0,
+        };
         let proposals: Vec<TaskKey> = search
             .ready_proposals()
             .filter(|key| !self.proposing.contains(key))
-            .take(if reach.is_none() { free } else { 0 })
+            .take(free)
             .collect();
-        let has_begun = !(evaluations.is_empty() && proposals.is_empty());
-        for (key, source) in evaluations {
-            self.begin_evaluation(key, source)?;
+        let confirmations: Vec<_> = search
+            .ready_confirmations()
+            .into_iter()
+            .filter(|(key, _)| !self.confirming.contains(key))
+            .map(|(key, candidate)| (key, candidate.source))
+            .collect();
+        if evaluations.is_empty() && proposals.is_empty() && confirmations.is_empty() {
+            return Ok(());
         }
+        let mut tasks = Vec::with_capacity(confirmations.len());
+        for (key, source) in confirmations {
+            self.confirming.insert(key);
+            tasks.push((key, self.confirmation(key, source)));
+        }
+        self.confirmers.take(tasks);
+        let mut tasks = Vec::with_capacity(evaluations.len());
+        for (key, source) in evaluations {
+            self.evaluating.insert(source, key);
+            tasks.push((source, self.evaluation(key, source)));
+        }
+        self.evaluators.take(tasks);
+        let mut tasks = Vec::with_capacity(proposals.len());
         for key in proposals {
             if let Some(task) = self.session.search.proposal_task(key) {
-                self.begin_proposal(task)?;
+                self.proposing.insert(key);
+                tasks.push((key, self.proposal(task)?));
             }
         }
-        if has_begun {
-            self.tell(None);
-        }
+        self.proposers.take(tasks);
+        self.tell();
         Ok(())
     }
 
-    fn begin_evaluation(&mut self, key: TaskKey, source: ContentHash) -> Result<(), RunError> {
-        let kernel = self.session.blobs().get_text(source)?;
+    /// Returns how many proposals may be begun at a time. Those that may cost
+    /// something never wait behind others: what these cost may forbid them.
+    fn room_for_proposals(&self) -> usize {
+        let limits = &self.options.limits;
+        if limits.max_cost.is_some() || limits.max_tokens.is_some() {
+            self.options.proposals.max(1)
+        } else {
+            self.proposers.room()
+        }
+    }
+
+    /// Takes back what no thread has begun, as far as it is not to be begun any more.
+    fn dismiss(&mut self, reach: Option<Reach>) {
+        for key in self.proposers.dismiss() {
+            self.proposing.remove(&key);
+        }
+        if reach == Some(Reach::Everything) {
+            for source in self.evaluators.dismiss() {
+                self.evaluating.remove(&source);
+            }
+            for key in self.confirmers.dismiss() {
+                self.confirming.remove(&key);
+            }
+        }
+    }
+
+    fn confirmation(&self, key: TaskKey, source: ContentHash) -> crew::Task {
+        let blobs = self.session.blobs().clone();
+        let confirmer = Arc::clone(&self.session.confirmers[key.plan as usize]);
+        let outcomes = self.outcomes.clone();
+        Box::new(move || {
+            let evaluate = || Ok(confirmer.evaluate(&blobs.get_text(source)?));
+            let evaluation = catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|panic| {
+                let message = format!("it panicked: {}", panic_text(&*panic));
+                Ok(Err(EvalError::Fault(message)))
+            });
+            // Nobody takes it if the session has ended.
+            let _ = outcomes.send(Done::Confirmation(key, source, Box::new(evaluation)));
+        })
+    }
+
+    fn evaluation(&self, key: TaskKey, source: ContentHash) -> crew::Task {
+        let blobs = self.session.blobs().clone();
         let evaluator = Arc::clone(&self.evaluator);
-        self.evaluating.insert(source, key);
-        self.tasks.spawn_blocking(move || {
-            let evaluation = catch_unwind(AssertUnwindSafe(|| evaluator.evaluate(&kernel)))
-                .unwrap_or_else(|panic| {
-                    Err(EvalError::Fault(format!(
-                        "it panicked: {}",
-                        panic_text(&*panic)
-                    )))
-                });
-            Done::Evaluation(key, source, Box::new(evaluation))
-        });
-        Ok(())
+        let outcomes = self.outcomes.clone();
+        let search = &self.session.search;
+        let asks_code = search.started().settings.duplicates == Duplicates::Code;
+        let codes = asks_code.then(|| search.known_codes());
+        let bound = search.bound();
+        Box::new(move || {
+            let judge = || {
+                let kernel = blobs.get_text(source)?;
+                Ok(judge(&*evaluator, &kernel, codes.as_deref(), bound))
+            };
+            let judged = catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|panic| {
+                let message = format!("it panicked: {}", panic_text(&*panic));
+                Ok(Judged {
+                    verdict: Err(EvalError::Fault(message)),
+                    code: None,
+                })
+            });
+            // Nobody takes it if the session has ended.
+            let _ = outcomes.send(Done::Evaluation(key, source, Box::new(judged)));
+        })
     }
 
     /// Returns what every plan for a kernel is told: closed iterations alone
     /// decide it, so it is worked out once for each iteration.
-    fn context_of(&mut self, parent: CandidateId) -> Result<Context, RunError> {
+    fn context_of(&mut self, parent: CandidateId) -> Arc<Context> {
         let search = &self.session.search;
-        let blobs = self.session.writer.blobs();
         if self.contexts.0 != search.iteration() {
             self.contexts = (search.iteration(), BTreeMap::new());
         }
-        if let Some(context) = self.contexts.1.get(&parent) {
-            return Ok(context.clone());
-        }
-        let context = Context {
-            ancestors: ancestors_of(search, parent, blobs)?.into(),
-            tried: tried_near(search, parent, blobs)?.into(),
-        };
-        self.contexts.1.insert(parent, context.clone());
-        Ok(context)
+        let context = self.contexts.1.entry(parent);
+        let context = context.or_insert_with(|| Arc::new(Context::of(search, parent)));
+        Arc::clone(context)
     }
 
-    fn begin_proposal(&mut self, task: Task) -> Result<(), RunError> {
+    /// Returns a proposal as something to be done on a thread of the crew, which
+    /// also reads and keeps the texts.
+    fn proposal(&mut self, task: Task) -> Result<crew::Task, RunError> {
         let context = match &task {
-            Task::Plan { parent, .. } => self.context_of(*parent)?,
-            _ => Context::default(),
+            Task::Plan { parent, .. } => Some(self.context_of(*parent)),
+            _ => None,
         };
         let blobs = self.session.blobs().clone();
         let search = &self.session.search;
-        let plan_of = |key: TaskKey, record: &PlanRecord| {
-            read_plan(record, &blobs).map_err(|reason| RunError::BadPlan {
-                task: key.to_plan().to_string(),
-                reason,
-            })
-        };
-        match task {
+        let evaluator = Arc::clone(&self.evaluator);
+        let asks_form = search.started().settings.duplicates != Duplicates::Text;
+        let form_of = move |source: &str| form_of(&*evaluator, asks_form, source);
+        Ok(match task {
+            Task::Ideas {
+                key,
+                seed,
+                parent,
+                kernel,
+                menu,
+                count,
+            } => {
+                let evaluation = evaluation_of(search, parent);
+                let texts = blobs.clone();
+                let request = move || {
+                    Ok(IdeasRequest {
+                        key,
+                        seed,
+                        kernel: texts.get_text(kernel)?,
+                        evaluation: Evaluation::clone(&evaluation),
+                        menu,
+                        count: count as usize,
+                    })
+                };
+                self.ask(
+                    key,
+                    request,
+                    |proposer, request| async move { proposer.ideas(&request).await },
+                    move |answer| proposal::ideas(key, answer, &blobs),
+                )
+            }
             Task::Plan {
                 key,
                 seed,
@@ -121,28 +210,45 @@ impl Dispatcher<'_> {
                 kernel,
                 kind,
                 menu,
+                first_asked,
             } => {
                 let reused = match kind {
                     PlanKind::Reused { step } => search.started().reused.get(step as usize),
                     _ => None,
                 };
-                let request = PlanRequest {
-                    reused: reused.map(|record| plan_of(key, record)).transpose()?,
-                    key,
-                    seed,
-                    iterations: search.started().settings.iterations,
-                    kernel: blobs.get_text(kernel)?,
-                    evaluation: evaluation_of(search, parent),
-                    ancestors: context.ancestors,
-                    tried: context.tried,
-                    other: other_kernel(search, &kind, &blobs)?,
-                    hidden: hidden_from(search, &menu),
-                    kind,
-                    menu,
+                let reused = reused.cloned();
+                let other = other_kernel(search, &kind);
+                let evaluation = evaluation_of(search, parent);
+                let iterations = search.started().settings.iterations;
+                let hidden = hidden_from(search, &menu);
+                let texts = blobs.clone();
+                let request = move || {
+                    let told = context.map(|context| context.told(&texts)).transpose()?;
+                    let told = told.unwrap_or_default();
+                    let reused = reused.map(|record| plan_of(key, &record, &texts));
+                    Ok(PlanRequest {
+                        reused: reused.transpose()?,
+                        key,
+                        seed,
+                        iterations,
+                        kernel: texts.get_text(kernel)?,
+                        evaluation: Evaluation::clone(&evaluation),
+                        ancestors: told.ancestors,
+                        tried: told.tried,
+                        lessons: told.lessons,
+                        first_asked,
+                        other: read_other(other, &texts)?,
+                        hidden,
+                        kind,
+                        menu,
+                    })
                 };
-                let ask =
-                    |proposer: Arc<dyn Proposer>| async move { proposer.plan(&request).await };
-                self.propose(key, ask, Done::Plan);
+                self.ask(
+                    key,
+                    request,
+                    |proposer, request| async move { proposer.plan(&request).await },
+                    move |answer| proposal::planned(key, answer, &blobs),
+                )
             }
             Task::Draft {
                 key,
@@ -151,18 +257,28 @@ impl Dispatcher<'_> {
                 kernel,
                 kind,
                 plan,
+                first_asked,
             } => {
-                let request = ImplementRequest {
-                    key,
-                    seed,
-                    kernel: blobs.get_text(kernel)?,
-                    evaluation: evaluation_of(search, parent),
-                    plan: plan_of(key, &plan)?,
-                    other: other_kernel(search, &kind, &blobs)?,
+                let other = other_kernel(search, &kind);
+                let evaluation = evaluation_of(search, parent);
+                let texts = blobs.clone();
+                let request = move || {
+                    Ok(ImplementRequest {
+                        key,
+                        seed,
+                        kernel: texts.get_text(kernel)?,
+                        evaluation: Evaluation::clone(&evaluation),
+                        plan: plan_of(key, &plan, &texts)?,
+                        other: read_other(other, &texts)?,
+                        first_asked,
+                    })
                 };
-                let ask =
-                    |proposer: Arc<dyn Proposer>| async move { proposer.implement(&request).await };
-                self.propose(key, ask, Done::Draft);
+                self.ask(
+                    key,
+                    request,
+                    |proposer, request| async move { proposer.implement(&request).await },
+                    move |answer| proposal::drafted(key, answer, &blobs, form_of),
+                )
             }
             Task::Repair {
                 key,
@@ -174,103 +290,114 @@ impl Dispatcher<'_> {
             } => {
                 let failure = search.evaluation(draft.source);
                 let failure = failure.expect("a draft is repaired after its evaluation");
-                let request = RepairRequest {
-                    key,
-                    seed,
-                    attempt: key.repair,
-                    kernel: blobs.get_text(kernel)?,
-                    evaluation: evaluation_of(search, parent),
-                    plan: plan_of(key, &plan)?,
-                    draft: Draft {
-                        source: blobs.get_text(draft.source)?,
-                        proposer: draft.proposer,
-                    },
-                    failure: Evaluation::clone(failure),
+                let failure = Arc::clone(failure);
+                let evaluation = evaluation_of(search, parent);
+                let texts = blobs.clone();
+                let request = move || {
+                    Ok(RepairRequest {
+                        key,
+                        seed,
+                        attempt: key.repair,
+                        kernel: texts.get_text(kernel)?,
+                        evaluation: Evaluation::clone(&evaluation),
+                        plan: plan_of(key, &plan, &texts)?,
+                        draft: Draft {
+                            source: texts.get_text(draft.source)?,
+                            proposer: draft.proposer,
+                        },
+                        failure: Evaluation::clone(&failure),
+                    })
                 };
-                let ask =
-                    |proposer: Arc<dyn Proposer>| async move { proposer.repair(&request).await };
-                self.propose(key, ask, Done::Draft);
+                self.ask(
+                    key,
+                    request,
+                    |proposer, request| async move { proposer.repair(&request).await },
+                    move |answer| proposal::drafted(key, answer, &blobs, form_of),
+                )
             }
-            _ => {}
-        }
-        Ok(())
+            other => unreachable!("{other:?} is no task of a proposer"),
+        })
     }
 
-    /// Asks the proposer on a thread of its own.
-    fn propose<T, F>(
-        &mut self,
+    /// Returns the question to a proposer as something to be done on a thread.
+    fn ask<R, T, F>(
+        &self,
         key: TaskKey,
-        ask: impl FnOnce(Arc<dyn Proposer>) -> F + Send + 'static,
-        done: fn(TaskKey, Result<Reply<T>, ProposeError>) -> Done,
-    ) where
+        request: impl FnOnce() -> Result<R, RunError> + Send + 'static,
+        ask: impl FnOnce(Arc<dyn Proposer>, R) -> F + Send + 'static,
+        keep: impl FnOnce(Result<Reply<T>, ProposeError>) -> Result<Answered, RunError> + Send + 'static,
+    ) -> crew::Task
+    where
         F: Future<Output = Result<Reply<T>, ProposeError>>,
-        T: 'static,
     {
-        self.proposing.insert(key);
         let proposer = Arc::clone(&self.proposer);
         let abandon = self.abandon.clone();
-        let handle = Handle::current();
-        self.tasks.spawn_blocking(move || {
-            handle.block_on(async {
-                let answer = AssertUnwindSafe(ask(proposer)).catch_unwind();
-                tokio::select! {
-                    biased;
-                    answer = answer => done(key, answer.unwrap_or_else(panicked)),
-                    () = abandon.cancelled() => Done::Abandoned(key),
-                }
-            })
-        });
+        let outcomes = self.outcomes.clone();
+        Box::new(move || {
+            let done = match request() {
+                Err(error) => Done::Proposal(key, Err(error)),
+                Ok(request) => Handle::current().block_on(async {
+                    // Proposers may panic before they return a future, too.
+                    let answer = async move { ask(proposer, request).await };
+                    let answer = AssertUnwindSafe(answer).catch_unwind();
+                    tokio::select! {
+                        biased;
+                        answer = answer => {
+                            Done::Proposal(key, keep(answer.unwrap_or_else(panicked)))
+                        }
+                        () = abandon.cancelled() => Done::Abandoned(key),
+                    }
+                }),
+            };
+            // Nobody takes it if the session has ended.
+            let _ = outcomes.send(done);
+        })
     }
 }
 
-/// What plans for a kernel are told beside it.
-#[derive(Clone, Default)]
-pub(super) struct Context {
-    ancestors: Arc<[Ancestor]>,
-    tried: Arc<[Tried]>,
+/// Evaluates a kernel, unless it has the machine code of one of `known`.
+fn judge(
+    evaluator: &dyn Evaluator,
+    kernel: &str,
+    known: Option<&BTreeMap<ContentHash, ContentHash>>,
+    bound: Option<Cost>,
+) -> Judged {
+    let code = known.map_or(Ok(None), |_| evaluator.machine_code(kernel));
+    let code = match code {
+        Ok(code) => code,
+        Err(error) => {
+            return Judged {
+                verdict: Err(error),
+                code: None,
+            };
+        }
+    };
+    let same = known.zip(code).and_then(|(known, code)| known.get(&code));
+    let verdict = match same {
+        Some(source) => Ok(Verdict::SameAs(*source)),
+        None => evaluator
+            .evaluate_within(kernel, bound)
+            .map(|it| Verdict::Evaluated(Arc::new(it))),
+    };
+    Judged { verdict, code }
 }
 
-fn evaluation_of(search: &Search, id: CandidateId) -> Evaluation {
+fn plan_of(key: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, RunError> {
+    read_plan(record, blobs).map_err(|reason| RunError::BadPlan {
+        task: key.to_plan().to_string(),
+        reason,
+    })
+}
+
+fn evaluation_of(search: &Search, id: CandidateId) -> Arc<Evaluation> {
     let candidate = search
         .candidate(id)
         .expect("the parent of a task is a candidate");
-    Evaluation::clone(&candidate.evaluation)
-}
-
-/// Attempts that a request for a plan brings at most; proposers may show fewer.
-const MOST_TRIED: usize = 16;
-
-/// Returns what was tried on a candidate and its relatives.
-fn tried_near(search: &Search, id: CandidateId, blobs: &Blobs) -> Result<Vec<Tried>, RunError> {
-    let near = search.attempts_near(id).into_iter().take(MOST_TRIED);
-    near.map(|(attempt, kinship)| {
-        let plan = read_plan(&attempt.plan, blobs).map_err(|reason| RunError::BadPlan {
-            task: attempt.key.to_plan().to_string(),
-            reason,
-        })?;
-        let before = search.candidate(attempt.parent);
-        let before = before.expect("attempts are made on candidates");
-        let evaluation = attempt.source.and_then(|source| search.evaluation(source));
-        Ok(Tried {
-            on: match kinship {
-                autocomp_search::Kinship::Itself => Kinship::Itself,
-                autocomp_search::Kinship::Parent => Kinship::Parent,
-                autocomp_search::Kinship::Sibling => Kinship::Sibling,
-            },
-            menu_item: plan.menu_item,
-            plan: plan.text,
-            outcome: evaluation.map(|it| it.outcome),
-            cost: evaluation.and_then(|it| it.cost()).map(|it| it.value),
-            cost_before: before.cost.value,
-            is_same: attempt.source == Some(before.source),
-            finding: evaluation.map_or_else(String::new, |it| finding(it).to_owned()),
-        })
-    })
-    .collect()
+    Arc::clone(&candidate.evaluation)
 }
 
 /// Returns why a kernel failed, or the first sentences on what limits it.
-fn finding(evaluation: &Evaluation) -> &str {
+pub(crate) fn finding(evaluation: &Evaluation) -> &str {
     // How an evaluator came to its end may differ from time to time, and is no
     // fault of the kernel: prompts that told it would differ, too.
     if evaluation.outcome == Outcome::Fault {
@@ -286,58 +413,37 @@ fn finding(evaluation: &Evaluation) -> &str {
 /// Returns the steps of the run's menu that are not in `menu`.
 fn hidden_from(search: &Search, menu: &[MenuItem]) -> Vec<MenuItem> {
     let all = search.started().menu.iter();
-    all.filter(|item| item.scope == Scope::Step && !menu.contains(item))
+    let is_step = |item: &&MenuItem| matches!(item.scope, Scope::Step | Scope::Translation);
+    let is_seen = |item: &MenuItem| menu.iter().any(|it| it.id == item.id);
+    all.filter(|item| is_step(item) && !is_seen(item))
         .cloned()
         .collect()
 }
 
 /// Returns the second kernel of a plan that is about two.
-fn other_kernel(
-    search: &Search,
-    kind: &PlanKind,
-    blobs: &Blobs,
-) -> Result<Option<OtherKernel>, RunError> {
+fn other_kernel(search: &Search, kind: &PlanKind) -> Option<(ContentHash, Arc<Evaluation>)> {
     let PlanKind::Reserved {
         other: Some(other), ..
     } = kind
     else {
-        return Ok(None);
+        return None;
     };
     let candidate = search.candidate(*other);
     let candidate = candidate.expect("the other kernel of a plan is a candidate");
-    Ok(Some(OtherKernel {
-        kernel: blobs.get_text(candidate.source)?,
-        evaluation: Evaluation::clone(&candidate.evaluation),
-    }))
+    Some((candidate.source, Arc::clone(&candidate.evaluation)))
 }
 
-/// Returns the kernels that the candidate `id` came from, the baseline first.
-fn ancestors_of(
-    search: &Search,
-    id: CandidateId,
+fn read_other(
+    other: Option<(ContentHash, Arc<Evaluation>)>,
     blobs: &Blobs,
-) -> Result<Vec<Ancestor>, RunError> {
-    let steps = search.lineage(id);
-    steps
-        .windows(2)
-        .map(|pair| {
-            // Every kernel but the baseline came from a plan.
-            let record = pair[1].plan.as_ref();
-            let plan = record.map(|record| read_plan(record, blobs)).transpose();
-            let plan = plan.map_err(|reason| RunError::BadPlan {
-                task: pair[1].key.to_plan().to_string(),
-                reason,
-            })?;
-            Ok(Ancestor {
-                kernel: blobs.get_text(pair[0].source)?,
-                cost: Some(pair[0].cost.value),
-                menu_item: plan
-                    .as_ref()
-                    .map_or_else(String::new, |plan| plan.menu_item.clone()),
-                plan: plan.map_or_else(String::new, |plan| plan.text),
-            })
+) -> Result<Option<OtherKernel>, RunError> {
+    let read = |(source, evaluation): (_, Arc<Evaluation>)| {
+        Ok(OtherKernel {
+            kernel: blobs.get_text(source)?,
+            evaluation: Evaluation::clone(&evaluation),
         })
-        .collect()
+    };
+    other.map(read).transpose()
 }
 
 fn panicked<T>(panic: Box<dyn std::any::Any + Send>) -> Result<T, ProposeError> {

@@ -3,13 +3,13 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use autocomp_agents::{
-    Exchange, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
-    RepairRequest, Reply,
+    Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind,
+    Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Draft, Evaluation, Event, Feedback, Measurement,
-    MenuItem, Nanos, Outcome, Plan, PlanKind, Scope, SearchSettings, Seed, Severity, Stage,
-    TierCost, Usage, UsdMicros,
+    Confirmer, ContentHash, ContentHasher, Cost, Diagnostic, Draft, Evaluation, Event, Exhaustive,
+    Feedback, Measurement, MenuItem, Nanos, Outcome, Plan, PlanKind, Scope, SearchSettings, Seed,
+    Severity, Stage, TierCost, Usage, UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
@@ -42,7 +42,8 @@ pub fn baseline() -> String {
 }
 
 fn parse(kernel: &str) -> Option<Vec<i64>> {
-    let numbers: Option<Vec<i64>> = kernel.split(' ').map(|word| word.parse().ok()).collect();
+    let words = kernel.split_whitespace();
+    let numbers: Option<Vec<i64>> = words.map(|word| word.parse().ok()).collect();
     numbers.filter(|numbers| numbers.len() == TARGET.len())
 }
 
@@ -113,11 +114,29 @@ impl Proposer for Scripted {
         "scripted"
     }
 
+    async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
+        self.count()?;
+        let mut seed = request.seed;
+        let items = (0..request.count).map(|number| MenuItem {
+            id: format!("idea-{number}-{}", seed.below(9)),
+            text: format!("for {}", request.kernel),
+            scope: Scope::Idea,
+            ..MenuItem::default()
+        });
+        Ok(Reply {
+            value: items.collect(),
+            exchanges: vec![exchange("ideas", "items", 2)],
+        })
+    }
+
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
         self.count()?;
         let mut seed = request.seed;
         let item = &request.menu[seed.below(request.menu.len())];
-        let is_set_aside = matches!(request.kind, PlanKind::Reserved { .. });
+        let is_set_aside = matches!(
+            request.kind,
+            PlanKind::Reserved { .. } | PlanKind::Exhaustive { .. }
+        );
         assert_eq!(is_set_aside, request.menu.len() == 1);
         assert_eq!(request.other.is_some(), item.scope == Scope::Combination);
         assert!(
@@ -187,6 +206,14 @@ impl Proposer for Scripted {
         if seed.below(12) == 0 {
             source.push_str(" }");
         }
+        // Sometimes nothing changes but the text: its form stays, or its code alone.
+        match seed.below(12) {
+            0 => source = request.kernel.replacen(' ', "  ", 1),
+            1 if !request.kernel.starts_with(['-', '+']) => {
+                source = format!("+{}", request.kernel);
+            }
+            _ => {}
+        }
         let exchanges = vec![exchange(&request.plan.text, &source, 2)];
         Ok(Reply {
             value: Draft {
@@ -203,7 +230,8 @@ impl Proposer for Scripted {
         assert_ne!(request.failure.outcome, Outcome::Ok);
         assert!(!request.failure.diagnostics.is_empty());
         assert_eq!(request.attempt, request.key.repair);
-        let words: Vec<&str> = request.draft.source.split(' ').take(TARGET.len()).collect();
+        let words = request.draft.source.split_whitespace();
+        let words: Vec<&str> = words.take(TARGET.len()).collect();
         let (Some(numbers), Some(parent)) = (parse(&words.join(" ")), parse(&request.kernel))
         else {
             panic!("the toy proposer writes numbers");
@@ -249,6 +277,14 @@ pub struct Toy {
     pub fails_at: Option<(u64, Failure)>,
     /// Stands for the compiler's version.
     pub version: u64,
+    /// Whether kernels whose numbers have an odd sum are wrong.
+    pub is_strict: bool,
+    /// How long every evaluation takes beside the random delay.
+    pub least_us: u64,
+    /// Whether some kernels make it panic, and some contradict itself.
+    pub is_faulty: bool,
+    /// Kernels evaluated by all evaluators that share it.
+    pub all_calls: Arc<AtomicU64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -268,9 +304,24 @@ impl Evaluator for Toy {
         hasher.finish()
     }
 
+    fn normal_form(&self, source: &str) -> Option<String> {
+        Some(source.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
+        let numbers = parse(source);
+        Ok(numbers.map(|it| ContentHash::of(format!("{it:?}").as_bytes())))
+    }
+
+    fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
+        Ok(self.evaluate(source)?.within(bound))
+    }
+
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_running.fetch_max(running, Ordering::SeqCst);
+        self.all_calls.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_micros(self.least_us));
         delay(self.delay_us);
         let evaluation = self.verdict(source);
         self.running.fetch_sub(1, Ordering::SeqCst);
@@ -300,6 +351,15 @@ impl Toy {
             Some((at, Failure::Panic)) if at == call => panic!("index out of bounds"),
             _ => {}
         }
+        if self.is_faulty
+            && let Some(numbers) = parse(source)
+        {
+            match numbers.iter().sum::<i64>().rem_euclid(11) {
+                5 => panic!("index out of bounds"),
+                7 => return Err(EvalError::Fault("two references disagree".to_owned())),
+                _ => {}
+            }
+        }
         let contradicts = matches!(self.fails_at, Some((at, Failure::Contradiction)) if at == call);
         let mut evaluation = Evaluation {
             key: self.key(source),
@@ -328,6 +388,9 @@ impl Toy {
             None => fail(Outcome::BuildFailed, "these are not eight numbers"),
             Some(numbers) if numbers.iter().any(|number| LIMIT < number.abs()) => {
                 fail(Outcome::Wrong, "a number is out of range");
+            }
+            Some(numbers) if self.is_strict && numbers.iter().sum::<i64>() % 2 != 0 => {
+                fail(Outcome::Wrong, "the sum is odd");
             }
             Some(numbers) => {
                 let distance: u64 = numbers
@@ -404,6 +467,34 @@ pub fn settings() -> SearchSettings {
     }
 }
 
+/// The evaluator that confirms.
+pub fn strict() -> Toy {
+    Toy {
+        is_strict: true,
+        version: 7,
+        ..Toy::default()
+    }
+}
+
+/// Adds the one who confirms, if a run has one.
+pub fn bring_confirmer(session: &mut RunSession) {
+    if session.search().started().confirmers.is_empty() {
+        return;
+    }
+    session.confirm_by(vec![Arc::new(strict())]).unwrap();
+}
+
+/// The same with menu items of models, choices by what helped, and exhaustive plans.
+pub fn method_settings() -> SearchSettings {
+    SearchSettings {
+        ideas: 2,
+        bandit: true,
+        exhaustive: Exhaustive::Stalled,
+        early_slack: vec![1.2],
+        ..settings()
+    }
+}
+
 pub fn new_run(settings: SearchSettings, seed: u64) -> NewRun {
     NewRun {
         program: "0.1.0".to_owned(),
@@ -412,13 +503,21 @@ pub fn new_run(settings: SearchSettings, seed: u64) -> NewRun {
         compiler: "toy 1".to_owned(),
         proposers: vec!["scripted".to_owned()],
         seed: Seed(seed),
-        settings,
         menu: menu(),
         baseline: baseline(),
         taken: Vec::new(),
+        confirmers: match settings.confirm {
+            0 => Vec::new(),
+            _ => vec![Confirmer {
+                name: "new inputs".to_owned(),
+                evaluator: strict().identity(),
+            }],
+        },
         reused: Vec::new(),
+        lessons: Vec::new(),
         extensions: Vec::new(),
         spec: None,
+        settings,
     }
 }
 
@@ -468,6 +567,7 @@ pub fn run_whole(folder: &Path, settings: SearchSettings, seed: u64, workers: us
         ..Scripted::default()
     };
     let mut session = RunSession::create(folder, new_run(settings, seed), &evaluator).unwrap();
+    bring_confirmer(&mut session);
     let end = execute(
         &mut session,
         proposer,
@@ -483,6 +583,7 @@ pub fn run_whole(folder: &Path, settings: SearchSettings, seed: u64, workers: us
 /// Resumes a run and brings it to its end.
 pub fn resume(folder: &Path, workers: usize) -> RunEnd {
     let mut session = RunSession::resume(folder, "0.1.0").unwrap();
+    bring_confirmer(&mut session);
     let end = execute(
         &mut session,
         Scripted {

@@ -4,10 +4,10 @@
 
 use crate::scripted;
 
-use autocomp_core::{Event, SearchSettings};
+use autocomp_core::{Duplicates, Event, SearchSettings};
 use autocomp_runner::RunView;
 use autocomp_search::REGISTRY;
-use scripted::{events, history, run_whole, settings};
+use scripted::{events, history, method_settings, run_whole, settings};
 
 #[test]
 fn any_number_of_workers_gives_the_same_history() {
@@ -32,7 +32,10 @@ fn any_number_of_workers_gives_the_same_history_with_every_strategy() {
         let settings = SearchSettings {
             strategy: strategy.name().to_owned(),
             max_evaluations: Some(50),
-            ..settings()
+            duplicates: Duplicates::Code,
+            confirm: 2,
+            niches: 1,
+            ..method_settings()
         };
         let histories = [1, 3, 8].map(|workers| {
             let folder = root.path().join(format!("{}-{workers}", strategy.name()));
@@ -68,7 +71,7 @@ fn journals_differ_in_order_and_reports_agree() {
     };
     assert_ne!(order(&a), order(&b));
     let report = |folder: &std::path::Path| {
-        let report = RunView::open(folder).unwrap().report();
+        let report = RunView::open(folder).unwrap().whole_report();
         let lineage = serde_json::to_value(&report.lineage).unwrap();
         (report.history, report.progress, lineage)
     };

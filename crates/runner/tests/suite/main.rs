@@ -5,6 +5,8 @@
 #[path = "../../../llm/tests/chat/mod.rs"]
 mod chat;
 mod determinism;
+mod economy;
+mod kills;
 mod models;
 mod replay;
 mod resume;

@@ -190,7 +190,9 @@ fn new_run() -> NewRun {
         menu: vec![item("shorten"), item(MenuItem::OTHER)],
         baseline: kernel(1000),
         taken: Vec::new(),
+        confirmers: Vec::new(),
         reused: Vec::new(),
+        lessons: Vec::new(),
         extensions: Vec::new(),
         spec: None,
     }

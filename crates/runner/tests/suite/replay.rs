@@ -5,9 +5,12 @@
 use crate::scripted;
 
 use autocomp_agents::Replay;
-use autocomp_core::StopReason;
-use autocomp_runner::{Notice, RecordedRun, RunEnd, RunSession, RunView};
-use scripted::{Scripted, Toy, execute, history, new_run, options, run_whole, settings};
+use autocomp_core::{Event, StopReason};
+use autocomp_runner::{NewRun, Notice, RecordedRun, RunEnd, RunSession, RunView};
+use autocomp_store::Stored;
+use scripted::{
+    Scripted, Toy, execute, history, method_settings, new_run, options, run_whole, settings,
+};
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +35,47 @@ fn a_replay_takes_the_same_course() {
     let root = scripted::scratch();
     let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
     let end = run_whole(&recorded, settings(), 77, 2);
+    assert_eq!(replay(&recorded, &replayed).progress, end.progress);
+    assert_eq!(history(&replayed), history(&recorded));
+}
+
+/// Menu items that were written, and what the run was told of earlier ones, are part of
+/// the record.
+#[test]
+fn a_replay_sees_the_same_ideas_and_lessons() {
+    let root = scripted::scratch();
+    let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
+    let first = root.path().join("first");
+    run_whole(&first, settings(), 76, 2);
+    let lessons = RunView::open(&first).unwrap().lessons().unwrap();
+    assert!(
+        lessons
+            .iter()
+            .any(|it| it.factor.is_some_and(|it| 1.0 < it))
+    );
+    assert!(
+        lessons
+            .iter()
+            .any(|it| it.factor.is_none_or(|it| it <= 1.0))
+    );
+    let new = NewRun {
+        lessons: lessons.clone(),
+        ..new_run(method_settings(), 77)
+    };
+    let mut session = RunSession::create(&recorded, new, &Toy::default()).unwrap();
+    let end = execute(
+        &mut session,
+        Scripted::default(),
+        Toy::default(),
+        &options(2),
+        &CancellationToken::new(),
+        |_| {},
+    );
+    session.close().unwrap();
+    let view = RunView::open(&recorded).unwrap();
+    assert_eq!(view.search.started().lessons, lessons);
+    let is_ideas = |stored: &Stored| matches!(stored.event, Event::Ideas(_));
+    assert!(view.events.iter().any(is_ideas));
     assert_eq!(replay(&recorded, &replayed).progress, end.progress);
     assert_eq!(history(&replayed), history(&recorded));
 }

@@ -5,15 +5,15 @@
 use crate::scripted;
 
 use autocomp_agents::{Proposer, Replay};
-use autocomp_core::{Event, Plan, SearchSettings, StopReason};
+use autocomp_core::{Duplicates, Event, Plan, SearchSettings, StopReason};
 use autocomp_runner::{
     Extension, Notice, RecordedRun, RunEnd, RunError, RunSession, RunState, RunView,
 };
 use autocomp_search::REGISTRY;
 use autocomp_store::{RunWriter, StoreError};
 use scripted::{
-    Scripted, Toy, copy_folder, events, execute, history, new_run, options, resume, run_whole,
-    settings,
+    Scripted, Toy, copy_folder, events, execute, history, method_settings, new_run, options,
+    resume, run_whole, settings,
 };
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -86,7 +86,11 @@ fn every_beginning_of_every_strategy_leads_to_the_same_end() {
             strategy: name.to_owned(),
             iterations: 3,
             max_evaluations: Some(30),
-            ..small()
+            beam: 2,
+            plans: 2,
+            duplicates: Duplicates::Code,
+            confirm: 1,
+            ..method_settings()
         };
         let whole = root.path().join(name);
         let undisturbed = run_whole(&whole, settings, 5, 2);
@@ -142,7 +146,13 @@ fn a_finished_run_is_extended_and_repeated() {
         assert!(first.progress.evaluations < end.progress.evaluations);
         assert!(end.progress.evaluations <= 40);
         assert_eq!(end.progress.max_evaluations, Some(40));
-        assert_eq!(end.progress.iterations, 10, "in proportion to 16 and 40");
+        let iterations = RunView::open(folder)
+            .unwrap()
+            .search
+            .started()
+            .settings
+            .iterations;
+        assert_eq!(iterations, 10, "in proportion to 16 and 40");
     }
     assert_eq!(history(&one), history(&two));
 
@@ -168,12 +178,14 @@ fn a_finished_run_is_extended_and_repeated() {
     assert_eq!(events(&one).len(), n_events);
     let error = go_on(&one, extension(Some(20)), 1).unwrap_err().to_string();
     assert!(error.contains("max_evaluations = 40"), "{error}");
-    let once_more = Extension {
-        patience: Some(0),
-        iterations: Some(50),
+    let longer = |iterations| Extension {
+        iterations: Some(iterations),
         ..Extension::default()
     };
-    let error = go_on(&one, once_more, 1).unwrap_err().to_string();
+    // Now it ends with its evaluations, however many iterations there are.
+    go_on(&one, longer(50), 1).unwrap();
+    let n_events = events(&one).len();
+    let error = go_on(&one, longer(60), 1).unwrap_err().to_string();
     assert!(error.contains("end again at once: budget"), "{error}");
     assert_eq!(events(&one).len(), n_events);
 }

@@ -110,7 +110,7 @@ fn a_kernel_that_cannot_be_judged_is_one_of_many() {
         let end = start(&folder, Scripted::default(), evaluator, &options(2));
         assert!(end.finish.is_some() && end.stop.is_none());
         assert_eq!(end.progress.outcomes[&Outcome::Fault], 1);
-        let faults: Vec<Evaluation> = scripted::events(&folder)
+        let faults: Vec<Arc<Evaluation>> = scripted::events(&folder)
             .into_iter()
             .filter_map(|event| match event {
                 Event::Evaluated(it) => Some(it.evaluation),

@@ -4,11 +4,13 @@ use super::{Candidate, Phase, Search};
 use crate::attempt::Attempt;
 use crate::error::ApplyError;
 use crate::iteration::{Answer, Iteration};
+use crate::last_polish::is_polish_alone;
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, Evaluated, Evaluation, Event, Extended, FinishReason,
-    IterationClosed, IterationOpened, Outcome, PlanKind, Proposal, SearchSettings, TaskKey,
+    CandidateId, ContentHash, Cost, Evaluated, Evaluation, Event, Extended, FinishReason, Ideas,
+    IterationClosed, IterationOpened, MenuItem, Outcome, PlanKind, Proposal, SearchSettings,
+    TaskKey,
 };
-use std::collections::btree_map::Entry;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 impl Search {
@@ -30,6 +32,7 @@ impl Search {
             Event::Reserved(reserved) if reserved.reservation == self.next_reservation() => Ok(()),
             Event::Reserved(_) => Err("another reservation is to come"),
             Event::IterationOpened(opened) => self.apply_opened(opened),
+            Event::Ideas(ideas) => self.apply_ideas(ideas),
             Event::Planned(planned) => {
                 let answer = match &planned.result {
                     Proposal::Made(plan) => Answer::Made(plan.clone()),
@@ -43,17 +46,24 @@ impl Search {
                     Proposal::Made(draft) => Answer::Made(draft.clone()),
                     Proposal::Nothing { .. } | Proposal::Failed { .. } => Answer::Absent,
                 };
-                let is_known = match &answer {
-                    Answer::Made(draft) => self.evaluations.contains_key(&draft.source),
-                    Answer::Absent => false,
+                let known = match &answer {
+                    Answer::Made(draft) => self.known_as(draft).map(|known| (draft.source, known)),
+                    Answer::Absent => None,
                 };
-                self.open_iteration(drafted.key)
-                    .and_then(|iteration| iteration.set_draft(drafted.key, answer, is_known))
+                let set = self.open_iteration(drafted.key).and_then(|iteration| {
+                    iteration.set_draft(drafted.key, answer, known.is_some())
+                });
+                if let (Ok(()), Some((source, known))) = (&set, known) {
+                    self.equals.set_same(source, known);
+                }
+                set
             }
             Event::Evaluated(evaluated) => self.apply_evaluated(evaluated),
             Event::IterationClosed(closed) => self.apply_closed(closed),
+            Event::Confirmed(confirmed) => self.apply_confirmed(confirmed),
             Event::Finished(finished) => match self.phase {
                 Phase::Between => {
+                    self.end_confirming();
                     self.phase = Phase::Finished(finished.reason);
                     Ok(())
                 }
@@ -68,6 +78,27 @@ impl Search {
             reason,
         })?;
         self.tally.count(event);
+        if self.started.settings.bandit
+            && let (Some(key), Phase::Iteration(iteration)) = (event.key(), &mut self.phase)
+        {
+            iteration.note_costs(key, event.exchanges());
+        }
+        Ok(())
+    }
+
+    /// Takes menu items that were written for a kernel.
+    fn apply_ideas(&mut self, ideas: &Ideas) -> Result<(), &'static str> {
+        let iteration = self.open_iteration(ideas.key)?;
+        iteration.set_ideas(ideas.key)?;
+        let parent = iteration.parents[ideas.key.parent as usize];
+        let items = match &ideas.result {
+            Proposal::Made(items) => items.clone(),
+            Proposal::Nothing { .. } | Proposal::Failed { .. } => Vec::new(),
+        };
+        let most = self.started.settings.ideas as usize;
+        let is_new = |item: &MenuItem| self.started.menu.iter().all(|it| it.id != item.id);
+        let items = items.into_iter().filter(is_new).take(most).collect();
+        self.ideas.insert(parent, items);
         Ok(())
     }
 
@@ -110,6 +141,17 @@ impl Search {
                 }
             }
         }
+        self.is_polished = is_polish_alone(opened);
+        if (opened.ideas.iter()).any(|place| opened.parents.len() <= *place as usize) {
+            return Err("a place does not exist");
+        }
+        for (parent, kinds) in opened.parents.iter().zip(&opened.kinds) {
+            for kind in kinds {
+                if let PlanKind::Exhaustive { item } = kind {
+                    self.turns.note(*parent, item);
+                }
+            }
+        }
         for parent in &opened.parents {
             let cost = self.candidates[parent.0 as usize].cost;
             self.unplaced.remove(&(cost, *parent));
@@ -123,6 +165,8 @@ impl Search {
             key,
             source,
             evaluation,
+            same_as,
+            code,
         } = evaluated;
         if (evaluation.outcome == Outcome::Ok) != evaluation.measurement.is_some() {
             return Err("a measurement goes with the outcome `ok` and no other");
@@ -130,20 +174,29 @@ impl Search {
         if key.iteration == 0 {
             return self.apply_first(evaluated);
         }
+        if let Some(known) = same_as
+            && self.evaluations.get(known).map(|it| it.outcome) != Some(evaluation.outcome)
+        {
+            return Err("the kernel that it is said to be the same as was not evaluated so");
+        }
         self.open_iteration(*key)?.set_evaluated(
             *key,
             *source,
             evaluation.outcome,
             evaluation.cost(),
         )?;
-        self.keep_evaluation(*source, evaluation);
+        self.equals.set_code(*source, *code);
+        match same_as {
+            Some(known) => self.equals.set_same(*source, *known),
+            None => self.keep_evaluation(*source, evaluation),
+        }
         Ok(())
     }
 
     /// Keeps the first evaluation of a source.
-    fn keep_evaluation(&mut self, source: ContentHash, evaluation: &Evaluation) {
+    fn keep_evaluation(&mut self, source: ContentHash, evaluation: &Arc<Evaluation>) {
         if let Entry::Vacant(entry) = self.evaluations.entry(source) {
-            entry.insert(Arc::new(evaluation.clone()));
+            entry.insert(Arc::clone(evaluation));
             self.tally.count_outcome(evaluation.outcome);
         }
     }
@@ -162,6 +215,7 @@ impl Search {
             return Err("the kernel was evaluated before");
         }
         self.keep_evaluation(evaluated.source, &evaluated.evaluation);
+        self.equals.set_code(evaluated.source, evaluated.code);
         let mut tasks = self.first_tasks();
         if tasks.all(|(_, source)| self.evaluations.contains_key(&source)) {
             drop(tasks);
@@ -174,6 +228,14 @@ impl Search {
     fn begin(&mut self) {
         self.phase = Phase::Between;
         let tasks: Vec<(TaskKey, ContentHash)> = self.first_tasks().collect();
+        let forms = self
+            .started
+            .forms
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(None));
+        let kernels = tasks.iter().map(|(_, source)| *source).zip(forms);
+        self.equals.begin(kernels);
         for (idx, (key, source)) in tasks.into_iter().enumerate() {
             let evaluation = Arc::clone(&self.evaluations[&source]);
             let Some(cost) = evaluation.cost() else {
@@ -238,6 +300,7 @@ impl Search {
         }
         self.started.settings = settings;
         self.n_stalled = 0;
+        self.end_confirming();
         if is_at_end {
             self.phase = Phase::Between;
         }
@@ -254,11 +317,15 @@ impl Search {
         let attempts: Vec<Attempt> = iteration
             .attempts()
             .into_iter()
-            .map(|(key, plan, source)| Attempt {
-                key,
-                parent: iteration.parents[key.parent as usize],
-                plan: plan.clone(),
-                source,
+            .map(|(key, plan, source)| {
+                let parent = iteration.parents[key.parent as usize];
+                Attempt {
+                    key,
+                    parent,
+                    plan: plan.clone(),
+                    source,
+                    lesson: self.lesson(parent, source),
+                }
             })
             .collect();
         let mut candidates = Vec::new();
@@ -291,6 +358,11 @@ impl Search {
             return Err("a survivor does not exist");
         }
         self.attempts.extend(attempts);
+        let Phase::Iteration(iteration) = std::mem::replace(&mut self.phase, Phase::Between) else {
+            return Err("no iteration is open");
+        };
+        self.equals.close(&iteration);
+        self.credit(&iteration);
         for candidate in candidates {
             self.add_candidate(candidate);
         }
@@ -305,6 +377,10 @@ impl Search {
         if is_replay {
             self.move_tip(&reused);
             // A schedule may gain with its last step only.
+            self.n_stalled = 0;
+        }
+        if self.is_translation(closed.iteration) {
+            // A translation is slower than its original at first.
             self.n_stalled = 0;
         }
         self.beam.clone_from(&closed.beam);

@@ -1,14 +1,14 @@
 //! The state into what comes next: events that follow, and tasks that may run.
 
 use super::{Candidate, Phase, Search};
-use crate::dropout::menu_after_dropout;
+use crate::exhaustive::deal;
 use crate::iteration::{Allotment, Iteration, allot};
 use crate::kinds::{add_polish, first_places, plan_kinds};
 use crate::strategy::Pool;
 use crate::task::Task;
 use autocomp_core::{
-    CandidateId, ContentHash, Evaluated, Evaluation, Event, FinishReason, Finished,
-    IterationClosed, IterationOpened, MenuItem, NewCandidate, PlanKind, Scope, Seed, TaskKey,
+    CandidateId, ContentHash, Evaluated, Event, Exhaustive, FinishReason, Finished,
+    IterationClosed, IterationOpened, NewCandidate, TaskKey,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,15 +21,19 @@ impl Search {
     pub fn due(&self) -> Option<Event> {
         match &self.phase {
             Phase::Baseline | Phase::Finished(_) => None,
-            Phase::Between => Some(match self.finish_reason() {
-                Some(reason) => Event::Finished(self.finished(reason)),
-                None => Event::IterationOpened(self.opening()),
-            }),
+            Phase::Between => match (self.last_polish(), self.ending()) {
+                (Some(opening), _) => Some(Event::IterationOpened(opening)),
+                (None, Some(_)) if !self.ready_confirmations().is_empty() => None,
+                (None, Some(reason)) => Some(Event::Finished(self.finished(reason))),
+                (None, None) => Some(Event::IterationOpened(self.opening())),
+            },
             Phase::Iteration(iteration) => match iteration.next_repeated() {
                 Some((key, source)) => Some(Event::Evaluated(Evaluated {
                     key,
                     source,
-                    evaluation: Evaluation::clone(&self.evaluations[&source]),
+                    evaluation: Arc::clone(&self.evaluations[&self.equals.resolve(source)]),
+                    same_as: self.equal_to(source),
+                    code: self.equals.code_of(source),
                 })),
                 None => iteration
                     .is_complete()
@@ -47,8 +51,18 @@ impl Search {
     #[must_use]
     pub fn ready(&self) -> Vec<Task> {
         let evaluations = self.ready_evaluations();
+        let confirmations = self.ready_confirmations().into_iter();
+        let confirmations = confirmations.map(|(key, candidate)| Task::Confirm {
+            key,
+            source: candidate.source,
+        });
         let mut tasks: Vec<Task> = evaluations
-            .map(|(key, source)| Task::Evaluate { key, source })
+            .map(|(key, source)| Task::Evaluate {
+                key,
+                source,
+                bound: self.bound(),
+            })
+            .chain(confirmations)
             .chain(
                 self.ready_proposals()
                     .filter_map(|key| self.proposal_task(key)),
@@ -70,11 +84,14 @@ impl Search {
     }
 
     /// Returns the tasks of proposers that may run now: drafts and repairs, then
-    /// plans, each in key order. [`Search::proposal_task`] tells what each is.
+    /// plans, then menu items to be written, each in key order. [`Search::proposal_task`] tells what each is.
     pub fn ready_proposals(&self) -> impl Iterator<Item = TaskKey> + '_ {
         let open = self.open().into_iter();
-        open.flat_map(|iteration| iteration.drafts_due().iter().chain(iteration.plans_due()))
-            .copied()
+        open.flat_map(|iteration| {
+            let plans = iteration.drafts_due().iter().chain(iteration.plans_due());
+            plans.chain(iteration.ideas_due())
+        })
+        .copied()
     }
 
     /// Returns the task of a proposer with the key `key`, if it may run now.
@@ -84,6 +101,20 @@ impl Search {
         let parent = *iteration.parents.get(key.parent as usize)?;
         let kernel = self.candidate(parent)?.source;
         let seed = self.started.seed.derive(&key.to_string());
+        if iteration.ideas_due().contains(&key) {
+            return Some(Task::Ideas {
+                key,
+                seed,
+                parent,
+                kernel,
+                menu: self
+                    .items_in(key.iteration, parent)
+                    .into_iter()
+                    .cloned()
+                    .collect(),
+                count: self.started.settings.ideas,
+            });
+        }
         if iteration.plans_due().contains(&key) {
             let kind = iteration.kind(key).clone();
             return Some(Task::Plan {
@@ -91,8 +122,9 @@ impl Search {
                 seed,
                 parent,
                 kernel,
-                menu: self.menu_for(&kind, seed),
+                menu: self.menu_for(&kind, parent, key.iteration, seed),
                 kind,
+                first_asked: self.first_asked(false, seed),
             });
         }
         if !iteration.drafts_due().contains(&key) {
@@ -107,6 +139,7 @@ impl Search {
                 kernel,
                 kind: iteration.kind(key).clone(),
                 plan,
+                first_asked: self.first_asked(true, seed),
             });
         };
         let failed = TaskKey { repair, ..key }.to_draft();
@@ -120,23 +153,8 @@ impl Search {
         })
     }
 
-    /// Returns the part of the menu that a plan sees.
-    fn menu_for(&self, kind: &PlanKind, seed: Seed) -> Vec<MenuItem> {
-        let menu = self.started.menu.iter();
-        if let PlanKind::Reserved { item, .. } = kind {
-            return menu.filter(|it| it.id == *item).cloned().collect();
-        }
-        let steps: Vec<MenuItem> = menu.filter(|it| it.scope == Scope::Step).cloned().collect();
-        match kind {
-            PlanKind::Polish { .. } | PlanKind::Reused { .. } => steps,
-            _ => {
-                let dropout = self.started.settings.menu_dropout;
-                menu_after_dropout(&steps, dropout, seed.derive("menu"))
-            }
-        }
-    }
-
-    fn finish_reason(&self) -> Option<FinishReason> {
+    /// Returns why the run has to end, if `held` of its evaluations are not there.
+    pub(crate) fn finish_reason(&self, held: u32) -> Option<FinishReason> {
         let settings = &self.started.settings;
         let Some(best) = self.best else {
             return Some(FinishReason::BaselineFailed);
@@ -157,7 +175,7 @@ impl Search {
             Some(FinishReason::Iterations)
         } else if settings
             .max_evaluations
-            .is_some_and(|most| most <= self.n_evaluations())
+            .is_some_and(|most| most.saturating_sub(held) <= self.n_evaluations())
         {
             Some(FinishReason::Evaluations)
         } else if settings.patience != 0 && settings.patience <= self.n_stalled {
@@ -182,6 +200,11 @@ impl Search {
         let remaining = settings
             .max_evaluations
             .map(|most| most.saturating_sub(self.n_evaluations()));
+        // Unless nothing else is left.
+        let remaining = remaining.map(|left| match left.saturating_sub(self.held_back()) {
+            0 => left,
+            left => left,
+        });
         // Vacant places are filled by repeating the beam from its best.
         let n_places = settings.beam as usize;
         let parents: Vec<CandidateId> = self.beam.iter().copied().cycle().take(n_places).collect();
@@ -197,15 +220,57 @@ impl Search {
         let seed = self.started.seed.derive(&format!("kinds.i{iteration}"));
         let pairs = self.attempts.pairs.clone();
         let menu = &self.started.menu;
-        let mut kinds = plan_kinds(menu, iteration, &parents, &slots, pairs, seed);
-        add_polish(polish, &survivors, &mut slots, &mut kinds);
+        let is_translation = self.is_translation(iteration);
+        let mut kinds = if is_translation {
+            Vec::new()
+        } else {
+            plan_kinds(menu, iteration, &parents, &slots, pairs, seed)
+        };
+        let is_exhaustive = match settings.exhaustive {
+            Exhaustive::Never => false,
+            Exhaustive::Stalled => 0 < self.n_stalled,
+            Exhaustive::Always => true,
+        };
+        if is_exhaustive {
+            let steps = self.steps_in(iteration);
+            let turns = &self.turns;
+            deal(&steps, &parents, &survivors, turns, &mut slots, &mut kinds);
+        }
+        if !is_translation {
+            add_polish(polish, &survivors, &mut slots, &mut kinds);
+        }
+        let ideas = self.to_be_written(&parents, &survivors, &slots);
         IterationOpened {
             iteration,
+            bound: self.bound_of(iteration, &parents),
             parents,
             slots,
             repairs,
             kinds,
+            ideas,
         }
+    }
+
+    /// Returns the places for whose kernels menu items are to be written: those that have
+    /// plans, and were not asked about before.
+    fn to_be_written(
+        &self,
+        parents: &[CandidateId],
+        survivors: &[usize],
+        slots: &[Vec<u32>],
+    ) -> Vec<u32> {
+        if self.started.settings.ideas == 0 {
+            return Vec::new();
+        }
+        let has_plans = |place: &&usize| {
+            let of_same = |idx: &usize| parents[*idx] == parents[**place];
+            (0..parents.len())
+                .filter(of_same)
+                .any(|idx| !slots[idx].is_empty())
+        };
+        let places = survivors.iter().filter(has_plans);
+        let new = places.filter(|place| !self.ideas.contains_key(&parents[**place]));
+        new.map(|place| *place as u32).collect()
     }
 
     fn closing(&self, iteration: &Iteration) -> IterationClosed {
@@ -214,6 +279,7 @@ impl Search {
         let mut ids: BTreeMap<ContentHash, CandidateId> = BTreeMap::new();
         let mut children = Vec::new();
         for (key, source) in iteration.sources() {
+            let source = self.equals.resolve(source);
             let evaluation = &self.evaluations[&source];
             let Some(cost) = evaluation.cost() else {
                 continue;
@@ -239,7 +305,7 @@ impl Search {
             .started
             .seed
             .derive(&format!("select.i{}", iteration.number));
-        let beam = self.strategy.select(&Pool {
+        let pool = Pool {
             settings: &self.started.settings,
             seed,
             iteration: iteration.number,
@@ -249,7 +315,10 @@ impl Search {
             places: &iteration.parents,
             children: &children,
             unplaced: &self.unplaced,
-        });
+            struck: &self.confirmations.struck,
+        };
+        let mut beam = self.strategy.select(&pool);
+        pool.drop_untranslated(&mut beam);
         let candidates = fresh.into_iter().map(|it| NewCandidate {
             id: it.id,
             key: it.key,

@@ -9,7 +9,7 @@ use autocomp_core::{CandidateId, ContentHash, IterationOpened, PlanKind};
 
 impl Search {
     /// Returns the step of the reused schedule that an iteration replays, if it does.
-    pub(super) fn step_of(&self, iteration: u32) -> Option<u32> {
+    pub(crate) fn step_of(&self, iteration: u32) -> Option<u32> {
         let step = iteration.checked_sub(1)?;
         ((step as usize) < self.started.reused.len()).then_some(step)
     }
@@ -47,6 +47,8 @@ impl Search {
             slots,
             repairs,
             kinds,
+            ideas: Vec::new(),
+            bound: None,
         }
     }
 

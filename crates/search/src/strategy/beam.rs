@@ -1,12 +1,14 @@
 //! Beam search: the best distinct kernels survive.
 
-use super::{Pool, Strategy};
+use super::{Pool, Strategy, niches};
+use crate::bound::Bounding;
 use autocomp_core::{CandidateId, Cost};
 
 /// Keeps the best distinct kernels among the beam and the admitted children.
 ///
 /// Kernels rank by cost, older ones first among equals. Places are filled in
-/// three steps: all but the `newcomers` places by rank; then, as long as fewer
+/// steps: all but the `niches` and `newcomers` places by rank; then one for each
+/// [niche](niches) that has none, as far as there are places for niches; then, as long as fewer
 /// than `newcomers` of the chosen never held a place, by rank among those that
 /// never did: the admitted children, and older kernels whose cost is below
 /// the best's times the slack; then what is left, by rank.
@@ -33,13 +35,13 @@ impl Strategy for Beam {
         let mut ranked: Vec<CandidateId> = pool.beam.to_vec();
         let fresh = pool.fresh.iter().map(|candidate| candidate.id);
         ranked.extend(fresh.filter(|id| pool.is_admitted(*id)));
-        ranked.sort_by_key(|id| (pool.candidate(*id).cost, *id));
+        ranked.sort_by_key(|id| pool.rank(*id));
         ranked.dedup();
 
         let best = ranked
             .first()
             .map_or(0, |id| pool.candidate(*id).cost.value);
-        let limit = best as f64 * pool.settings.slack;
+        let limit = best as f64 * pool.slack();
         let is_near = |cost: &Cost| (cost.value as f64) < limit;
         // What is ranked of earlier iterations has held a place.
         let older = pool.unplaced.iter().take_while(|(cost, _)| is_near(cost));
@@ -48,18 +50,34 @@ impl Strategy for Beam {
             let is_in = is_near(&candidate.cost) || pool.is_admitted(candidate.id);
             is_in.then_some(candidate.id)
         }));
-        newcomers.sort_by_key(|id| (pool.candidate(*id).cost, *id));
+        newcomers.sort_by_key(|id| pool.rank(*id));
 
         let n_places = pool.settings.beam as usize;
-        let n_newcomers = (pool.settings.newcomers as usize).min(n_places - 1);
+        let n_niches = (pool.settings.niches as usize).min(n_places - 1);
+        let n_newcomers = (pool.settings.newcomers as usize).min(n_places - 1 - n_niches);
         let mut chosen = Vec::new();
-        fill(pool, &ranked, n_places - n_newcomers, &mut chosen);
+        fill(
+            pool,
+            &ranked,
+            n_places - n_niches - n_newcomers,
+            &mut chosen,
+        );
+        niches::fill(pool, pool.beam, n_niches, &mut chosen);
         let n_new = chosen.iter().filter(|id| newcomers.contains(id)).count();
         let n_filled = chosen.len() + n_newcomers.saturating_sub(n_new);
         fill(pool, &newcomers, n_filled, &mut chosen);
         fill(pool, &ranked, n_places, &mut chosen);
-        chosen.sort_by_key(|id| (pool.candidate(*id).cost, *id));
+        chosen.sort_by_key(|id| pool.rank(*id));
         chosen
+    }
+
+    /// Nobody is admitted whose cost is not below its parent's times the slack, and later
+    /// nobody whose cost is not below the best's times the slack of then.
+    fn bound(&self, bounding: &Bounding<'_>) -> Option<Cost> {
+        let worst = bounding.worst()?;
+        let slack = bounding.settings.slack_from(bounding.iteration);
+        let value = (worst.value as f64 * slack).ceil() as u64;
+        Some(Cost { value, ..worst })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Best of n: independent chains, of which the best one counts.
 
 use super::{Pool, Strategy};
-use autocomp_core::CandidateId;
+use crate::bound::Bounding;
+use autocomp_core::{CandidateId, Cost};
 
 /// Each place is a chain of its own from the baseline: it goes on from its best
 /// child if that is faster, and stays where it is otherwise. Chains know nothing
@@ -23,9 +24,14 @@ impl Strategy for BestOfN {
         places
             .map(|(place, parent)| {
                 let best = pool.children_of(place).min_by_key(|id| pool.rank(*id));
-                best.filter(|id| pool.candidate(*id).cost.beats(pool.candidate(*parent).cost))
+                best.filter(|id| pool.is_better(*id, *parent))
                     .unwrap_or(*parent)
             })
             .collect()
+    }
+
+    /// A kernel may come of several places.
+    fn bound(&self, bounding: &Bounding<'_>) -> Option<Cost> {
+        bounding.worst()
     }
 }

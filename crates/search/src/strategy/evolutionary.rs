@@ -63,6 +63,9 @@ fn archives(pool: &Pool<'_>, n_islands: usize) -> Vec<Vec<CandidateId>> {
         let parent = candidate.parent.and_then(|id| depths.get(id.0 as usize));
         let depth = parent.map_or(0, |depth| depth + 1);
         depths.push(depth);
+        if pool.struck.contains(&candidate.id) {
+            continue;
+        }
         let technique = candidate.plan.as_ref().map_or("", |it| &it.menu_item);
         let cell = (technique, depth.checked_ilog2().map_or(0, |log| log + 1));
         let home = candidate.key.parent as usize % n_islands;

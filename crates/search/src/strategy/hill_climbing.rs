@@ -1,7 +1,8 @@
 //! Hill climbing: one kernel, changed in many ways, and the best change kept.
 
 use super::{Pool, Strategy};
-use autocomp_core::CandidateId;
+use crate::bound::Bounding;
+use autocomp_core::{CandidateId, Cost};
 
 /// All places work on the same kernel; the best child takes over if it is faster.
 #[derive(Debug)]
@@ -23,5 +24,9 @@ impl Strategy for HillClimbing {
         // kernels of another one.
         let best = parents.chain(children).min_by_key(|id| pool.rank(*id));
         best.into_iter().collect()
+    }
+
+    fn bound(&self, bounding: &Bounding<'_>) -> Option<Cost> {
+        bounding.best()
     }
 }

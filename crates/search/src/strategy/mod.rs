@@ -4,11 +4,24 @@ mod beam;
 mod best_of_n;
 mod evolutionary;
 mod hill_climbing;
+mod niches;
 mod random;
 
+use crate::bound::Bounding;
 use crate::search::Candidate;
 use autocomp_core::{CandidateId, Cost, SearchSettings, Seed};
 use std::collections::BTreeSet;
+
+/// Percent of its work that the target does of a kernel that counts as translated.
+const ENOUGH_TRANSLATED: f64 = 95.0;
+
+/// What orders kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank {
+    untranslated: u32,
+    cost: Cost,
+    id: CandidateId,
+}
 
 /// What a strategy chooses from.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +45,8 @@ pub struct Pool<'a> {
     pub children: &'a [(u32, CandidateId)],
     /// Known kernels that never held a place, cheapest first.
     pub unplaced: &'a BTreeSet<(Cost, CandidateId)>,
+    /// Kernels that could not be confirmed, in a run that was extended since.
+    pub struck: &'a BTreeSet<CandidateId>,
 }
 
 impl<'a> Pool<'a> {
@@ -48,15 +63,67 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Returns all correct kernels of the run, by id.
+    /// Returns all correct kernels of the run, by id; those that were struck are
+    /// among them.
     pub fn candidates(&self) -> impl Iterator<Item = &'a Candidate> {
         self.known.iter().chain(self.fresh)
     }
 
-    /// Returns what orders kernels: the cheapest first, the oldest among equals.
+    /// Returns what orders kernels: the cheapest first, the oldest among equals. While
+    /// the kernel is translated, and afterwards if originals are dropped, what lacks less
+    /// comes before.
     #[must_use]
-    pub fn rank(&self, id: CandidateId) -> (Cost, CandidateId) {
-        (self.candidate(id).cost, id)
+    pub fn rank(&self, id: CandidateId) -> Rank {
+        Rank {
+            untranslated: self.untranslated(id),
+            cost: self.candidate(id).cost,
+            id,
+        }
+    }
+
+    /// Returns whether a kernel is better than another one: less of it is untranslated, or
+    /// it is faster beyond doubt.
+    #[must_use]
+    pub fn is_better(&self, id: CandidateId, other: CandidateId) -> bool {
+        let (own, its) = (self.rank(id), self.rank(other));
+        own.untranslated < its.untranslated
+            || (own.untranslated == its.untranslated && own.cost.beats(its.cost))
+    }
+
+    /// Returns how many thousandths of its work a kernel does without the target; 0 if
+    /// that does not matter, or is next to nothing.
+    fn untranslated(&self, id: CandidateId) -> u32 {
+        let settings = self.settings;
+        let matters = match settings.translation {
+            0 => false,
+            last => settings.drop_original || self.iteration < last,
+        };
+        if !matters {
+            return 0;
+        }
+        let percent = self.candidate(id).evaluation.translated_percent();
+        if ENOUGH_TRANSLATED <= percent {
+            return 0;
+        }
+        (1000.0 - 10.0 * percent).round() as u32
+    }
+
+    /// Leaves kernels out that are not translated, if the translation has ended and
+    /// originals are dropped, as long as something stays.
+    pub(crate) fn drop_untranslated(&self, beam: &mut Vec<CandidateId>) {
+        let settings = self.settings;
+        if settings.translation == 0 || self.iteration < settings.translation {
+            return;
+        }
+        if beam.iter().any(|id| self.untranslated(*id) == 0) {
+            beam.retain(|id| self.untranslated(*id) == 0);
+        }
+    }
+
+    /// Returns how many times its parent's cost a child may have.
+    #[must_use]
+    pub fn slack(&self) -> f64 {
+        self.settings.slack_in(self.iteration)
     }
 
     /// Returns what came of a place's drafts.
@@ -75,7 +142,7 @@ impl<'a> Pool<'a> {
         let Some(parent) = candidate.parent else {
             return true;
         };
-        let limit = self.candidate(parent).cost.value as f64 * self.settings.slack;
+        let limit = self.candidate(parent).cost.value as f64 * self.slack();
         (candidate.cost.value as f64) < limit
     }
 }
@@ -91,6 +158,14 @@ pub trait Strategy: std::fmt::Debug + Sync {
     /// Returns the parents of the next iteration's places: at least one and at
     /// most as many as the beam has places. Fewer are repeated in turn.
     fn select(&self, pool: &Pool<'_>) -> Vec<CandidateId>;
+
+    /// Returns a cost such that right kernels of the iteration that cost more survive neither
+    /// it nor a later one, whatever else comes of it, and change nothing about who does;
+    /// nothing if there is none.
+    fn bound(&self, bounding: &Bounding<'_>) -> Option<Cost> {
+        let _ = bounding;
+        None
+    }
 }
 
 /// Every strategy.

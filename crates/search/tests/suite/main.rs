@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod cutting;
+mod economy;
 mod extending;
 mod landscape;
+mod method;
 mod reusing;
 mod strategies;
 mod world;

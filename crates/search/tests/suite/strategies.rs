@@ -1,8 +1,9 @@
 //! What holds for every strategy, and what each one promises.
 
-use crate::world::{World, go_on, run, run_in, settings, started};
+use crate::world::{World, go_on, run, run_in, settings, started, translations};
 use autocomp_core::{
-    CandidateId, Event, FinishReason, IterationOpened, SearchSettings, Seed, canonical_history,
+    CandidateId, Event, Exhaustive, FinishReason, IterationOpened, SearchSettings, Seed,
+    canonical_history,
 };
 use autocomp_search::{REGISTRY, Search, Task};
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
@@ -76,13 +77,26 @@ proptest! {
         workers in 2_usize..9,
         beam in 1_u32..6,
         repairs in 0_u32..3,
-        polish in 0_u32..2,
+        polish in 0_u32..3,
+        extras in (1_usize..4, 0_u32..4, 0_u32..3),
         budget in proptest::option::of(1_u32..80),
+        exhaustive in select(Exhaustive::ALL.to_vec()),
+        translation in 0_u32..3,
+        ideas in 0_u32..3,
+        bandit: bool,
     ) {
+        let (spellings, confirm, niches) = extras;
         let settings = SearchSettings {
-            beam, repairs, polish, max_evaluations: budget, newcomers: beam / 2, ..with(strategy)
+            beam, repairs, polish, confirm, niches, max_evaluations: budget, newcomers: beam / 2,
+            exhaustive, translation, ideas, bandit, early_slack: vec![1.5, 1.2], ..with(strategy)
         };
-        let mut world = World::default();
+        let mut world = World {
+            translated: Some(|(x, _)| 25.0 * x.clamp(0, 4) as f64),
+            set_aside: translations(),
+            spellings,
+            is_faulty: true,
+            ..World::default()
+        };
         let (one, most) = run_with(&mut world, settings.clone(), seed, 1, Seed(orders[0]));
         let (many, most_of_many) = run_with(&mut world, settings, seed, workers, Seed(orders[1]));
         prop_assert_eq!(canonical_history(&one), canonical_history(&many));
@@ -92,6 +106,12 @@ proptest! {
         let (one, many) = (Search::fold(&one).unwrap(), Search::fold(&many).unwrap());
         prop_assert_eq!(one.progress(), many.progress());
         prop_assert_eq!(one.best_lineage(), many.best_lineage());
+        if confirm != 0 && one.best().is_some() {
+            let best = one.best().unwrap().id.unwrap();
+            prop_assert!(!one.is_struck(best));
+            let by = one.confirmations().filter(|(id, _, _)| *id == best).count();
+            prop_assert!(by == 2 || best == CandidateId(0));
+        }
     }
 }
 
@@ -101,8 +121,11 @@ proptest! {
     /// Death after any event, as the journal keeps what came before it.
     #[test]
     fn any_beginning_leads_to_the_same_end(strategy in select(names()), seed in 0_u64..1000) {
-        let settings = SearchSettings { iterations: 3, repairs: 1, ..with(strategy) };
-        let mut world = World::default();
+        let settings = SearchSettings {
+            iterations: 3, repairs: 1, polish: 1, confirm: 2, niches: 1, ideas: 2, bandit: true,
+            exhaustive: Exhaustive::Stalled, ..with(strategy)
+        };
+        let mut world = World { spellings: 2, is_faulty: true, ..World::default() };
         let (whole, _) = run_with(&mut world, settings, seed, 4, Seed(seed));
         for kept in (1..whole.len()).step_by(11) {
             let mut events = whole[..kept].to_vec();
@@ -226,4 +249,74 @@ fn islands_meet_only_when_they_migrate() {
     let last = parents(&events).pop().unwrap();
     let distinct: std::collections::BTreeSet<_> = last.parents.iter().collect();
     assert!(2 < distinct.len());
+}
+
+/// Returns a search of which a single verdict is open, in an iteration with several
+/// survivors, if it comes to that.
+fn with_one_open_task(strategy: &str, seed: u64) -> Option<(World, Search)> {
+    let mut world = World::default();
+    let mut search = Search::new(started(&mut world, with(strategy), seed)).unwrap();
+    loop {
+        while let Some(event) = search.due() {
+            search.apply(&event).unwrap();
+        }
+        let tasks = search.ready();
+        if let [Task::Evaluate { key, .. }] = &tasks[..]
+            && 1 < key.iteration
+            && search.iteration() < 6
+        {
+            return Some((world, search));
+        }
+        let event = world.perform(tasks.last()?);
+        search.apply(&event).unwrap();
+    }
+}
+
+/// Why an iteration begins when the one before is complete, and not when most of it is: the
+/// last verdict decides at which place each parent stands, so that every task of the next
+/// iteration, with its key and its seed, depends on it.
+#[test]
+fn the_last_verdict_of_an_iteration_decides_about_every_place_of_the_next() {
+    for name in ["beam", "hill-climbing"] {
+        let found = (0..50).find_map(|seed| with_one_open_task(name, seed));
+        let (world, search) = found.unwrap();
+        let next_with = |cycles: u64| {
+            let mut search = search.clone();
+            let tasks = search.ready();
+            let mut event = World {
+                points: world.points.clone(),
+                ..World::default()
+            }
+            .perform(&tasks[0]);
+            let Event::Evaluated(evaluated) = &mut event else {
+                panic!("{name}: another task is left")
+            };
+            let evaluation = std::sync::Arc::make_mut(&mut evaluated.evaluation);
+            evaluation.outcome = autocomp_core::Outcome::Ok;
+            evaluation.diagnostics.clear();
+            let source = evaluated.source;
+            let mut measured = crate::world::evaluate(source, (1, 1), 1);
+            let measurement = measured.measurement.as_mut().unwrap();
+            measurement.cost = autocomp_core::Cost::cycles(cycles);
+            evaluation.measurement = measured.measurement;
+            search.apply(&event).unwrap();
+            loop {
+                let due = search.due().unwrap();
+                search.apply(&due).unwrap();
+                if let Event::IterationOpened(opened) = due {
+                    let sources = opened.parents.iter();
+                    return sources
+                        .map(|id| search.candidate(*id).unwrap().source)
+                        .collect::<Vec<_>>();
+                }
+            }
+        };
+        // Slower than all survivors, and faster than all.
+        let (slow, fast) = (next_with(1_000_000), next_with(2));
+        let places = slow.iter().zip(&fast);
+        assert!(
+            places.clone().count() == 4 && places.clone().all(|(a, b)| a != b),
+            "{name}"
+        );
+    }
 }

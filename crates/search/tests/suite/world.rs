@@ -1,9 +1,9 @@
 //! A toy landscape for the search, without threads.
 
 use autocomp_core::{
-    ContentHash, Cost, DraftRecord, Drafted, EVENT_FORMAT, Evaluated, Evaluation, Event,
-    Measurement, MenuItem, Outcome, PlanKind, PlanRecord, Planned, Proposal, RunStarted,
-    SearchSettings, Seed,
+    Confirmed, Confirmer, ContentHash, Cost, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
+    Evaluation, Event, Feedback, Ideas, Measurement, MenuItem, Outcome, PlanKind, PlanRecord,
+    Planned, Proposal, RunStarted, Scope, SearchSettings, Seed,
 };
 use autocomp_search::{Search, Task};
 use std::collections::BTreeMap;
@@ -28,8 +28,14 @@ pub struct World {
     pub set_aside: Vec<MenuItem>,
     /// What no kernel can cost less than.
     pub floor: u64,
+    /// In how many ways each kernel can be written.
+    pub spellings: usize,
+    /// Whether confirmers find fault with every third point.
+    pub is_faulty: bool,
     /// The schedule that is reused.
     pub reused: Vec<PlanRecord>,
+    /// How much of a kernel is translated, in percent, if that is measured.
+    pub translated: Option<fn(Point) -> f64>,
 }
 
 impl Default for World {
@@ -39,7 +45,10 @@ impl Default for World {
             step: 3,
             set_aside: Vec::new(),
             floor: 1000,
+            spellings: 1,
+            is_faulty: false,
             reused: Vec::new(),
+            translated: None,
         }
     }
 }
@@ -49,6 +58,27 @@ impl World {
         let hash = ContentHash::of(format!("{point:?}").as_bytes());
         self.points.insert(hash, point);
         hash
+    }
+
+    /// Names a point as one of its spellings says.
+    fn spell(&mut self, point: Point, seed: &mut Seed) -> DraftRecord {
+        let spelling = match self.spellings {
+            1 => 0,
+            spellings => seed.below(spellings),
+        };
+        let source = match spelling {
+            0 => self.name(point),
+            _ => {
+                let hash = ContentHash::of(format!("{point:?} {spelling}").as_bytes());
+                self.points.insert(hash, point);
+                hash
+            }
+        };
+        DraftRecord {
+            proposer: "toy".to_owned(),
+            source,
+            form: (1 < self.spellings).then(|| form_of(point)),
+        }
     }
 
     /// Does a task: plans draw a step, drafts take it, evaluations look at the ground.
@@ -105,11 +135,7 @@ impl World {
                         message: "no code".to_owned(),
                     }
                 } else {
-                    let source = self.name((x + dx, y + dy));
-                    Proposal::Made(DraftRecord {
-                        proposer: "toy".to_owned(),
-                        source,
-                    })
+                    Proposal::Made(self.spell((x + dx, y + dy), &mut seed))
                 };
                 Event::Drafted(Drafted {
                     key: *key,
@@ -117,12 +143,43 @@ impl World {
                     exchanges: Vec::new(),
                 })
             }
-            Task::Evaluate { key, source } => {
-                let evaluation = evaluate(*source, self.points[source], self.floor);
+            Task::Ideas {
+                key, seed, count, ..
+            } => {
+                let mut seed = *seed;
+                let result = if seed.below(4) == 0 {
+                    Proposal::Failed {
+                        message: "no idea".to_owned(),
+                    }
+                } else {
+                    let item = |number| MenuItem {
+                        id: format!("idea-{number}"),
+                        ..MenuItem::default()
+                    };
+                    Proposal::Made((0..*count).map(item).collect())
+                };
+                Event::Ideas(Ideas {
+                    key: *key,
+                    result,
+                    exchanges: Vec::new(),
+                })
+            }
+            Task::Evaluate { key, source, bound } => {
+                let mut evaluation = evaluate(*source, self.points[source], self.floor);
+                if let Some(translated) = self.translated {
+                    let percent = translated(self.points[source]);
+                    let counters = [(Feedback::TRANSLATED.to_owned(), percent)].into();
+                    evaluation.feedback = Some(Feedback {
+                        counters,
+                        ..Feedback::default()
+                    });
+                }
                 Event::Evaluated(Evaluated {
                     key: *key,
                     source: *source,
-                    evaluation,
+                    evaluation: evaluation.within(*bound).into(),
+                    same_as: None,
+                    code: None,
                 })
             }
             Task::Repair { key, draft, .. } => {
@@ -130,13 +187,24 @@ impl World {
                 assert!(x < 0 || y < 0);
                 // Every attempt brings the point one step back to sound ground.
                 let step = |it: i64| if it < 0 { it + 1 } else { it };
-                let source = self.name((step(x), step(y)));
-                let proposer = "toy".to_owned();
-                let result = Proposal::Made(DraftRecord { proposer, source });
+                let result = Proposal::Made(self.spell((step(x), step(y)), &mut Seed(1)));
                 Event::Drafted(Drafted {
                     key: *key,
                     result,
                     exchanges: Vec::new(),
+                })
+            }
+            Task::Confirm { key, source } => {
+                let point = self.points[source];
+                let mut evaluation = evaluate(*source, point, self.floor);
+                if self.is_faulty && (point.0 + 2 * point.1 + i64::from(key.plan)) % 3 == 0 {
+                    evaluation.outcome = Outcome::Wrong;
+                    evaluation.measurement = None;
+                }
+                Event::Confirmed(Confirmed {
+                    key: *key,
+                    source: *source,
+                    evaluation: evaluation.into(),
                 })
             }
             _ => panic!("an unknown task"),
@@ -144,7 +212,11 @@ impl World {
     }
 }
 
-fn evaluate(key: ContentHash, point: Point, floor: u64) -> Evaluation {
+pub fn form_of(point: Point) -> ContentHash {
+    ContentHash::of(format!("form of {point:?}").as_bytes())
+}
+
+pub fn evaluate(key: ContentHash, point: Point, floor: u64) -> Evaluation {
     let is_wrong = point.0 < 0 || point.1 < 0;
     let cycles = Cost::cycles(cycles(point));
     Evaluation {
@@ -197,7 +269,18 @@ pub fn started(world: &mut World, settings: SearchSettings, seed: u64) -> RunSta
             .collect(),
         baseline: world.name((0, 0)),
         taken: Vec::new(),
+        confirmers: ["new inputs", "other machine"]
+            .map(|name| Confirmer {
+                name: name.to_owned(),
+                evaluator: ContentHash::of(name.as_bytes()),
+            })
+            .into(),
         reused: world.reused.clone(),
+        forms: match world.spellings {
+            1 => Vec::new(),
+            _ => vec![Some(form_of((0, 0)))],
+        },
+        lessons: Vec::new(),
         spec: None,
     }
 }
@@ -248,4 +331,14 @@ pub fn settings() -> SearchSettings {
         max_evaluations: None,
         ..SearchSettings::default()
     }
+}
+
+/// Menu items that translate.
+pub fn translations() -> Vec<MenuItem> {
+    let item = |id: &str| MenuItem {
+        id: id.to_owned(),
+        scope: Scope::Translation,
+        ..MenuItem::default()
+    };
+    ["move", "compute"].map(item).to_vec()
 }

@@ -1,11 +1,12 @@
 //! Events of every kind with anything in them.
 
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
-    Evaluation, Event, ExchangeRecord, Extended, Feedback, FinishReason, Finished, IterationClosed,
-    IterationOpened, Measurement, MenuItem, Nanos, NewCandidate, Outcome, PlanKind, PlanRecord,
-    Planned, Proposal, Purpose, Reserved, Resumed, RunStarted, SearchSettings, Seed, Severity,
-    SourceLocation, Stage, StopReason, Stopped, TakenKernel, TaskKey, TierCost, Usage, UsdMicros,
+    CandidateId, Confirmed, Confirmer, ContentHash, Cost, Diagnostic, DraftRecord, Drafted,
+    EVENT_FORMAT, Evaluated, Evaluation, Event, ExchangeRecord, Extended, Feedback, FinishReason,
+    Finished, Ideas, IterationClosed, IterationOpened, Lesson, Measurement, MenuItem, Nanos,
+    NewCandidate, Outcome, PlanKind, PlanRecord, Planned, Proposal, Purpose, Reserved, Resumed,
+    RunStarted, SearchSettings, Seed, Severity, SourceLocation, Stage, StopReason, Stopped,
+    TakenKernel, TaskKey, TierCost, Usage, UsdMicros,
 };
 use proptest::prelude::*;
 
@@ -17,7 +18,8 @@ fn key() -> impl Strategy<Value = TaskKey> {
     let purpose = prop_oneof![
         Just(Purpose::Plan),
         Just(Purpose::Draft),
-        Just(Purpose::Evaluate)
+        Just(Purpose::Evaluate),
+        Just(Purpose::Ideas)
     ];
     (
         any::<u32>(),
@@ -158,7 +160,12 @@ pub fn event() -> impl Strategy<Value = Event> {
         proposer,
         plan,
     });
-    let draft = (".*", hash()).prop_map(|(proposer, source)| DraftRecord { proposer, source });
+    let draft =
+        (".*", hash(), prop::option::of(hash())).prop_map(|(proposer, source, form)| DraftRecord {
+            proposer,
+            source,
+            form,
+        });
     let ids = prop::collection::vec(any::<u32>().prop_map(CandidateId), 0..5);
     let new = (any::<(u32, u32, u64)>(), key(), hash()).prop_map(
         |((id, parent, cycles), key, source)| NewCandidate {
@@ -196,6 +203,11 @@ pub fn event() -> impl Strategy<Value = Event> {
                     ..MenuItem::default()
                 }],
                 baseline,
+                forms: vec![spec, None],
+                confirmers: vec![Confirmer {
+                    name: "new inputs".to_owned(),
+                    evaluator: baseline,
+                }],
                 taken: spec
                     .map(|source| TakenKernel {
                         source,
@@ -215,9 +227,27 @@ pub fn event() -> impl Strategy<Value = Event> {
                     })
                     .into_iter()
                     .collect(),
+                lessons: vec![Lesson {
+                    id: "0".to_owned(),
+                    target: "toy".to_owned(),
+                    problem: "toy/p".to_owned(),
+                    menu_item: "unroll".to_owned(),
+                    plan: "Unroll.".to_owned(),
+                    outcome: spec.map(|_| Outcome::Ok),
+                    factor: Some(slack),
+                    finding: String::new(),
+                    attempts: 1,
+                }],
                 spec,
             })
         });
+    let items = (".*", ".*").prop_map(|(id, text)| {
+        vec![MenuItem {
+            id,
+            text,
+            ..MenuItem::default()
+        }]
+    });
     prop_oneof![
         start,
         ".*".prop_map(|program| Event::Resumed(Resumed { program })),
@@ -243,15 +273,20 @@ pub fn event() -> impl Strategy<Value = Event> {
                     parents,
                     slots,
                     repairs: iteration,
+                    bound: (iteration % 2 == 0).then(|| Cost::cycles(u64::from(iteration))),
                     kinds: vec![vec![
                         PlanKind::Step,
                         PlanKind::Polish { number: iteration },
+                        PlanKind::Exhaustive {
+                            item: "unroll".to_owned(),
+                        },
                         PlanKind::Reused { step: iteration },
                         PlanKind::Reserved {
                             item: "combine".to_owned(),
                             other: Some(CandidateId(iteration)),
                         },
                     ]],
+                    ideas: vec![iteration],
                 })
             }),
         (any::<(u64, u64, u64)>(), ".*").prop_map(|((reservation, tokens, cost), model)| {
@@ -264,6 +299,13 @@ pub fn event() -> impl Strategy<Value = Event> {
                     cost: UsdMicros(cost),
                     ..Usage::default()
                 },
+            })
+        }),
+        (key(), proposal(items), exchanges()).prop_map(|(key, result, exchanges)| {
+            Event::Ideas(Ideas {
+                key,
+                result,
+                exchanges,
             })
         }),
         (key(), proposal(plan), exchanges()).prop_map(|(key, result, exchanges)| {
@@ -281,12 +323,27 @@ pub fn event() -> impl Strategy<Value = Event> {
             })
         }),
         (key(), hash(), evaluation()).prop_map(|(key, source, evaluation)| {
-            Event::Evaluated(Evaluated {
+            Event::Confirmed(Confirmed {
                 key,
                 source,
-                evaluation,
+                evaluation: evaluation.into(),
             })
         }),
+        (
+            key(),
+            hash(),
+            evaluation(),
+            prop::option::of((hash(), hash()))
+        )
+            .prop_map(|(key, source, evaluation, same)| {
+                Event::Evaluated(Evaluated {
+                    key,
+                    source,
+                    evaluation: evaluation.into(),
+                    same_as: same.map(|(known, _)| known),
+                    code: same.map(|(_, code)| code),
+                })
+            }),
         (
             any::<u32>(),
             prop::collection::vec(new, 0..3),

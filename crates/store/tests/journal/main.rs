@@ -4,6 +4,7 @@
 
 mod any_event;
 mod damage;
+mod memory;
 
 use any_event::event;
 use autocomp_core::{
@@ -38,7 +39,10 @@ fn started(blobs: &Blobs) -> Event {
         menu: Vec::new(),
         baseline: blobs.put(b"void solution() {}").unwrap(),
         taken: Vec::new(),
+        confirmers: Vec::new(),
         reused: Vec::new(),
+        forms: Vec::new(),
+        lessons: Vec::new(),
         spec: None,
     })
 }
@@ -57,6 +61,7 @@ fn drafted(blobs: &Blobs, draft: u32) -> Event {
         result: Proposal::Made(DraftRecord {
             proposer: "toy".to_owned(),
             source,
+            form: None,
         }),
         exchanges: Vec::new(),
     })
@@ -233,7 +238,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 3.1, but this program writes only formats up to 3.0"),
+            .ends_with("has format 5.1, but this program writes only formats up to 5.0"),
         "{error}"
     );
     set_version(root.path(), (major + 1) * 1000);
@@ -241,7 +246,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 4.0, but this program reads only formats up to 3.0"),
+            .ends_with("has format 6.0, but this program reads only formats up to 5.0"),
         "{error}"
     );
 }
@@ -291,6 +296,11 @@ proptest! {
         let writer = RunWriter::create(root.path()).unwrap();
         let hash = writer.blobs().put(&text).unwrap();
         prop_assert_eq!(hash, ContentHash::of(&text));
-        prop_assert_eq!(writer.blobs().get(hash).unwrap(), text);
+        prop_assert_eq!(&writer.blobs().get(hash).unwrap(), &text);
+        // Nobody else knows it until it is written.
+        let reader = Blobs::clone(RunReader::open(root.path()).unwrap().blobs());
+        prop_assert!(reader.get(hash).is_err());
+        writer.close().unwrap();
+        prop_assert_eq!(reader.get(hash).unwrap(), text);
     }
 }

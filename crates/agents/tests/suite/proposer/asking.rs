@@ -6,13 +6,17 @@ use super::servers::reply;
 use super::toy::{KERNEL, evaluation, facts, key};
 use autocomp_agents::{
     Ancestor, CodeForm, ImplementRequest, IsaChoice, LlmProposer, LlmProposerSettings, PlanRequest,
-    Proposer, StructuredOutput, Templates,
+    ProposeErrorKind, Proposer, StructuredOutput, Templates,
 };
-use autocomp_core::{MenuItem, Plan, PlanKind, Purpose, Seed, TaskKey};
+use autocomp_core::{
+    MenuItem, Plan, PlanChoice, PlanKind, Purpose, RewriteError, RewritePlan, Rewriter, Seed,
+    TaskKey,
+};
 use autocomp_llm::{Budget, ConnectSettings, Connector, Secrets};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wiremock::{MockServer, ResponseTemplate};
 
@@ -75,6 +79,8 @@ fn plan_request(plan: u32) -> PlanRequest {
         evaluation: evaluation(),
         ancestors: [ancestor(3000), ancestor(2000)].into(),
         tried: Arc::default(),
+        lessons: Arc::default(),
+        first_asked: None,
         kind: PlanKind::Step,
         hidden: Vec::new(),
         other: None,
@@ -97,11 +103,98 @@ fn implement_request(plan: Plan) -> ImplementRequest {
         evaluation: evaluation(),
         plan,
         other: None,
+        first_asked: None,
     }
 }
 
 fn prompt_of(body: &Value) -> &str {
     body["messages"][1]["content"].as_str().expect("prompt")
+}
+
+/// Knows one script and carries it out.
+#[derive(Debug)]
+struct Unrolling;
+
+impl Rewriter for Unrolling {
+    fn script_format(&self) -> Option<&str> {
+        Some("A script is a list of factors.")
+    }
+
+    fn scripts(&self, _: &str, _: usize) -> Vec<(String, String)> {
+        vec![("[2]".to_owned(), "Unroll by two.".to_owned())]
+    }
+
+    fn of_script(&self, _: &str, script: &str) -> Result<String, RewriteError> {
+        match script.trim() {
+            "[4]" => Ok("by four".to_owned()),
+            _ => Err(RewriteError::Script("only 4 divides the rows".to_owned())),
+        }
+    }
+
+    fn plan(&self, _: &str, _: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        Err(RewriteError::Nothing)
+    }
+
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
+        match draft {
+            0 => Ok(format!("{source}// {payload}\n")),
+            _ => Err(RewriteError::Nothing),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_is_a_script_is_carried_out_without_a_call() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked);
+    let model = server(move |body| {
+        let messages = body["messages"].to_string();
+        assert!(messages.contains("# Scripts"), "{messages}");
+        assert!(messages.contains("A script is a list of factors."));
+        assert!(messages.contains("`[2]`: Unroll by two."));
+        let factor = match count.fetch_add(1, Ordering::Relaxed) {
+            0 => 3,
+            _ => {
+                assert!(messages.contains("only 4 divides the rows"), "{messages}");
+                4
+            }
+        };
+        Ok(format!(
+            "CHOICE: unroll\n\nUnroll the loop over rows.\n\n```script\n[{factor}]\n```\n"
+        ))
+    })
+    .await;
+    let proposer = proposer(&model, |settings| {
+        settings.structured_output = StructuredOutput::Never;
+    });
+    let proposer = proposer.with_scripts(Some(Arc::new(Unrolling)));
+    // A script that does not apply is asked for again, with the reason.
+    let plan = proposer.plan(&plan_request(0)).await.expect("a plan").value;
+    assert_eq!(
+        (plan.menu_item.as_str(), plan.payload.as_str()),
+        ("unroll", "by four")
+    );
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    let request = implement_request(plan);
+    let reply = proposer.implement(&request).await.expect("a draft");
+    assert_eq!(reply.value.source, format!("{KERNEL}// by four\n"));
+    assert_eq!(
+        (reply.value.proposer.as_str(), reply.exchanges.len()),
+        ("rewriter", 0)
+    );
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    // There is one way to carry it out.
+    let key = TaskKey {
+        draft: 1,
+        ..request.key
+    };
+    let second = proposer
+        .implement(&ImplementRequest { key, ..request })
+        .await;
+    assert_eq!(
+        second.expect_err("no draft").kind,
+        ProposeErrorKind::Nothing
+    );
 }
 
 const PLAN: &str = "{\"choice\": \"unroll\", \"plan\": \"Unroll the loop over rows by four.\"}";
@@ -255,13 +348,19 @@ async fn code_can_be_asked_for_without_a_plan() {
     let model = server(|body| {
         let prompt = prompt_of(body);
         assert!(
-            prompt.contains("`unroll`") && prompt.contains("phase 3 of 8"),
+            prompt.contains("`unroll`")
+                && prompt.contains("phase 3 of 8")
+                // What plans are told is told to whoever chooses without one.
+                && prompt.contains("Change what takes 2000 cycles."),
             "{prompt}"
         );
         Ok(format!("CHOICE: unroll\n```c\n{FASTER}```"))
     })
     .await;
-    let proposer = proposer(&model, |settings| settings.direct = true);
+    let proposer = proposer(&model, |settings| {
+        settings.direct = true;
+        settings.ancestors = 1;
+    });
     let plan = proposer.plan(&plan_request(0)).await.expect("a plan");
     assert!(plan.exchanges.is_empty());
     let draft = proposer

@@ -6,10 +6,10 @@ use super::toy::{
     KERNEL, evaluation, facts, implement_request, key, menu, plan_request, repair_request,
 };
 use autocomp_agents::{
-    CodeForm, ImplementRequest, LlmProposer, LlmProposerSettings, PromptForm, ProposeErrorKind,
-    Proposer, RunShape, Templates,
+    CodeForm, IdeasRequest, ImplementRequest, LlmProposer, LlmProposerSettings, PromptForm,
+    ProposeErrorKind, Proposer, RunShape, Templates,
 };
-use autocomp_core::{Purpose, UsdMicros};
+use autocomp_core::{Purpose, Scope, UsdMicros};
 use autocomp_llm::{Amount, Budget, Caps, ConnectSettings, Connector};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -338,6 +338,18 @@ async fn a_program_can_be_the_model() {
     assert!(0 < budget.spent().tokens);
 }
 
+fn ideas_request() -> IdeasRequest {
+    let request = plan_request(0);
+    IdeasRequest {
+        key: request.key,
+        seed: request.seed,
+        kernel: request.kernel,
+        evaluation: request.evaluation,
+        menu: request.menu,
+        count: 5,
+    }
+}
+
 #[tokio::test]
 async fn new_menu_items_come_in_the_form_of_a_schema() {
     let server = server(|request| {
@@ -352,12 +364,12 @@ async fn new_menu_items_come_in_the_form_of_a_schema() {
     .await;
     let proposer = proposer(&[&server], &Budget::unlimited());
     let items = proposer
-        .generate_menu(&plan_request(0))
+        .generate_menu(&ideas_request())
         .await
         .expect("items")
         .value;
     assert_eq!(items.len(), 1);
-    assert_eq!(items[0].id, "skew-loops");
+    assert_eq!((&*items[0].id, items[0].scope), ("skew-loops", Scope::Idea));
 }
 
 #[tokio::test]

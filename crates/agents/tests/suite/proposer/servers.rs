@@ -50,7 +50,15 @@ pub fn proposer_with(
     budget: &Arc<Budget>,
     code_form: CodeForm,
 ) -> LlmProposer {
-    proposer_from(settings(servers), servers, budget, code_form)
+    let change = |settings: &mut LlmProposerSettings| settings.code_form = code_form;
+    proposer_from(settings(servers), servers, budget, change)
+}
+
+pub fn proposer_set(
+    servers: &[&MockServer],
+    change: impl FnOnce(&mut LlmProposerSettings),
+) -> LlmProposer {
+    proposer_from(settings(servers), servers, &Budget::unlimited(), change)
 }
 
 pub fn proposer_by(
@@ -58,14 +66,14 @@ pub fn proposer_by(
     servers: &[&MockServer],
     budget: &Arc<Budget>,
 ) -> LlmProposer {
-    proposer_from(connect, servers, budget, CodeForm::Whole)
+    proposer_from(connect, servers, budget, |_| {})
 }
 
 fn proposer_from(
     connect: ConnectSettings,
     servers: &[&MockServer],
     budget: &Arc<Budget>,
-    code_form: CodeForm,
+    change: impl FnOnce(&mut LlmProposerSettings),
 ) -> LlmProposer {
     let connector = Connector::new(connect, secrets(), Arc::clone(budget));
     let names: Vec<_> = servers
@@ -73,16 +81,17 @@ fn proposer_from(
         .map(|server| format!("openai@{}/v1::m", server.uri()))
         .collect();
     let models = connector.connect(&names).expect("connect");
+    let mut settings = LlmProposerSettings {
+        patience: Duration::ZERO,
+        ..LlmProposerSettings::standard()
+    };
+    change(&mut settings);
     LlmProposer::new(
         facts(),
         Templates::new(&BTreeMap::new()).expect("templates"),
         models.clone(),
         models,
-        LlmProposerSettings {
-            patience: Duration::ZERO,
-            code_form,
-            ..LlmProposerSettings::standard()
-        },
+        settings,
     )
 }
 

@@ -114,6 +114,8 @@ pub fn plan_request(plan: u32) -> PlanRequest {
         evaluation: evaluation(),
         ancestors: Arc::default(),
         tried: Arc::default(),
+        lessons: Arc::default(),
+        first_asked: None,
         kind: PlanKind::Step,
         menu: menu(),
         hidden: Vec::new(),
@@ -135,6 +137,7 @@ pub fn implement_request() -> ImplementRequest {
             proposer: "openai::m".to_owned(),
         },
         other: None,
+        first_asked: None,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::error::CliError;
 use crate::run_errors::{run_error, store_error};
-use autocomp_core::{CandidateId, ContentHash, Plan};
+use autocomp_core::{ContentHash, Plan};
 use autocomp_eval::text;
+use autocomp_reports::RunData;
 use autocomp_runner::RunView;
 use std::path::Path;
 
@@ -69,19 +70,13 @@ impl Origin {
     }
 
     fn source(&self, kernel: &str) -> Result<ContentHash, CliError> {
-        let search = &self.view.search;
-        let found = match kernel {
-            "best" => search.best().map(|best| best.source),
-            _ => kernel
-                .strip_prefix('c')
-                .and_then(|number| number.parse().ok())
-                .and_then(|number| search.candidate(CandidateId(number)))
-                .map(|candidate| candidate.source),
-        };
-        found.ok_or_else(|| {
-            CliError::usage(format!("the run to start from has no kernel `{kernel}`")).hint(
-                "`best`, or a number from the list of plans of `autocomp show`, such as `c12`",
-            )
+        let run = RunData::of(&self.view);
+        let found = run.kernel(kernel).filter(|it| it.outcome.is_right());
+        found.map(|it| it.source).ok_or_else(|| {
+            CliError::usage(format!(
+                "the run to start from has no right kernel `{kernel}`"
+            ))
+            .hint("`best`, or a name from `autocomp show RUN --all`, such as `c12`")
         })
     }
 

@@ -185,7 +185,7 @@ pub fn finish(
         seed: run.seed.0,
         compiler: run.compiler.clone(),
         others,
-        history: run.history.to_string(),
+        history: view.history().to_string(),
         plans: plan_reports(&run),
     };
     output.result(&report, || {
@@ -259,7 +259,7 @@ fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
     let Some(last) = last else {
         if let Some(why) = no_plan(view) {
             output.message(format!(
-                "note: no change to this kernel was found: {why}\n\
+                "nothing applied: {why}\n\
                  hint: `--model MODEL` asks a language model; `--baseline FILE` starts from another kernel"
             ));
         }

@@ -137,7 +137,7 @@ fn row(run: &RunData, kernel: &Kernel) -> Vec<Cell> {
                 .map_or_else(none, |it| format!("{it:.1} %")),
         ),
         match kernel.outcome {
-            Outcome::Ok => outcome,
+            it if it.is_right() => outcome,
             _ => outcome.styled(BAD),
         },
         Cell::from(

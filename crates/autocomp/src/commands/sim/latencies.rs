@@ -5,6 +5,7 @@ use crate::exit_code;
 use crate::given_file::read_text;
 use crate::output::Output;
 use autocomp_trainium::calibrate::{Report, calibrate, parse_cases};
+use autocomp_trainium::refit::{LeftOut, leave_one_out};
 use autocomp_trainium::timing::Machine;
 use autocomp_trainium::{Failure, FailureKind};
 use serde::Serialize;
@@ -18,10 +19,13 @@ pub const TABLE: &str = "latencies.tsv";
 #[derive(Serialize)]
 struct Calibration {
     kernels: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<Vec<LeftOut>>,
 }
 
-/// Compares the kernels of `folder` with its table.
-pub fn run(folder: &Path, output: Output) -> Result<u8, CliError> {
+/// Compares the kernels of `folder` with its table; if asked for, with each group left out of a
+/// fit of the machine's constants in turn.
+pub fn run(folder: &Path, leaving_out: bool, output: Output) -> Result<u8, CliError> {
     let table = folder.join(TABLE);
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         CliError::input(format!("failed to read {}: {error}", path.display()))
@@ -30,30 +34,62 @@ pub fn run(folder: &Path, output: Output) -> Result<u8, CliError> {
     let cases = parse_cases(&text).map_err(|failure| {
         CliError::input(format!("{}: {}", table.display(), failure.message)).hint(failure.remedy)
     })?;
-    let report = calibrate(
-        &cases,
-        |file| {
-            read_text(&folder.join(file)).map_err(|error| {
-                Failure::new(
-                    FailureKind::Input,
-                    "kernel-file",
-                    format!("{file}: {error}"),
-                    "put the kernel into the folder of the table, under the name that it gives",
-                )
-            })
-        },
-        |name| {
-            // A machine of the user's own lies beside the table.
-            match read_text(&folder.join(format!("{name}.toml"))) {
-                Ok(text) if !name.contains(['/', '\\']) => Machine::parse(&text),
-                _ => Machine::built_in(name),
-            }
-        },
-        |_| {},
-    );
-    let report = Calibration { kernels: report };
-    output.result(&report, || shown(&report.kernels))?;
+    let source = |file: &str| {
+        read_text(&folder.join(file)).map_err(|error| {
+            Failure::new(
+                FailureKind::Input,
+                "kernel-file",
+                format!("{file}: {error}"),
+                "put the kernel into the folder of the table, under the name that it gives",
+            )
+        })
+    };
+    // A machine of the user's own lies beside the table.
+    let machine = |name: &str| match read_text(&folder.join(format!("{name}.toml"))) {
+        Ok(text) if !name.contains(['/', '\\']) => Machine::parse(&text),
+        _ => Machine::built_in(name),
+    };
+    let kernels = calibrate(&cases, source, machine, |_| {});
+    let left_out = leaving_out.then(|| leave_one_out(&cases, source, machine));
+    let left_out = left_out
+        .transpose()
+        .map_err(|failure| CliError::input(failure.message.clone()).hint(failure.remedy.clone()))?;
+    let report = Calibration { kernels, left_out };
+    output.result(&report, || {
+        let table = report.left_out.as_deref().map(left_out_table);
+        shown(&report.kernels) + &table.unwrap_or_default()
+    })?;
     Ok(exit_code::SUCCESS)
+}
+
+/// The error of each group, with the constants as they are and fitted to the other groups.
+fn left_out_table(rows: &[LeftOut]) -> String {
+    let width = rows.iter().map(|row| row.group.len()).max();
+    let width = width.unwrap_or(0).max(5);
+    let mut out = format!(
+        "\n{:width$}  {:7}  {:>7}  {:>6}  {:>8}  {:>6}  constants moved\n",
+        "group", "machine", "kernels", "as is", "left out", "others"
+    );
+    let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| format!("{it:.3}"));
+    for row in rows {
+        let moved = row
+            .moved
+            .iter()
+            .map(|(name, factor)| format!("{name} x{factor:.2}"));
+        let moved = moved.collect::<Vec<_>>().join(", ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:width$}  {:7}  {:>7}  {:>6.3}  {:>8}  {:>6}  {moved}",
+            row.group,
+            row.machine,
+            row.cases,
+            row.geomean_error,
+            figure(row.refitted_error),
+            figure(row.others_error),
+        );
+    }
+    out
 }
 
 fn shown(report: &Report) -> String {

@@ -2,6 +2,7 @@
 
 use autocomp_reports::RunData;
 use autocomp_reports::change::{CONTEXT, Line, difference};
+use autocomp_runner::RunView;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What is shown of a kernel.
@@ -59,6 +60,8 @@ pub struct Screen {
     /// Indexes of the kernels listed, with their depth in the tree.
     pub rows: Vec<(usize, usize)>,
     pub selected: usize,
+    /// The first of the rows that are seen, as drawn last.
+    pub first: usize,
     pub side: Side,
     pub scroll: u16,
     /// Rows that the kernel's side has room for, as drawn last.
@@ -73,6 +76,7 @@ impl Screen {
             listing: Listing::Tree,
             rows: Vec::new(),
             selected: 0,
+            first: 0,
             side: Side::Plan,
             scroll: 0,
             page: 10,
@@ -84,10 +88,10 @@ impl Screen {
     }
 
     /// Takes news of the run in; the same kernel stays selected.
-    pub fn update(&mut self, run: RunData) {
+    pub fn update(&mut self, view: &RunView) {
         let source = self.kernel().map(|place| self.run.kernels[place].source);
         let was_best = self.kernel() == self.run.chain.last().copied();
-        self.run = run;
+        self.run.update(view);
         self.list();
         let same = |row: &(usize, usize)| Some(self.run.kernels[row.0].source) == source;
         match self.rows.iter().position(same) {

@@ -170,6 +170,10 @@ fn a_folder_that_is_named_twice() {
         &["eval", &folder, "--data", &folder][..],
         &["bench", &folder, "--data", &folder],
         &["bench", &folder, &format!("{folder}/../gemm-64")],
+        // One problem of the catalog is as good as a suite.
+        &[
+            "bench", "gemm-64", "--data", &folder, "--kernel", "baseline",
+        ],
     ] {
         let ended = place.call(arguments);
         assert_eq!(ended.code, Some(0), "{arguments:?} {}", ended.stderr);
@@ -203,6 +207,7 @@ fn names_that_are_nearly_right() {
         &["eval", "gemm512"][..],
         &["optimize", "gemmini/gem-512x512x512"],
         &["bench", "gemmini-gemm", "--problem", "gemm-512x512x511"],
+        &["bench", "gemmini/gem-512x512x512"],
         &["problems", "Gemmini/GEMM-512"],
         &["prompt", "gemm-512"],
     ] {
@@ -214,14 +219,35 @@ fn names_that_are_nearly_right() {
             ended.stderr
         );
     }
-    let ended = place.call(&["bench", "gemmini/gemm-512x512x512"]);
+}
+
+#[test]
+fn targets_that_a_problem_or_this_computer_does_not_have() {
+    let place = Place::new();
+    let problem = "host/rmsnorm-f32-500x333";
+    for command in ["eval", "bench", "profile", "optimize"] {
+        let ended = place.call(&[command, problem, "--target", "gemmini-int8-16"]);
+        assert_eq!(ended.code, Some(2), "{command}: {}", ended.stderr);
+        let said = format!("{problem} is not for target gemmini-int8-16");
+        assert!(ended.stderr.contains(&said), "{command}: {}", ended.stderr);
+    }
+    let ended = place.call(&["eval", problem, "--target", "host-x86-64-avx3"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(
-        ended
-            .stderr
-            .contains("hint: `gemmini/gemm-512x512x512` is a problem"),
+        ended.stderr.contains("did you mean `host-x86-64-avx2`?"),
         "{}",
         ended.stderr
     );
+    let foreign = match std::env::consts::ARCH {
+        "aarch64" => "host-x86-64-avx2",
+        _ => "host-aarch64-neon",
+    };
+    for command in ["eval", "bench", "profile", "optimize"] {
+        let ended = place.call(&[command, problem, "--target", foreign]);
+        assert_eq!(ended.code, Some(4), "{command}: {}", ended.stderr);
+        let said = format!("kernels for {foreign} cannot run on this computer");
+        assert!(ended.stderr.contains(&said), "{command}: {}", ended.stderr);
+    }
 }
 
 #[test]

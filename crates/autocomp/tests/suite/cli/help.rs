@@ -20,6 +20,7 @@ const COMMANDS: &[&[&str]] = &[
     &["problems"],
     &["doctor"],
     &["cache"],
+    &["memory"],
     &["completions"],
     &["prompt"],
     &["ask"],

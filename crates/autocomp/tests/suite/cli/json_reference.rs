@@ -3,6 +3,7 @@
 use super::program::{Place, data, problem};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Stdio;
 
 /// Returns the documented fields of each command.
 fn documented() -> BTreeMap<String, BTreeSet<String>> {
@@ -65,6 +66,19 @@ def solution(a):
     return result
 ";
 
+/// What `serve` prints before it goes on serving.
+fn served(place: &Place) -> Value {
+    let mut command = place.std_command();
+    command.args(["serve", "--port", "0", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut values =
+        serde_json::Deserializer::from_reader(child.stdout.take().unwrap()).into_iter();
+    let value = values.next().unwrap().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    value
+}
+
 #[test]
 fn the_documented_fields_are_those_printed() {
     let place = Place::new();
@@ -73,6 +87,11 @@ fn the_documented_fields_are_those_printed() {
     // not understood.
     let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
     let odd = "  static int8_t kept[4];\n  kept[0] = 1;\n  config_ex";
+    place.file(
+        "lessons.jsonl",
+        "{\"id\":\"1\",\"target\":\"t\",\"problem\":\"p\",\"menu_item\":\"unroll\",\"plan\":\"Unroll.\",\
+         \"outcome\":\"ok\",\"factor\":1.5,\"finding\":\"bound by moves\",\"attempts\":2}\n",
+    );
     place.file("mine.c", baseline.replacen("  config_ex", odd, 1));
     let wrong = data("kernels/modifies-a.c");
     place.file(
@@ -81,6 +100,7 @@ fn the_documented_fields_are_those_printed() {
             "problems = [{problem:?}]\nseeds = [1]\nmax_evaluations = 2\n[[arm]]\nname = \"a\"\n"
         ),
     );
+    place.file("confirm.toml", "[search]\nconfirm = 1\n");
     place.file("k.py", DOUBLE);
     place.file(
         "latencies.tsv",
@@ -103,6 +123,8 @@ fn the_documented_fields_are_those_printed() {
                 "3",
                 "--baseline",
                 "mine.c",
+                "--config",
+                "confirm.toml",
             ],
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),
@@ -112,6 +134,10 @@ fn the_documented_fields_are_those_printed() {
         ("show --history", &["show", "runs/one", "--history"]),
         ("show --task", &["show", "runs/one", "--task", "i1.b0.p0"]),
         ("show --all", &["show", "runs/one", "--all"]),
+        (
+            "show --objectives",
+            &["show", "runs/one", "--objectives", "instructions"],
+        ),
         ("show KERNEL", &["show", "runs/one", "best"]),
         ("diff", &["diff", "runs/one", "baseline", "best"]),
         ("report", &["report", "runs/one"]),
@@ -128,12 +154,13 @@ fn the_documented_fields_are_those_printed() {
         ),
         ("doctor", &["doctor"]),
         ("cache", &["cache"]),
+        ("memory", &["memory", "--file", "lessons.jsonl"]),
         ("prompt", &["prompt", &problem, "--no-eval"]),
         ("bench", &["bench", &problem]),
         ("sim run", &["sim", "run", elf, "--functional"]),
         (
             "sim calibrate` of a folder with `latencies.tsv",
-            &["sim", "calibrate", "--suite", "."],
+            &["sim", "calibrate", "--suite", ".", "--leave-one-out"],
         ),
         (
             "ask",
@@ -150,6 +177,8 @@ fn the_documented_fields_are_those_printed() {
         let (_, value) = place.json(arguments);
         assert_eq!(printed(&value, &expected), expected, "{name}");
     }
+    let serve = documented.remove("serve").unwrap();
+    assert_eq!(printed(&served(&place), &serve), serve, "serve");
     // Takes half a minute; its figures are pinned by tests of the simulator.
     documented.remove("sim calibrate");
     assert!(

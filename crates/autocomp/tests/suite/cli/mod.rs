@@ -5,9 +5,11 @@
 mod bad_folder;
 mod bad_input;
 mod compiler;
+mod documents;
 mod eval;
 mod help;
 mod json_reference;
+mod memory;
 mod models;
 mod neutral;
 mod optimize;

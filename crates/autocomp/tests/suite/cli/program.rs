@@ -104,6 +104,27 @@ impl Place {
         self.ended(&self.command().args(arguments).output().unwrap())
     }
 
+    /// Runs lines of a shell, for which the program is `autocomp`, until one fails.
+    pub fn shell(&self, lines: &str) -> Ended {
+        let program = self.std_command();
+        let folder = Path::new(program.get_program()).parent().unwrap();
+        let rest = std::env::var_os("PATH").unwrap();
+        let folders = [folder.to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&rest));
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-eu", "-c", lines])
+            .current_dir(self.path())
+            .env("PATH", std::env::join_paths(folders).unwrap())
+            .env("AUTOCOMP_CACHE_DIR", cache())
+            .stdin(std::process::Stdio::null());
+        for name in FOREIGN_VARIABLES {
+            shell.env_remove(name);
+        }
+        self.ended(&shell.output().unwrap())
+    }
+
     /// Calls the program with these arguments and `--json`; there must be
     /// exactly one object on standard output.
     pub fn json(&self, arguments: &[&str]) -> (Option<i32>, Value) {

@@ -1,7 +1,6 @@
 //! What is said about descriptions, targets, suites and templates that are broken.
 
-use super::{KERNEL, PROBLEM, load, write};
-use autocomp_catalog::Catalog;
+use super::{KERNEL, PROBLEM, load, with_toys, write};
 use tempfile::TempDir;
 
 /// Loads the sample problem with one piece of its description replaced.
@@ -121,10 +120,7 @@ fn what_is_said_about_broken_descriptions() {
                 "\"real\", low = 0.5, high = inf",
             ),
         ),
-        (
-            "unknown target",
-            error_with("gemmini-int8-16", "gemmini-int8-61"),
-        ),
+        ("unknown target", error_with("toy-8", "toy-9")),
     ];
     let text: String = cases
         .iter()
@@ -135,8 +131,8 @@ fn what_is_said_about_broken_descriptions() {
 
 #[test]
 fn what_is_said_about_broken_targets() {
-    const TARGET: &str = "name = \"mine\"\nfamily = \"gemmini\"\nlanguage = \"c\"\ndescription = \"d\"\n\
-        inherits = \"gemmini-int8-16\"\ndefault_machine = \"m\"\n\
+    const TARGET: &str = "name = \"mine\"\nfamily = \"toy\"\nlanguage = \"c\"\ndescription = \"d\"\n\
+        inherits = \"toy-8\"\ndefault_machine = \"m\"\n\
         roofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n";
     let load = |text: &str, machine: &str| {
         let root = TempDir::new().expect("a temporary folder");
@@ -146,7 +142,7 @@ fn what_is_said_about_broken_targets() {
             (machine, "x = 1\n"),
         ];
         write(root.path(), &files);
-        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        let mut catalog = with_toys();
         let said = catalog.add_folder(&root.path().join("mine"));
         let said = said.and_then(|_| catalog.target("mine"));
         let prefix = format!("{}/", root.path().display());
@@ -155,21 +151,9 @@ fn what_is_said_about_broken_targets() {
     load(TARGET, "mine/machines/m.toml").expect("a sound target");
     let mut text = String::new();
     for (from, to, machine) in [
-        (
-            "inherits = \"gemmini-int8-16\"",
-            "inherits = \"gemini\"",
-            "m.toml",
-        ),
-        (
-            "inherits = \"gemmini-int8-16\"",
-            "inherits = \"gemmini-int8-32\"",
-            "m.toml",
-        ),
-        (
-            "inherits = \"gemmini-int8-16\"",
-            "inherits = \"mine\"",
-            "m.toml",
-        ),
+        ("inherits = \"toy-8\"", "inherits = \"toi-8\"", "m.toml"),
+        ("inherits = \"toy-8\"", "inherits = \"toy-16\"", "m.toml"),
+        ("inherits = \"toy-8\"", "inherits = \"mine\"", "m.toml"),
         ("16.0", "0.0", "m.toml"),
         ("8.0", "nan", "m.toml"),
         ("\"m\"", "\"n\"", "m.toml"),
@@ -194,7 +178,7 @@ fn what_is_said_about_broken_suites() {
             ("suites/mine.toml", text),
         ];
         write(root.path(), &files);
-        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        let mut catalog = with_toys();
         let said = catalog.add_folder(root.path());
         let said = said.and_then(|_| catalog.suite("mine"));
         let prefix = format!("{}/", root.path().display());

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-const PROBLEM: &str = r#"target = "gemmini-int8-16"
+const PROBLEM: &str = r#"target = "toy-8"
 description = "C = A + A"
 entry = "solution"
 signature = "void solution(int8_t A[16][16], int8_t C[16][16])"
@@ -45,15 +45,58 @@ fn write(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
+/// The built-in catalog, and beside it a target `toy-8` from which `toy-16` inherits.
+fn with_toys() -> Catalog {
+    static MADE: OnceLock<Catalog> = OnceLock::new();
+    let make = || {
+        let root = TempDir::new().expect("a temporary folder");
+        let other = "[[item]]\nid = \"other\"\ntext = \"Anything else.\"\n";
+        let (alone, heir) = ("targets/toy-8", "targets/toy-16");
+        let target = |name: &str, more: &str| {
+            format!(
+                "name = \"{name}\"\nfamily = \"toy\"\nlanguage = \"c\"\ndescription = \"d\"\n{more}\
+                 default_machine = \"only\"\n"
+            )
+        };
+        let heir_text = target("toy-16", "inherits = \"toy-8\"\n");
+        let files = [
+            ("target.toml", target("toy-8", "")),
+            ("architecture.md", "# Toy\n".to_owned()),
+            ("isa.md", "# Steps\n\n`step`\n".to_owned()),
+            ("menu.toml", other.to_owned()),
+            (
+                "rules.toml",
+                "general = [\"r\"]\nplan = []\ncode = []\n".to_owned(),
+            ),
+            ("machines/only.toml", String::new()),
+            ("runtime/toy.h", "#define TOY 8\n".to_owned()),
+        ]
+        .map(|(file, text)| (format!("{alone}/{file}"), text));
+        let of_heir = [
+            ("target.toml", heir_text),
+            ("architecture.md", "# Toy\n".to_owned()),
+            ("machines/only.toml", String::new()),
+        ]
+        .map(|(file, text)| (format!("{heir}/{file}"), text));
+        let files: Vec<(&str, &str)> = files
+            .iter()
+            .chain(&of_heir)
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        write(root.path(), &files);
+        let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+        catalog.add_folder(root.path()).expect("two sound targets");
+        catalog
+    };
+    MADE.get_or_init(make).clone()
+}
+
 /// Adds a folder `mine` with these files and returns what loading `mine` says.
 fn load(files: &[(&str, &str)]) -> Result<autocomp_catalog::Problem, String> {
     let root = TempDir::new().expect("a temporary folder");
     let mine = root.path().join("mine");
     write(&mine, files);
-    static BUILT_IN: OnceLock<Catalog> = OnceLock::new();
-    let mut catalog = BUILT_IN
-        .get_or_init(|| Catalog::built_in().expect("the built-in folders are sound"))
-        .clone();
+    let mut catalog = with_toys();
     let prefix = format!("{}/", root.path().display());
     let text = |error: CatalogError| error.to_string().replace(&prefix, "");
     let added = catalog.add_folder(&mine).map_err(text)?;
@@ -86,6 +129,7 @@ fn the_problem_in_the_documentation_is_sound() {
     let text = fs::read_to_string(path).expect("the documentation");
     let blocks = text.split("```").skip(1).step_by(2);
     let blocks: Vec<&str> = blocks
+        .filter(|block| !block.starts_with("sh\n"))
         .filter_map(|block| Some(block.split_once('\n')?.1))
         .collect();
     let [description, reference, baseline] = blocks[..] else {
@@ -117,7 +161,7 @@ fn a_folder_of_problems_names_them_by_path() {
             ("notes.txt", "not a problem"),
         ],
     );
-    let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+    let mut catalog = with_toys();
     let added = catalog.add_folder(root.path()).expect("two sound problems");
     assert_eq!(added.problems, ["group/two", "one"]);
     assert!(catalog.problem("group/two").is_ok());
@@ -130,7 +174,7 @@ fn a_folder_of_problems_names_them_by_path() {
 #[test]
 fn a_folder_with_nothing_in_it_is_said_to_be_so() {
     let root = TempDir::new().expect("a temporary folder");
-    let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+    let mut catalog = with_toys();
     let empty = catalog.add_folder(root.path()).expect_err("nothing there");
     assert!(matches!(empty, CatalogError::Missing { .. }), "{empty}");
     let absent = catalog
@@ -140,36 +184,36 @@ fn a_folder_with_nothing_in_it_is_said_to_be_so() {
 }
 
 #[test]
-fn a_target_of_a_user_may_inherit_a_built_in_one() {
+fn a_target_of_a_user_may_inherit_another_one() {
     let root = TempDir::new().expect("a temporary folder");
     write(
         root.path(),
         &[
             (
                 "targets/small/target.toml",
-                "name = \"small\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"gemmini-int8-16\"\n\
-                 default_machine = \"m\"\nfamily = \"gemmini\"\nroofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n",
+                "name = \"small\"\nlanguage = \"c\"\ndescription = \"d\"\ninherits = \"toy-8\"\n\
+                 default_machine = \"m\"\nfamily = \"toy\"\nroofline = { peak_macs_per_cycle = 16.0, bytes_per_cycle = 8.0 }\n",
             ),
             ("targets/small/architecture.md", "# Small\n"),
             ("targets/small/machines/m.toml", "x = 1\n"),
         ],
     );
-    let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+    let mut catalog = with_toys();
     catalog.add_folder(root.path()).expect("a sound target");
     let target = catalog.target("small").expect("a sound target");
     assert_eq!(target.architecture, "# Small\n");
     assert_eq!(target.machines.keys().collect::<Vec<_>>(), ["m"]);
     assert!(target.examples.is_empty());
-    assert!(target.runtime.contains_key("gemmini.h"));
+    assert!(target.runtime.contains_key("toy.h"));
     assert_eq!(
         target.machine(None).expect("the default machine"),
         "x = 1\n"
     );
-    assert!(target.machine(Some("fpga")).is_err());
+    assert!(target.machine(Some("only")).is_err());
 
     let path = root.path().join("targets/small/machines/m.toml");
     fs::write(path, "x = 2\n").expect("a fresh file");
-    let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+    let mut catalog = with_toys();
     catalog.add_folder(root.path()).expect("a sound target");
     let changed = catalog.target("small").expect("a sound target");
     assert_ne!(changed.content_hash, target.content_hash);
@@ -224,7 +268,7 @@ fn a_family_renders_each_member_and_leaves_out_empty_kernels() {
             ),
         ],
     );
-    let mut catalog = Catalog::built_in().expect("the built-in folders are sound");
+    let mut catalog = with_toys();
     let added = catalog.add_folder(root.path()).expect("a sound family");
     assert_eq!(added.problems, ["group/double-16", "group/double-32"]);
     let small = catalog.problem("group/double-16").expect("a sound member");

@@ -19,6 +19,7 @@ mod instances;
 mod isa;
 mod loop_conv;
 mod loop_isa;
+mod loop_slots;
 mod loop_ws;
 mod mnemonic;
 pub mod timing;
@@ -39,6 +40,7 @@ pub use loop_conv::{ConvLoop, Image};
 pub use loop_isa::{
     ConvConfig, ConvParameters, ConvRun, MatmulConfig, MatmulParameters, MatmulRun,
 };
+pub use loop_slots::LoopSlots;
 pub use loop_ws::MatmulLoop;
 
 use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};

@@ -2,7 +2,7 @@
 
 mod traffic;
 
-use crate::profile::{Cause, CauseCycles, LineCycles, Profile, Removal, WhatIf};
+use crate::profile::{Cause, CauseCycles, LineCycles, Profile, Remedy, Removal, WhatIf};
 use std::fmt::Write;
 
 /// Share of all cycles from which on a loss is named.
@@ -74,7 +74,10 @@ impl Profile {
     }
 
     fn experiment(&self, cause: Cause) -> Option<&WhatIf> {
-        let removal = self.removal(cause)?;
+        self.tried(self.removal(cause)?)
+    }
+
+    fn tried(&self, removal: Removal) -> Option<&WhatIf> {
         self.what_if.iter().find(|it| it.without == removal)
     }
 
@@ -107,6 +110,7 @@ impl Profile {
             }
         }
         text.push('.');
+        self.remedy = self.find_remedy();
         let losses = self.losses();
         let mut told: Vec<Removal> = Vec::new();
         for (place, it) in losses.iter().enumerate() {
@@ -138,14 +142,10 @@ impl Profile {
                 }
             }
             told.extend(removal);
-            // Where a way to memory is saturated, rearranging does not help.
-            let remedy = match self.dearest_line(it.cause) {
-                Some(line) if line.loop_unit => it.cause.loop_remedy(),
-                _ => it.cause.remedy(),
-            };
-            let remedy = remedy.filter(|_| self.saturated().is_none());
-            if let (0, Some(remedy)) = (place, remedy) {
-                let _ = write!(text, " Remedy: {remedy}.");
+            if place == 0
+                && let Some(remedy) = &self.remedy
+            {
+                let _ = write!(text, " Remedy: {}.", remedy.text);
             }
         }
         if losses.is_empty() {
@@ -185,41 +185,74 @@ impl Profile {
         )
     }
 
-    /// Says what would be gained at most without the cause of a loss.
-    fn bound(&self, loss: &CauseCycles) -> String {
+    /// Finds what can be done about the loss that is named first, and the kernel does not
+    /// do already.
+    fn find_remedy(&self) -> Option<Remedy> {
+        let loss = *self.losses().first()?;
+        // Where a way to memory is saturated, rearranging does not help.
+        if self.saturated().is_some() {
+            return None;
+        }
+        let text = loss.cause.text();
+        let in_loop = self.dearest_line(loss.cause).is_some_and(|it| it.loop_unit)
+            && text.remedies.iter().any(|it| it.loop_unit);
+        let parts: Vec<&str> = text
+            .remedies
+            .iter()
+            .filter(|it| it.loop_unit == in_loop)
+            .filter(|it| !it.unless.as_deref().is_some_and(|it| self.has_habit(it)))
+            .map(|it| it.text.as_str())
+            .collect();
+        let gain = self.gain(loss);
+        let is_worth_it = WORTH_NAMING * self.cycles as f64 <= gain as f64;
+        (is_worth_it && !parts.is_empty()).then(|| Remedy {
+            cause: loss.cause,
+            text: parts.join(", and "),
+            gain,
+            menu: &text.menu,
+        })
+    }
+
+    /// Returns the cycles that are to be gained at most without the cause of a loss.
+    fn gain(&self, loss: &CauseCycles) -> u64 {
         let experiment = self.experiment(loss.cause);
         let gain = experiment.map_or(loss.cycles, |it| it.gain);
-        let (room, way) = self.room();
-        match experiment {
+        gain.min(self.room(loss.cause.text().traffic).0)
+            .min(self.cycles.saturating_sub(self.ideal_cycles))
+    }
+
+    /// Says what would be gained at most without the cause of a loss.
+    fn bound(&self, loss: &CauseCycles) -> String {
+        let gain = self.gain(loss);
+        let percent = |cycles: u64| 100.0 * cycles as f64 / self.cycles.max(1) as f64;
+        match self.experiment(loss.cause) {
             // The experiment takes away what has to be moved in any case.
-            Some(it) if room < gain => format!(
-                " With {} it would take {} cycles; but while {way} has that much to move, \
-                 at most {:.0} % are to be gained.",
-                it.without.machine(),
-                grouped(it.cycles),
-                100.0 * room as f64 / self.cycles.max(1) as f64,
-            ),
+            Some(it) if gain < it.gain => {
+                let (_, way) = self.room(loss.cause.text().traffic);
+                format!(
+                    " With {} it would take {} cycles; but while {way} has that much to move, \
+                     at most {:.0} % are to be gained.",
+                    it.without.machine(),
+                    grouped(it.cycles),
+                    percent(gain),
+                )
+            }
             Some(it) => format!(
                 " With {} it would take {} cycles, so at most {:.0} % are to be gained there.",
                 it.without.machine(),
                 grouped(it.cycles),
-                100.0 * it.gain as f64 / self.cycles.max(1) as f64,
+                percent(it.gain),
             ),
-            None => {
-                // Neither the array nor the port get faster by that.
-                let least = self.ideal_cycles.max(self.roofline.moving_cycles());
-                let gain = gain.min(self.cycles.saturating_sub(least)).min(room);
-                format!(
-                    " Without these it would take about {} cycles.",
-                    grouped(self.cycles - gain)
-                )
-            }
+            None => format!(
+                " Without these it would take about {} cycles.",
+                grouped(self.cycles - gain)
+            ),
         }
     }
 
     /// Returns the share of the array that works on numbers of the problem
     /// while it multiplies, and not on zeros beside them.
-    fn useful_multipliers(&self) -> f64 {
+    pub(crate) fn useful_multipliers(&self) -> f64 {
         match self.cycles_of(Cause::Mesh) {
             0 => 1.0,
             mesh => self.roofline.compute_cycles as f64 / mesh as f64,
@@ -351,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_experiment_no_more_is_promised_than_array_and_port_allow() {
+    fn without_an_experiment_no_more_is_promised_than_array_and_ways_to_memory_allow() {
         let paragraph = |compute_cycles, memory_cycles| {
             let mut profile = Profile {
                 cycles: 1000,
@@ -365,7 +398,13 @@ mod tests {
                 bytes_moved: 1,
                 ..Profile::default()
             };
-            profile.roofline.memory_cycles = memory_cycles;
+            profile.units = vec![UnitCycles {
+                unit: "port-in",
+                busy_cycles: memory_cycles,
+                occupancy: memory_cycles as f64 / 1000.0,
+                commands: 1,
+                mean_entries: None,
+            }];
             profile.describe();
             profile.bottleneck
         };
@@ -430,14 +469,20 @@ mod tests {
             less.contains("at most 30 % are to be gained.") && !less.contains("left to gain"),
             "{less}"
         );
-        for (busy, bytes) in [(400, 10_000), (830, 20_000)] {
-            let other = paragraph(busy, bytes);
-            assert!(
-                other.contains("so at most 55 % are to be gained there."),
-                "{other}"
-            );
-            assert!(!other.contains("left to gain"), "{other}");
-        }
+        // Nor where it could be less so, as nothing of that is what is to be done about it.
+        let more = paragraph(830, 20_000);
+        assert!(
+            more.contains("at most 17 % are to be gained.")
+                && more.contains("only moving less there helps.")
+                && !more.contains("Remedy"),
+            "{more}"
+        );
+        let other = paragraph(400, 10_000);
+        assert!(
+            other.contains("so at most 55 % are to be gained there.")
+                && !other.contains("left to gain"),
+            "{other}"
+        );
     }
 
     #[test]

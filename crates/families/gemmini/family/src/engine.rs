@@ -80,6 +80,9 @@ impl Engine {
             timing.station.store_entries = MOST_ENTRIES;
             timing.station.execute_entries = MOST_ENTRIES;
         }
+        if cost == Removal::WriteBacks {
+            timing.memory.outer_write_latency = 0;
+        }
         let mut accelerator = Gemmini::new(self.accelerator.clone(), Some(&timing))
             .map_err(|error| EvalError::Fault(error.to_string()))?;
         if let Some(engine) = accelerator.timing_mut() {

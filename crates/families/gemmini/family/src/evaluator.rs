@@ -3,14 +3,16 @@
 use super::cases::Cases;
 use super::engine::{ENGINE_HASH, Engine, FAMILY_HASH};
 use super::findings::{self, Kernel};
-use super::image::Image;
+use super::image::{Image, code_hash};
 use super::oracle::{Oracle, with_declaration};
 use super::timed_calls::Judged;
 use super::trial::Trial;
 use crate::profile::Profile;
-use autocomp_c::{check, doubts};
+use autocomp_c::{C, check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
-use autocomp_core::{ContentHash, ContentHasher, Evaluation, Outcome, Seed, TierCost, Unit};
+use autocomp_core::{
+    ContentHash, ContentHasher, Cost, Evaluation, Language, Outcome, Seed, TierCost, Unit,
+};
 use autocomp_eval::ThreadCount;
 use autocomp_eval::Verdict;
 use autocomp_eval::inputs::Case;
@@ -187,7 +189,7 @@ impl GemminiEvaluator {
         if evaluation.outcome != Outcome::Ok {
             return Ok(Explained::Failed(Box::new(evaluation)));
         }
-        let (_, profiled) = self.judge(source, true, &mut TierClock::default())?;
+        let (_, profiled) = self.judge(source, true, None, &mut TierClock::default())?;
         match profiled {
             Some((profile, Some(timeline))) => Ok(Explained::Right {
                 profile: Box::new(profile),
@@ -256,9 +258,14 @@ impl GemminiEvaluator {
         }
     }
 
-    fn evaluate_anew(&self, source: &str, key: ContentHash) -> Result<Evaluation, EvalError> {
+    fn evaluate_anew(
+        &self,
+        source: &str,
+        key: ContentHash,
+        bound: Option<u64>,
+    ) -> Result<Evaluation, EvalError> {
         let mut clock = TierClock::default();
-        let (verdict, _) = self.judge(source, false, &mut clock)?;
+        let (verdict, _) = self.judge(source, false, bound, &mut clock)?;
         Ok(clock.finish(key, verdict))
     }
 
@@ -267,6 +274,7 @@ impl GemminiEvaluator {
         &self,
         source: &str,
         with_timeline: bool,
+        bound: Option<u64>,
         clock: &mut TierClock,
     ) -> Result<Judged, EvalError> {
         let _first = self.threads.take();
@@ -303,6 +311,7 @@ impl GemminiEvaluator {
             },
             seed,
             with_timeline,
+            bound,
         };
         // The last case is tested by the timed calls. A single one is tested too, by
         // calling the kernel twice.
@@ -372,7 +381,28 @@ impl Evaluator for GemminiEvaluator {
         self.identity
     }
 
+    fn normal_form(&self, source: &str) -> Option<String> {
+        C.normal_form(source)
+    }
+
+    fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
+        let _first = self.threads.take();
+        // What is refused for its text has no part in what it would be made into.
+        if !check(source, KERNEL_FILE, &self.problem).is_empty() {
+            return Ok(None);
+        }
+        let Build::Built(program) = self.build(source)? else {
+            return Ok(None);
+        };
+        let image = Image::read(&program.elf, &self.problem.entry);
+        Ok(image.ok().and_then(|_| code_hash(&program.elf)))
+    }
+
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.evaluate_within(source, None)
+    }
+
+    fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
         let key = self.key(source);
         let started = Instant::now();
         if let Some(store) = &self.evaluations {
@@ -384,16 +414,20 @@ impl Evaluator for GemminiEvaluator {
                     tier: "cache".into(),
                     wall_ns: nanos(started),
                 }];
-                return Ok(evaluation);
+                return Ok(evaluation.within(bound));
             }
         }
-        let evaluation = self.evaluate_anew(source, key)?;
-        if let Some(store) = &self.evaluations {
+        let cycles = bound.and_then(Cost::in_cycles);
+        let evaluation = self.evaluate_anew(source, key, cycles)?;
+        // What was cut is not known to others, whose bounds may be higher.
+        if let Some(store) = &self.evaluations
+            && evaluation.outcome != Outcome::Cut
+        {
             let bytes = serde_json::to_vec(&evaluation).map_err(|error| {
                 EvalError::Fault(format!("an evaluation cannot be stored: {error}"))
             })?;
             store.put(&key, &bytes);
         }
-        Ok(evaluation)
+        Ok(evaluation.within(bound))
     }
 }

@@ -6,7 +6,7 @@ use autocomp_c::C;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
-use autocomp_eval::{Bench, EvalError, Family, Opening};
+use autocomp_eval::{Bench, EvalError, Family, Opening, read_machine};
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
 use std::path::Path;
@@ -75,18 +75,7 @@ impl Family for Gemmini {
 /// # Errors
 /// [`EvalError::Input`] with the file and what is wrong in it.
 pub fn machine_config(target: &Target, name: &str) -> Result<MachineConfig, EvalError> {
-    let unusable = |message: String| EvalError::Input {
-        message,
-        remedies: vec![format!(
-            "correct machines/{name}.toml in the folder of target {}",
-            target.name
-        )],
-    };
-    let text = target
-        .machine(Some(name))
-        .map_err(|error| unusable(error.to_string()))?;
-    MachineConfig::from_toml(text)
-        .map_err(|error| unusable(format!("machine {name} of target {}: {error}", target.name)))
+    read_machine(target, name, MachineConfig::from_toml)
 }
 
 impl Bench for GemminiEvaluator {

@@ -4,6 +4,7 @@ use super::apart::CallCounts;
 use super::findings::Kernel;
 use super::session::Session;
 use crate::profile::{LineCycles, Profile};
+use crate::texts::texts;
 use autocomp_catalog::Problem;
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
@@ -43,6 +44,8 @@ pub(super) fn feedback(
     count("commands", done.commands.iter().sum::<u64>() as f64);
     count("macs_useful", done.macs_useful as f64);
     count("macs_issued", done.macs_issued as f64);
+    let share = done.macs_useful as f64 / problem.work.macs.max(1) as f64;
+    count(Feedback::TRANSLATED, 100.0 * share.min(1.0));
     count("bytes_read", done.dma_read_bytes as f64);
     count("bytes_written", done.dma_written_bytes as f64);
     count("bytes_minimum", problem.work.bytes as f64);
@@ -139,7 +142,7 @@ fn describe_time(text: &mut String, busy: u64, idle: &[u64; 9], bank_conflict: u
         .zip(idle)
         .map(|(reason, idle)| (*idle, explanation(reason)))
         .collect();
-    reasons.push((bank_conflict, "rows wait for a scratchpad bank that something else uses: put operands that are used together into different banks"));
+    reasons.push((bank_conflict, texts().idle("bank_conflict")));
     reasons.sort_by_key(|(idle, _)| std::cmp::Reverse(*idle));
     for (place, (idle, why)) in reasons.iter().take(2).enumerate() {
         let share = *idle as f64 / cycles;
@@ -174,31 +177,7 @@ fn name(reason: IdleReason) -> &'static str {
 }
 
 fn explanation(reason: IdleReason) -> &'static str {
-    match reason {
-        IdleReason::Core => {
-            "the core has not sent the next command yet: send fewer and larger commands, and spend fewer instructions between them"
-        }
-        IdleReason::LoadEntries => {
-            "loads that wait fill their queue and block the commands behind them: move in less ahead of use, in larger moves"
-        }
-        IdleReason::StoreEntries => {
-            "stores that wait fill their queue and block the commands behind them: spread moves out over the computation"
-        }
-        IdleReason::ExecuteEntries => "the queue of compute commands is full",
-        IdleReason::Load => {
-            "an operand is still being moved in: move it in earlier, into scratchpad rows that are not in use, and move in less often"
-        }
-        IdleReason::Store => {
-            "the destination is still being moved out: use other accumulator rows for the next tile"
-        }
-        IdleReason::Dependency => {
-            "the result of an earlier operation is still in the array: work on other tiles in between"
-        }
-        IdleReason::ConfigDrain => {
-            "a configuration command waits until the array is empty: configure once, outside loops"
-        }
-        IdleReason::Latency => "commands are on their way through the queues",
-    }
+    texts().idle(name(reason))
 }
 
 /// Sums up the cycles of instructions by kernel line.

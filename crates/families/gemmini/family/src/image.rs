@@ -5,10 +5,11 @@
 //! symbol of the program decides about any of it: a kernel may have had a hand in those.
 //! Source of the format: System V ABI, "Object Files"; RISC-V ELF psABI.
 
+use autocomp_core::{ContentHash, ContentHasher};
 use autocomp_gemmini_sim::{MEMORY_BASE, Program, SimError};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
-use object::{LittleEndian, Object, ObjectSymbol};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol};
 use std::ops::{Deref, Range};
 
 /// Bytes of a page: sections of different kinds begin at pages of their own.
@@ -131,6 +132,23 @@ impl Image {
     pub(crate) fn end(&self) -> u64 {
         self.stack.end
     }
+}
+
+/// Returns a hash of all that is loaded of a program that [`Image::read`] accepts: where
+/// each section lies, and what is in it. Nothing if the file is none.
+pub(crate) fn code_hash(file: &[u8]) -> Option<ContentHash> {
+    let parsed = ElfFile64::<LittleEndian>::parse(file).ok()?;
+    let mut hasher = ContentHasher::new("machine code of a kernel");
+    for name in LOADED {
+        let Some(section) = parsed.section_by_name(name) else {
+            continue;
+        };
+        hasher.update(name.as_bytes());
+        hasher.update(&section.address().to_le_bytes());
+        hasher.update(&section.size().to_le_bytes());
+        hasher.update(section.data().ok()?);
+    }
+    Some(hasher.finish())
 }
 
 fn shape(what: String) -> ImageError {

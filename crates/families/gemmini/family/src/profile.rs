@@ -1,7 +1,9 @@
 //! Where the cycles of a kernel go, as data and in words.
 
 pub use crate::cause::Cause;
+pub use crate::habits::Habits;
 
+use crate::texts::texts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -28,6 +30,8 @@ pub enum Removal {
     Loads,
     /// Moves out are complete at once.
     Stores,
+    /// Dirty lines that the L2 writes behind it are acknowledged at once.
+    WriteBacks,
     /// The reservation station has 16 entries of each kind.
     Entries,
     /// The core sends every command at once and waits in no fence.
@@ -36,10 +40,11 @@ pub enum Removal {
 
 impl Removal {
     /// All experiments.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Banks,
         Self::Loads,
         Self::Stores,
+        Self::WriteBacks,
         Self::Entries,
         Self::Core,
     ];
@@ -51,6 +56,7 @@ impl Removal {
             Self::Banks => "banks",
             Self::Loads => "loads",
             Self::Stores => "stores",
+            Self::WriteBacks => "write-backs",
             Self::Entries => "entries",
             Self::Core => "core",
         }
@@ -59,13 +65,7 @@ impl Removal {
     /// Returns the machine of the experiment, to follow "with".
     #[must_use]
     pub fn machine(self) -> &'static str {
-        match self {
-            Self::Banks => "banks that are never in use when an operand is read",
-            Self::Loads => "moves in that take no time",
-            Self::Stores => "moves out that take no time",
-            Self::Entries => "16 entries of each kind in the reservation station",
-            Self::Core => "a core that sends all commands at once and waits in no fence",
-        }
+        texts().machine(self.name())
     }
 }
 
@@ -135,14 +135,14 @@ pub struct LineWait {
 /// How busy a unit is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnitCycles {
-    /// `array`, `load`, `store`, `port-in`, `port-out`, `outer-memory`, `core`.
+    /// `array`, `load`, `store`, `port-in`, `port-out`, `outer-memory`, `l2-trackers`, `core`.
     pub unit: &'static str,
     /// Cycles in which it has something under way.
     pub busy_cycles: u64,
     /// Share of all cycles, 0 to 1.
     pub occupancy: f64,
-    /// Commands; beats for the port, lines for the outer memory, instructions
-    /// for the core.
+    /// Commands; beats for the port, lines for the outer memory and for the
+    /// L2's trackers, instructions for the core.
     pub commands: u64,
     /// Entries of the reservation station in use on average.
     pub mean_entries: Option<f64>,
@@ -187,7 +187,10 @@ impl RooflinePosition {
     /// Returns the cycles that the moves take at least.
     #[must_use]
     pub fn moving_cycles(&self) -> u64 {
-        self.memory_cycles.max(self.outer_cycles)
+        self.memory_cycles
+            .max(self.outer_cycles)
+            .max(self.write_back_cycles)
+            .max(self.tracker_cycles)
     }
 
     /// Returns whether the moves take longer than the multiplications.
@@ -208,6 +211,8 @@ pub struct MemoryTraffic {
     pub lines_read: u64,
     /// Lines written there.
     pub lines_written: u64,
+    /// Cycles that these lines keep the L2's trackers at least, added up.
+    pub tracked_cycles: u64,
     /// Lines that the core's L1 cache had to hand over.
     pub probes: u64,
     /// Requests of the core's L1 caches.
@@ -239,8 +244,30 @@ pub struct RooflinePosition {
     /// Cycles that the lines moved behind the L2 take: those read or those written,
     /// whichever are more, as both go at the same time.
     pub outer_cycles: u64,
+    /// Cycles that the lines written behind the L2 take: the line that takes the place of a
+    /// dirty one has to wait with one of the L2's trackers until the write is acknowledged.
+    pub write_back_cycles: u64,
+    /// Cycles that the L2's trackers take for these and for the lines read: as many lines
+    /// are under way at once as there are trackers.
+    pub tracker_cycles: u64,
+    /// Cycles in which a move in is under way, where the machine works on one at a time and
+    /// those of the kernel are as wide as they can be; else 0.
+    pub load_cycles: u64,
     /// Cycles that the steps take at peak.
     pub compute_cycles: u64,
+}
+
+/// What can be done about what limits a kernel most.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Remedy {
+    /// What it is against.
+    pub cause: Cause,
+    /// What to do, an imperative.
+    pub text: String,
+    /// Cycles that are to be gained there at most.
+    pub gain: u64,
+    /// Items of the target's menu that carry it out.
+    pub menu: &'static [String],
 }
 
 /// What the core spends on one line of the kernel, whatever the accelerator
@@ -296,6 +323,11 @@ pub struct Profile {
     pub percent_of_peak: f64,
     /// What limits the kernel, in a paragraph made of the numbers below.
     pub bottleneck: String,
+    /// What can be done about the loss named first; null where nothing helps that is known,
+    /// and the kernel does not do already.
+    pub remedy: Option<Remedy>,
+    /// What the kernel does already, and need not be told.
+    pub habits: Habits,
     /// Cycles by cause, all causes, most first; they add up to `cycles`.
     pub causes: Vec<CauseCycles>,
     /// What the kernel would take without one of its costs; not all are tried.

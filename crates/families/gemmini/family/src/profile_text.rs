@@ -44,7 +44,7 @@ pub(crate) fn sections(profile: &Profile) -> Vec<Section> {
         let what = match unit.unit {
             "core" => "instructions",
             "port-in" | "port-out" => "beats",
-            "outer-memory" => "lines of 64 bytes",
+            "outer-memory" | "l2-trackers" => "lines of 64 bytes",
             _ => "commands",
         };
         vec![

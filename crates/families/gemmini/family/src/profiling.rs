@@ -13,15 +13,16 @@ use super::ordered::Ordered;
 use super::pc_map::PcMap;
 use super::session::Session;
 use super::traffic::{
-    ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, outer_cycles, roofline,
+    Behind, ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, roofline,
 };
 use crate::bottleneck::WORTH_NAMING;
+use crate::habits::Habits;
 use crate::profile::{
     Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows, Profile,
     UnitCycles,
 };
 use autocomp_eval::timeline::{Counter, Timeline};
-use autocomp_gemmini::timing::{Recording, Unit};
+use autocomp_gemmini::timing::{Action, Recording, Unit};
 use autocomp_gemmini_sim::{CallReport, Program};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -135,7 +136,16 @@ pub(super) fn profile(
     let mut moved = Moved::new(session);
     let station_config = &evaluator.engine.config.timing.station;
     let entries = [station_config.load_entries, station_config.store_entries];
-    let ordered = Ordered::new(recording, entries, |command| moved.add(command));
+    let mut moves = [(0, 0); 2];
+    let ordered = Ordered::new(recording, entries, |command| {
+        if let Action::Move { address, bytes, .. } = command.action
+            && address != 0
+        {
+            let (count, sum) = &mut moves[usize::from(command.unit == Unit::Store)];
+            (*count, *sum) = (*count + 1, *sum + u64::from(bytes));
+        }
+        moved.add(command);
+    });
     let (mut segments, mut charges) = (Vec::new(), ChargeSums::default());
     if with_timeline || tally.is_some() {
         attribute(&ordered, start, end, &mut segments);
@@ -190,14 +200,20 @@ pub(super) fn profile(
     let spad_size = u64::from(config.spad_rows());
     let acc_size = u64::from(config.acc_rows());
     let (spad, acc) = (over_time(false), over_time(true));
-    let outer_width = evaluator.engine.config.timing.memory.outer_bytes_per_cycle;
-    let outer_cycles = outer_cycles(&memory, outer_width);
+    let memory_config = &evaluator.engine.config.timing.memory;
+    let behind = Behind::of(&memory, memory_config);
+    let widest = u64::from(config.dim * config.dma_max_bytes);
     let ways = [
         ("port-in", port[0], port[0]),
         ("port-out", port[1], port[1]),
         (
             "outer-memory",
-            outer_cycles,
+            behind.lines,
+            memory.lines_read + memory.lines_written,
+        ),
+        (
+            "l2-trackers",
+            behind.trackers,
             memory.lines_read + memory.lines_written,
         ),
     ];
@@ -211,6 +227,8 @@ pub(super) fn profile(
         lines: line_cycles,
         waits,
         what_if: Vec::new(),
+        remedy: None,
+        habits: Habits::of(recording.fences.len(), moves, widest),
         units,
         station,
         memory,
@@ -238,12 +256,20 @@ pub(super) fn profile(
             peak: with_timeline.then_some(acc.peak),
             over_time: acc.over_time,
         },
-        roofline: roofline(evaluator, &buffers, outer_cycles, cycles),
+        roofline: roofline(evaluator, &buffers, behind, cycles),
         buffers,
         bytes_moved,
         bytes_minimum: problem.work.bytes,
         unrecorded_commands: recording.dropped,
     };
+    let load = &evaluator.engine.config.timing.load;
+    let is_one_by_one = match load.commands_in_flight {
+        0 => load.packets < config.dim,
+        most => most == 1,
+    };
+    if is_one_by_one && profile.habits.wide_moves {
+        profile.roofline.load_cycles = ordered.busy(Unit::Load, start, end);
+    }
     profile.describe();
     let timeline = with_timeline.then(|| {
         let buffer_at = |address| {
@@ -343,7 +369,7 @@ fn busy_units(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<UnitCycles> {
 }
 
 /// Returns `ways` to memory and the core.
-fn other_units(report: &CallReport, ways: [(&'static str, u64, u64); 3]) -> Vec<UnitCycles> {
+fn other_units(report: &CallReport, ways: [(&'static str, u64, u64); 4]) -> Vec<UnitCycles> {
     let cycles = report.cycles.max(1) as f64;
     let mut units = Vec::new();
     for (unit, busy_cycles, commands) in ways {
@@ -388,7 +414,12 @@ mod tests {
                 ..CoreStatistics::default()
             },
         };
-        let ways = [("in", 101, 7), ("out", 100, 8), ("outer", 25, 9)];
+        let ways = [
+            ("in", 101, 7),
+            ("out", 100, 8),
+            ("outer", 25, 9),
+            ("back", 0, 0),
+        ];
         let units = other_units(&report, ways);
         let found: Vec<_> = units
             .iter()
@@ -398,6 +429,7 @@ mod tests {
             ("in", 100, 1.0, 7),
             ("out", 100, 1.0, 8),
             ("outer", 25, 0.25, 9),
+            ("back", 0, 0.0, 0),
             ("core", 40, 0.4, 30),
         ];
         assert_eq!(found, expected);

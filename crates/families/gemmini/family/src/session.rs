@@ -49,6 +49,8 @@ pub(super) struct Watch<'w> {
     pub(super) observer: Option<&'w mut dyn FnMut(&ObservedBlock)>,
     /// Set when nobody wants to know the result any more.
     pub(super) abandoned: Option<&'w AtomicBool>,
+    /// Cycles beyond which nobody wants to know how many there are.
+    pub(super) bound: Option<u64>,
 }
 
 /// A loaded program with its buffers. Has a whole machine, too large for the stack.

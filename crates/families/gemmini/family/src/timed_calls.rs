@@ -46,7 +46,8 @@ pub(super) type Judged = (Verdict, Option<ProfiledCall>);
 /// A timed call without values that has come to its end.
 pub(super) struct TimedAlone<'a> {
     session: Box<Session<'a>>,
-    report: CallReport,
+    /// Nothing if it takes more cycles than anybody wants to know.
+    report: Option<CallReport>,
     counts: CallCounts,
     recorded: Option<Recorded>,
 }
@@ -81,9 +82,17 @@ impl<'a> Trial<'a> {
             };
         }
         session.set_warming(false);
-        let (called, recorded) = self.call_timed(&mut session, call, case, apart.lost())?;
-        let Called::Right(report) = called else {
-            return Ok(None);
+        let bound = self.bound.filter(|_| call == self.ranked());
+        let watch = Watch {
+            abandoned: Some(apart.lost()),
+            bound,
+            ..Watch::default()
+        };
+        let (called, recorded) = self.call_timed(&mut session, call, case, watch)?;
+        let report = match called {
+            Called::Right(report) => Some(report),
+            Called::TooSlow => None,
+            Called::Failed(_) | Called::Abandoned => return Ok(None),
         };
         Ok(Some(TimedAlone {
             counts: session.counts(),
@@ -101,11 +110,20 @@ impl<'a> Trial<'a> {
         right: &RightCall,
         case: &Case,
     ) -> Result<Option<Judged>, EvalError> {
-        let agrees = |timed: &TimedAlone<'_>| right.agrees(&timed.report, &timed.counts);
+        let agrees = |timed: &TimedAlone<'_>| {
+            let report = timed.report.as_ref();
+            report.is_none_or(|report| right.agrees(report, &timed.counts))
+        };
         if !timed.iter().all(agrees) {
             return Ok(None);
         }
-        let reports = [timed[0].report, timed[1].report];
+        let [Some(cold), Some(warm)] = [timed[0].report, timed[1].report] else {
+            return Ok(Some((
+                Verdict::cut(Cost::cycles(self.bound.unwrap_or_default())),
+                None,
+            )));
+        };
+        let reports = [cold, warm];
         let ranked = self.ranked();
         let [cold, warm] = timed;
         let mut alone = if ranked == 0 { cold } else { warm };
@@ -139,8 +157,12 @@ impl<'a> Trial<'a> {
             session.set_time_hidden(!shows_time);
             let (mut asks_time, mut ranked) = (false, None);
             for (call, slower) in reports.iter_mut().enumerate() {
-                match self.call_timed(&mut session, call, case, abandoned)? {
-                    (Called::Abandoned, _) => return Ok(None),
+                let watch = Watch {
+                    abandoned: Some(abandoned),
+                    ..Watch::default()
+                };
+                match self.call_timed(&mut session, call, case, watch)? {
+                    (Called::TooSlow | Called::Abandoned, _) => return Ok(None),
                     (Called::Right(report), recorded) => {
                         asks_time |= session.core_knows_time();
                         if call == self.ranked() {
@@ -199,7 +221,7 @@ impl<'a> Trial<'a> {
     ) -> Result<Option<Verdict>, EvalError> {
         let (called, mut session) = self.call_behind_another(case, None)?;
         let mut verdict = match called {
-            Called::Abandoned => return Ok(None),
+            Called::TooSlow | Called::Abandoned => return Ok(None),
             Called::Failed(mut verdict) => {
                 if self.run_alone(case, None)?.0.is_none() {
                     verdict.mark_state();
@@ -249,13 +271,14 @@ impl<'a> Trial<'a> {
         self.with_timeline || self.evaluator.settings.experiments
     }
 
-    /// Makes call number `call`, and records it if it is the ranked one.
+    /// Makes call number `call` under the eyes of `watch`, and records it if it is the
+    /// ranked one.
     fn call_timed(
         &self,
         session: &mut Session<'_>,
         call: usize,
         case: &Case,
-        abandoned: &AtomicBool,
+        watch: Watch<'_>,
     ) -> Result<(Called, Option<Recorded>), EvalError> {
         let seed = self.timed_seed();
         session.forget_calls()?;
@@ -284,7 +307,8 @@ impl<'a> Trial<'a> {
         };
         let watch = Watch {
             observer,
-            abandoned: Some(abandoned),
+            abandoned: watch.abandoned,
+            bound: watch.bound,
         };
         let called = self.call(session, case, seed, watch)?;
         let recorded = match &called {

@@ -8,7 +8,7 @@ use super::pc_map::PcSums;
 use super::profiling::Lines;
 use super::session::Session;
 use crate::profile::{BufferTraffic, Cause, MemoryTraffic, RooflinePosition};
-use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Unit};
+use autocomp_gemmini::timing::{Action, MemoryConfig, RecordedCommand, RecordedSpan, Unit};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -43,6 +43,7 @@ pub(super) fn memory_traffic(
     traffic.l2_misses = counts.misses;
     traffic.lines_read = counts.lines_read;
     traffic.lines_written = counts.lines_written;
+    traffic.tracked_cycles = counts.tracked_cycles;
     traffic.probes = counts.probes;
     traffic.core_requests = counts.core_requests;
     let stats = engine.stats();
@@ -143,22 +144,38 @@ pub(super) fn buffer_traffic(
         .collect()
 }
 
-/// Returns the cycles that the way behind the L2 needs for the lines moved: one for
-/// each direction, so that those read and those written may move at the same time.
-pub(super) fn outer_cycles(memory: &MemoryTraffic, bytes_per_cycle: u32) -> u64 {
-    let lines = memory.lines_read.max(memory.lines_written);
-    lines * LINE_BYTES / u64::from(bytes_per_cycle.max(1))
+/// Cycles that what goes behind the L2 needs at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Behind {
+    /// For the lines on their way there and back: one way for each direction, so that
+    /// those read and those written may move at the same time.
+    pub(super) lines: u64,
+    /// For dirty lines: each keeps one of the L2's trackers until its write is acknowledged.
+    pub(super) write_backs: u64,
+    /// For these and lines that are read.
+    pub(super) trackers: u64,
 }
 
-/// Returns where a call of `cycles` cycles lies under the roofline, of which the way
-/// behind the L2 needs `outer_cycles`.
+impl Behind {
+    pub(super) fn of(memory: &MemoryTraffic, config: &MemoryConfig) -> Self {
+        let lines = memory.lines_read.max(memory.lines_written);
+        let trackers = u64::from(config.l2_mshrs.max(1));
+        Self {
+            lines: lines * LINE_BYTES / u64::from(config.outer_bytes_per_cycle.max(1)),
+            write_backs: memory.lines_written * config.write_back_cycles() / trackers,
+            trackers: memory.tracked_cycles / trackers,
+        }
+    }
+}
+
+/// Returns where a call of `cycles` cycles lies under the roofline.
 ///
 /// The port moves as many bytes in as out per cycle, both at the same time, so
 /// its peak depends on how the traffic divides.
 pub(super) fn roofline(
     evaluator: &GemminiEvaluator,
     buffers: &[BufferTraffic],
-    outer_cycles: u64,
+    behind: Behind,
     cycles: u64,
 ) -> RooflinePosition {
     let peak = evaluator.roofline.peak_macs;
@@ -168,10 +185,12 @@ pub(super) fn roofline(
     let bytes = bytes_in + bytes_out;
     let memory_cycles = (bytes_in.max(bytes_out) as f64 / width).ceil();
     // Lines under way when the call began or ended count as well.
-    let outer_cycles = outer_cycles.min(cycles);
+    let outer_cycles = behind.lines.min(cycles);
+    let write_back_cycles = behind.write_backs.min(cycles);
+    let tracker_cycles = behind.trackers.min(cycles);
     let bandwidth = match bytes {
         0 => width,
-        _ => bytes as f64 / memory_cycles.max(outer_cycles as f64),
+        _ => bytes as f64 / memory_cycles.max(outer_cycles.max(tracker_cycles) as f64),
     };
     let macs = evaluator.problem.work.macs as f64;
     let macs_per_byte = (0 < bytes).then(|| macs / bytes as f64);
@@ -182,17 +201,21 @@ pub(super) fn roofline(
         attainable: macs_per_byte.map_or(peak, |intensity| peak.min(intensity * bandwidth)),
         memory_cycles: memory_cycles as u64,
         outer_cycles,
+        write_back_cycles,
+        tracker_cycles,
+        load_cycles: 0,
         compute_cycles: (macs / peak).ceil() as u64,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::outer_cycles;
+    use super::Behind;
     use crate::profile::MemoryTraffic;
+    use autocomp_gemmini_sim::MachineConfig;
 
     #[test]
-    fn lines_read_and_written_move_at_the_same_time() {
+    fn lines_read_and_written_move_at_the_same_time_and_dirty_ones_keep_trackers() {
         // A copy on the machine `rtl` takes 470,881 cycles, though all lines one after the
         // other would take 524,080.
         let copy = MemoryTraffic {
@@ -200,7 +223,21 @@ mod tests {
             lines_written: 32_751,
             ..MemoryTraffic::default()
         };
-        assert_eq!(outer_cycles(&copy, 8), 262_072);
-        assert!(outer_cycles(&copy, 8) < 470_881);
+        let of = |name: &str| {
+            let folder = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../../../targets/gemmini-int8-16/machines"
+            );
+            let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).expect("a file");
+            let machine = MachineConfig::from_toml(&text).expect("a machine");
+            Behind::of(&copy, &machine.timing.memory)
+        };
+        let rtl = of("rtl");
+        assert_eq!(rtl.lines, 262_072);
+        assert!(rtl.write_backs < rtl.lines && rtl.lines < 470_881);
+        // Two cycles for the lookup, three to the way out, eight on it, 150 until the
+        // write is acknowledged, ten at a time.
+        assert_eq!(of("fpga").write_backs, 32_751 * 163 / 10);
+        assert!(of("fpga-quick-writes").write_backs < rtl.lines);
     }
 }

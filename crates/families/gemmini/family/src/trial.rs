@@ -12,8 +12,8 @@ use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::comparison::compare;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
-use autocomp_gemmini_sim::CallReport;
-use autocomp_riscv::Mode;
+use autocomp_gemmini_sim::{CallReport, Stop};
+use autocomp_riscv::{Limits, Mode};
 
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =
@@ -25,6 +25,8 @@ pub(super) enum Called {
     Right(CallReport),
     /// Something is wrong with the kernel.
     Failed(Verdict),
+    /// It costs more than anybody wants to know.
+    TooSlow,
     /// Nobody wants to know any more.
     Abandoned,
 }
@@ -37,6 +39,8 @@ pub(super) struct Trial<'a> {
     pub(super) seed: Seed,
     /// Whether a profile with a timeline of the ranked call is wanted.
     pub(super) with_timeline: bool,
+    /// Cycles of the ranked call beyond which nobody wants to know how many it takes.
+    pub(super) bound: Option<u64>,
 }
 
 impl<'a> Trial<'a> {
@@ -185,7 +189,7 @@ impl<'a> Trial<'a> {
         }
         let verdict = match called {
             Called::Failed(verdict) => Some(verdict),
-            Called::Right(_) | Called::Abandoned => None,
+            Called::Right(_) | Called::TooSlow | Called::Abandoned => None,
         };
         let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
         let verdict = match verdict {
@@ -242,10 +246,21 @@ impl<'a> Trial<'a> {
         seed: Seed,
         watch: Watch<'_>,
     ) -> Result<Called, EvalError> {
+        let bound = watch.bound.unwrap_or(u64::MAX);
         let limits = self.evaluator.limits();
+        let is_bound = bound < limits.cycles;
+        let limits = Limits {
+            // A call that takes as many as the bound is within it.
+            cycles: limits.cycles.min(bound.saturating_add(1)),
+            ..limits
+        };
+        let begun = session.cycle();
         let report = match session.call_watched(limits, watch) {
             Ok(Some(report)) => report,
             Ok(None) => return Ok(Called::Abandoned),
+            Err(Stop::Limit(_)) if is_bound && bound < session.cycle() - begun => {
+                return Ok(Called::TooSlow);
+            }
             Err(stop) => {
                 let (outcome, mut found) = findings::stopped(&stop, session, self.kernel, limits);
                 found.notes.push(format!("with input set {}", case.name));

@@ -33,6 +33,9 @@ impl Trial<'_> {
                 removals.insert(Removal::Entries);
             }
         }
+        if profile.writes_back() {
+            removals.insert(Removal::WriteBacks);
+        }
         for removal in removals {
             if let Some(cycles) = self.cycles_without(removal, values, case, ranked)? {
                 // The core may do a part of the task that then takes no time.

@@ -6,6 +6,9 @@
 
 use crate::affine::Affine;
 use crate::condition::Condition;
+use crate::print::command_to_c;
+use autocomp_c_loops::statement;
+pub use autocomp_c_loops::statement::{count_commands, substitute};
 use autocomp_core::NotUnderstood;
 
 /// A kernel file: the body of the entry function in structured form, the rest verbatim.
@@ -33,62 +36,11 @@ pub struct Array {
 }
 
 /// A statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Statement {
-    /// A counted loop.
-    Loop(Loop),
-    /// An `if`.
-    Guard(Guard),
-    /// An accelerator command.
-    Command(Command),
-    /// A comment on a line of its own, with its delimiters.
-    Comment(String),
-    /// Anything else, verbatim.
-    Opaque(String),
-}
-
+pub type Statement = statement::Statement<Command>;
 /// A loop with constant bounds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loop {
-    /// The loop variable.
-    pub variable: String,
-    /// First value.
-    pub start: i64,
-    /// Exclusive bound, above `start`.
-    pub end: i64,
-    /// Increment, positive.
-    pub step: i64,
-    /// The body.
-    pub body: Vec<Statement>,
-}
-
-impl Loop {
-    /// Returns how many times the body runs, at least once.
-    #[must_use]
-    pub fn trips(&self) -> i64 {
-        let span = self.end.saturating_sub(self.start);
-        span.saturating_add(self.step - 1) / self.step
-    }
-
-    /// Returns the number of the current iteration, from 0, as an expression.
-    #[must_use]
-    pub fn index(&self) -> Option<Affine> {
-        Affine::variable(&self.variable)
-            .plus_constant(self.start.checked_neg()?)?
-            .divided_by(self.step)
-    }
-}
-
+pub type Loop = statement::Loop<Command>;
 /// An `if` with a condition over loop variables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Guard {
-    /// The condition.
-    pub condition: Condition,
-    /// What runs if it holds.
-    pub then: Vec<Statement>,
-    /// What runs otherwise.
-    pub otherwise: Vec<Statement>,
-}
+pub type Guard = statement::Guard<Command>;
 
 /// An accelerator command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -314,96 +266,80 @@ impl Dram {
     }
 }
 
-/// Replaces the variable `name` by `value` in every expression of `statements`.
-///
-/// Returns `None` if something opaque is in the way or a number overflows.
-#[must_use]
-pub fn substitute(statements: &[Statement], name: &str, value: &Affine) -> Option<Vec<Statement>> {
-    let mut result = Vec::with_capacity(statements.len());
-    for statement in statements {
-        match statement {
-            Statement::Loop(inner) => {
-                let mut replaced = inner.clone();
-                replaced.body = substitute(&inner.body, name, value)?;
-                result.push(Statement::Loop(replaced));
+impl autocomp_c_loops::statement::Command for Command {
+    fn mentions(&self, name: &str) -> bool {
+        Self::mentions(self, name)
+    }
+
+    fn substitute(&self, name: &str, value: &Affine) -> Option<Self> {
+        let mut replaced = self.clone();
+        for local in replaced.locals_mut() {
+            if let Local::Row(row) = local {
+                row.row = row.row.substitute(name, value)?;
+                row.overwrites = row.overwrites.substitute(name, value)?;
             }
-            Statement::Guard(guard) => {
-                let condition = guard.condition.substitute(name, value)?;
-                let then = substitute(&guard.then, name, value)?;
-                let otherwise = substitute(&guard.otherwise, name, value)?;
-                match condition {
-                    Condition::Constant(true) => result.extend(then),
-                    Condition::Constant(false) => result.extend(otherwise),
-                    condition => {
-                        result.push(Statement::Guard(Guard {
-                            condition,
-                            then,
-                            otherwise,
-                        }));
-                    }
+        }
+        let dram = match &mut replaced {
+            Self::MoveIn(command) => Some(&mut command.source),
+            Self::MoveOut(command) => Some(&mut command.target),
+            _ => None,
+        };
+        match dram {
+            Some(Dram::Element { indices, .. }) => {
+                for index in indices {
+                    *index = index.substitute(name, value)?;
                 }
             }
-            Statement::Command(command) => {
-                result.push(Statement::Command(substitute_in_command(
-                    command, name, value,
-                )?));
-            }
-            Statement::Comment(_) => result.push(statement.clone()),
-            Statement::Opaque(_) => return None,
+            Some(Dram::Opaque(_)) => return None,
+            Some(Dram::Zero) | None => {}
         }
+        Some(replaced)
     }
-    Some(result)
+
+    fn is_opaque(&self) -> bool {
+        matches!(self.dram(), Some(Dram::Opaque(_)))
+    }
+
+    fn to_c(&self) -> String {
+        command_to_c(self)
+    }
 }
 
-fn substitute_in_command(command: &Command, name: &str, value: &Affine) -> Option<Command> {
-    let mut replaced = command.clone();
-    for local in replaced.locals_mut() {
-        if let Local::Row(row) = local {
-            row.row = row.row.substitute(name, value)?;
-            row.overwrites = row.overwrites.substitute(name, value)?;
-        }
-    }
-    let dram = match &mut replaced {
-        Command::MoveIn(command) => Some(&mut command.source),
-        Command::MoveOut(command) => Some(&mut command.target),
-        _ => None,
-    };
-    match dram {
-        Some(Dram::Element { indices, .. }) => {
-            for index in indices {
-                *index = index.substitute(name, value)?;
-            }
-        }
-        Some(Dram::Opaque(_)) => return None,
-        Some(Dram::Zero) | None => {}
-    }
-    Some(replaced)
-}
-
-/// Returns whether `statements` hold anything verbatim.
+/// Returns whether the core reads or writes arrays between commands, in text that
+/// is kept verbatim: moves may not change places with that.
 #[must_use]
-pub fn is_opaque(statements: &[Statement]) -> bool {
-    statements.iter().any(|statement| match statement {
-        Statement::Loop(inner) => is_opaque(&inner.body),
-        Statement::Guard(guard) => is_opaque(&guard.then) || is_opaque(&guard.otherwise),
-        Statement::Command(command) => matches!(command.dram(), Some(Dram::Opaque(_))),
-        Statement::Comment(_) => false,
-        Statement::Opaque(_) => true,
+pub fn core_interferes(statements: &[Statement]) -> bool {
+    interferes(statements, false)
+}
+
+fn interferes(statements: &[Statement], is_repeated: bool) -> bool {
+    let issues = |statement: &Statement| count_commands(std::slice::from_ref(statement)) != 0;
+    let first = statements.iter().position(issues);
+    let last = statements.iter().rposition(issues);
+    let (Some(first), Some(last)) = (first, last) else {
+        return false;
+    };
+    statements.iter().enumerate().any(|(at, statement)| {
+        let is_between = is_repeated || first < at && at < last;
+        match statement {
+            Statement::Loop(inner) if issues(statement) => interferes(&inner.body, true),
+            Statement::Guard(guard) if issues(statement) => {
+                let is_repeated = is_repeated || first != last;
+                interferes(&guard.then, is_repeated) || interferes(&guard.otherwise, is_repeated)
+            }
+            _ => is_between && touches_arrays(statement),
+        }
     })
 }
 
-/// Returns the number of commands in the text of `statements`.
-#[must_use]
-pub fn count_commands(statements: &[Statement]) -> usize {
-    statements
-        .iter()
-        .map(|statement| match statement {
-            Statement::Loop(inner) => count_commands(&inner.body),
-            Statement::Guard(guard) => {
-                count_commands(&guard.then) + count_commands(&guard.otherwise)
-            }
-            Statement::Command(_) => 1,
-            Statement::Comment(_) | Statement::Opaque(_) => 0,
-        })
-        .sum()
+fn touches_arrays(statement: &Statement) -> bool {
+    match statement {
+        Statement::Loop(inner) => inner.body.iter().any(touches_arrays),
+        Statement::Guard(guard) => {
+            let mut both = guard.then.iter().chain(&guard.otherwise);
+            both.any(touches_arrays)
+        }
+        Statement::Opaque(text) => text.contains('=') && text.contains(['[', '*']),
+        Statement::Command(_) | Statement::Comment(_) => false,
+    }
 }

@@ -7,12 +7,13 @@
 //! symbolic run drops those that change what is computed. The evaluator has
 //! the last word on both. Nothing here knows a problem or a shape.
 
-mod affine;
 mod analysis;
 mod annotate;
 #[cfg(test)]
 mod case_tests;
-mod condition;
+mod chain;
+#[cfg(test)]
+mod chain_tests;
 mod dataflow;
 mod estimate;
 #[cfg(test)]
@@ -37,12 +38,13 @@ mod schedule_tests;
 mod semantics_tests;
 #[cfg(test)]
 mod spelling_tests;
-mod syntax;
 mod transformation;
 mod transformations;
 mod tree;
 mod value;
 mod walk;
+
+use autocomp_c_loops::{affine, condition, syntax};
 
 pub use limits::HardwareLimits;
 pub use normalise::Vocabulary;

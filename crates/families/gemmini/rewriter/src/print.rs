@@ -4,8 +4,9 @@ use crate::affine::Affine;
 use crate::condition::Condition;
 use crate::kernel::{
     ACCUMULATE_BIT, ACCUMULATOR_BIT, Command, Dram, FULL_WIDTH_BIT, Kernel, Local, LocalRow,
-    Memory, Statement, Weights,
+    Memory, Weights,
 };
+use autocomp_c_loops::statement;
 use std::fmt::Write;
 
 /// Returns the kernel as C source.
@@ -13,51 +14,9 @@ use std::fmt::Write;
 pub fn print(kernel: &Kernel) -> String {
     let mut text = kernel.prefix.clone();
     text.push('\n');
-    print_statements(&kernel.body, 1, &mut text);
+    statement::print(&kernel.body, 1, "    ", &mut text);
     text.push_str(&kernel.suffix);
     text
-}
-
-fn print_statements(statements: &[Statement], depth: usize, text: &mut String) {
-    let indent = "    ".repeat(depth);
-    for statement in statements {
-        match statement {
-            Statement::Loop(inner) => {
-                let variable = &inner.variable;
-                let increment = match inner.step {
-                    1 => format!("{variable}++"),
-                    step => format!("{variable} += {step}"),
-                };
-                let (start, end) = (inner.start, inner.end);
-                push(
-                    text,
-                    format_args!(
-                        "{indent}for (int {variable} = {start}; {variable} < {end}; {increment}) {{\n"
-                    ),
-                );
-                print_statements(&inner.body, depth + 1, text);
-                push(text, format_args!("{indent}}}\n"));
-            }
-            Statement::Guard(guard) => {
-                push(
-                    text,
-                    format_args!("{indent}if ({}) {{\n", guard.condition.to_c()),
-                );
-                print_statements(&guard.then, depth + 1, text);
-                if !guard.otherwise.is_empty() {
-                    push(text, format_args!("{indent}}} else {{\n"));
-                    print_statements(&guard.otherwise, depth + 1, text);
-                }
-                push(text, format_args!("{indent}}}\n"));
-            }
-            Statement::Command(command) => {
-                push(text, format_args!("{indent}{};\n", command_to_c(command)));
-            }
-            Statement::Comment(comment) | Statement::Opaque(comment) => {
-                push(text, format_args!("{indent}{comment}\n"));
-            }
-        }
-    }
 }
 
 fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {

@@ -1,12 +1,13 @@
 //! Finds what could be done to a kernel, and ranks it.
 
+use crate::chain;
 use crate::dataflow::{Outcome, outcome};
 use crate::estimate::estimate;
-use crate::kernel::{Kernel, count_commands};
-use crate::lift::Lifted;
+use crate::kernel::{Kernel, core_interferes, count_commands};
+use crate::lift::{Chain, Lifted};
 use crate::limits::HardwareLimits;
 use crate::print::print;
-use crate::schedule;
+use crate::schedule::{self, Schedule};
 use crate::transformation::{Step, View};
 use crate::transformations::{TRANSFORMATIONS, find};
 use crate::tree::loop_paths;
@@ -82,7 +83,7 @@ struct Candidate {
 /// Returns everything that could be done to `kernel`, most promising first.
 pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Proposals> {
     let size = count_commands(&kernel.body) + loop_paths(&kernel.body).len();
-    if limits.command_limit < size {
+    if limits.command_limit < size || core_interferes(&kernel.body) {
         return None;
     }
     let base = estimate(kernel, limits)?.cycles;
@@ -131,6 +132,24 @@ pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Prop
 /// Adds schedules of what a kernel computes to what could be done to it.
 pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits, proposals: &mut Proposals) {
     let schedules = schedule::schedules(lifted, &limits.accelerator);
+    let is_near = |parameters: &[i64]| schedule::is_near(lifted, parameters, &limits.accelerator);
+    let menu_items = ["hardware-loop", "change-tiling"];
+    offer(schedules, &menu_items, &is_near, proposals);
+}
+
+/// Adds schedules of a chain of small products to what could be done to a kernel.
+pub(crate) fn chains(chain: &Chain, limits: &HardwareLimits, proposals: &mut Proposals) {
+    let schedules = chain::schedules(chain, &limits.accelerator);
+    let menu_items = ["less-data-movement", "merge-operations", "use-accelerator"];
+    offer(schedules, &menu_items, &|_| false, proposals);
+}
+
+fn offer(
+    schedules: Vec<Schedule>,
+    menu_items: &[&'static str],
+    is_near: &dyn Fn(&[i64]) -> bool,
+    proposals: &mut Proposals,
+) {
     let Some(best) = schedules.first().map(|schedule| schedule.cycles.max(1.0)) else {
         return;
     };
@@ -140,11 +159,11 @@ pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits, proposals: &
         .and_then(|family| family.variants.first())
         .map_or(best.ln(), |variant| variant.score.min(best.ln()));
     for (rank, schedule) in schedules.into_iter().enumerate() {
-        let is_near = schedule::is_near(lifted, &schedule.parameters, &limits.accelerator);
+        let is_near = is_near(&schedule.parameters);
         let score = first - HEAD_START + RANK * rank as f64;
         proposals.families.push(Family {
             key: format!("{RESCHEDULE} {:?}", schedule.parameters),
-            menu_items: vec!["hardware-loop", "change-tiling"],
+            menu_items: menu_items.to_vec(),
             is_schedule: true,
             is_near,
             variants: vec![Variant {

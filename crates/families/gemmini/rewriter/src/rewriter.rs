@@ -1,24 +1,31 @@
 //! Plans and drafts for a kernel: the rewriter's interface.
 
+mod script;
+mod turn;
+
 use crate::annotate::{annotate, with_header};
+use crate::chain;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
-use crate::lift::{Lifted, Reason, lift};
+use crate::lift::{Chain, Elementwise, Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
 use crate::parse::parse_with;
 use crate::print::print;
 use crate::proposal::{
-    Family, Proposals, RESCHEDULE, Variant, carry_out, may_be_right, proposals, reschedules,
+    Family, Proposals, RESCHEDULE, Variant, carry_out, chains, may_be_right, proposals, reschedules,
 };
 use crate::schedule;
 use crate::transformation::Step;
+use crate::transformations::find;
 use autocomp_core::{
     ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
 };
+use script::{Scripted, names, script};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use turn::Turn;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 64;
@@ -63,6 +70,9 @@ struct Known {
     outcome: Option<Outcome>,
     /// What it computes, or why that is not known.
     lifted: Result<Lifted, Reason>,
+    /// What it computes element by element, and in matrices, if it is a chain of
+    /// small products.
+    chain: Option<(Elementwise, Chain)>,
     /// Which steps were found to keep the result.
     verdicts: Mutex<BTreeMap<Vec<Step>, bool>>,
 }
@@ -92,6 +102,23 @@ impl GemminiRewriter {
     /// A [`RewriteError`] if the kernel is not understood.
     pub fn proposals(&self, source: &str) -> Result<Proposals, RewriteError> {
         Ok(self.known(source)?.proposals.clone())
+    }
+
+    /// Returns what `steps` make of a kernel, if they apply and nothing is found to be
+    /// wrong with it: whether a plan would offer them.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood, or a plan would not offer them.
+    pub fn offered(&self, source: &str, steps: &[Step]) -> Result<String, RewriteError> {
+        if !self.keeps_result(&*self.known(source)?, steps) {
+            return Err(RewriteError::Nothing);
+        }
+        let payload = Payload {
+            drafts: vec![steps.to_vec()],
+        };
+        let payload = serde_json::to_string(&payload)
+            .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        self.implement(source, &payload, 0)
     }
 
     /// Returns a kernel in the plain form in which it is read, and what of it
@@ -170,14 +197,22 @@ impl GemminiRewriter {
         steps: &'steps [Step],
     ) -> Option<(String, &'steps [Step])> {
         let (first, rest) = steps.split_first()?;
-        let lifted = known.lifted.as_ref().ok()?;
         (first.transformation == RESCHEDULE).then_some(())?;
-        let text = schedule::write(lifted, &first.parameters, &self.limits.accelerator)?;
-        Some((text, rest))
+        let accelerator = &self.limits.accelerator;
+        let text = match (&known.lifted, &known.chain) {
+            (Ok(lifted), _) => schedule::write(lifted, &first.parameters, accelerator),
+            (Err(_), Some((_, chain))) => chain::write(chain, &first.parameters, accelerator),
+            _ => None,
+        };
+        Some((text?, rest))
     }
 
     /// Returns whether a text stores the same in every array as a kernel.
     fn computes_the_same(&self, known: &Known, text: &str) -> bool {
+        if let (Err(_), Some((before, _))) = (&known.lifted, &known.chain) {
+            let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary.entry);
+            return after.is_ok_and(|after| before.is_same(&after));
+        }
         let works = |lifted: &Lifted| lifted.works.clone();
         let now = self.lifted(text);
         now.as_ref().map(works).ok() == known.lifted.as_ref().map(works).ok()
@@ -195,6 +230,13 @@ impl GemminiRewriter {
 
     fn lifted(&self, source: &str) -> Result<Lifted, Reason> {
         lift(source, &self.limits.accelerator, &self.vocabulary.entry)
+    }
+
+    fn chain(&self, source: &str) -> Result<(Elementwise, Chain), Reason> {
+        let accelerator = &self.limits.accelerator;
+        let elements = Elementwise::of(source, accelerator, &self.vocabulary.entry)?;
+        let chain = elements.chain()?;
+        Ok((elements, chain))
     }
 
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
@@ -219,16 +261,24 @@ impl GemminiRewriter {
             .or_else(|why| self.lifted(&print(&kernel)).map_err(|_| why));
         let outcome = outcome(&kernel, &self.limits);
         let mut proposals = proposals(&kernel, &self.limits).unwrap_or_default();
-        match &lifted {
-            Ok(lifted) => reschedules(lifted, &self.limits, &mut proposals),
-            Err(why) if proposals.families.is_empty() => {
+        let chain = match &lifted {
+            Ok(_) => Err(Reason::at(0, "")),
+            Err(_) => self
+                .chain(source)
+                .or_else(|why| self.chain(&print(&kernel)).map_err(|_| why)),
+        };
+        match (&lifted, &chain) {
+            (Ok(lifted), _) => reschedules(lifted, &self.limits, &mut proposals),
+            (Err(_), Ok((_, chain))) => chains(chain, &self.limits, &mut proposals),
+            (Err(why), _) if proposals.families.is_empty() => {
                 return Err(RewriteError::NotUnderstood(format!(
                     "what the kernel computes is not understood: {why}"
                 )));
             }
-            Err(_) => {}
+            _ => {}
         }
         Ok(Known {
+            chain: chain.ok(),
             kernel,
             proposals,
             outcome,
@@ -247,6 +297,75 @@ impl Rewriter for GemminiRewriter {
                 reason: error.to_string(),
             }],
         }
+    }
+
+    fn script_format(&self) -> Option<&str> {
+        Some(include_str!("../data/scripts.md").trim_end())
+    }
+
+    fn scripts(&self, source: &str, count: usize) -> Vec<(String, String)> {
+        let Ok(known) = self.known(source) else {
+            return Vec::new();
+        };
+        // One of each kind, so that they show what there is.
+        let mut seen = BTreeSet::new();
+        let families = known.proposals.families.iter();
+        let variants = families.filter_map(|family| {
+            let variant = family.variants.first()?;
+            let kind: Vec<&str> = variant
+                .steps
+                .iter()
+                .map(|it| it.transformation.as_str())
+                .collect();
+            let is_new = seen.insert(kind) && self.keeps_result(&known, &variant.steps);
+            is_new.then_some(variant)
+        });
+        let scripts =
+            variants.filter_map(|variant| Some((script(&variant.steps)?, variant.text.clone())));
+        scripts.take(count).collect()
+    }
+
+    fn of_script(&self, source: &str, script: &str) -> Result<String, RewriteError> {
+        let wrong = |why: String| RewriteError::Script(why);
+        let steps: Vec<Scripted> = serde_json::from_str(script)
+            .map_err(|error| wrong(format!("the script is not a list of steps: {error}")))?;
+        let steps: Vec<Step> = steps.into_iter().map(|Scripted(step)| step).collect();
+        let unknown = |step: &&Step| {
+            step.transformation != RESCHEDULE && find(&step.transformation).is_none()
+        };
+        if let Some(step) = steps.iter().find(unknown) {
+            return Err(wrong(format!(
+                "there is no transformation `{}`; there are {}",
+                step.transformation,
+                names().join(", ")
+            )));
+        }
+        if steps.is_empty() {
+            return Err(wrong("the script has no steps".to_owned()));
+        }
+        let known = self.known(source)?;
+        for end in 1..=steps.len() {
+            if self.rewritten(&known, &steps[..end]).is_none() {
+                let why = match &known.lifted {
+                    Err(why) if steps[end - 1].transformation == RESCHEDULE => {
+                        format!(": what the kernel computes is not understood: {why}")
+                    }
+                    _ => String::new(),
+                };
+                return Err(wrong(format!(
+                    "step {end} of the script (`{}`) does not apply{why}",
+                    steps[end - 1].transformation
+                )));
+            }
+        }
+        if !self.keeps_result(&known, &steps) {
+            return Err(wrong(
+                "after the script the kernel would compute something else".to_owned(),
+            ));
+        }
+        let drafts = vec![steps];
+        serde_json::to_string(&Payload { drafts })
+            .map_err(|error| RewriteError::Payload(error.to_string()))
     }
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
@@ -338,54 +457,6 @@ impl Rewriter for GemminiRewriter {
         }
         annotate(&mut rewritten, &self.limits);
         Ok(print(&rewritten))
-    }
-}
-
-/// Places and iterations that share schedules out between them.
-const SHARES: [u64; 2] = [6, 12];
-/// What it costs a schedule that it is another place's to try, and another iteration's.
-const NOT_MINE: [f64; 2] = [0.35, 0.25];
-/// What it is worth that a schedule differs little from the one that the kernel has.
-const NEAR: f64 = 0.5;
-
-/// Which schedules a request tries first. Requests know nothing of each other,
-/// and all kernels that compute the same have the same schedules.
-struct Turn {
-    shares: [u64; 2],
-    is_first: bool,
-    /// Whether schedules like the kernel's own are preferred.
-    is_near: bool,
-}
-
-impl Turn {
-    fn of(choice: PlanChoice<'_>) -> Self {
-        Self {
-            shares: [
-                u64::from(choice.place) % SHARES[0],
-                u64::from(choice.iteration) % SHARES[1],
-            ],
-            is_first: choice.iteration <= 1,
-            is_near: (choice.iteration + choice.plan) % 2 == 1,
-        }
-    }
-
-    fn penalty(&self, family: &Family) -> f64 {
-        let hash = kernel_seed(&family.key).0;
-        let shares = [hash % SHARES[0], hash / SHARES[0] % SHARES[1]];
-        let iteration = if self.is_first || shares[1] == self.shares[1] {
-            0.0
-        } else {
-            NOT_MINE[1]
-        };
-        if self.is_near && family.is_near && !self.is_first {
-            return iteration - NEAR;
-        }
-        let place = if shares[0] == self.shares[0] {
-            0.0
-        } else {
-            NOT_MINE[0]
-        };
-        place + iteration
     }
 }
 

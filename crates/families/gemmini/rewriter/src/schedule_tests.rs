@@ -70,6 +70,18 @@ fn convolutions() {
         check("depthwise"),
         ["convolution 3x3, stride 1, of 16 channels, 72x32"]
     );
+    assert_eq!(
+        check("convolution-padded"),
+        ["convolution 3x3, stride 1, of 32 channels, 128x48"]
+    );
+    assert_eq!(
+        check("convolution-padded-strided"),
+        ["convolution 5x5, stride 2, of 16 channels, 72x16"]
+    );
+    assert_eq!(
+        check("convolution-dilated"),
+        ["convolution 3x3, stride 1, of 32 channels, 128x32"]
+    );
 }
 
 #[test]
@@ -137,6 +149,33 @@ fn what_is_not_understood_is_named() {
             }
         }
     }
+}
+
+#[test]
+fn products_left_out_inside_an_image_are_no_padding() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let base = kernel("convolution-padded");
+    for (from, to, why) in [
+        ("row >= 8", "row >= 7", "left out that lie in an image"),
+        ("row < 0 ||", "row < 0 || y == 4 && u == 1 ||", "left out"),
+        ("v == 2 ? 1 : 0", "v == 2 ? 0 : 0", "no convolution"),
+    ] {
+        assert!(base.contains(from), "{from}");
+        let reason = lift(&base.replace(from, to), &config, "solution").unwrap_err();
+        assert!(reason.to_string().contains(why), "{from}: {reason}");
+    }
+}
+
+#[test]
+fn pooling_is_named_with_its_line() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let base = kernel("convolution-strided");
+    let pooled = base.replace(
+        "config_st(48);",
+        "gemmini_extended2_config_st(48, NO_ACTIVATION, 1.0f, 2, 2, 4, 8, 8, 4, 4, 0, 0);",
+    );
+    let reason = lift(&pooled, &config, "solution").unwrap_err().to_string();
+    assert!(reason.starts_with("line 23: pooling"), "{reason}");
 }
 
 #[test]

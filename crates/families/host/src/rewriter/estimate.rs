@@ -1,36 +1,103 @@
-//! A coarse estimate of what a schedule costs: good for the order in which
+//! A coarse estimate of what a part costs: good for the order in which
 //! schedules are tried, and for nothing else.
 
-use super::nest::{Nest, Schedule};
+use super::code::Named;
+use super::nest::Nest;
+use super::schedule::{Part, Product};
+use super::write::Region;
+use std::collections::BTreeMap;
 
-/// Cycles from a fused multiply-add to the next one that needs its result.
+/// Cycles from an addition or a multiply-add to the next one that needs its result.
 const LATENCY: f64 = 4.0;
-/// Fused multiply-adds, and loads, that a core begins in a cycle.
+/// Vector operations, and loads, that a core begins in a cycle.
 const PER_CYCLE: f64 = 2.0;
 
-/// Returns estimated cycles of `nest` under `schedule`, or as it stands, on a
-/// core with so many vector `registers`.
-pub(super) fn cycles(nest: &Nest, schedule: Option<&Schedule>, registers: u32) -> f64 {
+/// Returns estimated cycles of a part on a core with so many vector `registers`.
+pub(super) fn cycles(
+    region: &Region,
+    part: &Part,
+    names: &BTreeMap<String, Named>,
+    registers: u32,
+) -> f64 {
+    match (region, part) {
+        (Region::Product(nest), Part::Product(schedule)) => {
+            product(nest, schedule, names, registers)
+        }
+        (Region::Product(nest), _) => {
+            let all = nest.parallel.iter().chain(&nest.reduction);
+            LATENCY * all.map(|it| f64::from(it.extent)).product::<f64>()
+        }
+        (Region::Turn(nest), Part::Turn(schedule)) => {
+            let outside = if schedule.columns_outside { 1.01 } else { 1.0 };
+            nest.elements() * outside * (0.4 + 4.0 / f64::from(schedule.lanes))
+        }
+        (Region::Turn(nest), _) => 3.0 * nest.elements(),
+        (Region::Counting(counting), part) => {
+            let (changes, counters) = counting.sizes();
+            match part {
+                Part::Tables(count) => {
+                    let count = f64::from(*count);
+                    changes * (1.0 + 1.5 / count) + counters * count * 0.3
+                }
+                _ => 2.5 * changes,
+            }
+        }
+        (Region::Wide(wide), part) => {
+            let extent = f64::from(wide.extent());
+            match part {
+                Part::Vectors(schedule) => {
+                    let (lanes, count) = (f64::from(schedule.lanes), f64::from(schedule.count));
+                    let chain = if wide.is_chain() {
+                        LATENCY / count
+                    } else {
+                        0.0
+                    };
+                    let steps = (extent / lanes / count).floor() * count;
+                    let control = 1.0 / count;
+                    steps * ((wide.operations() / PER_CYCLE).max(chain) + control)
+                        + (extent - steps * lanes) * 0.5 * wide.operations()
+                        + 10.0 * count
+                }
+                _ if wide.is_chain() => extent * wide.operations().max(LATENCY),
+                _ => extent * wide.operations() / PER_CYCLE,
+            }
+        }
+        (Region::Jam(jammed, wide), part) => {
+            let (trips, all) = jammed.sizes();
+            match (part, wide) {
+                (Part::Jam(count), _) => all * (LATENCY / f64::from(*count)).max(1.5),
+                (Part::Vectors(_), Some(wide)) => {
+                    let inner = Region::Wide(wide.clone());
+                    f64::from(trips) * cycles(&inner, part, names, registers)
+                }
+                _ => all * LATENCY,
+            }
+        }
+    }
+}
+
+fn product(
+    nest: &Nest,
+    schedule: &Product,
+    names: &BTreeMap<String, Named>,
+    registers: u32,
+) -> f64 {
     let all = nest.parallel.iter().chain(&nest.reduction);
     let steps: f64 = all.map(|it| f64::from(it.extent)).product();
-    let (Some(schedule), Some(vector)) = (schedule, nest.vector_loop()) else {
+    let Some(vector) = nest.vector_loop(names) else {
         return steps * LATENCY;
     };
-    let row = nest.row_loops().first().map_or(1, |row| row.extent);
+    let row_loop = nest.row_loop(vector);
+    let row = row_loop.map_or(1, |row| row.extent);
     let (rows, columns, lanes) = (schedule.rows, schedule.columns, schedule.lanes);
     let sums = f64::from(rows * columns);
     let loads = f64::from(rows + columns);
-    let reads = nest.term.reads();
-    let of_vector = |array: &str| {
-        reads
-            .iter()
-            .any(|it| it.array == array && it.mentions(&vector.variable))
-    };
     // Narrow elements are widened at every load unless that is done while packing.
-    let narrow = nest
-        .types
-        .iter()
-        .any(|(array, element)| of_vector(array) && *element != nest.sum_type);
+    let reads = nest.reads();
+    let narrow = reads.iter().any(|access| {
+        let kind = names.get(&access.name).map(|it| &it.kind);
+        access.mentions(&vector.variable) && kind != Some(&nest.sum_type)
+    });
     let widening = if narrow && !schedule.pack_columns {
         f64::from(columns)
     } else {
@@ -53,12 +120,45 @@ pub(super) fn cycles(nest: &Nest, schedule: Option<&Schedule>, registers: u32) -
     if schedule.unroll == 1 {
         step *= 1.02;
     }
+    // Blocks pay where operands are much larger than the nearer caches.
+    let depth: f64 = nest
+        .reduction
+        .iter()
+        .map(|it| f64::from(it.extent))
+        .product();
+    let panel = depth * f64::from(columns * lanes) * 4.0;
+    if 0 < schedule.depth {
+        step *= if 96e3 < panel { 0.995 } else { 1.02 };
+    }
+    if 0 < schedule.block {
+        step *= if 1e6 < depth * f64::from(row) * 4.0 {
+            0.995
+        } else {
+            1.01
+        };
+    }
+    let group = f64::from(schedule.dots.map_or(1, super::schedule::Dots::group));
     let width = columns * lanes;
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole);
     // What is left at the edges: smaller tiles do less per step, plain loops far less.
-    let edge_rows = share(row % rows, row);
-    let edge_columns = share(vector.extent % width - vector.extent % lanes, vector.extent);
-    let plain = share(vector.extent % lanes, vector.extent);
-    let per_step = sums * f64::from(lanes);
-    steps / per_step * step * (1.0 + edge_rows + edge_columns) + steps * plain * LATENCY
+    let edge_rows = 0.5 * share(rows - 1 - (row + rows - 1) % rows, row);
+    let edge_columns = match schedule.pack_columns {
+        true => share((width - vector.extent % width) % width, vector.extent),
+        false => share(vector.extent % width - vector.extent % lanes, vector.extent),
+    };
+    let plain = match schedule.pack_columns {
+        true => 0.0,
+        false => share(vector.extent % lanes, vector.extent),
+    };
+    // Copies cost about as much as a few steps each.
+    let others = |variable: &str| steps / depth / f64::from(nest.extent_of(variable));
+    let mut packing = 0.0;
+    if schedule.pack_columns {
+        packing += steps / others(&vector.variable) / f64::from(lanes);
+    }
+    if let (true, Some(row)) = (schedule.pack_rows, row_loop) {
+        packing += steps / others(&row.variable);
+    }
+    let per_step = sums * f64::from(lanes) * group;
+    steps / per_step * step * (1.0 + edge_rows + edge_columns) + steps * plain * LATENCY + packing
 }

@@ -1,196 +1,228 @@
-//! A loop nest that sums products, and how it may be scheduled.
+//! Nests of loops around a sum of products.
 
-use serde::{Deserialize, Serialize};
+use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use std::collections::BTreeMap;
 
 /// A loop from zero in steps of one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loop {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Range {
     /// The variable.
     pub variable: String,
     /// The number of iterations.
     pub extent: u32,
 }
 
-/// A sum of loop variables with coefficients, and a constant.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subscript {
-    /// Coefficients by variable, none of them zero.
-    pub terms: BTreeMap<String, i64>,
-    /// The constant.
-    pub constant: i64,
-}
-
-impl Subscript {
-    /// Returns whether a variable occurs.
-    #[must_use]
-    pub fn mentions(&self, variable: &str) -> bool {
-        self.terms.contains_key(variable)
-    }
-
-    /// Returns the subscript as C, with `shifts` added to variables.
-    #[must_use]
-    pub fn text(&self, shifts: &[(&str, u32)]) -> String {
-        let mut text = String::new();
-        let mut constant = self.constant;
-        for (variable, coefficient) in &self.terms {
-            if !text.is_empty() {
-                text += " + ";
-            }
-            match coefficient {
-                1 => text += variable,
-                _ => text += &format!("{variable} * {coefficient}"),
-            }
-            let shift = shifts.iter().find(|(name, _)| name == variable);
-            constant += shift.map_or(0, |(_, shift)| i64::from(*shift)) * coefficient;
-        }
-        match (text.is_empty(), constant) {
-            (true, _) => constant.to_string(),
-            (_, 0) => text,
-            (_, 1..) => format!("{text} + {constant}"),
-            (_, _) => format!("{text} - {}", -constant),
-        }
-    }
-}
-
-/// An element of an array.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Access {
-    /// The array, a parameter of the kernel.
-    pub array: String,
-    /// One subscript for each dimension.
-    pub subscripts: Vec<Subscript>,
-}
-
-impl Access {
-    /// Returns whether a variable occurs in a subscript.
-    #[must_use]
-    pub fn mentions(&self, variable: &str) -> bool {
-        self.subscripts
-            .iter()
-            .any(|subscript| subscript.mentions(variable))
-    }
-
-    /// Returns whether elements that follow one another in `variable` do so in memory.
-    #[must_use]
-    pub fn is_contiguous_in(&self, variable: &str) -> bool {
-        let Some((last, outer)) = self.subscripts.split_last() else {
-            return false;
-        };
-        last.terms.get(variable) == Some(&1) && !outer.iter().any(|it| it.mentions(variable))
-    }
-
-    /// Returns the access as C, with `shifts` added to variables.
-    #[must_use]
-    pub fn text(&self, shifts: &[(&str, u32)]) -> String {
-        let subscripts: String = self
-            .subscripts
-            .iter()
-            .map(|subscript| format!("[{}]", subscript.text(shifts)))
-            .collect();
-        format!("{}{subscripts}", self.array)
-    }
-}
-
-/// What is summed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Expression {
-    /// An element of an array.
-    Read(Access),
-    /// A number, as it is written.
-    Number(String),
-    /// Two operands and `+`, `-` or `*`.
-    Binary(Box<Expression>, char, Box<Expression>),
-}
-
-impl Expression {
-    /// Returns the elements that are read, in the order of the text.
-    #[must_use]
-    pub fn reads(&self) -> Vec<&Access> {
-        match self {
-            Self::Read(access) => vec![access],
-            Self::Number(_) => Vec::new(),
-            Self::Binary(left, _, right) => [left.reads(), right.reads()].concat(),
-        }
+impl Range {
+    /// Returns the head of a loop over the whole range.
+    pub(super) fn head(&self) -> String {
+        let Self { variable, extent } = self;
+        format!("for (int {variable} = 0; {variable} < {extent}; {variable}++)")
     }
 }
 
 /// A nest of loops, each iteration of the outer ones of which computes one
-/// element of an output as a sum over the inner ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nest {
-    /// Everything up to the opening brace of the kernel.
-    pub head: String,
-    /// Type of the elements of each array.
-    pub types: BTreeMap<String, String>,
+/// element of an output from a sum over the inner ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nest {
     /// Loops whose iterations do not depend on one another, outermost first.
-    pub parallel: Vec<Loop>,
+    pub parallel: Vec<Range>,
     /// Loops that the sums run over, outermost first.
-    pub reduction: Vec<Loop>,
-    /// Type of the sums (`float`, `int32_t`).
+    pub reduction: Vec<Range>,
+    /// The variable that sums up.
+    pub sum: String,
+    /// Its type (`float`, `int32_t`).
     pub sum_type: String,
-    /// What sums begin with.
-    pub initial: String,
+    /// What it begins with.
+    pub initial: Expression,
     /// What is added.
     pub term: Expression,
-    /// Where a sum goes.
-    pub output: Access,
+    /// Where the result goes.
+    pub output: Element,
+    /// The result, made of the sum.
+    pub result: Expression,
 }
 
 impl Nest {
-    /// Returns the loops that vectors may run over: outputs and at least one
-    /// operand lie side by side in it, all others do not depend on it.
-    #[must_use]
-    pub fn vector_loop(&self) -> Option<&Loop> {
-        self.parallel.iter().rev().find(|it| {
-            let reads = self.term.reads();
-            let side_by_side = |access: &&Access| access.is_contiguous_in(&it.variable);
-            let fits = |access: &&Access| side_by_side(access) || !access.mentions(&it.variable);
-            side_by_side(&&self.output) && reads.iter().any(side_by_side) && reads.iter().all(fits)
-        })
+    /// Reads a loop as such a nest.
+    pub(super) fn read(outer: &Loop, names: &BTreeMap<String, Named>) -> Option<Self> {
+        let mut parallel = vec![range(outer)?];
+        let mut body = outer.body.as_slice();
+        while let [Statement::Loop(inner)] = body {
+            parallel.push(range(inner)?);
+            body = &inner.body;
+        }
+        let [
+            Statement::Command(Action::Declare {
+                kind,
+                name: sum,
+                extents,
+                value: Some(initial),
+            }),
+            Statement::Loop(first),
+            Statement::Command(Action::Assign {
+                target: output,
+                operator: None,
+                value: result,
+            }),
+        ] = body
+        else {
+            return None;
+        };
+        let mut reduction = vec![range(first)?];
+        let mut body = first.body.as_slice();
+        while let [Statement::Loop(inner)] = body {
+            reduction.push(range(inner)?);
+            body = &inner.body;
+        }
+        let [
+            Statement::Command(Action::Assign {
+                target,
+                operator: Some('+'),
+                value: term,
+            }),
+        ] = body
+        else {
+            return None;
+        };
+        let nest = Self {
+            parallel,
+            reduction,
+            sum: sum.clone(),
+            sum_type: kind.clone(),
+            initial: initial.clone(),
+            term: term.clone(),
+            output: output.clone(),
+            result: result.clone(),
+        };
+        let adds = *target == Element::variable(sum) && extents.is_empty();
+        (adds && nest.is_sound(names)).then_some(nest)
     }
 
-    /// Returns the loops that rows of a register tile may be taken from, those
-    /// first in which operands of the vector loop are used again.
-    #[must_use]
-    pub fn row_loops(&self) -> Vec<&Loop> {
-        let Some(vector) = self.vector_loop() else {
-            return Vec::new();
+    /// Returns whether the parts fit together: every element of the output is
+    /// computed once, from what nothing in the nest changes.
+    fn is_sound(&self, names: &BTreeMap<String, Named>) -> bool {
+        let kind = |element: &Element| names.get(&element.name).map(|it| it.kind.as_str());
+        let Some(indices) = self.output.affine() else {
+            return false;
         };
+        let sums_over = |variable: &str| self.reduction.iter().any(|it| it.variable == variable);
+        let in_output = |it: &Range| {
+            let mut own = indices.iter().filter(|index| index.mentions(&it.variable));
+            // Alone in a dimension, so that no two iterations meet.
+            own.next().is_some_and(|index| {
+                let others = self.parallel.iter().filter(|other| *other != it);
+                !others
+                    .into_iter()
+                    .any(|other| index.mentions(&other.variable))
+            }) && own.next().is_none()
+        };
+        let plain_term = |expression: &Expression| is_ring(expression, &self.sum_type);
         let reads = self.term.reads();
-        let uses_again = |it: &&Loop| {
-            let vectors = reads
+        let steady = |element: &&Element| {
+            element.name != self.output.name
+                && element.name != self.sum
+                && element.affine().is_some()
+        };
+        ["float", "int32_t"].contains(&self.sum_type.as_str())
+            && kind(&self.output) == Some(self.sum_type.as_str())
+            && self.parallel.iter().all(in_output)
+            && !indices
+                .iter()
+                .any(|index| self.reduction.iter().any(|it| index.mentions(&it.variable)))
+            && plain_term(&self.term)
+            && !reads.is_empty()
+            && reads.iter().all(steady)
+            && self.initial.reads().is_empty()
+            && self
+                .result
+                .reads()
+                .iter()
+                .all(|it| it.name != self.output.name)
+            && !self
+                .reduction
+                .iter()
+                .any(|it| self.result.mentions(&it.variable))
+            && !self.parallel.iter().any(|it| sums_over(&it.variable))
+    }
+
+    /// Returns the reads of what is summed, in the order of the text.
+    pub(super) fn reads(&self) -> Vec<&Element> {
+        self.term.reads()
+    }
+
+    /// Returns how many iterations a parallel loop has.
+    pub(super) fn extent_of(&self, variable: &str) -> u32 {
+        let mut loops = self.parallel.iter();
+        loops
+            .find(|it| it.variable == variable)
+            .map_or(1, |it| it.extent)
+    }
+
+    /// Returns whether the result is the sum and nothing else.
+    pub(super) fn is_plain(&self) -> bool {
+        self.result == Expression::Element(Element::variable(&self.sum))
+    }
+
+    /// Returns whether an operand can be copied into panels that run over one
+    /// of the parallel loops: it depends on no other one.
+    pub(super) fn is_packable(&self, access: &Element, variable: &str) -> bool {
+        let mut others = self.parallel.iter().filter(|it| it.variable != variable);
+        access.mentions(variable) && !others.any(|it| access.mentions(&it.variable))
+    }
+
+    /// Returns the loop that vectors may run over: outputs lie side by side in
+    /// it; operands do so, too, or do not depend on it, or can be packed.
+    pub(super) fn vector_loop(&self, names: &BTreeMap<String, Named>) -> Option<&Range> {
+        let fits = |it: &&Range| {
+            let variable = it.variable.as_str();
+            let stride = |access: &Element| {
+                let extents = &names.get(&access.name)?.extents;
+                access.stride(variable, extents)
+            };
+            let mut reads = self.reads().into_iter();
+            stride(&self.output) == Some(1)
+                && self.reads().iter().any(|access| access.mentions(variable))
+                && reads.all(|access| {
+                    !access.mentions(variable)
+                        || stride(access) == Some(1)
+                        || self.is_packable(access, variable)
+                })
+        };
+        self.parallel.iter().rev().find(fits)
+    }
+
+    /// Returns the loop that rows of a register tile are taken from: operands
+    /// of the vector loop are used again in it.
+    pub(super) fn row_loop(&self, vector: &Range) -> Option<&Range> {
+        let reads = self.reads();
+        let mut others = self.parallel.iter().rev().filter(|it| *it != vector);
+        others.find(|it| {
+            let mut vectors = reads
                 .iter()
                 .filter(|access| access.mentions(&vector.variable));
-            !vectors
-                .into_iter()
-                .any(|access| access.mentions(&it.variable))
-        };
-        let others = self
-            .parallel
-            .iter()
-            .rev()
-            .filter(|it| it.variable != vector.variable);
-        others.filter(uses_again).collect()
+            vectors.all(|access| !access.mentions(&it.variable))
+        })
     }
 }
 
-/// How a nest is carried out.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Schedule {
-    /// Elements of the sums' type in a vector.
-    pub lanes: u32,
-    /// Rows of a register tile.
-    pub rows: u32,
-    /// Vectors side by side in a register tile.
-    pub columns: u32,
-    /// Whether vector operands are copied into panels as wide as a tile first.
-    pub pack_columns: bool,
-    /// Whether the other operands are copied into panels as high as a tile.
-    pub pack_rows: bool,
-    /// Whether the loop over rows goes outside that over columns.
-    pub rows_outside: bool,
-    /// Iterations of the innermost reduction that are written out.
-    pub unroll: u32,
+/// Returns whether an expression adds and multiplies only.
+fn is_ring(expression: &Expression, kind: &str) -> bool {
+    match expression {
+        Expression::Number(_) | Expression::Element(_) => true,
+        Expression::Cast(to, inner) => to == kind && is_ring(inner, kind),
+        Expression::Binary(left, operator, right) => {
+            ["+", "-", "*"].contains(&operator.as_str())
+                && is_ring(left, kind)
+                && is_ring(right, kind)
+        }
+        _ => false,
+    }
+}
+
+fn range(it: &Loop) -> Option<Range> {
+    let plain = it.start == 0 && it.step == 1;
+    Some(Range {
+        variable: it.variable.clone(),
+        extent: u32::try_from(it.end).ok().filter(|_| plain)?,
+    })
 }

@@ -1,9 +1,13 @@
 //! Kernels that the rewriter makes compute what the plain ones do.
 
+mod loops;
+
 use crate::support;
 
 use autocomp_core::{MenuItem, Outcome, PlanChoice, RewriteError, Rewriter, Seed};
-use autocomp_host::rewriter::HostRewriter;
+use autocomp_host::detection::Processor;
+use autocomp_host::machine::Machine;
+use autocomp_host::rewriter::{Dots, HostRewriter, Resources};
 
 const MATRICES: &str = r#"
 target = "host-x86-64-avx2"
@@ -74,13 +78,42 @@ const PLAIN_PICTURES: &str =
 }
 ";
 
+/// Describes a problem with one row of `buffers`: name, type, sizes, role.
+fn problem(
+    signature: &str,
+    tolerance: &str,
+    buffers: &[(&str, &str, &str, &str)],
+    fills: &str,
+) -> String {
+    let rows: String = buffers
+        .iter()
+        .map(|(name, kind, shape, role)| {
+            format!("  {{ name = \"{name}\", dtype = \"{kind}\", shape = [{shape}], role = \"{role}\" }},\n")
+        })
+        .collect();
+    format!(
+        "target = \"host-x86-64-avx2\"\ndescription = \"A small problem\"\nentry = \"solution\"\n\
+         signature = \"void solution({signature})\"\ntolerance = {{ {tolerance} }}\n\
+         work = {{ macs = 0, bytes = 4 }}\nbuffer = [\n{rows}]\n[[input_set]]\nname = \"real\"\n{fills}\n"
+    )
+}
+
+const CLOSE: &str = "kind = \"close\", relative = 1e-4, absolute = 1e-4";
+const REAL: &str = "{ kind = \"real\", low = -2.0, high = 2.0 }";
+
 fn menu() -> Vec<MenuItem> {
     [
         "vectorize",
         "register-tiling",
+        "cache-tiling",
         "packing",
         "loop-interchange",
         "unroll",
+        "unroll-and-jam",
+        "more-sums",
+        "int8-dot-products",
+        "transpose-in-registers",
+        "private-copies",
         "other",
     ]
     .map(|id| MenuItem {
@@ -99,20 +132,60 @@ fn choice(menu: &[MenuItem], iteration: u32, plan: u32) -> PlanChoice<'_> {
     }
 }
 
-/// Makes `steps` kernels of one another, each by another plan, and evaluates them.
-fn walk(problem: &str, plain: &str, steps: u32) {
+/// Returns a rewriter for a processor that every target of this architecture has.
+fn rewriter() -> HostRewriter {
+    let dots = match std::env::consts::ARCH {
+        "x86_64" => vec![Dots::Words],
+        _ => Vec::new(),
+    };
+    HostRewriter::new(Resources {
+        lanes: 8,
+        registers: 16,
+        dots,
+    })
+}
+
+/// Returns a rewriter for the processor at hand.
+fn own_rewriter() -> HostRewriter {
+    let features = Processor::detect().features;
+    let text = match Processor::detect().target() {
+        Some("host-x86-64-avx512") => {
+            include_str!("../../../../../targets/host-x86-64-avx512/machines/this.toml")
+        }
+        Some("host-aarch64-neon") => {
+            include_str!("../../../../../targets/host-aarch64-neon/machines/this.toml")
+        }
+        _ => include_str!("../../../../../targets/host-x86-64-avx2/machines/this.toml"),
+    };
+    HostRewriter::new(
+        Machine::parse(text)
+            .expect("a machine")
+            .resources(&features),
+    )
+}
+
+/// Makes `steps` kernels of one another, each by another plan, and evaluates them;
+/// every third step begins anew.
+fn walk_with(rewriter: &HostRewriter, problem: &str, plain: &str, steps: u32) {
     let Some(bench) = support::bench_of(problem, plain) else {
         return;
     };
-    let rewriter = HostRewriter::new(8, 16);
     let menu = menu();
     let mut seed = Seed(11);
     let mut source = plain.to_owned();
     for step in 0..steps {
-        let plan = seed.below(40) as u32;
-        let planned = rewriter
-            .plan(&source, choice(&menu, step, plan))
-            .expect("a plan");
+        if step % 3 == 0 {
+            source = plain.to_owned();
+        }
+        let mut planned = Err(RewriteError::Nothing);
+        for most in [40, 8, 1] {
+            let plan = seed.below(most) as u32;
+            planned = rewriter.plan(&source, choice(&menu, step, plan));
+            if planned.is_ok() {
+                break;
+            }
+        }
+        let planned = planned.expect("a plan");
         source = rewriter
             .implement(&source, &planned.payload, 0)
             .expect("a kernel");
@@ -123,6 +196,70 @@ fn walk(problem: &str, plain: &str, steps: u32) {
             "{}\n{source}\n{found:#?}",
             planned.text
         );
+    }
+}
+
+fn walk(problem: &str, plain: &str, steps: u32) {
+    walk_with(&rewriter(), problem, plain, steps);
+    walk_with(&own_rewriter(), problem, plain, steps);
+}
+
+#[test]
+fn products_of_bytes_stay_right() {
+    let signature = "int8_t A[29][{K}], int8_t B[{K}][45], int32_t C[29][45]";
+    // Whole groups of four along the sum, and not.
+    for depth in [52, 35] {
+        let signature = signature.replace("{K}", &depth.to_string());
+        let (a, b) = (format!("29, {depth}"), format!("{depth}, 45"));
+        let buffers = [
+            ("A", "int8", a.as_str(), "input"),
+            ("B", "int8", b.as_str(), "input"),
+            ("C", "int32", "29, 45", "output"),
+        ];
+        let fill = "{ kind = \"uniform\", low = -128, high = 127 }";
+        let fills = format!("fill.A = {fill}\nfill.B = {fill}");
+        let text = problem(&signature, "kind = \"exact\"", &buffers, &fills);
+        let plain = format!(
+            "void solution({signature}) {{
+  for (int i = 0; i < 29; i++) {{
+    for (int j = 0; j < 45; j++) {{
+      int32_t sum = 0;
+      for (int k = 0; k < {depth}; k++) {{
+        sum += A[i][k] * B[k][j];
+      }}
+      C[i][j] = sum;
+    }}
+  }}
+}}
+"
+        );
+        walk(&text, &plain, 6);
+    }
+}
+
+#[test]
+fn schedules_that_bring_out_every_edge_stay_right() {
+    let Some(bench) = support::bench_of(MATRICES, PLAIN_MATRICES) else {
+        return;
+    };
+    let rewriter = rewriter();
+    let (flags, sizes) = ([false, true], [(6, 2), (5, 3), (4, 1)]);
+    for (idx, (rows, columns)) in sizes.into_iter().enumerate() {
+        for (pack_columns, pack_rows) in flags.iter().flat_map(|it| flags.map(|other| (*it, other)))
+        {
+            let (depth, block) = (if idx == 1 { 0 } else { 8 }, if pack_rows { 2 } else { 0 });
+            let payload = format!(
+                "{{\"drafts\":[{{\"strip\":0,\"parts\":[{{\"product\":{{\"lanes\":8,\"rows\":{rows},\
+                 \"columns\":{columns},\"pack_columns\":{pack_columns},\"pack_rows\":{pack_rows},\
+                 \"rows_outside\":{},\"unroll\":4,\"depth\":{depth},\"block\":{block}}}}}]}}]}}",
+                idx == 2
+            );
+            let source = rewriter
+                .implement(PLAIN_MATRICES, &payload, 0)
+                .expect("a kernel");
+            let (outcome, found) = support::outcome(&bench, &source);
+            assert_eq!(outcome, Outcome::Ok, "{source}\n{found:#?}");
+        }
     }
 }
 
@@ -138,7 +275,7 @@ fn convolutions_of_bytes_stay_right() {
 
 #[test]
 fn equal_requests_have_equal_replies_and_plans_differ() {
-    let rewriter = HostRewriter::new(8, 16);
+    let rewriter = rewriter();
     let menu = menu();
     let plans: Vec<_> = (0..6)
         .map(|plan| {
@@ -160,15 +297,21 @@ fn equal_requests_have_equal_replies_and_plans_differ() {
 }
 
 #[test]
-fn what_is_no_sum_of_products_is_left_alone_with_a_reason() {
-    let rewriter = HostRewriter::new(8, 16);
+fn what_is_not_understood_is_left_alone_with_a_reason() {
+    let rewriter = rewriter();
     let menu = menu();
     let reason = |source: &str| match rewriter.plan(source, choice(&menu, 0, 0)) {
         Err(RewriteError::NotUnderstood(reason)) => reason,
         other => panic!("{other:?}"),
     };
-    let copy = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    Y[i] = X[i];\n  }\n}\n";
-    assert!(reason(copy).contains("line 3"), "{}", reason(copy));
+    let other = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    if (X[i] < 0) Y[i] = 0;\n  }\n}\n";
+    assert!(reason(other).contains("line 3"), "{}", reason(other));
+    let chain = "void solution(float X[8], float Y[8]) {\n  for (int i = 1; i < 8; i++) {\n    Y[i] = Y[i - 1] * X[i];\n  }\n}\n";
+    assert!(
+        reason(chain).contains("none of its loops"),
+        "{}",
+        reason(chain)
+    );
     assert!(reason("int x = ;").contains("parse"));
     let planned = rewriter
         .plan(PLAIN_MATRICES, choice(&menu, 0, 0))

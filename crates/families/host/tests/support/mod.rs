@@ -5,7 +5,7 @@
     reason = "not every test needs everything; what is skipped is printed"
 )]
 
-use autocomp_catalog::Catalog;
+use autocomp_catalog::{Catalog, Problem};
 use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
@@ -53,14 +53,7 @@ pub fn cache_folder() -> PathBuf {
 /// Returns the compiler, which is installed if the machine has none.
 pub fn toolchain() -> Toolchain {
     static FOUND: OnceLock<Toolchain> = OnceLock::new();
-    let search = Surroundings {
-        compiler: None,
-        carried: None,
-        recorded_compiler: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: cache_folder(),
-        install: true,
-    };
+    let search = Surroundings::installing(cache_folder(), std::env::var_os("PATH"));
     FOUND
         .get_or_init(|| find_toolchain(&search, &mut |_| ()).expect("a compiler"))
         .clone()
@@ -74,10 +67,6 @@ pub fn bench() -> Option<HostBench> {
 
 /// Returns the bench of a problem whose reference and baseline are one text.
 pub fn bench_of(description: &str, reference: &str) -> Option<HostBench> {
-    let Some(target) = Processor::detect().target() else {
-        println!("skipped: there is no target for this processor");
-        return None;
-    };
     let folder = tempfile::tempdir().expect("a folder");
     let problem = folder.path().join("problems/own/small");
     std::fs::create_dir_all(&problem).expect("a folder");
@@ -90,6 +79,16 @@ pub fn bench_of(description: &str, reference: &str) -> Option<HostBench> {
     }
     let mut catalog = Catalog::built_in().expect("built-in data");
     catalog.add_folder(folder.path()).expect("the problem");
+    let problem = catalog.problem("own/small").expect("the problem");
+    open(problem, &catalog, Seed(1))
+}
+
+/// Returns the bench of a problem, whose inputs are drawn from `seed`.
+pub fn open(problem: Problem, catalog: &Catalog, seed: Seed) -> Option<HostBench> {
+    let Some(target) = Processor::detect().target() else {
+        println!("skipped: there is no target for this processor");
+        return None;
+    };
     let settings = Settings {
         toolchain: toolchain(),
         cache_folder: cache_folder(),
@@ -100,10 +99,9 @@ pub fn bench_of(description: &str, reference: &str) -> Option<HostBench> {
             ..Effort::default()
         },
         command_time: Duration::from_secs(10),
-        seed: Seed(1),
+        seed,
         timed_seed: Seed(2),
     };
-    let problem = catalog.problem("own/small").expect("the problem");
     let target = catalog.target(target).expect("the target");
     Some(HostBench::open(problem, &target, "this", settings).expect("a bench"))
 }

@@ -102,9 +102,9 @@ impl Device {
                     let (start, stop, step) =
                         crate::python::slice_bounds(&items.0, dimension.size)?;
                     let count = if step > 0 {
-                        (stop - start + step - 1).max(0) / step
+                        (stop - start).saturating_add(step - 1).max(0) / step
                     } else {
-                        (start - stop - step - 1).max(0) / -step
+                        (start - stop - 1).saturating_sub(step).max(0) / step.saturating_neg()
                     };
                     (start, Some(count), step)
                 }
@@ -141,7 +141,8 @@ impl Device {
                     }
                 },
             };
-            let last = start + (count.unwrap_or(1) - 1).max(0) * step;
+            let reach = (count.unwrap_or(1).saturating_sub(1)).max(0);
+            let last = start.saturating_add(reach.saturating_mul(step));
             let empty = count == Some(0);
             if !empty
                 && (start < 0
@@ -268,7 +269,9 @@ impl Device {
                 other => match other.as_int() {
                     Some(n) => {
                         let n = if n < 0 {
-                            n + view.dimensions[position].size as i64
+                            n.saturating_add(
+                                view.dimensions.get(position).map_or(0, |d| d.size) as i64
+                            )
                         } else {
                             n
                         };
@@ -296,7 +299,7 @@ impl Device {
         let rank = shape.len();
         let mut strides = vec![0i64; rank];
         let mut result = view.clone();
-        for (index, dimension) in indices.iter().zip(&view.dimensions) {
+        for (at, (index, dimension)) in indices.iter().zip(&view.dimensions).enumerate() {
             let Some(index) = index else {
                 if let Some(rows) = &rows {
                     result.indirect = Some(Rc::new(Indirect {
@@ -308,13 +311,21 @@ impl Device {
                 }
                 continue;
             };
+            // Where an index leads out of what can be counted, it leaves the tensor.
+            let scaled = |count: i64, onto: i64| {
+                let product = count.checked_mul(dimension.stride);
+                let sum = product.and_then(|it| it.checked_add(onto));
+                let (low, high) = index.bounds();
+                sum.filter(|it| it.unsigned_abs() < 1 << 60)
+                    .ok_or_else(|| out_of_bounds(view, at, low, high))
+            };
             let skip = rank - index.shape.len();
             for (at, coefficient) in index.coefficients.iter().enumerate() {
                 if index.shape[at] > 1 {
-                    strides[skip + at] += coefficient * dimension.stride;
+                    strides[skip + at] = scaled(*coefficient, strides[skip + at])?;
                 }
             }
-            result.offset += index.constant * dimension.stride;
+            result.offset = scaled(index.constant, result.offset)?;
         }
         let limits: Vec<(Index, usize)> = indices
             .into_iter()

@@ -194,6 +194,31 @@ impl Alu {
         }
     }
 
+    /// Applies the operation with another element for each on the right (or left, if
+    /// `reversed`).
+    pub(crate) fn apply_column(self, values: &mut [f32], others: &[f32], reversed: bool) {
+        if !reversed {
+            return self.apply_all(values, others);
+        }
+        for (a, b) in values.iter_mut().zip(others) {
+            *a = self.apply(*b, *a);
+        }
+    }
+
+    /// Applies the operation with `number`, or without one with the next of `inputs`.
+    pub(crate) fn apply_operand(
+        self,
+        values: &mut [f32],
+        number: Option<f32>,
+        inputs: &mut impl Iterator<Item = Vec<f32>>,
+        reversed: bool,
+    ) {
+        match number {
+            Some(number) => self.apply_scalar(values, number, reversed),
+            None => self.apply_column(values, &inputs.next().unwrap_or_default(), reversed),
+        }
+    }
+
     /// The neutral element of a reduction.
     pub(crate) fn neutral(self) -> f32 {
         match self {

@@ -32,6 +32,7 @@ impl Device {
         let place = self.operand_of("assignment", "target", place.clone())?;
         match value {
             Value::Tensor(view) => {
+                self.reduce_into(&place, &view)?;
                 if let Some(position) = self.unnamed(&view)
                     && self.retarget(&place, &view, position, false)?
                 {
@@ -50,11 +51,26 @@ impl Device {
         }
     }
 
+    /// Adds the result of `loop_reduce` to what its place holds.
+    fn reduce_into(&mut self, place: &View, value: &View) -> Outcome<()> {
+        let Some(reducing) = self.reducing.take() else {
+            return Ok(());
+        };
+        let same = reducing.storage == value.storage.id;
+        if same && place.elements() == reducing.values.len() {
+            let old = self.read(place)?;
+            let mut values = reducing.values;
+            reducing.alu.apply_all(&mut values, &old);
+            self.write(value, &values, None)?;
+        }
+        Ok(())
+    }
+
     /// The instruction that made this value, if nothing else refers to the value.
     fn unnamed(&self, view: &Rc<View>) -> Option<u32> {
         let whole = view.offset == 0
             && view.is_contiguous()
-            && view.elements() == view.storage.block_elements
+            && view.elements() == view.block_elements()
             && view.storage.block_rank == 0;
         if Rc::strong_count(view) == 1 && Rc::strong_count(&view.storage) == 1 && whole {
             view.storage.producer.get()
@@ -135,7 +151,7 @@ impl Device {
 
     fn copy_into(&mut self, place: &View, value: View) -> Outcome<()> {
         let value = self.operand_of("assignment", "value", value)?;
-        let selection = if value.elements() == value.storage.block_elements {
+        let selection = if value.elements() == value.block_elements() {
             value.storage.selection.borrow().clone()
         } else {
             Selection::All
@@ -241,8 +257,7 @@ impl Device {
         let place = self.operand_of("augmented assignment", "target", View::clone(view))?;
         if let (Value::Tensor(addend), Binary::Add) = (&value, operator) {
             let selection = addend.storage.selection.borrow().clone();
-            if selection == Selection::Nothing && addend.elements() == addend.storage.block_elements
-            {
+            if selection == Selection::Nothing && addend.elements() == addend.block_elements() {
                 return Ok(());
             }
             if let Some(position) = self.unnamed(addend) {

@@ -1,6 +1,6 @@
 //! Transfers between main memory and the chip.
 
-use super::operands::{Output, select, selected_shape, tensor, within};
+use super::operands::{Output, result_type, select, selected_shape, tensor, within};
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
@@ -208,9 +208,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     let mut transfer = device.transfer(&source, None, &source);
     transfer.transposed = (p * f) as u64;
     one.transfer = Some(Box::new(transfer));
-    let dtype = destination
-        .as_ref()
-        .map_or(dtype.unwrap_or(source.dtype), |d| d.dtype);
+    let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
         device.write_hbm(one, &target, &values)?;
@@ -252,7 +250,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let value = device.operand(&bound, "value", value)?;
     let value = device.in_sbuf(value)?;
     let shape = target.shape();
-    let own = if value.elements() == value.storage.block_elements {
+    let own = if value.elements() == value.block_elements() {
         value.storage.selection.borrow().clone()
     } else {
         Selection::All

@@ -1,12 +1,11 @@
 //! Instructions that look for elements, pick them by index or by predicate, or drop some.
 
 use super::elementwise::{GPSIMD, VECTOR};
-use super::operands::{Elementwise, Output, tensor};
+use super::operands::{Elementwise, tensor};
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
-use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
@@ -92,14 +91,9 @@ pub(super) fn local_gather(device: &mut Device, mut bound: Bound) -> Outcome<Val
     one.free = (valid * each) as u32;
     let dtype = source.dtype;
     device.describe(&mut one, &[source, index], 2);
-    let output = Output {
-        shape,
-        dtype,
-        buffer: Buffer::Sbuf,
-        selection: Selection::All,
-        values,
-    };
-    device.finish(Some(one), output, destination).map(tensor)
+    device
+        .finish_tile(one, shape, dtype, values, destination)
+        .map(tensor)
 }
 
 /// `nisa.nc_match_replace8`: the first occurrence of each of eight values gives way to `imm`.
@@ -144,17 +138,10 @@ pub(super) fn match_replace(device: &mut Device, mut bound: Bound) -> Outcome<Va
     one.free = width as u32;
     let shape = data.shape();
     device.describe(&mut one, &[data, vals], 1);
-    let output = Output {
-        shape,
-        dtype,
-        buffer: Buffer::Sbuf,
-        selection: Selection::All,
-        values,
-    };
-    let result = device.finish(Some(one), output, destination)?;
+    let result = device.finish_tile(one, shape, dtype, values, destination)?;
     if let Some(target) = places {
         let target = device.operand(&bound, "dst_idx", target)?;
-        also_write(device, &target, &found, rows * 8)?;
+        write_second(device, &target, &found, rows * 8)?;
     }
     Ok(tensor(result))
 }
@@ -252,7 +239,7 @@ pub(super) fn select_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Va
                 *new = new.max(old);
             }
         }
-        also_write(device, &view, &largest, result.partitions())?;
+        write_second(device, &view, &largest, result.partitions())?;
     }
     Ok(tensor(result))
 }
@@ -298,7 +285,7 @@ pub(super) fn dropout(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         let rates = inputs.next().unwrap_or_default();
         for (at, value) in values.iter_mut().enumerate() {
             let rate = number.unwrap_or_else(|| rates[at]);
-            if drawn(seed, at as u64) < rate {
+            if super::random::uniform(seed, at as u64) < rate {
                 *value = 0.0;
             }
         }
@@ -307,18 +294,8 @@ pub(super) fn dropout(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     Ok(tensor(result))
 }
 
-/// A number of `[0, 1)` that depends on its arguments only (the mixer of SplitMix64).
-fn drawn(seed: u64, at: u64) -> f32 {
-    let mut word = seed
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .wrapping_add(at.wrapping_mul(0xD1B5_4A32_D192_ED03));
-    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((word ^ (word >> 31)) >> 40) as f32 / (1u64 << 24) as f32
-}
-
-/// Lets the last instruction write `values` as well.
-fn also_write(device: &mut Device, target: &View, values: &[f32], count: usize) -> Outcome<()> {
+/// Lets the last instruction write `count` values as well.
+fn write_second(device: &mut Device, target: &View, values: &[f32], count: usize) -> Outcome<()> {
     device.check_mutable(target)?;
     if target.elements() != count {
         return Err(Failure::documented(
@@ -330,10 +307,5 @@ fn also_write(device: &mut Device, target: &View, values: &[f32], count: usize) 
             "give it one element, or eight, for each partition",
         ));
     }
-    device.write(target, values, None)?;
-    let region = device.region(target);
-    if let Some(last) = device.trace.instructions.last_mut() {
-        last.writes.push(region);
-    }
-    Ok(())
+    device.also_write(target, values)
 }

@@ -34,9 +34,14 @@ pub(super) fn arange(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
         ));
     }
     let size = if step > 0 {
-        (stop - start + step - 1).max(0) / step
+        stop.saturating_sub(start).saturating_add(step - 1).max(0) / step
     } else {
-        (start - stop - step - 1).max(0) / -step
+        start
+            .saturating_sub(stop)
+            .saturating_sub(step)
+            .saturating_sub(1)
+            .max(0)
+            / step.saturating_neg()
     };
     if !(1..=1 << 31).contains(&size) {
         return Err(Failure::python(
@@ -54,7 +59,16 @@ pub(super) fn arange(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
 
 /// `nl.ds(start, size)`.
 pub(super) fn window(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let start = bound.integer("start")?;
+    let start = match bound.take("start") {
+        // Where a tile lies makes no difference where only shapes are evaluated.
+        Some(Value::Register(register)) => Some(register.value.get().unwrap_or(0)),
+        Some(other) => Some(
+            other
+                .as_int()
+                .ok_or_else(|| bound.wrong("start", "a whole number", &other))?,
+        ),
+        None => None,
+    };
     let size = bound.integer("size")?;
     match (start, size) {
         (Some(start), Some(size)) => Ok(Value::Window(start, size)),
@@ -92,7 +106,7 @@ pub(crate) fn grid(index: &Value) -> Outcome<Value> {
                 };
                 match (start, items.0[1].as_int(), step) {
                     (Some(start), Some(stop), Some(1))
-                        if stop > start && stop - start < 1 << 31 =>
+                        if stop > start && stop.saturating_sub(start) < 1 << 31 =>
                     {
                         Some((start, (stop - start) as usize))
                     }

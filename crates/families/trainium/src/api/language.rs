@@ -50,24 +50,9 @@ pub(super) fn unary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
             x.dtype
         },
     );
-    let shape = x.shape();
-    let request = Elementwise {
-        operation,
-        choice,
-        inputs: vec![x],
-        streams: 1,
-        shape,
-        dtype,
-        buffer: Buffer::Sbuf,
-        mask,
-        destination: None,
-    };
+    let request = Elementwise::of_one(operation, choice, x, dtype, mask, None);
     device
-        .elementwise(request, |mut inputs| {
-            let mut x = inputs.pop().unwrap_or_default();
-            function.apply_all(&mut x);
-            x
-        })
+        .change(request, |x| function.apply_all(x))
         .map(tensor)
 }
 
@@ -96,22 +81,8 @@ pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let source = bound.view("src")?;
     let source = device.operand(&bound, "src", source)?;
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
-    let shape = source.shape();
     let dtype = dtype.unwrap_or(source.dtype);
-    let request = Elementwise {
-        operation: Operation::Copy,
-        choice: Choice::VectorOrScalar,
-        inputs: vec![source],
-        streams: 1,
-        shape,
-        dtype,
-        buffer: Buffer::Sbuf,
-        mask,
-        destination: None,
-    };
-    device
-        .elementwise(request, |mut inputs| inputs.pop().unwrap_or_default())
-        .map(tensor)
+    device.copied(source, dtype, mask).map(tensor)
 }
 
 /// `nl.softmax`
@@ -148,25 +119,9 @@ pub(super) fn softmax(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         None,
         true,
     )?;
-    let shape = shifted.shape();
-    let powers = device.elementwise(
-        Elementwise {
-            operation: Operation::Activation,
-            choice: SCALAR,
-            inputs: vec![shifted],
-            streams: 1,
-            shape: shape.clone(),
-            dtype: Dtype::Float32,
-            buffer: Buffer::Sbuf,
-            mask: None,
-            destination: None,
-        },
-        |mut inputs| {
-            let mut x = inputs.pop().unwrap_or_default();
-            Function::Exp.apply_all(&mut x);
-            x
-        },
-    )?;
+    let (activation, single) = (Operation::Activation, Dtype::Float32);
+    let request = Elementwise::of_one(activation, SCALAR, shifted, single, None, None);
+    let powers = device.change(request, |x| Function::Exp.apply_all(x))?;
     let total = device.reduce(powers.clone(), reduction(Alu::Add, false))?;
     let inverse = device.combine(
         Alu::Divide,
@@ -242,25 +197,9 @@ pub(super) fn rms_norm(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
         None,
         true,
     )?;
-    let shape = mean.shape();
-    let inverse = device.elementwise(
-        Elementwise {
-            operation: Operation::Activation,
-            choice: SCALAR,
-            inputs: vec![mean],
-            streams: 1,
-            shape,
-            dtype: Dtype::Float32,
-            buffer: Buffer::Sbuf,
-            mask: None,
-            destination: None,
-        },
-        |mut inputs| {
-            let mut x = inputs.pop().unwrap_or_default();
-            Function::Rsqrt.apply_all(&mut x);
-            x
-        },
-    )?;
+    let (activation, single) = (Operation::Activation, Dtype::Float32);
+    let request = Elementwise::of_one(activation, SCALAR, mean, single, None, None);
+    let inverse = device.change(request, |x| Function::Rsqrt.apply_all(x))?;
     let scaled = device.combine(
         Alu::Multiply,
         tensor(x),
@@ -318,10 +257,11 @@ pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Valu
         mask,
         destination: None,
     };
-    let mut total = Vec::new();
+    let (mut own, mut total) = (Vec::new(), Vec::new());
     device.accumulating = true;
     let result = device.elementwise(request, |mut inputs| {
         let mut x = inputs.pop().unwrap_or_default();
+        own.clone_from(&x);
         if let Some(old) = &old {
             alu.apply_all(&mut x, old);
         }
@@ -333,6 +273,14 @@ pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Valu
     if *result.storage.selection.borrow() != Selection::Nothing {
         device.loop_totals.insert(key, total);
     }
+    // A place that it is assigned to holds the total so far: other loops inside may have gone
+    // over other places since.
+    let added = !first && device.functional;
+    device.reducing = added.then(|| super::Reducing {
+        storage: result.storage.id,
+        values: own,
+        alu,
+    });
     Ok(tensor(result))
 }
 

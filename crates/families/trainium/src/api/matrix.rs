@@ -1,9 +1,9 @@
-//! The matrix engine: products, transposes, broadcasts over partitions.
+//! The matrix engine: products.
 
 use super::operands::{Output, select, tensor};
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{EngineName, Value};
+use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
@@ -12,7 +12,7 @@ use crate::trace::{Choice, Engine, Instruction, Operation};
 
 /// Largest free sizes of the stationary and of the moving operand.
 const STATIONARY: usize = 128;
-const MOVING: usize = 512;
+pub(super) const MOVING: usize = 512;
 
 /// `stationaryᵀ · moving` for `[k, m]` and `[k, n]` in row-major order, in single precision.
 fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> Vec<f32> {
@@ -60,7 +60,7 @@ fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> 
 }
 
 impl Device {
-    fn matrix_operand(
+    pub(super) fn matrix_operand(
         &mut self,
         bound: &Bound,
         name: &str,
@@ -99,7 +99,7 @@ impl Device {
     }
 
     /// The operand's values with what its own mask excludes as zero.
-    fn masked(&mut self, view: &View) -> Outcome<Vec<f32>> {
+    pub(super) fn masked(&mut self, view: &View) -> Outcome<Vec<f32>> {
         let mut values = self.read(view)?;
         if let Some(mask) = &view.mask {
             let shape = view.shape();
@@ -144,7 +144,7 @@ impl Device {
         clippy::too_many_arguments,
         reason = "the operands and flags of the instruction"
     )]
-    fn multiply(
+    pub(super) fn multiply(
         &mut self,
         stationary: View,
         moving: View,
@@ -265,78 +265,6 @@ impl Device {
             _ => self.read(target).map(Some),
         }
     }
-
-    /// Repeats the only partition of a tile: products with ones, 512 columns at a time.
-    pub(super) fn broadcast_partitions(&mut self, view: View, partitions: usize) -> Outcome<View> {
-        let mut shape = view.shape();
-        shape[0] = partitions;
-        let free = view.free();
-        // In the accumulators while it fits a bank, in SBUF otherwise.
-        let buffer = if free * 4 <= super::memory::PSUM_BANK {
-            Buffer::Psum
-        } else {
-            Buffer::Sbuf
-        };
-        let tile = self.tile(buffer, view.dtype, &shape)?;
-        if self.functional {
-            if let Some(spread) = view.spread(&shape) {
-                let values = self.read(&spread)?;
-                self.write(&tile, &values, None)?;
-            }
-        } else {
-            self.write(&tile, &[], None)?;
-        }
-        let source = self.region(&view);
-        let target = self.region(&tile);
-        let width = view.dtype.bytes() as u64;
-        let mut column = 0;
-        while column < free {
-            let count = (free - column).min(MOVING);
-            let mut one =
-                Instruction::new(Operation::Matmul, Choice::Fixed(Engine::Tensor), self.line);
-            one.partitions = 1;
-            one.columns = partitions as u32;
-            one.free = count as u32;
-            one.features.fp32 = view.dtype.is_slow_on_array();
-            one.features.onezero = true;
-            one.features.inserted = true;
-            one.features.touches_psum = true;
-            one.features.touches_sbuf = true;
-            let flops = 2 * (partitions * count) as u64;
-            self.trace.matrix_flops += flops;
-            self.trace.moving_flops += flops;
-            let cut = |mut region: crate::trace::Region| {
-                let low = region.span.0 + column as u64 * width;
-                region.span = (
-                    low,
-                    (low + count as u64 * width).min(region.span.1.max(low + 1)),
-                );
-                region
-            };
-            one.reads.push(cut(source));
-            if buffer == Buffer::Psum {
-                one.writes.push(cut(target));
-                self.emit(one)?;
-            } else {
-                let bank = self.tile(Buffer::Psum, view.dtype, &[partitions, count])?;
-                let bank_region = self.region(&bank);
-                one.writes.push(bank_region);
-                self.emit(one)?;
-                let mut copy = Instruction::new(Operation::Copy, Choice::VectorOrScalar, self.line);
-                copy.partitions = partitions as u16;
-                copy.free = count as u32;
-                copy.features.inserted = true;
-                copy.features.touches_psum = true;
-                copy.features.touches_sbuf = true;
-                copy.features.psum_inputs = 1;
-                copy.reads.push(bank_region);
-                copy.writes.push(cut(target));
-                self.emit(copy)?;
-            }
-            column += count;
-        }
-        Ok(tile)
-    }
 }
 
 /// `nisa.nc_matmul`
@@ -456,206 +384,4 @@ pub(super) fn matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
             None,
         )
         .map(tensor)
-}
-
-impl Device {
-    /// A transpose by the matrix engine.
-    fn turn(
-        &mut self,
-        data: View,
-        mask: Option<&crate::tensor::index::Mask>,
-        destination: Option<View>,
-    ) -> Outcome<View> {
-        let (p, f) = (data.partitions(), data.free());
-        let selection = select(mask, &[p, f])?;
-        super::operands::within(&data, mask, &selection, &data.shape())?;
-        let mut values = Vec::new();
-        let mut instruction = None;
-        let (rows, columns) = match &selection {
-            Selection::Part(bounds, _) => (bounds[0], bounds[1]),
-            _ => ((0, p), (0, f)),
-        };
-        let flat = data.reshape(&[p, f]).unwrap_or_else(|| data.clone());
-        if selection != Selection::Nothing {
-            let part = if flat.dimensions.len() == 2 {
-                flat.part(&[rows, columns])
-            } else {
-                flat
-            };
-            let (h, w) = (rows.1 - rows.0, columns.1 - columns.0);
-            if self.functional {
-                let source = self.read(&part)?;
-                values = vec![0.0; source.len()];
-                for i in 0..h {
-                    for j in 0..w {
-                        if let (Some(slot), Some(value)) =
-                            (values.get_mut(j * h + i), source.get(i * w + j))
-                        {
-                            *slot = *value;
-                        }
-                    }
-                }
-            }
-            let mut one = Instruction::new(
-                Operation::Transpose,
-                Choice::Fixed(Engine::Tensor),
-                self.line,
-            );
-            one.partitions = h as u16;
-            one.free = w as u32;
-            one.columns = h as u32;
-            self.describe(&mut one, std::slice::from_ref(&part), 1);
-            one.features.fp32 = data.dtype.is_slow_on_array();
-            one.features.onezero = true;
-            let flops = 2 * (h * h * w) as u64;
-            self.trace.matrix_flops += flops;
-            self.trace.moving_flops += flops;
-            instruction = Some(one);
-        }
-        let selection = match selection {
-            Selection::Part(_, _) => Selection::Part(vec![columns, rows], None),
-            other => other,
-        };
-        let dtype = destination.as_ref().map_or(data.dtype, |d| d.dtype);
-        self.finish(
-            instruction,
-            Output {
-                shape: vec![f, p],
-                dtype,
-                buffer: Buffer::Psum,
-                selection,
-                values,
-            },
-            destination,
-        )
-    }
-}
-
-/// `nisa.nc_transpose`
-pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
-    let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
-    let mask = bound.mask()?;
-    let dtype = bound.dtype("dtype")?;
-    let (p, f) = (data.partitions(), data.free());
-    let small = p <= 32 && f <= 32;
-    let engine = match bound.take("engine") {
-        Some(Value::Engine(EngineName::Vector)) => Engine::Vector,
-        Some(Value::Engine(EngineName::Tensor | EngineName::Unknown)) | None => {
-            let into_sbuf = destination
-                .as_ref()
-                .is_some_and(|d| d.buffer() == Buffer::Sbuf);
-            if into_sbuf && small {
-                Engine::Vector
-            } else {
-                Engine::Tensor
-            }
-        }
-        Some(other) => {
-            return Err(bound.wrong("engine", "nisa.tensor_engine or nisa.vector_engine", &other));
-        }
-    };
-    // The compiler of the first dialect turns to the matrix engine for what is too large.
-    let engine = if engine == Engine::Vector && !small && device.dialect == Dialect::V1 {
-        device.remark(
-            "vector-transpose-limit",
-            "the vector engine transposes 32 by 32 at most; the matrix engine is used",
-        );
-        Engine::Tensor
-    } else {
-        engine
-    };
-    let limit = if engine == Engine::Vector { 32 } else { 128 };
-    if p > limit || f > limit {
-        return Err(Failure::documented(
-            "err_size_of_dimension_exceed_arch_limit",
-            format!(
-                "{}: data of shape {:?}; the {} engine transposes at most {limit}x{limit}",
-                bound.api.full_name(),
-                data.shape(),
-                engine.name()
-            ),
-            "transpose tile by tile",
-        ));
-    }
-    if engine == Engine::Tensor {
-        let data = if data.buffer() == Buffer::Psum {
-            device.in_sbuf(data)?
-        } else {
-            data
-        };
-        let result = device.turn(data, mask.as_ref(), destination)?;
-        return match dtype {
-            Some(dtype) if dtype != result.dtype => {
-                // The cast takes a copy.
-                result.storage.producer.set(None);
-                let shape = result.shape();
-                device
-                    .elementwise(
-                        super::operands::Elementwise {
-                            operation: Operation::Copy,
-                            choice: Choice::VectorOrScalar,
-                            inputs: vec![result],
-                            streams: 1,
-                            shape,
-                            dtype,
-                            buffer: Buffer::Sbuf,
-                            mask: None,
-                            destination: None,
-                        },
-                        |mut inputs| inputs.pop().unwrap_or_default(),
-                    )
-                    .map(tensor)
-            }
-            _ => Ok(tensor(result)),
-        };
-    }
-    let flat = data.reshape(&[p, f]).unwrap_or_else(|| data.clone());
-    let source = device.read(&flat)?;
-    let mut values = vec![0.0; source.len()];
-    if device.functional {
-        for i in 0..p {
-            for j in 0..f {
-                values[j * p + i] = source[i * f + j];
-            }
-        }
-    }
-    let mut one = Instruction::new(
-        Operation::VectorTranspose,
-        Choice::Fixed(Engine::Vector),
-        device.line,
-    );
-    one.partitions = p as u16;
-    one.free = f as u32;
-    device.describe(&mut one, &[flat], 1);
-    let buffer = Buffer::Sbuf;
-    device
-        .finish(
-            Some(one),
-            Output {
-                shape: vec![f, p],
-                dtype: dtype.unwrap_or(data.dtype),
-                buffer,
-                selection: Selection::All,
-                values,
-            },
-            destination,
-        )
-        .map(tensor)
-}
-
-/// `nl.transpose`
-pub(super) fn transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let data = bound.view("x")?;
-    let data = device.operand(&bound, "x", data)?;
-    let data = device.in_sbuf(data)?;
-    if data.free() > 128 {
-        return Err(Failure::documented(
-            "err_size_of_dimension_exceed_arch_limit",
-            format!("nl.transpose of shape {:?}", data.shape()),
-            "transpose tiles of 128 by 128",
-        ));
-    }
-    device.turn(data, None, None).map(tensor)
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::LoopKind;
+use crate::tensor::bits;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Buffer, Shared, Storage, poison};
@@ -20,6 +21,11 @@ pub(super) const SBUF_FREE: usize = 65536;
 /// Bytes of the accumulators in each partition, and of one of their eight banks.
 pub(super) const PSUM_BYTES: usize = 16384;
 pub(super) const PSUM_BANK: usize = 2048;
+
+/// Bytes of the simulator's memory for a tensor without its data.
+const TENSOR_BYTES: u64 = 320;
+/// Copies of an operand's values that are under way at a time.
+const COPIES: u64 = 4;
 
 /// Tensor, block, first partition and first byte of a region.
 type Place = (u32, u32, u16, u64);
@@ -93,12 +99,17 @@ impl Device {
             input: false,
             output: false,
         });
+        let held = TENSOR_BYTES
+            + if self.functional {
+                16 * blocks as u64
+            } else {
+                0
+            };
+        self.account.hold(held)?;
         let mut slots = Vec::new();
         if self.functional {
-            self.account(16 * blocks as u64)?;
             slots.resize_with(blocks, || None);
         }
-        self.account(200)?;
         let storage = Rc::new(Storage {
             id,
             buffer,
@@ -114,6 +125,8 @@ impl Device {
             written: Cell::new(false),
             producer: Cell::new(None),
             selection: RefCell::new(Selection::All),
+            account: Rc::clone(&self.account),
+            held: Cell::new(held),
         });
         Ok(storage)
     }
@@ -161,10 +174,10 @@ impl Device {
         Ok(View::whole(&storage))
     }
 
-    fn touch(&mut self, storage: &Storage, block: usize) -> Outcome<()> {
+    fn touch(&self, storage: &Storage, block: usize) -> Outcome<()> {
         let fresh = matches!(storage.blocks.borrow().get(block), Some(None));
         if fresh {
-            self.account(4 * storage.block_elements as u64)?;
+            storage.hold(4 * storage.block_elements as u64)?;
         }
         Ok(())
     }
@@ -174,6 +187,8 @@ impl Device {
         if !self.functional {
             return Ok(Vec::new());
         }
+        self.account
+            .room((view.elements() as u64).saturating_mul(4 * COPIES))?;
         let view = if view.indirect.is_some() {
             self.resolve(view)?
         } else {
@@ -200,13 +215,25 @@ impl Device {
 
     fn read_into(&mut self, view: &View, out: &mut Vec<f32>) -> Outcome<()> {
         let storage = Rc::clone(&view.storage);
-        let elements = storage.block_elements.max(1) as i64;
+        let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements) as usize;
         self.touch(&storage, block)?;
         let base = view.offset - block as i64 * elements;
         let raw = view.dtype == storage.dtype && !view.dtype.is_integer();
         let dtype = view.dtype;
         let stored = storage.dtype;
+        if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
+            storage.with_block(block, |data| {
+                for_runs(&view.dimensions, base, |at, count, stride| {
+                    for i in 0..count as i64 {
+                        let at = ((at + i * stride) as usize).wrapping_mul(dtype.bytes());
+                        let value = bits::read(data, stored, dtype, at);
+                        out.push(dtype.load(value.unwrap_or_else(poison)));
+                    }
+                });
+            });
+            return Ok(());
+        }
         storage.with_block(block, |data| {
             for_runs(&view.dimensions, base, |at, count, stride| {
                 let at = at as usize;
@@ -265,7 +292,8 @@ impl Device {
                         return Err(row_out_of_range());
                     };
                     let part = position * count..(position + 1) * count;
-                    self.write_plain(row, &values[part.clone()], flags.map(|f| &f[part]))?;
+                    let flags = flags.map(|f| f.get(part.clone()).unwrap_or_default());
+                    self.write_plain(row, values.get(part).unwrap_or_default(), flags)?;
                 }
                 Ok(())
             }
@@ -274,13 +302,30 @@ impl Device {
 
     fn write_plain(&mut self, view: &View, values: &[f32], flags: Option<&[bool]>) -> Outcome<()> {
         let storage = Rc::clone(&view.storage);
-        let elements = storage.block_elements.max(1) as i64;
+        let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements) as usize;
         self.touch(&storage, block)?;
         let base = view.offset - block as i64 * elements;
         let dtype = view.dtype;
+        let stored = storage.dtype;
         let exact = dtype == Dtype::Float32;
         let mut position = 0;
+        if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
+            storage.with_block(block, |data| {
+                for_runs(&view.dimensions, base, |at, count, stride| {
+                    for i in 0..count {
+                        let wanted = flags.is_none_or(|f| f.get(position + i) == Some(&true));
+                        if let (true, Some(value)) = (wanted, values.get(position + i)) {
+                            let at =
+                                ((at + i as i64 * stride) as usize).wrapping_mul(dtype.bytes());
+                            bits::write(data, stored, dtype, at, dtype.store(*value));
+                        }
+                    }
+                    position += count;
+                });
+            });
+            return Ok(());
+        }
         storage.with_block(block, |data| {
             for_runs(&view.dimensions, base, |at, count, stride| {
                 let at = at as usize;
@@ -347,7 +392,7 @@ impl Device {
     /// The part of a tensor that a view covers.
     pub(super) fn region(&self, view: &View) -> Region {
         let storage = &view.storage;
-        let elements = storage.block_elements.max(1) as i64;
+        let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements).max(0);
         let base = view.offset - block * elements;
         let width = view.dtype.bytes() as u64;
@@ -479,11 +524,8 @@ fn convert(stored: Dtype, seen: Dtype, value: f32) -> f32 {
     if stored == seen {
         return stored.load(value);
     }
-    // The same bytes seen as another type of the same size.
-    if stored.bytes() == 4 && seen.bytes() == 4 {
-        return seen.load(value);
-    }
-    seen.round(stored.load(value))
+    // The same four bytes seen as another type.
+    seen.load(value)
 }
 
 /// Limits on the shape of a tile on the chip.

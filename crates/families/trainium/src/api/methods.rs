@@ -204,11 +204,16 @@ impl Device {
             }
             "select" => {
                 let d = dimension(0, "dim")?;
-                let Some(at) = number(1, "index") else {
+                let at = match argument(1, "index") {
+                    Some(Value::Register(register)) => Some(register.value.get().unwrap_or(0)),
+                    Some(other) => other.as_int(),
+                    None => None,
+                };
+                let Some(at) = at else {
                     return Err(Failure::unsupported(
                         "unsupported-dynamic-index",
                         "select with an index tile is not supported",
-                        "select with a whole number",
+                        "select with a whole number, a register or a scalar",
                     ));
                 };
                 let own = out.dimensions[d];
@@ -235,7 +240,7 @@ impl Device {
                 }
                 out.offset += start * own.stride;
                 out.dimensions[d] = Dimension {
-                    size: ((end - start + step - 1) / step) as usize,
+                    size: ((end - start).saturating_add(step - 1) / step) as usize,
                     stride: own.stride * step,
                 };
             }
@@ -248,14 +253,17 @@ impl Device {
                     let value = tensor(View::clone(view));
                     return self.cast(value, dtype);
                 }
-                if dtype.bytes() != view.dtype.bytes() {
-                    return Err(Failure::unsupported(
-                        "unsupported-view",
-                        "views of another element size are not supported",
-                        "copy with a cast",
-                    ));
-                }
-                out.dtype = dtype;
+                out = view.seen_as(dtype).ok_or_else(|| {
+                    Failure::documented(
+                        "err_unsupported_view",
+                        format!(
+                            "a tensor of shape {:?} cannot be seen as {}: the last dimension must lie side by side and hold whole elements",
+                            view.shape(),
+                            dtype.name()
+                        ),
+                        "view before slicing, or copy with a cast",
+                    )
+                })?;
             }
             "rearrange" => {
                 let Some(Value::Str(pattern)) = argument(0, "pattern") else {
@@ -338,7 +346,12 @@ impl Device {
             Value::List(list) => list.borrow().0.clone(),
             _ => return Err(fail()),
         };
-        let whole = View::whole(&view.storage);
+        let mut whole = View::whole(&view.storage);
+        // Strides and offset count elements of the type that is asked for.
+        whole.dtype = match dtype {
+            None | Some(Value::None) => view.dtype,
+            Some(value) => dtype_of(&value).ok_or_else(fail)?,
+        };
         let mut dimensions = Vec::new();
         let (mut low, mut high) = (0i64, 0i64);
         for item in &items {
@@ -361,8 +374,8 @@ impl Device {
                 return Err(fail());
             }
             let reach = stride.saturating_mul(count - 1);
-            low += reach.min(0);
-            high += reach.max(0);
+            low = low.saturating_add(reach.min(0));
+            high = high.saturating_add(reach.max(0));
             dimensions.push(Dimension {
                 size: count as usize,
                 stride,
@@ -376,30 +389,28 @@ impl Device {
             dimensions,
             offset,
             open_blocks: 0,
-            dtype: view.dtype,
             ..whole
         };
-        if let Some(value) = dtype {
-            let dtype = dtype_of(&value).ok_or_else(fail)?;
-            if dtype.bytes() != out.dtype.bytes() {
-                return Err(Failure::unsupported(
-                    "unsupported-view",
-                    "patterns of another element size are not supported",
-                    "copy with a cast",
-                ));
+        let along = indirect_dimension.and_then(|v| v.as_int()).unwrap_or(0);
+        let along = usize::try_from(along)
+            .ok()
+            .filter(|d| *d < view.storage.shape.len().max(1))
+            .ok_or_else(fail)?;
+        let scalar = match scalar {
+            None | Some(Value::None) => 0,
+            Some(Value::Register(register)) => register.value.get().unwrap_or(0),
+            Some(Value::Tensor(tile)) if tile.elements() == 1 => {
+                self.read(&tile)?.first().map_or(0, |value| *value as i64)
             }
-            out.dtype = dtype;
-        }
-        if matches!(scalar, Some(ref v) if !matches!(v, Value::None)) {
-            return Err(Failure::unsupported(
-                "unsupported-dynamic-index",
-                "scalar_offset is not supported",
-                "use vector_offset, or offsets known when the kernel is compiled",
-            ));
-        }
+            Some(other) => other.as_int().ok_or_else(fail)?,
+        };
+        // Steps along the dimension that the offset counts in.
+        let shape = view.storage.shape.get(along + 1..).unwrap_or_default();
+        let step = shape.iter().product::<usize>() as i64;
+        let offset = offset.saturating_add(scalar.saturating_mul(step));
+        out.offset = offset;
         if let Some(Value::Tensor(rows)) = vector {
-            let own = indirect_dimension.and_then(|v| v.as_int()).unwrap_or(0);
-            if own != 0 || view.buffer().on_chip() {
+            if along != 0 || view.buffer().on_chip() {
                 return Err(fail());
             }
             let stride = out.dimensions.first().map_or(1, |d| d.stride);
@@ -417,14 +428,14 @@ impl Device {
             }
             return Ok(out);
         }
-        let total = (view.storage.block_elements * view.storage.block_count()) as i64;
-        if offset + low < 0 || offset + high >= total {
+        let total = (out.block_elements() * view.storage.block_count()) as i64;
+        if offset.saturating_add(low) < 0 || offset.saturating_add(high) >= total {
             return Err(Failure::documented(
                 "err_tensor_access_out_of_bound",
                 format!(
                     "the access pattern reaches from element {} to {} of a tensor of {total}",
-                    offset + low,
-                    offset + high
+                    offset.saturating_add(low),
+                    offset.saturating_add(high)
                 ),
                 "check strides, counts and offset",
             ));
@@ -437,21 +448,6 @@ impl Device {
             return Ok(value);
         };
         let view = self.operand_of("astype", "tile", View::clone(&view))?;
-        let shape = view.shape();
-        self.elementwise(
-            super::operands::Elementwise {
-                operation: crate::trace::Operation::Copy,
-                choice: crate::trace::Choice::VectorOrScalar,
-                inputs: vec![view],
-                streams: 1,
-                shape,
-                dtype,
-                buffer: crate::tensor::storage::Buffer::Sbuf,
-                mask: None,
-                destination: None,
-            },
-            |mut inputs| inputs.pop().unwrap_or_default(),
-        )
-        .map(tensor)
+        self.copied(view, dtype, None).map(tensor)
     }
 }

@@ -1,9 +1,12 @@
 //! The device as kernels see it: tensors, instructions, transfers, and the rules about them.
 
 mod access;
+mod activation;
 mod allocate;
 mod arithmetic;
 mod assign;
+mod choices;
+mod copies;
 mod dma;
 mod elementwise;
 mod gather;
@@ -13,20 +16,29 @@ mod matrix;
 mod memory;
 mod methods;
 mod operands;
+mod partitions;
+mod patterns;
+mod random;
 mod rearrange;
 mod reduce;
-mod special;
+pub(crate) mod registers;
+mod scan;
+mod shuffles;
+mod statistics;
 mod table;
+mod tensor_tensor;
+mod transposes;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::python::value::{LoopKind, Value};
+use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Instruction, Loop, Trace};
+use crate::trace::{Instruction, Loop, Region, Trace};
 
 /// Dialects of NKI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -73,6 +85,14 @@ pub(crate) struct Architecture {
     pub(crate) usable_sbuf: usize,
 }
 
+/// What `loop_reduce` adds to the place that its result is assigned to.
+struct Reducing {
+    /// Storage of the result.
+    storage: u32,
+    values: Vec<f32>,
+    alu: arithmetic::Alu,
+}
+
 /// State of one running loop.
 struct Running {
     id: u32,
@@ -104,8 +124,9 @@ pub(crate) struct Device {
     running: Vec<Running>,
     loop_ids: HashMap<(u32, u32), u32>,
     pub(crate) trace: Trace,
-    pub(crate) bytes: u64,
-    pub(crate) byte_limit: u64,
+    pub(crate) account: Rc<Account>,
+    /// State of the engines' random numbers.
+    random: random::Generator,
     pub(crate) instruction_limit: usize,
     interfaces: Rc<HashMap<(&'static str, &'static str), &'static Api>>,
     /// Accumulators of the scalar engine, one for each partition.
@@ -113,6 +134,8 @@ pub(crate) struct Device {
     /// Where each storage was last written within running affine loops, for the hazard check.
     hazards: memory::Hazards,
     pub(crate) remarks: Vec<Remark>,
+    /// The latest result of `loop_reduce`, until it is assigned to its place.
+    reducing: Option<Reducing>,
     /// Running totals of `loop_reduce`, by line.
     loop_totals: HashMap<u32, Vec<f32>>,
     /// Whether instructions add to what is there, which affine loops may carry.
@@ -147,13 +170,14 @@ impl Device {
             running: Vec::new(),
             loop_ids: HashMap::new(),
             trace: Trace::default(),
-            bytes: 0,
-            byte_limit,
+            account: Rc::new(Account::new(byte_limit)),
+            random: random::Generator::default(),
             instruction_limit: 5_000_000,
             interfaces: Rc::new(interfaces),
             accumulators: vec![0.0; 128],
             hazards: memory::Hazards::default(),
             remarks: Vec::new(),
+            reducing: None,
             loop_totals: HashMap::new(),
             accumulating: false,
         }
@@ -249,6 +273,9 @@ impl Device {
         instruction.features.ordered = self.ordered > 0;
         instruction.features.accumulate |= self.accumulating;
         self.check_hazards(&instruction)?;
+        let regions = instruction.reads.len() + instruction.writes.len();
+        self.account
+            .hold((size_of::<Instruction>() + regions * size_of::<Region>()) as u64)?;
         let position = self.trace.instructions.len() as u32;
         self.trace.instructions.push(instruction);
         Ok(position)
@@ -269,23 +296,18 @@ impl Device {
             });
         }
     }
+}
 
-    /// Accounts for memory of the simulator.
-    pub(crate) fn account(&mut self, bytes: u64) -> Outcome<()> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > self.byte_limit {
-            return Err(Failure::new(
-                FailureKind::Limit,
-                "memory-limit",
-                format!(
-                    "the kernel's tensors take more than {} MiB",
-                    self.byte_limit >> 20
-                ),
-                "allocate fewer or smaller tensors, or raise the limit",
-            ));
-        }
-        Ok(())
-    }
+/// The interfaces of a dialect: path (`nl.load`) and names of parameters, those after `*` by
+/// keyword only.
+pub fn interfaces(dialect: Dialect) -> impl Iterator<Item = (String, &'static str)> {
+    let fits = move |api: &&Api| match dialect {
+        Dialect::V1 => api.dialects.0,
+        Dialect::V2 => api.dialects.1,
+    };
+    table::all()
+        .filter(fits)
+        .map(|api| (api.full_name(), api.parameters))
 }
 
 /// A static copy of a name of an interface, if it is one.

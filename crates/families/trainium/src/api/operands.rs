@@ -37,6 +37,45 @@ pub(super) struct Elementwise {
     pub(super) destination: Option<View>,
 }
 
+impl Elementwise {
+    /// An instruction on all elements of one tile, whose result lies in SBUF unless
+    /// `destination` lies elsewhere.
+    pub(super) fn of_one(
+        operation: Operation,
+        choice: Choice,
+        tile: View,
+        dtype: Dtype,
+        mask: Option<Mask>,
+        destination: Option<View>,
+    ) -> Self {
+        Self {
+            operation,
+            choice,
+            shape: tile.shape(),
+            inputs: vec![tile],
+            streams: 1,
+            dtype,
+            buffer: Buffer::Sbuf,
+            mask,
+            destination,
+        }
+    }
+}
+
+/// The type of a result: the destination's, else the one asked for, else its `own`.
+pub(super) fn result_type(destination: Option<&View>, asked: Option<Dtype>, own: Dtype) -> Dtype {
+    destination.map_or(asked.unwrap_or(own), |view| view.dtype)
+}
+
+/// What `reduce_res` must be told that has no element for each of `partitions`.
+pub(super) fn not_a_column(target: &View, partitions: usize) -> Box<Failure> {
+    Failure::documented(
+        "err_annotation_shape_mismatch",
+        format!("`reduce_res` has shape {:?}", target.shape()),
+        format!("give it the shape ({partitions}, 1)"),
+    )
+}
+
 impl Device {
     /// Checks that a view can be the operand of an instruction of an engine.
     pub(super) fn operand(&mut self, bound: &Bound, name: &str, view: View) -> Outcome<View> {
@@ -91,6 +130,18 @@ impl Device {
                 "cut the first dimension into tiles of 128 rows",
             ));
         }
+        if view.free() > super::memory::SBUF_FREE {
+            return Err(Failure::documented(
+                "err_size_of_dimension_exceed_arch_limit",
+                format!(
+                    "{api}: `{name}` of shape {:?} has {} elements in each partition; an instruction takes {} at most",
+                    view.shape(),
+                    view.free(),
+                    super::memory::SBUF_FREE
+                ),
+                "tile the free dimensions",
+            ));
+        }
         let free: Vec<_> = view.dimensions[1..].iter().filter(|d| d.size > 1).collect();
         if free.len() > 4 {
             return Err(Failure::documented(
@@ -124,22 +175,8 @@ impl Device {
         if view.buffer() != Buffer::Psum {
             return Ok(view);
         }
-        let shape = view.shape();
         let dtype = view.dtype;
-        let copied = self.elementwise(
-            Elementwise {
-                operation: Operation::Copy,
-                choice: Choice::VectorOrScalar,
-                inputs: vec![view],
-                streams: 1,
-                shape,
-                dtype,
-                buffer: Buffer::Sbuf,
-                mask: None,
-                destination: None,
-            },
-            |mut inputs| inputs.swap_remove(0),
-        )?;
+        let copied = self.copied(view, dtype, None)?;
         if let Some(last) = self.trace.instructions.last_mut() {
             last.features.inserted = true;
         }
@@ -164,6 +201,10 @@ impl Device {
             mask,
             destination,
         } = request;
+        // Operands spread to a shape can be much larger than those that were checked.
+        let mut whole = shape.clone();
+        whole.resize(shape.len().max(2), 1);
+        check_tile(Buffer::Sbuf, dtype, &whole)?;
         let selection = select(mask.as_ref(), &shape)?;
         for view in &inputs {
             within(view, mask.as_ref(), &selection, &shape)?;
@@ -200,6 +241,26 @@ impl Device {
             },
             destination,
         )
+    }
+
+    /// Runs an element-wise instruction that changes the elements of its one operand.
+    pub(super) fn change(
+        &mut self,
+        request: Elementwise,
+        change: impl FnOnce(&mut [f32]),
+    ) -> Outcome<View> {
+        self.elementwise(request, |mut inputs| {
+            let mut values = inputs.pop().unwrap_or_default();
+            change(&mut values);
+            values
+        })
+    }
+
+    /// Copies a tile to SBUF, as numbers of another type if need be.
+    pub(super) fn copied(&mut self, tile: View, dtype: Dtype, mask: Option<Mask>) -> Outcome<View> {
+        let (copy, engines) = (Operation::Copy, Choice::VectorOrScalar);
+        let request = Elementwise::of_one(copy, engines, tile, dtype, mask, None);
+        self.change(request, |_| ())
     }
 
     /// Fills in what a cost depends on from the operands.
@@ -271,6 +332,16 @@ impl Device {
             values,
         };
         self.finish(Some(instruction), output, destination)
+    }
+
+    /// Lets the last instruction write `values` as well.
+    pub(super) fn also_write(&mut self, target: &View, values: &[f32]) -> Outcome<()> {
+        self.write(target, values, None)?;
+        let region = self.region(target);
+        if let Some(last) = self.trace.instructions.last_mut() {
+            last.writes.push(region);
+        }
+        Ok(())
     }
 
     pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) {

@@ -1,29 +1,29 @@
 //! One problem on one simulated machine: runs, compares and times kernels.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use autocomp_catalog::{DataType, Problem, Role};
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, LineCost, Measurement,
-    Outcome, Seed, Severity, SourceLocation, Stage, Unit,
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
+    Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
 };
 use autocomp_eval::inputs::Case;
-use autocomp_eval::profile::{Profile, Profiled, Section};
+use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{
-    Bench, CachePart, EvalError, Evaluator, FileStore, Opening, ThreadCount, TierClock, Verdict,
-    comparison, text,
+    Bench, EvalError, Evaluator, Opening, ThreadCount, TierClock, Verdict, comparison,
 };
 use autocomp_host::Reference;
 
+use super::evaluations::Evaluations;
 use super::machine_of;
+use super::sections::sections;
 use crate::evaluate::{Array, Input, Options, evaluate};
 use crate::feedback::{Report, report};
 use crate::tensor::dtype::{Dtype, POISON};
 use crate::timing::{Machine, Passes, Timeline, time};
-use crate::{Failure, FailureKind};
+use crate::{Dialect, Failure, FailureKind};
 
 /// Hash of everything in this crate that decides results.
 const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
@@ -36,22 +36,23 @@ const TILE: usize = 128;
 
 /// One problem on one simulated NeuronCore.
 #[derive(Debug)]
-pub(super) struct TrainiumBench {
+pub(crate) struct TrainiumBench {
     problem: Problem,
     machine: Machine,
     engine: String,
     floor: Cost,
     seed: Seed,
     reference: Reference,
-    evaluations: Option<FileStore>,
+    evaluations: Evaluations,
     /// The cases that are the same for all kernels; computed once.
     cases: Mutex<Option<Vec<Case>>>,
     threads: ThreadCount,
-    base_key: ContentHash,
 }
 
 /// What a right kernel did on its first input set.
-struct Timed {
+pub(crate) struct Timed {
+    /// The dialect that was run.
+    pub(crate) dialect: Dialect,
     latency_ns: u64,
     report: Report,
     schedule: Timeline,
@@ -59,7 +60,7 @@ struct Timed {
 }
 
 impl TrainiumBench {
-    pub(super) fn open(opening: Opening<'_>) -> Result<Self, EvalError> {
+    pub(crate) fn open(opening: Opening<'_>) -> Result<Self, EvalError> {
         let (problem, target) = (opening.problem, opening.target);
         check_buffers(problem)?;
         let machine = machine_of(target, opening.machine)?;
@@ -94,19 +95,20 @@ impl TrainiumBench {
             machine,
             seed: opening.settings.seed,
             reference,
-            evaluations: opening
-                .settings
-                .use_cache
-                .then(|| FileStore::new(folder, CachePart::Evaluations)),
+            // A fault is the program's, which may be mended.
+            evaluations: Evaluations::new(
+                opening.settings.use_cache.then_some(folder.as_path()),
+                hasher.finish(),
+                |outcome| outcome != Outcome::Fault,
+            ),
             cases: Mutex::new(None),
             threads: ThreadCount::new(opening.settings.threads),
-            base_key: hasher.finish(),
         })
     }
 
     /// Draws the inputs for a kernel, when they are asked for: those of fresh sets are its own, so
     /// that no kernel can hold their answers.
-    fn cases(
+    pub(crate) fn cases(
         &self,
         source: &str,
     ) -> Result<impl Iterator<Item = Result<Case, EvalError>>, EvalError> {
@@ -130,7 +132,7 @@ impl TrainiumBench {
         Ok(cases)
     }
 
-    fn judge(
+    pub(crate) fn judge(
         &self,
         source: &str,
         clock: &mut TierClock,
@@ -158,6 +160,7 @@ impl TrainiumBench {
                     let passes = Passes::of(&evaluation);
                     let timeline = time(&evaluation.trace, &self.machine, passes);
                     Timed {
+                        dialect: evaluation.dialect,
                         latency_ns: timeline.latency_ns.round() as u64,
                         report: report(&evaluation.trace, &timeline, &self.machine),
                         schedule: timeline,
@@ -242,7 +245,7 @@ impl TrainiumBench {
         None
     }
 
-    fn diagnose(&self, source: &str, failure: Failure) -> (Outcome, Diagnostic) {
+    pub(crate) fn diagnose(&self, source: &str, failure: Failure) -> (Outcome, Diagnostic) {
         let (outcome, stage) = match failure.kind {
             _ if failure.code == "evaluation-failed" => (Outcome::Fault, Stage::Test),
             FailureKind::Syntax | FailureKind::Unsupported => (Outcome::BuildFailed, Stage::Build),
@@ -264,6 +267,27 @@ impl TrainiumBench {
             remedy: Some(failure.remedy).filter(|remedy| !remedy.is_empty()),
         };
         (outcome, found)
+    }
+
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Compares outputs as they lie in memory, in the order of the problem.
+    pub(crate) fn compare_bytes(&self, case: &Case, outputs: &[Vec<u8>]) -> Option<Diagnostic> {
+        let wanted = self.problem.buffers.iter().zip(&case.after);
+        let wanted = wanted.filter(|(buffer, _)| buffer.is_written());
+        for ((buffer, right), got) in wanted.zip(outputs) {
+            let poison = vec![u8::MAX; got.len()];
+            let right = right.as_deref().unwrap_or_default();
+            let tolerance = self.problem.tolerance;
+            let found = comparison::compare(buffer, right, got, &poison, tolerance, TILE);
+            if let Some(mut found) = found {
+                found.notes.insert(0, format!("input set: {}", case.name));
+                return Some(found);
+            }
+        }
+        None
     }
 
     fn right(&self, timed: &Timed) -> Verdict {
@@ -325,32 +349,18 @@ impl TrainiumBench {
 
 impl Evaluator for TrainiumBench {
     fn key(&self, source: &str) -> ContentHash {
-        let mut hasher = ContentHasher::new("trainium evaluation of a kernel");
-        hasher.update(&self.base_key.0);
-        hasher.update(source.as_bytes());
-        hasher.finish()
+        self.evaluations.key(source)
+    }
+
+    fn normal_form(&self, source: &str) -> Option<String> {
+        super::PythonNki.normal_form(source)
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        let key = self.key(source);
-        let store = self.evaluations.as_ref();
-        let stored = store.and_then(|store| store.get(&key));
-        if let Some(known) = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
-            return Ok(known);
-        }
-        let mut clock = TierClock::default();
-        let verdict = match self.judge(source, &mut clock)? {
-            Ok(timed) => self.right(&timed),
-            Err(verdict) => verdict,
-        };
-        let evaluation = clock.finish(key, verdict);
-        if let Some(store) = store
-            && evaluation.outcome != Outcome::Fault
-            && let Ok(bytes) = serde_json::to_vec(&evaluation)
-        {
-            store.put(&key, &bytes);
-        }
-        Ok(evaluation)
+        self.evaluations.get(source, |clock| {
+            let judged = self.judge(source, clock)?;
+            Ok(judged.map_or_else(|verdict| verdict, |timed| self.right(&timed)))
+        })
     }
 }
 
@@ -383,46 +393,11 @@ impl Bench for TrainiumBench {
         let data = serde_json::to_value(&timed.report)
             .map_err(|error| EvalError::Fault(error.to_string()))?;
         Ok(Profiled::Right(Box::new(Profile {
-            sections: sections(&timed.report),
+            sections: sections(&timed.report, source, self.machine.sbuf_bytes),
             data,
             timeline: Some(super::timeline::timeline(&timed.schedule, source)),
         })))
     }
-}
-
-fn sections(report: &Report) -> Vec<Section> {
-    let (mut engines, mut lines) = (String::new(), String::new());
-    // Writing to a string cannot fail.
-    for engine in &report.engines {
-        let _ = writeln!(
-            engines,
-            "  {:<8} {:>10.1} us {:>5.1} % active, {} instructions",
-            engine.engine.name(),
-            engine.active_us,
-            engine.active_time_percent,
-            engine.instructions
-        );
-    }
-    for line in &report.lines {
-        let _ = writeln!(
-            lines,
-            "  {:>5} {:>10.1} us  {} on {}, {} times",
-            line.line,
-            line.active_us,
-            line.operation,
-            line.engine.name(),
-            line.instructions
-        );
-    }
-    let section = |title: Option<&str>, text| Section {
-        title: title.map(str::to_owned),
-        text,
-    };
-    vec![
-        section(None, text::wrapped(&report.summary, 96, "")),
-        section(Some("engines"), engines),
-        section(Some("lines"), lines),
-    ]
 }
 
 /// Says what the interpreter cannot do yet, before any kernel is blamed.

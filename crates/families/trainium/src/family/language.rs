@@ -31,6 +31,10 @@ impl Language for PythonNki {
         &["#"]
     }
 
+    fn normal_form(&self, source: &str) -> Option<String> {
+        Some(super::normal::normal_form(source))
+    }
+
     fn may_begin(&self, line: &str, entry: &str) -> bool {
         let line = line.trim_end();
         let names_modules = |rest: &str| {

@@ -1,7 +1,10 @@
 //! Trainium behind the contract of families.
 
 mod bench;
+mod evaluations;
 mod language;
+mod normal;
+mod sections;
 mod timeline;
 
 use std::sync::Arc;
@@ -10,10 +13,12 @@ use autocomp_catalog::{Problem, Role, Target, Tolerance};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::{Bench, EvalError, Family, Opening};
 
+use crate::neuron::{self, NeuronBench};
 use crate::rewriter::{InputShape, NkiRewriter};
 use crate::tensor::dtype::Dtype;
 use crate::timing::Machine;
-use bench::TrainiumBench;
+pub(crate) use bench::TrainiumBench;
+pub(crate) use evaluations::Evaluations;
 pub use language::PythonNki;
 
 /// The family of simulated NeuronCores.
@@ -39,7 +44,14 @@ impl Family for Trainium {
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
-        Ok(Arc::new(TrainiumBench::open(opening)?))
+        let target = opening.target;
+        let text = machine_text(target, opening.machine)?;
+        match device_of(target, opening.machine)? {
+            Some(settings) => Ok(Arc::new(NeuronBench::open(
+                opening, target, text, settings,
+            )?)),
+            None => Ok(Arc::new(TrainiumBench::open(opening)?)),
+        }
     }
 
     fn rewriter(
@@ -72,22 +84,31 @@ impl Family for Trainium {
     }
 }
 
-/// Reads the description of a machine of `target`.
-fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
-    let unusable = |message: String| EvalError::Input {
-        message,
+fn unusable(target: &Target, name: &str, message: impl std::fmt::Display) -> EvalError {
+    EvalError::Input {
+        message: format!("machine {name} of target {}: {message}", target.name),
         remedies: vec![format!(
             "correct machines/{name}.toml in the folder of target {}",
             target.name
         )],
-    };
-    let text = target
-        .machine(Some(name))
-        .map_err(|error| unusable(error.to_string()))?;
-    Machine::parse(text).map_err(|failure| {
-        unusable(format!(
-            "machine {name} of target {}: {}",
-            target.name, failure.message
-        ))
-    })
+    }
+}
+
+fn machine_text<'t>(target: &'t Target, name: &str) -> Result<&'t str, EvalError> {
+    let text = target.machine(Some(name));
+    text.map_err(|error| unusable(target, name, error))
+}
+
+/// The settings of a real device; none for a simulated machine.
+fn device_of(target: &Target, name: &str) -> Result<Option<neuron::Settings>, EvalError> {
+    let text = machine_text(target, name)?;
+    neuron::parse(text).map_err(|message| unusable(target, name, message))
+}
+
+/// Reads the description of a machine of `target`; of a real device, the simulated machine that
+/// stands for it.
+fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+    let simulated = device_of(target, name)?.map(|device| device.simulated);
+    let text = machine_text(target, simulated.as_deref().unwrap_or(name))?;
+    Machine::parse(text).map_err(|failure| unusable(target, name, failure.message))
 }

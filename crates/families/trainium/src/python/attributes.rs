@@ -18,6 +18,9 @@ impl Interpreter {
         };
         let bound = || Value::Bound(Rc::new((object.clone(), Rc::clone(name))));
         Ok(match object {
+            Value::Object(_) | Value::Class(_) | Value::Super(_) => {
+                return self.class_attribute(object, name)?.ok_or_else(missing);
+            }
             Value::Module(module) => {
                 return super::modules::attribute(&self.device, module, name);
             }
@@ -134,8 +137,11 @@ impl Interpreter {
                 .device
                 .tensor_method(view, name, arguments.positional, arguments.keywords);
         }
+        if let Value::Object(inner) = object {
+            return self.named_method(inner, name, arguments, line);
+        }
         if let Value::Host(array) = object {
-            return super::builtins::host_method(array, name, &arguments);
+            return super::host_arrays::host_method(array, name, &arguments);
         }
         let count = arguments.positional.len();
         let wrong = || {
@@ -171,6 +177,7 @@ impl Interpreter {
                 let at = next().and_then(|v| v.as_int()).ok_or_else(wrong)?;
                 let item = next().ok_or_else(wrong)?;
                 self.reserve(1, line)?;
+                self.charge(list.borrow().0.len(), line)?;
                 self.cycles.note(object, &item);
                 let mut list = list.borrow_mut();
                 let length = list.0.len() as i64;
@@ -183,6 +190,10 @@ impl Interpreter {
                 Ok(Value::None)
             }
             (Value::List(list), "pop") => {
+                // Only what lies behind the item moves.
+                if count > 0 {
+                    self.charge(list.borrow().0.len(), line)?;
+                }
                 let mut list = list.borrow_mut();
                 let length = list.0.len();
                 let at = next()
@@ -195,10 +206,14 @@ impl Interpreter {
                 Ok(list.0.remove(at))
             }
             (Value::List(list), "reverse") => {
+                self.charge(list.borrow().0.len(), line)?;
                 list.borrow_mut().0.reverse();
                 Ok(Value::None)
             }
-            (Value::List(list), "copy") => Ok(Value::list(list.borrow().0.clone())),
+            (Value::List(list), "copy") => {
+                self.reserve(list.borrow().0.len() as u64, line)?;
+                Ok(Value::list(list.borrow().0.clone()))
+            }
             (Value::List(list), "clear") => {
                 let old = std::mem::take(&mut list.borrow_mut().0);
                 drop(super::value::Items(old));
@@ -212,11 +227,9 @@ impl Interpreter {
             (Value::List(_) | Value::Tuple(_), "index" | "count" | "remove") => {
                 let item = next().ok_or_else(wrong)?;
                 let items = self.iterate(object, line)?;
-                self.steps += items.len() as u64;
                 let mut found = Vec::new();
                 for (at, candidate) in items.iter().enumerate() {
-                    if super::operators::equal(candidate, &item, super::interpreter::MAXIMUM_DEPTH)?
-                    {
+                    if self.equal(candidate, &item)? {
                         found.push(at);
                     }
                 }
@@ -241,6 +254,7 @@ impl Interpreter {
                 let found = dict.borrow().get(&key).cloned();
                 match (&**name, found) {
                     ("pop", Some(value)) => {
+                        self.charge(dict.borrow().entries.len(), line)?;
                         dict.borrow_mut().remove(&key);
                         Ok(value)
                     }
@@ -302,6 +316,7 @@ impl Interpreter {
             }
             (Value::Set(set), "remove" | "discard") => {
                 let item = next().ok_or_else(wrong)?;
+                self.charge(set.borrow().entries.len(), line)?;
                 set.borrow_mut().remove(&hashable(&item)?);
                 Ok(Value::None)
             }
@@ -321,6 +336,7 @@ impl Interpreter {
                 })
             }
             (Value::Str(text), method) => {
+                self.charge(text.len() / 8, line)?;
                 let mut strings = Vec::new();
                 let mut list = None;
                 while let Some(value) = next() {

@@ -82,6 +82,17 @@ impl Interpreter {
             Value::Builtin(name) => self.builtin(name, arguments, line),
             Value::Type(name) => self.builtin(name, arguments, line),
             Value::Bound(bound) => self.method(&bound.0, &bound.1, arguments, line),
+            Value::Class(class) => self.instantiate(class, arguments, line),
+            Value::Method(method) => self.call_with(&method.0, method.1.clone(), arguments, line),
+            Value::Object(object) => match object.class.find(&"__call__".into()) {
+                Some((Value::Function(code), _)) => {
+                    self.call_with(&code, function.clone(), arguments, line)
+                }
+                _ => Err(type_error(&format!(
+                    "an object of `{}` cannot be called",
+                    object.class.name
+                ))),
+            },
             Value::ScalarOf(dtype) => match arguments.positional.first().and_then(Value::as_number)
             {
                 Some(number) if dtype.is_integer() => {

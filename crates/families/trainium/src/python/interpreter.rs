@@ -40,7 +40,7 @@ impl Interpreter {
             steps: 0,
             step_limit,
             items: 0,
-            item_limit: 20_000_000,
+            item_limit: 5_000_000,
             depth: 0,
             cycles: Cycles::default(),
         }
@@ -73,6 +73,21 @@ impl Interpreter {
             .at(line));
         }
         Ok(())
+    }
+
+    /// Accounts for work on `count` items that one step does.
+    pub(super) fn charge(&mut self, count: usize, line: u32) -> Outcome<()> {
+        self.steps += count as u64 / 8;
+        self.step(line)
+    }
+
+    /// Equality; large values take steps.
+    pub(super) fn equal(&mut self, left: &Value, right: &Value) -> Outcome<bool> {
+        let mut budget = self.step_limit.saturating_sub(self.steps);
+        let before = budget;
+        let result = super::operators::equal(left, right, MAXIMUM_DEPTH, &mut budget);
+        self.steps += before - budget;
+        result
     }
 
     /// Accounts for `count` items of lists and strings.
@@ -253,6 +268,15 @@ impl Interpreter {
                 self.store(target, value.clone(), frame, line)?;
                 Ok(value)
             }
+            Expression::Super(class) => {
+                let class = self.evaluate(class, frame)?;
+                // The first parameter of a method is the object or class.
+                let object = self.read(frame, 0, line, None)?;
+                match class {
+                    Value::Class(class) => Ok(Value::Super(Rc::new((class, object)))),
+                    _ => Err(type_error("super() has no class").at(line)),
+                }
+            }
             Expression::Refused(failure) => Err(Box::new(Failure::clone(failure)).at(line)),
         }
     }
@@ -400,13 +424,10 @@ impl Interpreter {
                 self.store_subscript(&object, &index, value)
                     .map_err(|f| f.at(line))?;
             }
-            Target::Attribute => {
-                return Err(Failure::unsupported(
-                    "unsupported-python",
-                    "attributes cannot be assigned",
-                    "keep values in variables or dicts",
-                )
-                .at(line));
+            Target::Attribute(object, name) => {
+                let object = self.evaluate(object, frame)?;
+                self.store_attribute(&object, name, value, line)
+                    .map_err(|f| f.at(line))?;
             }
             Target::Unpack(targets, star) => {
                 let items = self.iterate(&value, line)?;
@@ -453,6 +474,7 @@ impl Interpreter {
             Value::Range(start, stop, step, _) => {
                 super::subscripts::range_length(*start, *stop, *step) > 0
             }
+            Value::Register(register) => crate::api::registers::known(register)? != 0,
             Value::Tensor(_) => {
                 return Err(Failure::documented(
                     "err_ambiguous_tensor_truth_value",

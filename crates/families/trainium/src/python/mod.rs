@@ -3,8 +3,12 @@
 mod attributes;
 mod builtins;
 mod calls;
+mod classes;
 mod format;
+mod host_arrays;
 pub(crate) mod interpreter;
+mod items;
+mod loops;
 mod lower;
 mod modules;
 mod operators;
@@ -15,4 +19,5 @@ pub(crate) mod value;
 
 pub(crate) use calls::Arguments;
 pub(crate) use lower::lower;
+pub(crate) use modules::{find as module_attribute, is_ambient, module_of};
 pub(crate) use subscripts::slice_bounds;

@@ -27,7 +27,25 @@ const MODULES: &[(&str, &str)] = &[
     ("operator", "operator"),
     ("typing", "typing"),
     ("ml_dtypes", "ml_dtypes"),
+    ("dataclasses", "dataclasses"),
+    ("enum", "enum"),
+    ("abc", "abc"),
+    ("__future__", "__future__"),
 ];
+
+/// The module that is imported under a path.
+pub(crate) fn module_of(path: &str) -> Option<&'static str> {
+    let known = MODULES.iter().find(|(known, _)| *known == path);
+    known.map(|(_, module)| *module)
+}
+
+/// Whether a name needs no import and is Python's own.
+pub(crate) fn is_ambient(device: &Device, name: &str) -> bool {
+    matches!(
+        ambient(device, name),
+        Some(Value::Type(_) | Value::Builtin(_) | Value::Symbol(_))
+    )
+}
 
 fn refused(path: &str) -> Box<Failure> {
     Failure::unsupported(
@@ -38,28 +56,22 @@ fn refused(path: &str) -> Box<Failure> {
 }
 
 /// `import path`.
-pub(super) fn import(device: &Device, path: &str) -> Outcome<Value> {
-    let known = MODULES
-        .iter()
-        .find(|(known, _)| *known == path)
-        .map(|(_, module)| *module);
-    match known {
+pub(super) fn import(path: &str) -> Outcome<Value> {
+    // Submodules such as neuronxcc.nki.language.foo are reached through their parent.
+    match module_of(path) {
         Some(module) => Ok(Value::Module(module)),
-        None => {
-            // Submodules such as neuronxcc.nki.language.foo are reached through their parent.
-            let _ = device;
-            Err(refused(path))
-        }
+        None => Err(refused(path)),
     }
 }
 
 /// `from path import name`.
 pub(super) fn import_from(device: &Device, path: &str, name: &str) -> Outcome<Value> {
     let whole = format!("{path}.{name}");
-    if let Ok(module) = import(device, &whole) {
+    if let Ok(module) = import(&whole) {
         return Ok(module);
     }
-    match import(device, path)? {
+    match import(path)? {
+        Value::Module("typing") if name == "NamedTuple" => Ok(Value::Symbol("base:named-tuple")),
         Value::Module("typing") => Ok(Value::Type("typing")),
         Value::Module(module) => attribute(device, module, name),
         _ => Err(refused(&whole)),
@@ -119,6 +131,7 @@ pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
         "np" => Value::Module("np"),
         "math" => Value::Module("math"),
         "par_dim" => return attribute(device, "nl", "par_dim").ok(),
+        "object" => Value::Symbol("base:object"),
         "AssertionError"
         | "ValueError"
         | "NotImplementedError"
@@ -150,7 +163,8 @@ pub(super) fn attribute(device: &Device, module: &'static str, name: &str) -> Ou
     })
 }
 
-fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
+/// The same, where it is no failure if there is none.
+pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
     if let Some(api) = device.api(module, name) {
         return Some(Value::Api(api));
     }
@@ -181,6 +195,8 @@ fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
                 "mgrid" => "mgrid",
                 _ => "device_print",
             })),
+            "fori_loop" if device.dialect == Dialect::V2 => Some(Value::Builtin("fori_loop")),
+            "while_loop" if device.dialect == Dialect::V2 => Some(Value::Builtin("while_loop")),
             "sbuf" => Some(Value::Buffer(Buffer::Sbuf)),
             "psum" => Some(Value::Buffer(Buffer::Psum)),
             "hbm" | "private_hbm" => Some(Value::Buffer(Buffer::Hbm)),
@@ -294,7 +310,13 @@ fn find(device: &Device, module: &'static str, name: &str) -> Option<Value> {
             "add" => Some(Value::Builtin("operator_add")),
             _ => None,
         },
+        "typing" if name == "NamedTuple" => symbol("base:named-tuple"),
         "typing" => Some(Value::Type("typing")),
+        // Decorators and `field` are read with the class.
+        "dataclasses" if matches!(name, "dataclass" | "field") => symbol("nki.jit"),
+        "enum" if matches!(name, "Enum" | "IntEnum") => symbol("base:enumeration"),
+        "abc" => symbol("base:object"),
+        "__future__" => Some(Value::None),
         // Direct allocation: what is allocated counts, where it lies does not.
         "compiler" => match name {
             "sbuf" => Some(Value::Module("compiler.sbuf")),

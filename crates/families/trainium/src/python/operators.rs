@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::interpreter::{Interpreter, MAXIMUM_DEPTH, type_error};
 use super::tree::{Binary, Comparison, Unary};
-use super::value::Value;
+use super::value::{ClassKind, Value};
 use crate::api::indexing;
+use crate::api::registers::computed;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 
 fn overflow() -> Box<Failure> {
@@ -35,6 +36,9 @@ impl Interpreter {
         if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
             return self.device.binary_operator(operator, left, right);
         }
+        if matches!(left, Value::Register(_)) || matches!(right, Value::Register(_)) {
+            return self.scalar_arithmetic(operator, &left, &right, line);
+        }
         if let Some(result) = indexing::arithmetic(operator, &left, &right)? {
             return Ok(result);
         }
@@ -50,15 +54,15 @@ impl Interpreter {
                 Ok(Value::str(&format!("{a}{b}")))
             }
             (Binary::Add, Value::List(a), Value::List(b)) => {
+                self.reserve((a.borrow().0.len() + b.borrow().0.len()) as u64, line)?;
                 let mut items = a.borrow().0.clone();
                 items.extend(b.borrow().0.iter().cloned());
-                self.reserve(items.len() as u64, line)?;
                 Ok(Value::list(items))
             }
             (Binary::Add, Value::Tuple(a), Value::Tuple(b)) => {
+                self.reserve((a.0.len() + b.0.len()) as u64, line)?;
                 let mut items = a.0.clone();
                 items.extend(b.0.iter().cloned());
-                self.reserve(items.len() as u64, line)?;
                 Ok(Value::tuple(items))
             }
             (Binary::Multiply, sequence, count) | (Binary::Multiply, count, sequence)
@@ -132,6 +136,36 @@ impl Interpreter {
         })
     }
 
+    /// Arithmetic on scalars, which the device computes while the kernel runs.
+    fn scalar_arithmetic(
+        &mut self,
+        operator: Binary,
+        left: &Value,
+        right: &Value,
+        line: u32,
+    ) -> Outcome<Value> {
+        let part = |value: &Value| match value {
+            Value::Register(register) if register.scalar => Ok(register.value.get()),
+            Value::Register(_) => Err(Failure::python(
+                "type-error",
+                "registers cannot be computed with",
+                "load a scalar with nisa.scalar_load, or compute in a tile and load the register from it",
+            )),
+            other => other
+                .as_int()
+                .map(Some)
+                .ok_or_else(|| type_error("scalars are computed with whole numbers")),
+        };
+        let (Some(a), Some(b)) = (part(left)?, part(right)?) else {
+            return Ok(computed(None));
+        };
+        let result = self.binary(operator, Value::Int(a), Value::Int(b), line)?;
+        let whole = result
+            .as_int()
+            .ok_or_else(|| type_error("the result of a scalar is a whole number: use //"))?;
+        Ok(computed(Some(whole)))
+    }
+
     pub(super) fn unary(&mut self, operator: Unary, value: Value) -> Outcome<Value> {
         match (operator, &value) {
             (_, Value::Tensor(_)) => self.device.unary_operator(operator, value),
@@ -187,9 +221,15 @@ impl Interpreter {
             return Ok(result);
         }
         let ordering = match operator {
-            Comparison::Equal => return Ok(Value::Bool(equal(left, right, MAXIMUM_DEPTH)?)),
-            Comparison::NotEqual => return Ok(Value::Bool(!equal(left, right, MAXIMUM_DEPTH)?)),
-            _ => order(left, right, MAXIMUM_DEPTH)?,
+            Comparison::Equal => return Ok(Value::Bool(self.equal(left, right)?)),
+            Comparison::NotEqual => return Ok(Value::Bool(!self.equal(left, right)?)),
+            _ => {
+                let mut budget = self.step_limit.saturating_sub(self.steps);
+                let before = budget;
+                let ordering = order(left, right, MAXIMUM_DEPTH, &mut budget);
+                self.steps += before - budget;
+                ordering?
+            }
         };
         Ok(Value::Bool(match operator {
             Comparison::Less => ordering == Some(std::cmp::Ordering::Less),
@@ -217,9 +257,8 @@ impl Interpreter {
             },
             other => {
                 let items = self.iterate(other, 0)?;
-                self.steps += items.len() as u64;
                 for candidate in &items {
-                    if equal(candidate, item, MAXIMUM_DEPTH)? {
+                    if self.equal(candidate, item)? {
                         return Ok(true);
                     }
                 }
@@ -332,30 +371,44 @@ fn identical(left: &Value, right: &Value) -> bool {
         (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b),
         (Value::Dict(a), Value::Dict(b)) => Rc::ptr_eq(a, b),
         (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
+        (Value::Class(a), Value::Class(b)) => Rc::ptr_eq(a, b),
+        (Value::Object(a), Value::Object(b)) => Rc::ptr_eq(a, b),
         (Value::Tensor(a), Value::Tensor(b)) => Rc::ptr_eq(a, b),
         _ => false,
     }
 }
 
-/// Equality, to a limited depth.
-pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
-    if depth == 0 {
+/// Takes one comparison from the budget, and refuses values that are nested too deeply.
+fn visit(depth: u32, budget: &mut u64) -> Outcome<()> {
+    if depth == 0 || *budget == 0 {
+        let code = if depth == 0 {
+            "depth-limit"
+        } else {
+            "step-limit"
+        };
         return Err(Failure::new(
             FailureKind::Limit,
-            "depth-limit",
-            "values are nested too deeply to be compared",
+            code,
+            "values are nested too deeply, or too large, to be compared",
             "flatten them",
         ));
     }
+    *budget -= 1;
+    Ok(())
+}
+
+/// Equality, to a limited depth and within a budget of comparisons.
+pub(super) fn equal(left: &Value, right: &Value, depth: u32, budget: &mut u64) -> Outcome<bool> {
+    visit(depth, budget)?;
     if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
         return Ok(a == b);
     }
-    let all = |a: &[Value], b: &[Value]| -> Outcome<bool> {
+    let mut all = |a: &[Value], b: &[Value]| -> Outcome<bool> {
         if a.len() != b.len() {
             return Ok(false);
         }
         for (x, y) in a.iter().zip(b) {
-            if !equal(x, y, depth - 1)? {
+            if !equal(x, y, depth - 1, budget)? {
                 return Ok(false);
             }
         }
@@ -374,11 +427,18 @@ pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
                     return Ok(false);
                 };
                 match b.get(&key) {
-                    Some(other) if equal(value, other, depth - 1)? => {}
+                    Some(other) if equal(value, other, depth - 1, budget)? => {}
                     _ => return Ok(false),
                 }
             }
             true
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let by_fields = matches!(a.class.kind, ClassKind::Data(_) | ClassKind::Named);
+            Rc::ptr_eq(a, b)
+                || (by_fields
+                    && Rc::ptr_eq(&a.class, &b.class)
+                    && all(&super::classes::items(a), &super::classes::items(b))?)
         }
         (Value::Range(a, b, c, _), Value::Range(x, y, z, _)) => (a, b, c) == (x, y, z),
         (Value::Dtype(d), Value::Str(name)) | (Value::Str(name), Value::Dtype(d)) => {
@@ -388,25 +448,23 @@ pub(super) fn equal(left: &Value, right: &Value, depth: u32) -> Outcome<bool> {
     })
 }
 
-fn order(left: &Value, right: &Value, depth: u32) -> Outcome<Option<std::cmp::Ordering>> {
-    if depth == 0 {
-        return Err(Failure::new(
-            FailureKind::Limit,
-            "depth-limit",
-            "values are nested too deeply to be compared",
-            "flatten them",
-        ));
-    }
+fn order(
+    left: &Value,
+    right: &Value,
+    depth: u32,
+    budget: &mut u64,
+) -> Outcome<Option<std::cmp::Ordering>> {
+    visit(depth, budget)?;
     if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
         return Ok(Some(a.cmp(&b)));
     }
     if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
         return Ok(a.partial_cmp(&b));
     }
-    let lists = |a: &[Value], b: &[Value]| -> Outcome<Option<std::cmp::Ordering>> {
+    let mut lists = |a: &[Value], b: &[Value]| -> Outcome<Option<std::cmp::Ordering>> {
         for (x, y) in a.iter().zip(b) {
-            if !equal(x, y, depth - 1)? {
-                return order(x, y, depth - 1);
+            if !equal(x, y, depth - 1, budget)? {
+                return order(x, y, depth - 1, budget);
             }
         }
         Ok(Some(a.len().cmp(&b.len())))

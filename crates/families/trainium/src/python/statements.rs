@@ -26,6 +26,7 @@ impl Interpreter {
             let targets: &[Target] = match &statement.kind {
                 Action::Assign(targets, _) => targets,
                 Action::Define(target, _)
+                | Action::Class(target, _)
                 | Action::Import(target, _)
                 | Action::ImportFrom(target, ..) => std::slice::from_ref(target),
                 _ => continue,
@@ -193,8 +194,12 @@ impl Interpreter {
                 let closure = self.closure(code, frame)?;
                 self.store(target, closure, frame, line)?;
             }
+            Action::Class(target, code) => {
+                let class = self.define_class(code, frame).map_err(|f| f.at(line))?;
+                self.store(target, class, frame, line)?;
+            }
             Action::Import(target, path) => {
-                let module = super::modules::import(&self.device, path).map_err(|f| f.at(line))?;
+                let module = super::modules::import(path).map_err(|f| f.at(line))?;
                 self.store(target, module, frame, line)?;
             }
             Action::ImportFrom(target, path, name) => {
@@ -300,6 +305,24 @@ impl Interpreter {
                     .binary(operator, old, value, line)
                     .map_err(|f| f.at(line))?;
                 self.store_subscript(&object, &index, new)
+                    .map_err(|f| f.at(line))
+            }
+            Target::Attribute(object, name) => {
+                let object = self.evaluate(object, frame)?;
+                self.device.line = line;
+                let old = self.attribute(&object, name).map_err(|f| f.at(line))?;
+                if let Value::Tensor(view) = &old {
+                    let view = Rc::clone(view);
+                    drop(old);
+                    return self
+                        .device
+                        .augment(&view, operator, value)
+                        .map_err(|f| f.at(line));
+                }
+                let new = self
+                    .binary(operator, old, value, line)
+                    .map_err(|f| f.at(line))?;
+                self.store_attribute(&object, name, new, line)
                     .map_err(|f| f.at(line))
             }
             _ => {

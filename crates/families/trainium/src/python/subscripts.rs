@@ -1,7 +1,7 @@
 //! Subscripts, and walking over sequences.
 
 use super::interpreter::{Interpreter, hashable, type_error};
-use super::value::{Items, Value};
+use super::value::{ClassKind, Items, Value};
 use crate::api::indexing;
 use crate::diagnostic::{Failure, Outcome};
 
@@ -48,7 +48,20 @@ impl Interpreter {
 
     /// All items of a value.
     pub(super) fn iterate(&mut self, value: &Value, line: u32) -> Outcome<Vec<Value>> {
+        let length = match value {
+            Value::List(list) => list.borrow().0.len(),
+            Value::Tuple(items) => items.0.len(),
+            Value::Dict(dict) | Value::Set(dict) => dict.borrow().entries.len(),
+            _ => 0,
+        };
+        self.charge(length, line)?;
         Ok(match value {
+            Value::Object(object) if object.class.kind == ClassKind::Named => {
+                super::classes::items(object)
+            }
+            Value::Class(class) if class.kind == ClassKind::Enumeration => {
+                super::classes::members(class)
+            }
             Value::List(list) => list.borrow().0.clone(),
             Value::Tuple(items) => items.0.clone(),
             Value::Dict(dict) | Value::Set(dict) => dict
@@ -93,6 +106,23 @@ impl Interpreter {
     pub(super) fn subscript(&mut self, object: &Value, index: &Value) -> Outcome<Value> {
         match object {
             Value::Tensor(view) => self.device.subscript(view, index),
+            Value::Object(inner) if inner.class.kind == ClassKind::Named => {
+                let items = Value::tuple(super::classes::items(inner));
+                self.subscript(&items, index)
+            }
+            Value::Class(class) if class.kind == ClassKind::Enumeration => match index {
+                Value::Str(name) => self
+                    .class_attribute(object, name)?
+                    .ok_or_else(|| type_error("the enumeration has no such member")),
+                _ => Err(type_error("members are named by strings")),
+            },
+            // Annotations such as Generic[T].
+            Value::Class(_) => Ok(object.clone()),
+            Value::Object(_) => {
+                let line = self.device.line;
+                self.special(object, "__getitem__", vec![index.clone()], line)
+                    .unwrap_or_else(|| Err(type_error("this object cannot be subscripted")))
+            }
             Value::Index(inner) => indexing::expand(inner, index),
             Value::Grid(parts) => match index.as_int() {
                 Some(at) => parts
@@ -105,16 +135,24 @@ impl Interpreter {
             },
             Value::Builtin("mgrid") => indexing::grid(index),
             Value::List(list) => {
+                if matches!(index, Value::Slice(_)) {
+                    self.charge(list.borrow().0.len(), self.device.line)?;
+                }
                 let list = list.borrow();
                 sequence(&list.0, index).map(|found| match found {
                     Found::One(value) => value,
                     Found::Several(items) => Value::list(items),
                 })
             }
-            Value::Tuple(items) => sequence(&items.0, index).map(|found| match found {
-                Found::One(value) => value,
-                Found::Several(items) => Value::tuple(items),
-            }),
+            Value::Tuple(items) => {
+                if matches!(index, Value::Slice(_)) {
+                    self.charge(items.0.len(), self.device.line)?;
+                }
+                sequence(&items.0, index).map(|found| match found {
+                    Found::One(value) => value,
+                    Found::Several(items) => Value::tuple(items),
+                })
+            }
             Value::Str(text) => {
                 self.reserve(text.len() as u64 / 8 + 1, 0)?;
                 let characters: Vec<Value> = text
@@ -212,6 +250,12 @@ impl Interpreter {
                 let key = hashable(index)?;
                 dict.borrow_mut().insert(key, index.clone(), value);
                 Ok(())
+            }
+            Value::Object(_) => {
+                let line = self.device.line;
+                self.special(object, "__setitem__", vec![index.clone(), value], line)
+                    .unwrap_or_else(|| Err(type_error("items of this object cannot be assigned")))
+                    .map(|_| ())
             }
             Value::Index(_) | Value::Grid(_) => Err(Failure::documented(
                 "err_cannot_assign_to_index",

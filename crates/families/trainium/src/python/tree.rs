@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::value::Value;
+use super::value::{MethodKind, Value};
 use crate::diagnostic::Failure;
 
 /// Binary operators of Python that have a meaning here.
@@ -120,6 +120,8 @@ pub(crate) enum Expression {
     Conditional(Box<Node>, Box<Node>, Box<Node>),
     Format(Vec<Piece>),
     Walrus(Target, Box<Node>),
+    /// `super()` in a method of the class that the node names.
+    Super(Box<Node>),
     Refused(Rc<Failure>),
 }
 
@@ -132,7 +134,7 @@ pub(crate) enum Target {
     },
     Global(u32),
     Subscript(Box<Node>, Box<Node>),
-    Attribute,
+    Attribute(Box<Node>, Rc<str>),
     /// Unpacking; the index of the starred one, if any.
     Unpack(Vec<Target>, Option<usize>),
     Refused(Rc<Failure>),
@@ -157,6 +159,7 @@ pub(crate) enum Action {
     Assert(Node, Option<Node>),
     Raise(Option<Node>),
     Define(Target, Rc<Code>),
+    Class(Target, Rc<ClassCode>),
     /// `import path` bound to a target.
     Import(Target, Rc<str>),
     /// `from path import name` bound to a target.
@@ -188,6 +191,36 @@ pub(crate) struct Code {
     pub(crate) body: Vec<Statement>,
     /// For a lambda: the value.
     pub(crate) value: Option<Node>,
+}
+
+/// A class.
+pub(crate) struct ClassCode {
+    pub(crate) name: Rc<str>,
+    pub(crate) line: u32,
+    pub(crate) bases: Vec<Node>,
+    /// For a dataclass: whether its objects cannot change.
+    pub(crate) dataclass: Option<bool>,
+    pub(crate) members: Vec<Member>,
+}
+
+/// One name of a class.
+pub(crate) struct Member {
+    pub(crate) name: Rc<str>,
+    pub(crate) line: u32,
+    /// Whether it has a type, which makes it a field of a dataclass.
+    pub(crate) annotated: bool,
+    pub(crate) content: Content,
+}
+
+/// What a name of a class stands for.
+pub(crate) enum Content {
+    /// A value, which is stored in a hidden variable too.
+    Value(Target, Node),
+    /// A function that makes the value of a field for each object.
+    Factory(Node),
+    /// A field that must be given.
+    Missing,
+    Method(Rc<Code>, MethodKind),
 }
 
 /// A whole file.

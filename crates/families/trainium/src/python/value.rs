@@ -1,6 +1,6 @@
 //! Values of the interpreter.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
@@ -56,6 +56,82 @@ pub(crate) struct Frame {
     pub(crate) parent: Option<Rc<Frame>>,
 }
 
+/// How a function of a class is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MethodKind {
+    /// With the object first.
+    Plain,
+    /// As it is; plain values of a class, too.
+    Static,
+    /// With the class first.
+    Class,
+    /// When it is read.
+    Property,
+}
+
+/// What the objects of a class are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClassKind {
+    Plain,
+    /// Fields become parameters; whether objects cannot change.
+    Data(bool),
+    /// The same, and objects are tuples.
+    Named,
+    /// Its values are its only objects.
+    Enumeration,
+}
+
+/// How a field of an object gets its value if the call gives none.
+#[derive(Clone)]
+pub(crate) enum FieldDefault {
+    Missing,
+    Value(Value),
+    Factory(Value),
+}
+
+/// A class of the file.
+pub(crate) struct Class {
+    pub(crate) name: Rc<str>,
+    pub(crate) kind: ClassKind,
+    pub(crate) bases: Vec<Rc<Class>>,
+    /// How many classes it is derived from, one after the other.
+    pub(crate) height: u32,
+    pub(crate) fields: Vec<(Rc<str>, FieldDefault)>,
+    /// Values by name; kinds of methods beside them.
+    pub(crate) attributes: RefCell<Dict>,
+    pub(crate) methods: RefCell<HashMap<Rc<str>, MethodKind>>,
+}
+
+/// An object of a class of the file.
+pub(crate) struct Object {
+    pub(crate) class: Rc<Class>,
+    pub(crate) fields: RefCell<Dict>,
+}
+
+impl Class {
+    /// The value of a name and how it is called, here or in what the class is derived from.
+    pub(crate) fn find(&self, name: &Rc<str>) -> Option<(Value, MethodKind)> {
+        if let Some(value) = self.attributes.borrow().get(&Key::Str(Rc::clone(name))) {
+            let kind = self.methods.borrow().get(name).copied();
+            return Some((value.clone(), kind.unwrap_or(MethodKind::Static)));
+        }
+        self.bases.iter().find_map(|base| base.find(name))
+    }
+
+    /// Whether this is `other` or derived from it.
+    pub(crate) fn is(self: &Rc<Self>, other: &Rc<Self>) -> bool {
+        Rc::ptr_eq(self, other) || self.bases.iter().any(|base| base.is(other))
+    }
+}
+
+/// A number that the device holds.
+pub(crate) struct Register {
+    /// Unknown where only shapes are evaluated.
+    pub(crate) value: Cell<Option<i64>>,
+    /// Whether it is a scalar, with which one can compute.
+    pub(crate) scalar: bool,
+}
+
 /// Constant array on the host (for `shared_constant`).
 pub(crate) struct HostArray {
     pub(crate) shape: Vec<usize>,
@@ -105,9 +181,19 @@ pub(crate) enum Value {
     /// `par_dim(size)`
     Partition(i64),
     Host(Rc<HostArray>),
+    Class(Rc<Class>),
+    Object(Rc<Object>),
+    /// A function of a class and the object or class that it is called with.
+    Method(Rc<(Rc<Closure>, Value)>),
+    /// `super()`: a class and the object whose method looks for another.
+    Super(Rc<(Rc<Class>, Value)>),
+    Register(Rc<Register>),
     /// A name bound by harness code that cannot be run here: the failure when it is used.
     Broken(Rc<crate::diagnostic::Failure>),
 }
+
+/// Most values in a tuple that is a key.
+const KEY_WEIGHT: usize = 64;
 
 /// Keys of dictionaries and members of sets.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -119,6 +205,8 @@ pub(crate) enum Key {
     Tuple(Vec<Key>),
     Dtype(Dtype),
     Name(&'static str),
+    /// An object that equals itself only.
+    Same(usize),
 }
 
 impl Value {
@@ -168,6 +256,12 @@ impl Value {
             Self::Window(..) => "ds",
             Self::Partition(_) => "par_dim",
             Self::Host(_) => "numpy array",
+            Self::Class(_) => "type",
+            Self::Object(_) => "object",
+            Self::Method(_) => "function",
+            Self::Super(_) => "super",
+            Self::Register(register) if register.scalar => "scalar",
+            Self::Register(_) => "register",
             Self::Broken(_) => "name of harness code",
         }
     }
@@ -199,7 +293,24 @@ impl Value {
                 | Self::Slice(_)
                 | Self::Function(_)
                 | Self::Bound(_)
+                | Self::Class(_)
+                | Self::Object(_)
+                | Self::Method(_)
+                | Self::Super(_)
         )
+    }
+
+    /// How many values a tuple holds, in all depths, up to one more than keys may have.
+    fn weight(&self) -> usize {
+        let mut pending = vec![self];
+        let mut count = 0;
+        while let (Some(value), true) = (pending.pop(), count <= KEY_WEIGHT) {
+            count += 1;
+            if let Self::Tuple(items) = value {
+                pending.extend(items.0.iter().take(KEY_WEIGHT + 1));
+            }
+        }
+        count
     }
 
     /// Key in a dictionary, if the value can be one.
@@ -213,7 +324,7 @@ impl Value {
             }
             Self::Float(value) => Key::Float(value.to_bits()),
             Self::Str(text) => Key::Str(Rc::clone(text)),
-            Self::Tuple(items) if depth > 0 => Key::Tuple(
+            Self::Tuple(items) if depth > 0 && self.weight() <= KEY_WEIGHT => Key::Tuple(
                 items
                     .0
                     .iter()
@@ -225,6 +336,10 @@ impl Value {
             Self::Api(api) => Key::Name(api.name),
             Self::Engine(engine) => Key::Int(*engine as i64 + (1 << 40)),
             Self::Buffer(buffer) => Key::Name(buffer.name()),
+            Self::Object(object) if object.class.kind == ClassKind::Enumeration => {
+                Key::Same(Rc::as_ptr(object) as usize)
+            }
+            Self::Class(class) => Key::Same(Rc::as_ptr(class) as usize),
             _ => return None,
         })
     }
@@ -300,6 +415,40 @@ fn dismantle(mut pending: Vec<Value>) {
                     pending.push(object);
                 }
             }
+            Value::Object(object) => {
+                if let Some(object) = Rc::into_inner(object) {
+                    let mut fields = object.fields.into_inner();
+                    pending.extend(fields.entries.drain(..).map(|(_, value)| value));
+                    pending.push(Value::Class(object.class));
+                }
+            }
+            Value::Class(class) => {
+                if let Some(class) = Rc::into_inner(class) {
+                    let mut attributes = class.attributes.into_inner();
+                    pending.extend(attributes.entries.drain(..).map(|(_, value)| value));
+                    pending.extend(class.bases.into_iter().map(Value::Class));
+                    pending.extend(class.fields.into_iter().filter_map(
+                        |(_, default)| match default {
+                            FieldDefault::Missing => None,
+                            FieldDefault::Value(value) | FieldDefault::Factory(value) => {
+                                Some(value)
+                            }
+                        },
+                    ));
+                }
+            }
+            Value::Method(method) => {
+                if let Some((function, object)) = Rc::into_inner(method) {
+                    pending.push(Value::Function(function));
+                    pending.push(object);
+                }
+            }
+            Value::Super(parent) => {
+                if let Some((class, object)) = Rc::into_inner(parent) {
+                    pending.push(Value::Class(class));
+                    pending.push(object);
+                }
+            }
             _ => {}
         }
     }
@@ -333,6 +482,8 @@ pub(crate) struct Cycles {
     pub(crate) lists: Vec<Weak<RefCell<Items>>>,
     pub(crate) dicts: Vec<Weak<RefCell<Dict>>>,
     pub(crate) frames: Vec<Weak<Frame>>,
+    pub(crate) objects: Vec<Weak<Object>>,
+    pub(crate) classes: Vec<Weak<Class>>,
 }
 
 impl Cycles {
@@ -344,6 +495,8 @@ impl Cycles {
         match container {
             Value::List(list) => self.lists.push(Rc::downgrade(list)),
             Value::Dict(dict) | Value::Set(dict) => self.dicts.push(Rc::downgrade(dict)),
+            Value::Object(object) => self.objects.push(Rc::downgrade(object)),
+            Value::Class(class) => self.classes.push(Rc::downgrade(class)),
             _ => {}
         }
     }
@@ -356,6 +509,14 @@ impl Cycles {
         }
         for dict in self.dicts.drain(..).filter_map(|weak| weak.upgrade()) {
             let taken = std::mem::take(&mut *dict.borrow_mut());
+            drop(taken);
+        }
+        for object in self.objects.drain(..).filter_map(|weak| weak.upgrade()) {
+            let taken = std::mem::take(&mut *object.fields.borrow_mut());
+            drop(taken);
+        }
+        for class in self.classes.drain(..).filter_map(|weak| weak.upgrade()) {
+            let taken = std::mem::take(&mut *class.attributes.borrow_mut());
             drop(taken);
         }
         for frame in self.frames.drain(..).filter_map(|weak| weak.upgrade()) {

@@ -4,6 +4,8 @@
 use crate::evaluate::{Array, Input, Options, evaluate};
 use crate::tensor::dtype::Dtype;
 use crate::timing::{Machine, Passes, totals};
+use crate::trace::Operation;
+use std::collections::BTreeSet;
 
 /// Share of the work of engines other than the busiest that counts: it overlaps, but never wholly.
 const OVERLAP_LOSS: f64 = 0.2;
@@ -70,16 +72,31 @@ pub(super) fn check(
         ..Options::default()
     };
     let evaluation = evaluate(source, entry, &inputs, &options).ok()?;
-    let busy = totals(&evaluation.trace, machine, Passes::of(&evaluation));
-    let most = busy.iter().copied().fold(0.0, f64::max);
+    let passes = Passes::of(&evaluation);
+    let busy = totals(&evaluation.trace, machine, passes);
+    let [_, vector, _, gpsimd, _] = busy;
+    let mut most = busy.iter().copied().fold(0.0, f64::max);
+    if machine.exclusions {
+        // They take turns at the port that they share.
+        most = most.max(vector + gpsimd);
+    }
     let sum: f64 = busy.iter().sum();
+    // What an iteration of a loop in order loads comes when the one before is through.
+    let steps: BTreeSet<(u32, u32)> = evaluation
+        .trace
+        .instructions
+        .iter()
+        .filter(|it| passes.rolled_loops && it.operation == Operation::Load && it.step.0 != 0)
+        .map(|it| it.step)
+        .collect();
+    let waits = steps.len() as f64 * machine.dma.latency_ns;
     let transfers = evaluation
         .trace
         .instructions
         .iter()
         .filter_map(|it| it.transfer.as_ref());
     Some(Check {
-        nanoseconds: machine.launch_ns + most + OVERLAP_LOSS * (sum - most),
+        nanoseconds: machine.launch_ns + waits + most + OVERLAP_LOSS * (sum - most),
         instructions: evaluation.trace.len(),
         flops: evaluation
             .trace

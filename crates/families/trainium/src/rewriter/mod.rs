@@ -16,12 +16,15 @@ mod transformations;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use autocomp_core::{ContentHash, MenuItem, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed};
+use autocomp_core::{
+    ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::timing::Machine;
 pub use check::InputShape;
 use proposal::{Problem, Proposal, Proposals, Step};
+use transformations::written_out;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 256;
@@ -79,21 +82,6 @@ impl NkiRewriter {
             },
             remembered: Mutex::new(BTreeMap::new()),
         }
-    }
-
-    /// Returns the lines of a kernel, from 1, whose meaning is not known and which are left as
-    /// they are.
-    ///
-    /// # Errors
-    /// A [`RewriteError`] if nothing of the kernel is understood.
-    pub fn unknown_lines(&self, source: &str) -> Result<Vec<u32>, RewriteError> {
-        Ok(self
-            .problem
-            .view(source)?
-            .shapes
-            .unknown
-            .into_iter()
-            .collect())
     }
 
     /// Returns how many drafts there are for a kernel.
@@ -160,6 +148,26 @@ fn gumbel(mut seed: Seed) -> f64 {
 }
 
 impl Rewriter for NkiRewriter {
+    fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
+        match self.problem.view(source) {
+            Ok(view) => {
+                let written_out = written_out(&view);
+                let unknown = view.shapes.unknown.into_iter();
+                let unknown = unknown.map(|(line, reason)| NotUnderstood {
+                    line: line as usize,
+                    reason,
+                });
+                unknown
+                    .filter(|it| !written_out.contains(&it.line))
+                    .collect()
+            }
+            Err(error) => vec![NotUnderstood {
+                line: 1,
+                reason: error.to_string(),
+            }],
+        }
+    }
+
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let found = self.proposals(source)?;
         let mut word = [0; 8];

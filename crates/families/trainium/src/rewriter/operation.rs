@@ -115,6 +115,15 @@ pub(super) struct View<'s> {
     pub(super) nisa: String,
 }
 
+/// An instruction of the second dialect, which writes to a tile.
+#[derive(Clone, Debug)]
+pub(super) struct Written<'t> {
+    /// Name in `nisa`.
+    pub(super) name: String,
+    pub(super) call: &'t ExprCall,
+    pub(super) dst: &'t Expr,
+}
+
 /// The argument of a call by position or name.
 pub(super) fn argument<'t>(call: &'t ExprCall, at: usize, name: &str) -> Option<&'t Expr> {
     let named = call
@@ -215,6 +224,18 @@ impl<'s> View<'s> {
     fn call<'t>(&self, call: &'t ExprCall) -> Option<Operation<'t>> {
         let path = self.source.path(&call.func)?;
         let (module, name) = path.split_once('.')?;
+        let second = !self.source.first_dialect();
+        // Instructions that write to a tile name all of their operands.
+        if second && (module != "nisa" || !call.arguments.args.is_empty()) {
+            return None;
+        }
+        let only = |call: &ExprCall, names: &[&str]| {
+            call.arguments.keywords.iter().all(|it| {
+                it.arg
+                    .as_deref()
+                    .is_some_and(|it| names.contains(&it) || (second && it == "dst"))
+            })
+        };
         let function = |name: &str, data| Operation::Function {
             function: name.to_owned(),
             data,
@@ -317,6 +338,23 @@ impl<'s> View<'s> {
         (self.shapes.tile(data)?.shape.len() == 2 && (axis == 1.0 || axis == -1.0)).then_some(())
     }
 
+    /// The instruction of the second dialect that a statement is.
+    pub(super) fn written<'t>(&self, statement: &'t Stmt) -> Option<Written<'t>> {
+        let Stmt::Expr(it) = statement else {
+            return None;
+        };
+        let Expr::Call(call) = it.value.as_ref() else {
+            return None;
+        };
+        let path = self.source.path(&call.func)?;
+        let name = path.strip_prefix("nisa.")?.to_owned();
+        if !call.arguments.args.is_empty() {
+            return None;
+        }
+        let dst = argument(call, usize::MAX, "dst")?;
+        Some(Written { name, call, dst })
+    }
+
     /// What an operand is made by: itself if it is an expression, or the expression that its
     /// name was bound to before in the same block, with that statement. The name must be read
     /// nowhere else if `alone`.
@@ -329,25 +367,35 @@ impl<'s> View<'s> {
         let Some(name) = name_of(operand) else {
             return Some((operand, None));
         };
-        if !self.shapes.constant(name) || (alone && self.shapes.reads(name) != 1) {
+        // In the second dialect the instruction that writes a tile names it, too.
+        let readers = match self.source.first_dialect() {
+            true => 1,
+            false => 2,
+        };
+        if !self.shapes.constant(name) || (alone && self.shapes.reads(name) != readers) {
             return None;
         }
         for statement in place.block[..place.at].iter().rev() {
-            let Stmt::Assign(it) = statement else {
-                continue;
-            };
-            let [target] = it.targets.as_slice() else {
-                continue;
+            let (target, value) = match statement {
+                Stmt::Assign(it) if readers == 1 => match it.targets.as_slice() {
+                    [target] => (target, it.value.as_ref()),
+                    _ => continue,
+                },
+                Stmt::Expr(it) if readers == 2 => match self.written(statement) {
+                    Some(written) => (written.dst, it.value.as_ref()),
+                    None => continue,
+                },
+                _ => continue,
             };
             if name_of(target) != Some(name) {
                 continue;
             }
             // Nothing that it reads may change before it is used.
             let between = TextRange::new(statement.end(), place.statement().end());
-            let stays = names_in(&it.value)
+            let stays = names_in(value)
                 .into_iter()
                 .all(|it| !self.shapes.touched(it, between));
-            return stays.then_some((&it.value, Some(statement)));
+            return stays.then_some((value, Some(statement)));
         }
         None
     }

@@ -8,7 +8,7 @@ use super::check::{Check, InputShape, check};
 use super::operation::View;
 use super::shapes::{Parameter, Shapes};
 use super::source::Source;
-use super::transformations::{ALL, Change};
+use super::transformations::{ALL, Change, PLAIN, Transformation};
 use crate::timing::Machine;
 use autocomp_core::RewriteError;
 
@@ -19,10 +19,18 @@ const FEWEST_CHECKS: usize = 80;
 const MOST_INSTRUCTIONS: usize = 1_000_000;
 /// How many of the best single changes are tried in pairs.
 const PAIRED: usize = 10;
+/// Most rounds of changes that only make a kernel easier to see through.
+const MOST_ROUNDS: usize = 8;
 /// Longest chain of changes.
 const LONGEST: usize = 10;
 /// Least share by which each change of a chain must improve the estimate.
 const LEAST_GAIN: f64 = 0.002;
+
+/// Changes that let engines work side by side, which the estimate does not see: proposed behind
+/// the best chain, too.
+const OVERLAPS: &[&str] = &["split-loop"];
+/// The kind of change that gives iterations tiles of different sizes.
+const UNEVEN: &str = "skip-masked";
 
 /// One change, as a plan's payload holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -93,7 +101,10 @@ impl Problem {
     pub(super) fn carry_out(&self, text: &str, steps: &[Step]) -> Result<String, RewriteError> {
         let mut text = text.to_owned();
         for step in steps {
-            let kind = ALL.iter().find(|it| it.name == step.transformation);
+            let kind = ALL
+                .iter()
+                .chain(PLAIN)
+                .find(|it| it.name == step.transformation);
             let kind = kind.ok_or_else(|| {
                 RewriteError::Payload(format!(
                     "there is no transformation `{}`",
@@ -112,9 +123,12 @@ impl Problem {
     /// Everything that could be done to a kernel, the most promising first.
     pub(super) fn proposals(&self, text: &str) -> Result<Proposals, RewriteError> {
         let (mut search, origin) = self.search(text)?;
+        let origin = search.plain(origin);
         let singles = search.extend(&origin, None);
         search.found.all.extend(singles.iter().cloned());
-        search.chain(&origin, &singles);
+        let mut starts = singles.clone();
+        starts.extend(search.enabled(&singles));
+        search.chain(&origin, &starts);
         search.everywhere(&singles);
         search.pairs(&singles);
         let mut found = search.found;
@@ -128,7 +142,9 @@ impl Problem {
     /// Everything that one change leads to.
     pub(super) fn singles(&self, text: &str) -> Result<Vec<Proposal>, RewriteError> {
         let (mut search, origin) = self.search(text)?;
-        Ok(search.extend(&origin, None))
+        let mut found = search.changed(&origin, PLAIN.iter());
+        found.extend(search.extend(&origin, None));
+        Ok(found)
     }
 
     fn search(&self, text: &str) -> Result<(Search<'_>, Proposal), RewriteError> {
@@ -169,17 +185,38 @@ struct Search<'p> {
 impl Search<'_> {
     /// The kernels one change further, of one kind or of all.
     fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
+        let narrow = self.problem.narrow;
+        let kinds = ALL.iter().filter(|it| {
+            (it.menu_item != "narrow-types" || narrow) && kind.is_none_or(|kind| kind == it.name)
+        });
+        self.changed(before, kinds)
+    }
+
+    /// The kernel in the form in which most can be seen; the same steps go before all others.
+    fn plain(&mut self, origin: Proposal) -> Proposal {
+        let mut at = origin;
+        for _ in 0..MOST_ROUNDS {
+            let Some(next) = self.changed(&at, PLAIN.iter()).into_iter().next() else {
+                break;
+            };
+            at = next;
+        }
+        // Neither kind nor item: they make nothing faster.
+        at.family.clear();
+        at.menu_items.clear();
+        at
+    }
+
+    fn changed(
+        &mut self,
+        before: &Proposal,
+        kinds: impl Iterator<Item = &'static Transformation>,
+    ) -> Vec<Proposal> {
         let mut out = Vec::new();
         let Ok(view) = self.problem.view(&before.source) else {
             return out;
         };
-        for transformation in ALL {
-            if transformation.name == "narrow-types" && !self.problem.narrow {
-                continue;
-            }
-            if kind.is_some_and(|kind| kind != transformation.name) {
-                continue;
-            }
+        for transformation in kinds {
             for change in (transformation.changes)(&view) {
                 let long = MOST_INSTRUCTIONS <= self.work && FEWEST_CHECKS <= self.found.made;
                 if long || MOST_CHECKS <= self.found.made {
@@ -244,6 +281,17 @@ impl Search<'_> {
         out
     }
 
+    /// Changes that pay only behind another one: how much a triangular mask leaves out depends on
+    /// the size of the tiles.
+    fn enabled(&mut self, singles: &[Proposal]) -> Vec<Proposal> {
+        let mut found = Vec::new();
+        for single in singles.iter().filter(|it| it.family == "resize-tiles") {
+            found.extend(self.extend(single, Some("skip-masked")));
+        }
+        self.found.all.extend(found.iter().cloned());
+        found
+    }
+
     /// The same kind of change wherever it helps.
     fn everywhere(&mut self, singles: &[Proposal]) {
         let mut best: BTreeMap<&str, &Proposal> = BTreeMap::new();
@@ -275,23 +323,54 @@ impl Search<'_> {
         }
     }
 
-    /// The best change, then the best of what is left, as long as the estimate improves.
+    /// The best change, then the best of what is left, as long as the estimate improves. Once more
+    /// without the kind that makes tiles of many sizes, behind which little else is understood.
     fn chain(&mut self, origin: &Proposal, singles: &[Proposal]) {
-        let best = |from: &[Proposal]| {
-            from.iter()
+        let uneven = |it: &&Proposal| it.steps.iter().any(|it| it.transformation == UNEVEN);
+        let mut known = BTreeMap::new();
+        self.climb(origin, singles.iter().collect(), &mut known, |_| true);
+        if singles.iter().any(|it| uneven(&it)) {
+            let even = singles.iter().filter(|it| !uneven(it)).collect();
+            self.climb(origin, even, &mut known, |it| !uneven(&it));
+        }
+    }
+
+    /// One chain of allowed changes; `known` are the kernels one change behind those on the way.
+    fn climb(
+        &mut self,
+        origin: &Proposal,
+        starts: Vec<&Proposal>,
+        known: &mut BTreeMap<String, Vec<Proposal>>,
+        allowed: impl Fn(&Proposal) -> bool,
+    ) {
+        let best = |from: Vec<&Proposal>, below: f64| {
+            let found = from.into_iter().filter(|it| it.estimate < below);
+            found
                 .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
                 .cloned()
         };
-        let Some(mut at) = best(singles) else { return };
-        if origin.estimate <= at.estimate {
+        let Some(mut at) = best(starts, origin.estimate) else {
             return;
-        }
+        };
         for _ in 1..LONGEST {
-            let all = self.extend(&at, None);
-            let Some(next) = best(&all) else { break };
-            if at.estimate * (1.0 - LEAST_GAIN) < next.estimate {
-                break;
+            if !known.contains_key(&at.source) {
+                let all = self.extend(&at, None);
+                known.insert(at.source.clone(), all);
             }
+            let all = known.get(&at.source).into_iter().flatten();
+            let all: Vec<&Proposal> = all.filter(|it| allowed(it)).collect();
+            let Some(next) = best(all.clone(), at.estimate * (1.0 - LEAST_GAIN)) else {
+                let last = |it: &Proposal| it.steps.last().map(|it| it.transformation.clone());
+                let overlaps = all
+                    .into_iter()
+                    .filter(|it| last(it).is_some_and(|it| OVERLAPS.contains(&it.as_str())));
+                for overlap in overlaps {
+                    let mut found = overlap.clone();
+                    found.family = "chain and overlap".to_owned();
+                    self.found.all.push(found);
+                }
+                break;
+            };
             at = next;
         }
         if 1 < at.steps.len() {

@@ -47,6 +47,10 @@ impl Edits {
         self.0.push((TextRange::empty(at), text.into()));
     }
 
+    pub(super) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// Carries the edits out; `None` if two overlap.
     fn apply(mut self, text: &str) -> Option<String> {
         self.0

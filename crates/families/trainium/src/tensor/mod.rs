@@ -1,5 +1,7 @@
 //! Tensors of the device: data types with exact rounding, memories, views, index expressions.
 
+pub(crate) mod account;
+pub(crate) mod bits;
 pub mod dtype;
 pub(crate) mod index;
 pub(crate) mod storage;

@@ -3,8 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::account::Account;
 use super::dtype::{Dtype, POISON};
 use super::index::Selection;
+use crate::diagnostic::Outcome;
 
 /// Memories of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,12 +69,28 @@ pub(crate) struct Storage {
     pub(crate) producer: Cell<Option<u32>>,
     /// What the producing instruction wrote.
     pub(crate) selection: RefCell<Selection>,
+    /// Where its bytes are accounted for, and how many are.
+    pub(crate) account: Rc<Account>,
+    pub(crate) held: Cell<u64>,
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        self.account.release(self.held.get());
+    }
 }
 
 impl Storage {
     /// Number of blocks.
     pub(crate) fn block_count(&self) -> usize {
         self.shape[..self.block_rank].iter().product()
+    }
+
+    /// Takes memory of the simulator for this tensor, until it is dropped.
+    pub(crate) fn hold(&self, bytes: u64) -> Outcome<()> {
+        self.account.hold(bytes)?;
+        self.held.set(self.held.get() + bytes);
+        Ok(())
     }
 
     /// Runs `f` on the data of a block, making it first if need be.

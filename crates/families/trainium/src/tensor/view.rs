@@ -64,6 +64,39 @@ impl View {
         }
     }
 
+    /// Elements of one block of the tensor, counted in those that this view sees.
+    pub(crate) fn block_elements(&self) -> usize {
+        self.storage.block_elements * self.storage.dtype.bytes() / self.dtype.bytes()
+    }
+
+    /// The same bytes seen as elements of `dtype`: the last dimension, whose elements must lie side
+    /// by side, becomes longer or shorter. `None` where the sizes do not divide.
+    pub(crate) fn seen_as(&self, dtype: Dtype) -> Option<Self> {
+        let (old, new) = (self.dtype.bytes(), dtype.bytes());
+        let mut view = self.clone();
+        view.dtype = dtype;
+        if old == new {
+            return Some(view);
+        }
+        let last = view.dimensions.last_mut()?;
+        if last.size > 1 && last.stride != 1 {
+            return None;
+        }
+        let bytes = last.size.checked_mul(old)?;
+        last.size = bytes / new;
+        last.stride = 1;
+        let scaled = |count: i64| {
+            let bytes = count.checked_mul(old as i64)?;
+            (bytes % new as i64 == 0).then_some(bytes / new as i64)
+        };
+        view.offset = scaled(view.offset)?;
+        let outer = view.dimensions.len() - 1;
+        for dimension in &mut view.dimensions[..outer] {
+            dimension.stride = scaled(dimension.stride)?;
+        }
+        (bytes % new == 0 && self.indirect.is_none() && self.limits.is_none()).then_some(view)
+    }
+
     pub(crate) fn buffer(&self) -> Buffer {
         self.storage.buffer
     }
@@ -72,8 +105,10 @@ impl View {
         self.dimensions.iter().map(|d| d.size).collect()
     }
 
+    /// Number of elements; at most the largest number there is.
     pub(crate) fn elements(&self) -> usize {
-        self.dimensions.iter().map(|d| d.size).product()
+        let sizes = self.dimensions.iter().map(|d| d.size);
+        sizes.fold(1, usize::saturating_mul)
     }
 
     /// Size of the partition dimension, which is the first.
@@ -83,7 +118,8 @@ impl View {
 
     /// Elements in each partition.
     pub(crate) fn free(&self) -> usize {
-        self.dimensions.iter().skip(1).map(|d| d.size).product()
+        let sizes = self.dimensions.iter().skip(1).map(|d| d.size);
+        sizes.fold(1, usize::saturating_mul)
     }
 
     /// A part of the view: `low..high` in every dimension.

@@ -3,11 +3,15 @@
 //! Facts: clocks, widths and cost formulas as the vendor documents them; overheads and the habits
 //! of the compiler inferred from published latencies.
 
+mod accumulators;
 mod cost;
+mod loads;
 mod machine;
 mod memory;
 mod schedule;
 mod simplify;
+mod sink;
+mod spill;
 mod totals;
 mod vectorise;
 

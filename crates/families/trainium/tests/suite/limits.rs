@@ -234,7 +234,7 @@ fn hostile_files_are_contained() {
         ("def solution(a):\n  x = 'a'\n  while True:\n    x = x + x\n".into(), "memory-limit"),
         ("def solution(a):\n  while True:\n    pass\n".into(), "step-limit"),
         ("def solution(a):\n  for i in range(10**15):\n    pass\n".into(), "step-limit"),
-        ("def solution(a):\n  return [x for x in range(10**12)]\n".into(), "step-limit"),
+        ("def solution(a):\n  return [x for x in range(10**12)]\n".into(), "memory-limit"),
         ("def solution(a):\n  return f'{1:999999999}'\n".into(), "memory-limit"),
         ("def solution(a):\n  return 1 << 1000\n".into(), "overflow-error"),
         ("def solution(a):\n  return 10 ** 100\n".into(), "overflow-error"),

@@ -3,9 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fuzz;
+mod generator;
+mod hostile;
+mod interfaces;
 mod kernels;
 mod limits;
 mod mutants;
+mod mutations;
+mod neuron;
+mod opening;
 mod problems;
+mod python;
 mod rewriter;
 mod rounding;
+mod traffic;

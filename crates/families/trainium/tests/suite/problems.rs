@@ -1,9 +1,10 @@
 //! The family, taken through every problem of its own, and through kernels that are wrong.
 
+use crate::opening;
 use autocomp_catalog::Catalog;
-use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_core::{Evaluation, Outcome};
 use autocomp_eval::profile::Profiled;
-use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
+use autocomp_eval::{Bench, Family};
 use autocomp_trainium::Trainium;
 use std::sync::Arc;
 
@@ -15,28 +16,7 @@ pub(crate) fn open(
     let problem = catalog.problem(problem).expect("problem");
     let target = catalog.target(&problem.targets[0]).expect("target");
     Trainium.check_target(&target).expect("machines");
-    let surroundings = Surroundings {
-        cache_folder: cache.to_owned(),
-        compiler: None,
-        recorded_compiler: None,
-        carried: None,
-        path: std::env::var_os("PATH"),
-        install: true,
-    };
-    let bench = Trainium.open(Opening {
-        problem: &problem,
-        target: &target,
-        machine: &target.default_machine,
-        settings: EvaluatorSettings {
-            use_cache: false,
-            seed: Seed(1),
-            threads: 2,
-            max_instructions: None,
-            experiments: false,
-        },
-        surroundings: &surroundings,
-        progress: &mut |_| {},
-    });
+    let bench = opening::open(&problem, &target, cache.to_owned(), 1, 2);
     (bench.expect("bench"), problem)
 }
 

@@ -163,7 +163,7 @@ impl Functional {
                 Ok(())
             }
             Instruction::LoopWsConfig(c) => {
-                self.matmul_unit.parameters[self.matmul_unit.slot].set(c);
+                self.matmul_unit.current().set(c);
                 Ok(())
             }
             Instruction::LoopConvConfig(c) => {
@@ -173,7 +173,7 @@ impl Functional {
                         "this accelerator has no convolution loop".into(),
                     ));
                 }
-                self.conv_unit.parameters[self.conv_unit.slot].set(c);
+                self.conv_unit.current().set(c);
                 Ok(())
             }
             Instruction::LoopWs(run) => self.loop_ws(site, run, memory),

@@ -8,34 +8,6 @@ use crate::loop_isa::{ConvRun, MatmulRun};
 use crate::loop_ws::MatmulLoop;
 use autocomp_riscv::{AccessKind, Fault, Memory};
 
-/// State that the loop units keep from one loop to the next.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LoopUnit<P> {
-    /// Parameters of the two slots.
-    pub parameters: [P; 2],
-    /// Slot that is configured and run next.
-    pub slot: usize,
-    /// Accumulator half of the next bias and output.
-    half: u32,
-}
-
-impl<P: Copy> LoopUnit<P> {
-    /// Starts the loop that has been configured: returns its parameters, its
-    /// slot, and its half of the accumulator. The next one has the other slot,
-    /// and the other half if this one `stores` its output.
-    ///
-    /// *Source*: RTL: `ld_d_addr_start`, `ex_c_addr_start` and `st_c_addr_start`
-    /// of `LoopMatmul` (`ld_bias_addr_start` and its like in `LoopConv`) all
-    /// move on with loops that have an output, with a bias or without.
-    fn start(&mut self, stores: impl FnOnce(&P) -> bool) -> (P, [u32; 2]) {
-        let parameters = self.parameters[self.slot];
-        let place = [self.slot as u32, self.half];
-        self.slot ^= 1;
-        self.half ^= u32::from(stores(&parameters));
-        (parameters, place)
-    }
-}
-
 impl Functional {
     pub(super) fn loop_ws(
         &mut self,

@@ -39,6 +39,7 @@ use crate::decode::Decoder;
 use crate::events::{EventTotals, External};
 use crate::loop_conv::ConvLoop;
 use crate::loop_isa::{ConvParameters, MatmulParameters};
+use crate::loop_slots::LoopSlots;
 use crate::loop_ws::MatmulLoop;
 use array::Array;
 use autocomp_riscv::Memory;
@@ -48,7 +49,6 @@ use faults::Warnings;
 use hazard::ResultsInFlight;
 use instruction_set::Host;
 use local::LocalMemory;
-use loops::LoopUnit;
 use multiply::Weights;
 use norm::NormStatistics;
 use race::Outstanding;
@@ -89,8 +89,8 @@ pub struct Functional {
     local: LocalMemory,
     array: Array,
     pending: Option<Pending>,
-    matmul_unit: LoopUnit<MatmulParameters>,
-    conv_unit: LoopUnit<ConvParameters>,
+    matmul_unit: LoopSlots<MatmulParameters>,
+    conv_unit: LoopSlots<ConvParameters>,
     matmul: Option<MatmulLoop>,
     conv: Option<ConvLoop>,
     value: u64,
@@ -142,8 +142,8 @@ impl Functional {
             local: LocalMemory::new(&config),
             array: Array::new(&config, host),
             pending: None,
-            matmul_unit: LoopUnit::default(),
-            conv_unit: LoopUnit::default(),
+            matmul_unit: LoopSlots::default(),
+            conv_unit: LoopSlots::default(),
             matmul: None,
             conv: None,
             value: 0,
@@ -293,8 +293,8 @@ impl Functional {
         self.poison(pattern);
         self.outstanding.clear(memory);
         self.configured = Configured::default();
-        self.matmul_unit = LoopUnit::default();
-        self.conv_unit = LoopUnit::default();
+        self.matmul_unit = LoopSlots::default();
+        self.conv_unit = LoopSlots::default();
         self.norm = [NormStatistics::default(); 2];
         self.event_totals = None;
         self.counters = Counters::starting_at(self.event_totals());

@@ -21,9 +21,10 @@ mod warming;
 use super::config::MemoryConfig;
 use super::directory::Directory;
 use super::request::{Client, Kind, Request};
-use super::trackers::{Step, Trackers, Transaction};
+use super::trackers::{LOOKUP, Step, Trackers, Transaction};
 use coherence::Turns;
-use outer::Outer;
+use misses::BACK_TO_TURN;
+use outer::{Outer, REQUEST_OUT, VICTIM_OUT};
 use pipeline::Pipeline;
 use sharing::Sharing;
 
@@ -44,6 +45,29 @@ const GRANT_ACK: u64 = 3;
 /// answers in the next cycle: to the way out, there, back, and to the turn.
 const MISS: u64 = 4;
 
+impl MemoryConfig {
+    /// Returns the cycles that a dirty line keeps its tracker at least, from the lookup of
+    /// the line that takes its place to the acknowledgement of its write.
+    #[must_use]
+    pub fn write_back_cycles(&self) -> u64 {
+        let line = u64::from((1 << LINE_SHIFT) / self.outer_bytes_per_cycle.max(1)).max(1);
+        LOOKUP + VICTIM_OUT + line + u64::from(self.outer_write_latency)
+    }
+
+    /// Returns the cycles that a line which is read keeps its tracker at least, from its
+    /// lookup to its last byte, if what it takes the place of is not dirty.
+    #[must_use]
+    pub fn line_read_cycles(&self) -> u64 {
+        let line = u64::from((1 << LINE_SHIFT) / self.outer_bytes_per_cycle.max(1)).max(1);
+        LOOKUP + REQUEST_OUT + self.read_latency() + BACK_TO_TURN + line
+    }
+
+    fn read_latency(&self) -> u64 {
+        u64::from(self.miss_latency.saturating_sub(self.hit_latency)).saturating_sub(MISS)
+            + u64::from(self.outer_latency)
+    }
+}
+
 /// Traffic behind the L2 and at the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
@@ -51,6 +75,8 @@ pub struct MemoryCounts {
     pub lines_read: u64,
     /// Lines written to outer memory.
     pub lines_written: u64,
+    /// Cycles that lines read and written have kept their trackers at least, added up.
+    pub tracked_cycles: u64,
     /// Requests of the accelerator that hit in the L2.
     pub hits: u64,
     /// Requests of the accelerator that missed in the L2.
@@ -100,9 +126,7 @@ impl MemorySystem {
         let lines = (config.l2_kib as usize * 1024) >> LINE_SHIFT;
         let directory = Directory::new(lines, config.l2_ways as usize);
         let line_cycles = u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)).max(1);
-        let read_latency = u64::from(config.miss_latency.saturating_sub(config.hit_latency))
-            .saturating_sub(MISS)
-            + u64::from(config.outer_latency);
+        let read_latency = config.read_latency();
         Self {
             trackers: Trackers::new(config.l2_mshrs as usize, directory.sets()),
             directory,

@@ -20,7 +20,7 @@ const MOST: usize = 32;
 /// Trackers that only write-backs of the core can use.
 const SPARE: usize = 2;
 /// Cycles from the lookup of a line to the first step.
-const LOOKUP: u64 = 2;
+pub(super) const LOOKUP: u64 = 2;
 /// In place of a tracker, if there is none.
 const NONE: u8 = u8::MAX;
 

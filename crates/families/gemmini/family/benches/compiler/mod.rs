@@ -27,13 +27,6 @@ pub fn cache_folder() -> PathBuf {
 /// Looks for a RISC-V compiler, and installs one in the cache folder if there
 /// is none.
 pub fn toolchain() -> Toolchain {
-    let search = Surroundings {
-        compiler: None,
-        recorded_compiler: None,
-        carried: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: cache_folder(),
-        install: true,
-    };
+    let search = Surroundings::installing(cache_folder(), std::env::var_os("PATH"));
     find_toolchain(&search, &mut |_| ()).unwrap()
 }

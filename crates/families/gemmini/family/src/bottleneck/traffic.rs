@@ -1,7 +1,7 @@
 //! What the paragraph says about bytes moved and the ways that they take.
 
 use super::grouped;
-use crate::profile::{Profile, UnitCycles};
+use crate::profile::{Profile, Removal};
 use std::fmt::Write;
 
 /// Times the cycles of the roofline from which on it says little by itself.
@@ -9,6 +9,15 @@ const FAR_OFF: f64 = 5.0;
 
 /// Busy share from which on a way to memory is named as the limit.
 const SATURATED: f64 = 0.8;
+
+/// Share of the cycles from which on it is tried what write-backs cost.
+const WORTH_TRYING: f64 = 0.3;
+
+/// What the L2's trackers are called.
+const TRACKERS: &str = "the L2, which follows few lines to and from memory at once,";
+
+/// Bytes of a line behind the L2.
+const LINE: u64 = 64;
 
 /// Times the least bytes up to which as few are moved as possible.
 const NEARLY: f64 = 1.05;
@@ -50,21 +59,29 @@ impl Profile {
             grouped(roofline.memory_cycles)
         );
         // What the L2 holds does not come from behind it.
-        let behind = roofline.memory_cycles < roofline.outer_cycles;
-        if behind {
-            let _ = write!(
-                text,
-                ", the memory behind the L2 {}",
-                grouped(roofline.outer_cycles)
-            );
+        let mut before = roofline.memory_cycles;
+        let tracked = if self.mostly_writes_back() {
+            ("the write-back of dirty lines", roofline.write_back_cycles)
+        } else {
+            (TRACKERS, roofline.tracker_cycles)
+        };
+        for (name, cycles) in [("the memory behind the L2", roofline.outer_cycles), tracked] {
+            if before < cycles {
+                let _ = write!(text, ", {name} {}", grouped(cycles));
+                before = cycles;
+            }
         }
         let compute = roofline.compute_cycles;
         if 0 < compute {
-            let bound = if roofline.is_memory_bound() {
-                "memory-bound as long as it moves that much"
-            } else {
-                "compute-bound on the roofline"
+            let bound = match self.limit() {
+                Limit::Array => "compute-bound on the roofline",
+                Limit::WriteBacks if self.writes_least() => {
+                    "bound by write-backs, which no kernel for the problem has less of"
+                }
+                Limit::WriteBacks => "bound by write-backs as long as it writes that many lines",
+                Limit::Memory => "memory-bound as long as it moves that much",
             };
+            let behind = roofline.memory_cycles < before;
             let _ = write!(
                 text,
                 "{} and the array {} for the multiplications: {bound}",
@@ -77,21 +94,30 @@ impl Profile {
             }
         }
         text.push('.');
-        if let Some((name, busy)) = self.saturated() {
+        if let Some(it) = self.tried(Removal::WriteBacks) {
+            let _ = write!(
+                text,
+                " With {} it would take {} cycles.",
+                it.without.machine(),
+                grouped(it.cycles)
+            );
+        }
+        if let Some(way) = self.saturated() {
             let percent = |cycles: u64| 100.0 * cycles as f64 / self.cycles.max(1) as f64;
             let _ = write!(
                 text,
-                " In {:.0} % of the cycles {name} is busy",
-                percent(busy)
+                " In {:.0} % of the cycles {} is busy",
+                percent(way.busy),
+                way.name
             );
-            let _ = if self.moves_least() {
-                let room = percent(self.room().0);
+            let _ = if way.is_least {
+                let room = percent(self.cycles.saturating_sub(way.busy));
                 write!(
                     text,
-                    ", with the least bytes possible: at most {room:.0} % are left to gain."
+                    ", with the least possible to move: at most {room:.0} % are left to gain."
                 )
             } else {
-                write!(text, ": only moving fewer bytes helps.")
+                write!(text, ": only moving less there helps.")
             };
         }
     }
@@ -101,33 +127,93 @@ impl Profile {
         self.bytes_moved as f64 <= NEARLY * self.bytes_minimum.max(1) as f64
     }
 
-    /// Returns the cycles that are left to gain, and the way to memory that is
-    /// the reason if it is busy in the others and cannot be less so.
-    pub(super) fn room(&self) -> (u64, &'static str) {
-        let busiest = self.ways().max_by_key(|(_, unit)| unit.busy_cycles);
-        let busiest = busiest.filter(|_| self.moves_least());
-        busiest.map_or((self.cycles, ""), |(name, unit)| {
-            (self.cycles.saturating_sub(unit.busy_cycles), name)
+    /// Returns whether about as few lines are written behind the L2 as results have.
+    fn writes_least(&self) -> bool {
+        let written = self.buffers.iter().filter(|it| 0 < it.bytes_out);
+        let least: u64 = written.map(|it| it.minimum).sum();
+        (self.memory.lines_written * LINE) as f64 <= NEARLY * least.max(1) as f64
+    }
+
+    /// Returns whether lines written keep the L2's trackers for longer than those read.
+    fn mostly_writes_back(&self) -> bool {
+        self.roofline.tracker_cycles < 2 * self.roofline.write_back_cycles
+    }
+
+    /// Returns what the roofline says limits the kernel.
+    fn limit(&self) -> Limit {
+        let roofline = &self.roofline;
+        if !roofline.is_memory_bound() {
+            Limit::Array
+        } else if roofline.memory_cycles.max(roofline.outer_cycles) < roofline.write_back_cycles
+            && self.mostly_writes_back()
+        {
+            Limit::WriteBacks
+        } else {
+            Limit::Memory
+        }
+    }
+
+    /// Returns whether write-backs are worth an experiment.
+    pub(crate) fn writes_back(&self) -> bool {
+        let cycles = self.roofline.write_back_cycles as f64;
+        0 < self.memory.lines_written && WORTH_TRYING * self.cycles as f64 <= cycles
+    }
+
+    /// Returns the cycles that are left to gain, and the way to memory that is busy in the
+    /// others: one that cannot be less so, or any if as much is moved afterwards.
+    pub(super) fn room(&self, moves_less: bool) -> (u64, &'static str) {
+        let bounds = self.ways().filter(|way| way.is_least || !moves_less);
+        let busiest = bounds.max_by_key(|way| way.busy);
+        busiest.map_or((self.cycles, ""), |way| {
+            (self.cycles.saturating_sub(way.busy), way.name)
         })
     }
 
-    /// Returns the ways to memory with their names.
-    fn ways(&self) -> impl Iterator<Item = (&'static str, &UnitCycles)> {
+    /// Returns the ways to memory.
+    fn ways(&self) -> impl Iterator<Item = Way> {
+        let least = self.moves_least();
         let ways = [
-            ("port-in", "the port to memory"),
-            ("outer-memory", "the memory behind the L2"),
+            ("port-in", "the port to memory", least),
+            ("outer-memory", "the memory behind the L2", least),
+            ("l2-trackers", TRACKERS, least && self.writes_least()),
         ];
-        ways.into_iter().filter_map(|(unit, name)| {
+        let load = (0 < self.roofline.load_cycles).then(|| Way {
+            name: "the unit that moves in, one command at a time,",
+            busy: self.roofline.load_cycles,
+            occupancy: self.roofline.load_cycles as f64 / self.cycles.max(1) as f64,
+            is_least: self.has_habit("moves-once"),
+        });
+        let ways = ways.into_iter().filter_map(|(unit, name, is_least)| {
             let unit = self.units.iter().find(|it| it.unit == unit)?;
-            Some((name, unit))
-        })
+            Some(Way {
+                name,
+                busy: unit.busy_cycles,
+                occupancy: unit.occupancy,
+                is_least,
+            })
+        });
+        ways.chain(load)
     }
 
-    /// Returns the way to memory that is busy nearly all the time, and its busy
-    /// cycles.
-    pub(super) fn saturated(&self) -> Option<(&'static str, u64)> {
-        self.ways().find_map(|(name, unit)| {
-            (SATURATED <= unit.occupancy).then_some((name, unit.busy_cycles))
-        })
+    /// Returns the way to memory that is busy nearly all the time.
+    pub(super) fn saturated(&self) -> Option<Way> {
+        let busy = self.ways().filter(|way| SATURATED <= way.occupancy);
+        busy.max_by_key(|way| way.busy)
     }
+}
+
+/// What the roofline says limits a kernel.
+enum Limit {
+    Array,
+    Memory,
+    WriteBacks,
+}
+
+/// A way to memory.
+pub(super) struct Way {
+    name: &'static str,
+    busy: u64,
+    occupancy: f64,
+    /// Whether no kernel for the problem has less to move there.
+    is_least: bool,
 }

@@ -255,14 +255,7 @@ fn an_unusable_cache_folder_is_an_error_with_remedies() {
 #[test]
 fn no_compiler_and_no_pip_is_an_error_that_lists_what_was_tried() {
     let empty = tempfile::tempdir().expect("a folder");
-    let search = Surroundings {
-        compiler: None,
-        recorded_compiler: None,
-        carried: None,
-        path: Some(empty.path().into()),
-        cache_folder: empty.path().join("cache"),
-        install: true,
-    };
+    let search = Surroundings::installing(empty.path().join("cache"), Some(empty.path().into()));
     let error = find_toolchain(&search, &mut |line| panic!("{line}")).expect_err("nothing there");
     let EvalError::Environment { message, remedies } = error else {
         panic!("{error}");

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod build;
+mod built_in;
 mod cases;
 mod evaluation;
 #[path = "../support/evaluators.rs"]

@@ -12,14 +12,7 @@ pub fn cache_folder() -> PathBuf {
 
 /// Returns how tests look for a compiler.
 pub fn search() -> Surroundings {
-    Surroundings {
-        compiler: None,
-        recorded_compiler: None,
-        carried: None,
-        path: std::env::var_os("PATH"),
-        cache_folder: cache_folder(),
-        install: true,
-    }
+    Surroundings::installing(cache_folder(), std::env::var_os("PATH"))
 }
 
 /// Returns the compiler, which is installed if the machine has none.

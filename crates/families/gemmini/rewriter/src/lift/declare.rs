@@ -40,11 +40,16 @@ impl<'source> Reader<'source> {
                     extents.push(*count);
                     element = inner;
                 }
+                let is_constant = self.text(node).contains("const") && *element == Type::Float;
+                let contents = value
+                    .filter(|_| is_constant)
+                    .and_then(|list| self.contents(list, &extents));
                 self.memories.push(Memory {
                     name: name.clone(),
                     element: element.size(),
                     extents,
                     is_parameter: false,
+                    contents: contents.unwrap_or_default(),
                 });
                 self.scope.push((name, Meaning::Array(address, kind)));
                 continue;
@@ -68,6 +73,29 @@ impl<'source> Reader<'source> {
             statements.push(Statement::Declare(slot, value));
         }
         Ok(statements)
+    }
+
+    /// Reads the elements of a constant array; what is not listed is zero.
+    fn contents(&mut self, list: Node<'source>, extents: &[i64]) -> Option<Vec<u32>> {
+        let Some((count, inner)) = extents.split_first() else {
+            let value = match self.expression(list).ok()?.0 {
+                super::program::Expression::Integer(value) => value as f32,
+                super::program::Expression::Float(value) => value as f32,
+                _ => return None,
+            };
+            return Some(vec![value.to_bits()]);
+        };
+        (list.kind() == "initializer_list").then_some(())?;
+        let each = usize::try_from(inner.iter().product::<i64>()).ok()?;
+        let mut all = vec![0; each * usize::try_from(*count).ok()?];
+        let parts = children(list)
+            .into_iter()
+            .filter(|part| part.kind() != "comment");
+        for (index, part) in parts.enumerate() {
+            let into = all.get_mut(index * each..(index + 1) * each)?;
+            into.copy_from_slice(&self.contents(part, inner)?);
+        }
+        Some(all)
     }
 
     /// Reads the parameters of a function; arrays are pointers.

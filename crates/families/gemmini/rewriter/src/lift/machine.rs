@@ -6,9 +6,10 @@
 use super::commands::{Effect, effect};
 use super::program::Memory;
 use super::run::{Value, World};
+use super::traced::{HardwareLoop, Output, Place, Store, Stored, Sum, Term, Weights};
 use autocomp_gemmini::{
     Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, Dataflow, GemminiConfig, Instruction,
-    MatmulLoop, MatmulParameters, PoolFields, Tile,
+    LoopSlots, MatmulLoop, MatmulParameters, PoolFields, Tile,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,86 +17,6 @@ use std::collections::{BTreeMap, HashMap};
 const ROW_LIMIT: u64 = 100_000_000;
 /// Products that are recorded at most.
 const TERM_LIMIT: usize = 24_000_000;
-
-/// A row of a local memory as it came from memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// Address of its first element; 0 for zeros.
-    pub(crate) address: u64,
-    /// Elements.
-    pub(crate) columns: u16,
-    /// Bytes of an element.
-    pub(crate) width: u8,
-    /// Bits of the factor.
-    pub(crate) scale: u32,
-}
-
-/// Weights: rows of memory that are a fixed distance apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Weights {
-    pub(crate) address: u64,
-    /// Bytes between rows; 0 for a single row.
-    pub(crate) pitch: u64,
-    pub(crate) rows: u16,
-    pub(crate) columns: u16,
-}
-
-/// A product: a row of the input with a tile of weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Term {
-    /// Address of the first element of the input.
-    pub(crate) input: u64,
-    /// Number of the weights.
-    pub(crate) weights: u32,
-}
-
-/// A sum.
-#[derive(Clone, Debug, Default)]
-struct Sum {
-    is_written: bool,
-    columns: u16,
-    addends: Vec<Place>,
-    terms: Vec<Term>,
-}
-
-/// What is stored in one row of a tile.
-#[derive(Clone, Debug)]
-pub(crate) struct Output {
-    pub(crate) address: u64,
-    pub(crate) columns: u16,
-    pub(crate) addends: Vec<Place>,
-    pub(crate) terms: Vec<Term>,
-}
-
-/// How results are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Store {
-    pub(crate) is_relu: bool,
-    pub(crate) scale: u32,
-    /// Bytes between rows.
-    pub(crate) pitch: u32,
-    pub(crate) full_width: bool,
-}
-
-/// What one array is given.
-#[derive(Clone, Debug)]
-pub(crate) struct Stored {
-    pub(crate) store: Store,
-    pub(crate) outputs: Vec<Output>,
-    /// When it was first and last stored to, and first read afterwards, in commands.
-    pub(crate) first: usize,
-    last: usize,
-    read: Option<usize>,
-}
-
-/// One of the hardware's loops, as a kernel calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HardwareLoop {
-    /// Tiles along I, J, K.
-    Matmul([u16; 3]),
-    /// Images, rows, columns, output channels, input channels.
-    Convolution([u16; 5]),
-}
 
 /// Everything that was seen.
 pub(crate) struct Machine<'config> {
@@ -112,8 +33,8 @@ pub(crate) struct Machine<'config> {
     in_array: Option<u32>,
     pub(crate) weights: Vec<Weights>,
     numbers: HashMap<Weights, u32>,
-    matmul: ([MatmulParameters; 2], usize, u32),
-    convolution: ([ConvParameters; 2], usize, u32),
+    matmul: LoopSlots<MatmulParameters>,
+    convolution: LoopSlots<ConvParameters>,
     pub(crate) stored: BTreeMap<usize, Stored>,
     terms: usize,
     rows: u64,
@@ -161,8 +82,8 @@ impl<'config> Machine<'config> {
             in_array: None,
             weights: Vec::new(),
             numbers: HashMap::new(),
-            matmul: Default::default(),
-            convolution: Default::default(),
+            matmul: LoopSlots::default(),
+            convolution: LoopSlots::default(),
             stored: BTreeMap::new(),
             terms: 0,
             rows: 0,
@@ -217,16 +138,12 @@ impl<'config> Machine<'config> {
             }
             Instruction::Compute { preloaded, a, bd } => self.compute(preloaded, a, bd),
             Instruction::LoopWsConfig(new) => {
-                let (parameters, slot, _) = &mut self.matmul;
-                parameters[*slot].set(new);
+                self.matmul.current().set(new);
                 Ok(())
             }
             Instruction::LoopWs(run) => {
-                let (parameters, slot, half) = &mut self.matmul;
-                let now = parameters[*slot];
-                let plan = MatmulLoop::place(self.config, run, now, *slot as u32, *half);
-                *slot ^= 1;
-                *half ^= u32::from(now.dram[3] != 0);
+                let (now, [slot, half]) = self.matmul.start(|now| now.dram[3] != 0);
+                let plan = MatmulLoop::place(self.config, run, now, slot, half);
                 plan.check(self.config).map_err(|(_, text)| text)?;
                 self.hardware_loop
                     .get_or_insert(HardwareLoop::Matmul(now.bounds));
@@ -234,16 +151,12 @@ impl<'config> Machine<'config> {
                 plan.expand(config, &mut |instruction| self.apply(instruction))
             }
             Instruction::LoopConvConfig(new) => {
-                let (parameters, slot, _) = &mut self.convolution;
-                parameters[*slot].set(new);
+                self.convolution.current().set(new);
                 Ok(())
             }
             Instruction::LoopConv(run) => {
-                let (parameters, slot, half) = &mut self.convolution;
-                let now = parameters[*slot];
-                let plan = ConvLoop::place(self.config, run, now, *slot as u32, *half);
-                *slot ^= 1;
-                *half ^= u32::from(now.output != 0);
+                let (now, [slot, half]) = self.convolution.start(|now| now.output != 0);
+                let plan = ConvLoop::place(self.config, run, now, slot, half);
                 plan.check(self.config).map_err(|(_, text)| text)?;
                 let sizes = [now.batches, now.orows, now.ocols, now.pochs, now.kchs];
                 self.hardware_loop
@@ -553,16 +466,16 @@ impl World for Machine<'_> {
         Ok(())
     }
 
-    fn store(&mut self, address: u64, _: i64) -> Result<(), String> {
+    fn store(&mut self, address: u64, _: i64, _: Value) -> Result<(), String> {
         let (array, _) = Memory::of(address).ok_or("a write outside all arrays")?;
         self.writing.insert((self.statement, array));
         Ok(())
     }
 
-    fn load(&mut self, address: u64) -> Result<(), String> {
+    fn load(&mut self, address: u64) -> Result<Value, String> {
         let (array, _) = Memory::of(address).ok_or("a read outside all arrays")?;
         self.reading.insert((self.statement, array));
-        Ok(())
+        Ok(Value::Unknown)
     }
 
     fn statement(&mut self, index: usize) {

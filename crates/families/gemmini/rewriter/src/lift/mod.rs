@@ -9,20 +9,28 @@
 mod commands;
 mod declare;
 mod expressions;
+mod group;
 mod machine;
 mod program;
 mod read;
 mod run;
+mod trace;
+mod traced;
+mod values;
 mod windows;
 mod work;
 
-pub(crate) use machine::{HardwareLoop, Store};
 pub(crate) use program::Memory;
+pub(crate) use traced::{HardwareLoop, Store};
 pub(crate) use work::{Bias, Convolution, Operand, Operation, Work};
 
+use crate::chain::Graph;
 use autocomp_gemmini::{Elements, GemminiConfig};
 use machine::Machine;
+use std::collections::BTreeMap;
 use std::fmt;
+use trace::Trace;
+use values::{Id, Values};
 
 /// Why a kernel is not understood, with the line if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,15 +83,7 @@ pub(crate) struct Lifted {
 /// # Errors
 /// What is not understood.
 pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<Lifted, Reason> {
-    let sizes = [
-        ("DIM", i64::from(config.dim)),
-        ("BANK_NUM", i64::from(config.spad_banks)),
-        ("BANK_ROWS", i64::from(config.spad_bank_rows())),
-        ("ACC_ROWS", i64::from(config.acc_rows())),
-        ("MAX_BLOCK_LEN", i64::from(config.max_block_len())),
-        ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
-    ];
-    let program = read::read(source, &sizes, config.elements == Elements::Float32, entry)?;
+    let program = program(source, config, entry)?;
     let mut machine = Machine::new(config, &program.memories);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
@@ -146,6 +146,139 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<
         hardware_loop: machine.hardware_loop,
         memories: program.memories,
     })
+}
+
+fn program(source: &str, config: &GemminiConfig, entry: &str) -> Result<program::Program, Reason> {
+    let sizes = [
+        ("DIM", i64::from(config.dim)),
+        ("BANK_NUM", i64::from(config.spad_banks)),
+        ("BANK_ROWS", i64::from(config.spad_bank_rows())),
+        ("ACC_ROWS", i64::from(config.acc_rows())),
+        ("MAX_BLOCK_LEN", i64::from(config.max_block_len())),
+        ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
+    ];
+    read::read(source, &sizes, config.elements == Elements::Float32, entry)
+}
+
+/// What a kernel on floats leaves in memory, element by element.
+#[derive(Debug)]
+pub(crate) struct Elementwise {
+    memories: Vec<Memory>,
+    values: Values,
+    /// Elements of parameters that are changed.
+    outputs: BTreeMap<(usize, i64), Id>,
+    written: Vec<group::Written>,
+    head: String,
+}
+
+impl Elementwise {
+    /// Follows a kernel.
+    ///
+    /// # Errors
+    /// What cannot be followed.
+    pub(crate) fn of(source: &str, config: &GemminiConfig, entry: &str) -> Result<Self, Reason> {
+        if config.elements != Elements::Float32 {
+            return Err(Reason::at(0, "results are rounded to integers"));
+        }
+        let program = program(source, config, entry)?;
+        let mut trace = Trace::new(config, &program.memories);
+        run::run(&program, &mut trace)?;
+        if !trace.is_fenced {
+            return Err(Reason::at(0, "it does not end with a fence"));
+        }
+        let outputs: BTreeMap<(usize, i64), Id> = trace
+            .contents
+            .iter()
+            .filter(|((array, _), _)| program.memories[*array].is_parameter)
+            .map(|(place, id)| (*place, *id))
+            .filter(|(place, id)| {
+                let (array, element) = *place;
+                *trace.values.get(*id) != values::Value::Given { array, element }
+            })
+            .collect();
+        let (values, written) = (trace.values, trace.written);
+        Ok(Self {
+            head: head(source, &program),
+            memories: program.memories,
+            values,
+            outputs,
+            written,
+        })
+    }
+
+    /// Returns whether two kernels leave the same in memory, whatever they are given.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let prints = |kernel: &Self| -> Vec<((usize, i64), u64)> {
+            let given = |array: usize, element: i64| {
+                // Any numbers do that have nothing to do with each other.
+                let seed = autocomp_core::Seed((array as u64) << 40 | element as u64);
+                let name = &kernel.memories[array].name;
+                seed.derive(name).next_u64()
+            };
+            let prints = kernel.values.fingerprints(&given);
+            let outputs = kernel.outputs.iter();
+            outputs
+                .map(|(place, id)| (*place, prints[*id as usize]))
+                .collect()
+        };
+        prints(self) == prints(other)
+    }
+
+    /// Finds the matrices that it computes.
+    ///
+    /// # Errors
+    /// What forms no matrices.
+    pub(crate) fn chain(&self) -> Result<Chain, Reason> {
+        let outputs: Vec<Id> = self.outputs.values().copied().collect();
+        let nowhere = |text: String| Reason::at(0, &text);
+        let (values, numbers) = self.values.fused(&outputs).map_err(nowhere)?;
+        let outputs = self
+            .outputs
+            .iter()
+            .map(|(place, id)| (*place, numbers[id]))
+            .collect();
+        let written: Vec<group::Written> = self
+            .written
+            .iter()
+            .filter_map(|(array, element, id)| Some((*array, *element, *numbers.get(id)?)))
+            .collect();
+        let graph = group::group(&values, &written, &outputs, &self.memories).map_err(nowhere)?;
+        Ok(Chain {
+            memories: self.memories.clone(),
+            graph,
+            head: self.head.clone(),
+        })
+    }
+}
+
+/// What a chain of small products computes, and what of its text is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    /// The arrays, by number.
+    pub(crate) memories: Vec<Memory>,
+    /// What is computed.
+    pub(crate) graph: Graph,
+    /// Text up to the opening brace of the entry function.
+    pub(crate) head: String,
+}
+
+/// Returns the text before the body as far as it matters without the body: what
+/// the preprocessor reads, types, and the entry function's own head.
+fn head(source: &str, program: &program::Program) -> String {
+    let before = &source[..program.start];
+    let mut kept = String::new();
+    if let Some(tree) = crate::syntax::syntax_tree(before) {
+        for node in crate::syntax::children(tree.root_node()) {
+            if node.kind().starts_with("preproc_") || node.kind() == "type_definition" {
+                kept.push_str(before[node.byte_range()].trim_end());
+                kept.push('\n');
+            }
+        }
+    }
+    if !kept.is_empty() {
+        kept.push('\n');
+    }
+    format!("{kept}{}", &source[program.start..program.inside.start])
 }
 
 /// Returns the text before the body, without the comment right above the entry

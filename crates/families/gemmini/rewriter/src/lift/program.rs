@@ -132,6 +132,8 @@ pub(crate) struct Memory {
     pub(crate) extents: Vec<i64>,
     /// Whether it is a parameter of the entry function.
     pub(crate) is_parameter: bool,
+    /// Bits of its elements, if they are floats that are known and never change.
+    pub(crate) contents: Vec<u32>,
 }
 
 /// Distance of the addresses that stand for arrays.

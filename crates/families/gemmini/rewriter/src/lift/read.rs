@@ -133,6 +133,7 @@ impl<'source> Reader<'source> {
                     element: element.size(),
                     extents,
                     is_parameter: true,
+                    contents: Vec::new(),
                 };
                 if memory.bytes().is_none() && memory.extents[0] != 0 {
                     return Err(self.refuse(node, "an array that is too large"));

@@ -15,6 +15,8 @@ pub(super) enum Value {
     Float(f64),
     /// Something that depends on the contents of memory.
     Unknown,
+    /// The same, with a name of the world's.
+    Named(u32),
 }
 
 /// What a program does to the world.
@@ -22,9 +24,13 @@ pub(super) trait World {
     /// A call of one of the accelerator's macros.
     fn command(&mut self, name: &str, arguments: &[Value]) -> Result<(), String>;
     /// The core writes to memory.
-    fn store(&mut self, address: u64, bytes: i64) -> Result<(), String>;
+    fn store(&mut self, address: u64, bytes: i64, value: Value) -> Result<(), String>;
     /// The core reads memory.
-    fn load(&mut self, address: u64) -> Result<(), String>;
+    fn load(&mut self, address: u64) -> Result<Value, String>;
+    /// The core computes with contents of memory.
+    fn compute(&mut self, _operation: Binary, _left: Value, _right: Value) -> Value {
+        Value::Unknown
+    }
     /// Another statement of the entry function begins.
     fn statement(&mut self, index: usize);
 }
@@ -92,7 +98,7 @@ impl<W: World> Runner<'_, W> {
         match self.value(condition, frame)? {
             Value::Integer(value) => Ok(value != 0),
             Value::Float(value) => Ok(value != 0.0),
-            Value::Unknown => Err(Reason::at(
+            Value::Unknown | Value::Named(_) => Err(Reason::at(
                 0,
                 "a condition depends on the contents of memory",
             )),
@@ -165,6 +171,10 @@ impl<W: World> Runner<'_, W> {
             Expression::Unary(operation, inner) => match (operation, self.value(inner, frame)?) {
                 (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
                 (Unary::Negate, Value::Float(value)) => Value::Float(-value),
+                (Unary::Negate, value @ Value::Named(_)) => {
+                    self.world
+                        .compute(Binary::Subtract, Value::Float(0.0), value)
+                }
                 _ => Value::Unknown,
             },
             Expression::Binary(operation, both) => {
@@ -183,6 +193,9 @@ impl<W: World> Runner<'_, W> {
                             None => return Err(Reason::at(0, "a division by zero")),
                         }
                     }
+                    (left, right) if is_named(left) || is_named(right) => {
+                        self.world.compute(*operation, left, right)
+                    }
                     _ => Value::Unknown,
                 }
             }
@@ -193,14 +206,13 @@ impl<W: World> Runner<'_, W> {
                     self.value(&parts.2, frame)?
                 }
             }
-            Expression::Load(address) => {
-                if let Value::Integer(address) = self.value(address, frame)? {
-                    self.world
-                        .load(address as u64)
-                        .map_err(|why| Reason::at(0, &why))?;
-                }
-                Value::Unknown
-            }
+            Expression::Load(address) => match self.value(address, frame)? {
+                Value::Integer(address) => self
+                    .world
+                    .load(address as u64)
+                    .map_err(|why| Reason::at(0, &why))?,
+                _ => Value::Unknown,
+            },
             Expression::Assign(slot, value) => {
                 let value = self.value(value, frame)?;
                 frame[*slot] = value;
@@ -217,12 +229,13 @@ impl<W: World> Runner<'_, W> {
                 };
                 self.step()?;
                 self.world
-                    .store(address as u64, *bytes)
+                    .store(address as u64, *bytes, value)
                     .map_err(|why| Reason::at(0, &why))?;
                 value
             }
             Expression::Narrow(bytes, signed, inner) => match self.value(inner, frame)? {
                 Value::Integer(value) => Value::Integer(narrow(value, *bytes, *signed)),
+                Value::Named(_) => Value::Unknown,
                 other => other,
             },
             Expression::Call(function, arguments) => {
@@ -258,6 +271,10 @@ impl<W: World> Runner<'_, W> {
             }
         })
     }
+}
+
+fn is_named(value: Value) -> bool {
+    matches!(value, Value::Named(_))
 }
 
 pub(super) fn unary(operation: Unary, value: i64) -> i64 {

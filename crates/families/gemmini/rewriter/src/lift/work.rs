@@ -3,8 +3,8 @@
 //! Nothing depends on how the kernel is written: every stored row is compared
 //! with what a product, a convolution or an addition would have stored there.
 
-use super::machine::{Output, Place, Store, Stored, Weights};
 use super::program::Memory;
+use super::traced::{Output, Place, Store, Stored, Weights};
 
 /// Rows of an array in memory, as an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,10 @@ pub(crate) struct Convolution {
     pub(crate) kernel_rows: i64,
     pub(crate) kernel_columns: i64,
     pub(crate) stride: i64,
+    /// Pixels from one position in the kernel to the next, 1 for neighbours.
+    pub(crate) dilation: i64,
+    /// Rows above and columns left of an image that are taken for zeros.
+    pub(crate) padding: [i64; 2],
     /// Input channels that go into an output.
     pub(crate) depth: i64,
     /// Rows of weights from one position in the kernel to the next.
@@ -47,6 +51,13 @@ pub(crate) struct Convolution {
     /// Outputs of each group of as many channels as the array has columns are
     /// of the input channels of the same number (depthwise, by weights on diagonals).
     pub(crate) is_grouped: bool,
+}
+
+impl Convolution {
+    /// Returns the rows and columns that the kernel reaches over.
+    pub(crate) fn window(&self) -> [i64; 2] {
+        [self.kernel_rows, self.kernel_columns].map(|size| (size - 1) * self.dilation + 1)
+    }
 }
 
 /// An operation.
@@ -303,8 +314,8 @@ impl Recognizer<'_> {
         if is_grouped && left != 0 {
             return Err("groups of channels with weights that lie elsewhere".to_owned());
         }
-        let mut signature: Option<Vec<Segment>> = None;
-        let mut origins = vec![None; usize::try_from(rows).map_err(|_| "too many rows")?];
+        let mut sums: Vec<Vec<Segment>> =
+            vec![Vec::new(); usize::try_from(rows).map_err(|_| "too many rows")?];
         let mut segments: Vec<Segment> = Vec::new();
         for (row, column, output) in placed {
             segments.clear();
@@ -330,26 +341,20 @@ impl Recognizer<'_> {
                 }
                 joins
             });
-            let origin = segments.first().ok_or("a sum without products")?.2;
-            for segment in &mut segments {
-                segment.2 -= origin;
+            if segments.is_empty() {
+                return Err("a sum without products".to_owned());
             }
-            if *signature.get_or_insert_with(|| segments.clone()) != segments {
-                return Err(
-                    "its sums are not all of the same kind (padding is not followed yet)"
-                        .to_owned(),
-                );
-            }
-            let known = origins
+            let known = sums
                 .get_mut(*row as usize)
                 .ok_or("rows that do not exist")?;
-            if *known.get_or_insert(origin) != origin {
+            if known.is_empty() {
+                known.clone_from(&segments);
+            } else if *known != segments {
                 return Err("columns of one row have different inputs".to_owned());
             }
         }
-        let signature = signature.ok_or("no products")?;
-        let origins: Option<Vec<i64>> = origins.into_iter().collect();
-        let origins = origins.ok_or("rows without products")?;
+        let (signature, origins) = aligned(&sums)?;
+        let is_padded = sums.iter().any(|sum| length(sum) < length(&signature));
         let (input_array, _) = placed
             .iter()
             .find_map(|(_, _, output)| output.terms.first())
@@ -370,7 +375,7 @@ impl Recognizer<'_> {
             .iter()
             .enumerate()
             .all(|(row, origin)| *origin == origins[0] + row as i64 * step);
-        if signature.len() == 1 && is_even && !is_grouped {
+        if signature.len() == 1 && is_even && !is_grouped && !is_padded {
             return Ok(Operation::Product {
                 input: operand(input_array, origins[0], step),
                 weights,
@@ -381,11 +386,54 @@ impl Recognizer<'_> {
         if is_grouped && !groups {
             return Err("groups of channels that do not fill the array".to_owned());
         }
-        let sizes = self.convolution(&signature, &origins, input_array, is_grouped)?;
+        let padded = is_padded.then_some(&sums[..]);
+        let sizes = self.convolution(&signature, &origins, input_array, is_grouped, padded)?;
+        let [above, beside] = sizes.padding;
+        let first = origins[0] + (above * sizes.in_columns + beside) * sizes.in_channels;
         Ok(Operation::Convolution {
-            input: operand(input_array, origins[0], sizes.in_channels),
+            input: operand(input_array, first, sizes.in_channels),
             weights,
             sizes,
         })
     }
+}
+
+/// Returns the rows of weights in a sum.
+pub(super) fn length(sum: &[Segment]) -> i64 {
+    sum.iter().map(|segment| segment.1).sum()
+}
+
+/// Returns the longest of sums, relative to its first input, and where each of them would
+/// begin if it had all that the longest has: zeros around an image leave products out.
+fn aligned(sums: &[Vec<Segment>]) -> Result<(Vec<Segment>, Vec<i64>), String> {
+    let longest = sums
+        .iter()
+        .rev()
+        .max_by_key(|sum| length(sum))
+        .filter(|sum| !sum.is_empty())
+        .ok_or("rows without products")?;
+    let origin = longest[0].2;
+    let signature: Vec<Segment> = longest
+        .iter()
+        .map(|(first, length, at)| (*first, *length, at - origin))
+        .collect();
+    let begin = |sum: &Vec<Segment>| {
+        if length(sum) == length(&signature) {
+            let begin = sum.first()?.2;
+            let mut both = sum.iter().zip(&signature);
+            let is_same = both.all(|(one, other)| *one == (other.0, other.1, begin + other.2));
+            return (is_same && sum.len() == signature.len()).then_some(begin);
+        }
+        let mut begins = sum.iter().map(|(first, length, at)| {
+            let whole = signature
+                .iter()
+                .find(|whole| whole.0 <= *first && first + length <= whole.0 + whole.1)?;
+            Some(at - whole.2 - (first - whole.0))
+        });
+        let begin = begins.next()??;
+        begins.all(|other| other == Some(begin)).then_some(begin)
+    };
+    let origins: Option<Vec<i64>> = sums.iter().map(begin).collect();
+    let origins = origins.ok_or("its sums are not all of the same kind")?;
+    Ok((signature, origins))
 }

@@ -4,22 +4,21 @@ use super::blocks_of;
 use crate::lift::{Lifted, Operand};
 
 /// A part of an address: an expression, and the bytes that one of it stands for.
-pub(super) type Part<'text> = (&'text str, i64);
+pub(super) type Part = (String, i64);
 
 /// Returns the address of an element of an operand, as C.
 ///
 /// Where the parts are those of the array's own dimensions they become its
 /// indices; otherwise they are added to its first element.
-pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> String {
+pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part]) -> String {
     let memory = &lifted.memories[operand.array];
     let name = &memory.name;
     let pitches: Vec<i64> = (0..memory.extents.len())
         .map(|at| memory.extents[at + 1..].iter().product::<i64>() * memory.element)
         .collect();
-    let parts: Vec<Part<'_>> = parts
+    let parts: Vec<&Part> = parts
         .iter()
-        .copied()
-        .filter(|(text, bytes)| *text != "0" && *bytes != 0)
+        .filter(|(text, bytes)| text != "0" && *bytes != 0)
         .collect();
     let mut indices = vec![Vec::new(); pitches.len()];
     let mut fits = !pitches.is_empty();
@@ -36,7 +35,7 @@ pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> 
         // The dimension whose elements are these bytes apart; the last one takes any number.
         let exact = pitches.iter().position(|pitch| pitch == bytes);
         match (exact, pitches.last()) {
-            (Some(at), _) => indices[at].push((*text).to_owned()),
+            (Some(at), _) => indices[at].push(text.clone()),
             _ => fits = false,
         }
     }
@@ -65,7 +64,7 @@ pub(super) fn address(lifted: &Lifted, operand: Operand, parts: &[Part<'_>]) -> 
         let part = if part.contains(' ') {
             format!("({part})")
         } else {
-            part.to_owned()
+            part.clone()
         };
         match elements {
             1 => text.push_str(&format!(" + {part}")),
@@ -84,7 +83,7 @@ pub(super) fn counted(count: i64, noun: &str) -> String {
     }
 }
 
-/// A dimension that a loop goes over in blocks of whole tiles.
+/// A dimension that a loop goes over in blocks of whole tiles. The loop counts tiles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks<'name> {
     pub(super) variable: &'name str,
@@ -107,38 +106,62 @@ impl Blocks<'_> {
         self.extent - (self.count() - 1) * self.size
     }
 
-    /// Returns the loop's header, or nothing if there is one block only.
-    pub(super) fn header(&self) -> Option<String> {
-        let (name, extent, size) = (self.variable, self.extent, self.size);
-        let step = match size {
-            1 => format!("{name}++"),
-            _ => format!("{name} += {size}"),
-        };
-        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {extent}; {step}) {{"))
+    /// Returns the tiles of a block, by which the loop's variable grows.
+    pub(super) fn step(&self) -> i64 {
+        blocks_of(self.size, self.tile)
     }
 
-    /// Returns the variable, or 0 if there is one block only.
-    pub(super) fn at(&self) -> &str {
-        if 1 < self.count() { self.variable } else { "0" }
+    /// Returns the tiles in all, which the loop's variable stays below.
+    pub(super) fn end(&self) -> i64 {
+        blocks_of(self.extent, self.tile)
+    }
+
+    /// Returns the loop's header, or nothing if there is one block only.
+    pub(super) fn header(&self) -> Option<String> {
+        let (name, end) = (self.variable, self.end());
+        let step = match self.step() {
+            1 => format!("{name}++"),
+            step => format!("{name} += {step}"),
+        };
+        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {end}; {step}) {{"))
+    }
+
+    /// Returns the first element of a block, or 0 if there is one block only.
+    pub(super) fn at(&self) -> String {
+        match (self.count(), self.tile) {
+            (1, _) => "0".to_owned(),
+            (_, 1) => self.variable.to_owned(),
+            (_, tile) => format!("{} * {tile}", self.variable),
+        }
+    }
+
+    /// Returns the number of a block, or 0 if there is one block only.
+    pub(super) fn number(&self) -> String {
+        match (self.count(), self.step()) {
+            (1, _) => "0".to_owned(),
+            (_, 1) => self.variable.to_owned(),
+            (_, step) => format!("{} / {step}", self.variable),
+        }
     }
 
     /// Returns a value that is `full` in all blocks and `last` in the last.
     pub(super) fn choose(&self, full: i64, last: i64) -> String {
-        let (name, extent, size) = (self.variable, self.extent, self.size);
-        if self.count() == 1 {
-            last.to_string()
-        } else if full == last {
-            full.to_string()
-        } else {
-            format!("{name} + {size} <= {extent} ? {full} : {last}")
+        match self.is_last() {
+            Some(condition) if full != last => format!("{condition} ? {last} : {full}"),
+            _ => last.to_string(),
         }
     }
 
     /// Returns a value that is `last` in the last block and 0 elsewhere.
     pub(super) fn in_last(&self, last: i64) -> String {
-        match (last, self.is_last()) {
-            (0, _) | (_, None) => last.to_string(),
-            (_, Some(condition)) => format!("{condition} ? {last} : 0"),
+        self.choose(0, last)
+    }
+
+    /// Returns a value that is `first` in the first block and 0 elsewhere.
+    pub(super) fn in_first(&self, first: i64) -> String {
+        match (first, self.is_first()) {
+            (0, _) | (_, None) => first.to_string(),
+            (_, Some(condition)) => format!("{condition} ? {first} : 0"),
         }
     }
 
@@ -163,7 +186,7 @@ impl Blocks<'_> {
 
     /// Returns a condition that holds in the last block; nothing if always.
     pub(super) fn is_last(&self) -> Option<String> {
-        let start = (self.count() - 1) * self.size;
+        let start = (self.count() - 1) * self.step();
         (1 < self.count()).then(|| format!("{} == {start}", self.variable))
     }
 }

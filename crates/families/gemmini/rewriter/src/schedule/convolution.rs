@@ -1,6 +1,6 @@
 //! Schedules of convolutions on the hardware's loop for them.
 
-use super::address::{Blocks, Code, address, counted, only_if};
+use super::address::{Blocks, Code, Part, address, counted, only_if};
 use super::{Machine, Traffic, blocks_of};
 use crate::lift::{Bias, Convolution, Lifted, Operand, Operation, Work};
 
@@ -53,17 +53,28 @@ fn parts(work: &Work) -> Option<Parts> {
     }
 }
 
-/// Returns the input rows or columns that a call moves in for so many outputs.
-fn reach(outputs: i64, stride: i64, kernel: i64) -> i64 {
-    outputs * stride + kernel - 1
+/// Returns the input rows or columns that a call moves in for so many outputs, if the kernel
+/// reaches over `window` of them.
+fn reach(outputs: i64, stride: i64, window: i64) -> i64 {
+    outputs * stride + window - 1
+}
+
+/// Returns the row and column of its image that the first sum begins in; they are negative
+/// where that lies before the image.
+fn start(input: &Operand, sizes: &Convolution) -> [i64; 2] {
+    let line = input.pitch * sizes.in_columns;
+    [
+        input.offset / line % sizes.in_rows - sizes.padding[0],
+        input.offset % line / input.pitch - sizes.padding[1],
+    ]
 }
 
 /// Returns whether a schedule fits the machine.
 pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bool {
-    let Some(Parts { sizes, .. }) = parts(work) else {
+    let Some(Parts { sizes, input, .. }) = parts(work) else {
         return false;
     };
-    let [images, rows, columns, channels, depth] = tiling.sizes;
+    let [_, rows, columns, channels, depth] = tiling.sizes;
     let whole = [
         sizes.batch,
         sizes.out_rows,
@@ -79,21 +90,33 @@ pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bo
     {
         return false;
     }
-    let tiles = |extent: i64| blocks_of(extent, machine.dim);
     if sizes.is_grouped && (channels != machine.dim || depth != sizes.depth) {
+        return false;
+    }
+    // Only the first block may begin before the image, and only the last one end behind it.
+    let [start_row, start_column] = start(&input, &sizes);
+    let [high, wide] = sizes.window();
+    let is_inside = |all: i64, size: i64, window: i64, start: i64, end: i64| {
+        let last = (blocks_of(all, size) - 1) * size;
+        last == 0
+            || 0 <= start + size * sizes.stride && start + reach(last, sizes.stride, window) <= end
+    };
+    if !is_inside(sizes.out_rows, rows, high, start_row, sizes.in_rows)
+        || !is_inside(
+            sizes.out_columns,
+            columns,
+            wide,
+            start_column,
+            sizes.in_columns,
+        )
+    {
         return false;
     }
     // Blocks of channels end where tiles do.
     let is_whole = |size: i64, all: i64| size == all || size % machine.dim == 0;
-    let area = reach(rows, sizes.stride, sizes.kernel_rows)
-        * reach(columns, sizes.stride, sizes.kernel_columns);
-    let input = tiles(depth) * images * area;
-    let window = sizes.kernel_rows * sizes.kernel_columns;
-    let weights = tiles(channels) * window * depth;
     is_whole(channels, work.columns)
         && is_whole(depth, sizes.depth)
-        && tiles(channels) * images * rows * columns <= machine.accumulator_rows / 2
-        && input + weights <= machine.scratchpad_rows / 2
+        && fits(work, &sizes, tiling.sizes, machine)
         && [
             work.columns,
             sizes.in_channels,
@@ -106,40 +129,54 @@ pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bo
         && sizes.stride < 256
 }
 
+/// Returns whether a call of these sizes fits into half of the memories.
+fn fits(work: &Work, sizes: &Convolution, call: [i64; 5], machine: &Machine) -> bool {
+    let [images, rows, columns, channels, depth] = call;
+    let tiles = |extent: i64| blocks_of(extent, machine.dim);
+    let [high, wide] = sizes.window();
+    let area = reach(rows, sizes.stride, high) * reach(columns, sizes.stride, wide);
+    let input = tiles(depth) * images * area;
+    let window = sizes.kernel_rows * sizes.kernel_columns;
+    let weights = tiles(channels.min(work.columns)) * window * depth;
+    tiles(channels) * images * rows * columns <= machine.accumulator_rows / 2
+        && input + weights <= machine.scratchpad_rows / 2
+}
+
 /// Returns what a schedule moves and computes.
 pub(super) fn traffic(work: &Work, tiling: &Tiling, machine: &Machine) -> Option<Traffic> {
     let Parts { sizes, .. } = parts(work)?;
-    let [images, rows, columns, channels, depth] = tiling.sizes;
+    let [.., channels, depth] = tiling.sizes;
     let dim = machine.dim;
     let e = machine.element as f64;
-    let blocks = |extent: i64, size: i64| blocks_of(extent, size);
     let window = sizes.kernel_rows * sizes.kernel_columns;
-    let places = blocks(sizes.batch, images)
-        * blocks(sizes.out_rows, rows)
-        * blocks(sizes.out_columns, columns);
-    let outputs = blocks(work.columns, channels);
-    let slices = blocks(sizes.depth, depth);
-    // Behind the last, short, tile of a block the next weights are waited for.
-    let wait = dim - 1 - (columns - 1) % dim;
-    let streamed = sizes.batch * sizes.out_rows * sizes.out_columns + places * wait;
+    let outputs = blocks_of(work.columns, channels);
+    let slices = blocks_of(sizes.depth, depth);
     let passes = blocks_of(work.columns, dim) * window * blocks_of(sizes.depth, dim);
-    let area = reach(rows, sizes.stride, sizes.kernel_rows)
-        * reach(columns, sizes.stride, sizes.kernel_columns);
-    let input = (images * area * depth) as f64 * e;
     let weights = (window * depth * channels) as f64 * e;
     // Moves of fewer channels than a line take a row of the port all the same.
     let narrow = (machine.line as f64 / (depth as f64 * e)).clamp(1.0, 4.0);
     let groups = if sizes.is_grouped { 1.0 } else { slices as f64 };
+    let [images, rows, columns, ..] = tiling.sizes;
+    let places = blocks_of(sizes.batch, images)
+        * blocks_of(sizes.out_rows, rows)
+        * blocks_of(sizes.out_columns, columns);
+    // Behind the last, short, tile of a block the next weights are waited for.
+    let wait = dim - 1 - (columns - 1) % dim;
+    let streamed = sizes.batch * sizes.out_rows * sizes.out_columns + places * wait;
+    let [high, wide] = sizes.window();
+    let area = reach(rows, sizes.stride, high) * reach(columns, sizes.stride, wide);
+    let input = (images * area * depth) as f64 * e;
+    let calls = (places * outputs) as f64 * groups;
     Some(Traffic {
         mesh: (passes * streamed) as f64,
-        bytes_in: (places * outputs) as f64 * groups * (input * narrow.sqrt() + weights),
+        bytes_in: calls * (input * narrow.sqrt() + weights),
         distinct_in: (sizes.batch * sizes.in_rows * sizes.in_columns * sizes.in_channels) as f64
             * e
             + (window * sizes.depth * work.columns) as f64 * e,
         bytes_out: (work.rows * work.columns) as f64 * e,
         first: input + weights / window as f64,
         last: (images * rows * columns * channels) as f64 * e,
-        calls: (places * outputs) as f64 * groups * CALL,
+        calls: calls * CALL,
     })
 }
 
@@ -263,19 +300,16 @@ pub(super) fn write(
     // Rows and columns that a call takes beyond the input's end, beside what it needs.
     let pixel = input.pitch;
     let line = pixel * sizes.in_columns;
-    let (start_row, start_column) = (
-        input.offset / line % sizes.in_rows,
-        input.offset % line / pixel,
-    );
+    // Zeros above and left of an image are no part of it: only first blocks have some.
+    let [above, beside] = sizes.padding;
+    let [start_row, start_column] = start(&input, &sizes);
     let beyond =
         |outputs: i64, kernel: i64, end: i64| (reach(outputs, sizes.stride, kernel) - end).max(0);
-    let below = beyond(sizes.out_rows, sizes.kernel_rows, sizes.in_rows - start_row);
-    let right = beyond(
-        sizes.out_columns,
-        sizes.kernel_columns,
-        sizes.in_columns - start_column,
-    );
+    let [high, wide] = sizes.window();
+    let below = beyond(sizes.out_rows, high, sizes.in_rows - start_row);
+    let right = beyond(sizes.out_columns, wide, sizes.in_columns - start_column);
     let (below, right) = (row.in_last(below), column.in_last(right));
+    let (up, left) = (row.in_first(above), column.in_first(beside));
     let mut named = |name: &str, value: String| {
         if value.contains('?') {
             code.line(&format!("int {name} = {value};"));
@@ -291,6 +325,8 @@ pub(super) fn write(
     let depth = named("depth", slice.tiles());
     let below = named("below", below);
     let right = named("right", right);
+    let up = named("above", up);
+    let left = named("left", left);
     let (s, inside) = (
         sizes.stride,
         if sizes.is_grouped { &channel } else { &slice },
@@ -300,8 +336,8 @@ pub(super) fn write(
         input,
         &[
             (image.at(), sizes.in_rows * line),
-            (row.at(), s * line),
-            (column.at(), s * pixel),
+            first_input(&row, s, above, &up, line),
+            first_input(&column, s, beside, &left, pixel),
             (inside.at(), e),
         ],
     );
@@ -310,7 +346,14 @@ pub(super) fn write(
         weights,
         &[
             (inside.at(), weights.pitch),
-            (if sizes.is_grouped { "0" } else { channel.at() }, e),
+            (
+                if sizes.is_grouped {
+                    "0".to_owned()
+                } else {
+                    channel.at()
+                },
+                e,
+            ),
         ],
     );
     let out_line = work.output.pitch * sizes.out_columns;
@@ -368,13 +411,14 @@ pub(super) fn write(
         sizes.tap_pitch
     ));
     code.line(&format!(
-        "    {s}, 0, {kernel_columns}, 1, 1, 1, 0,  // stride, padding, kernel, dilation, pool"
+        "    {s}, {above}, {kernel_columns}, {}, 1, 1, 0,  // stride, padding, kernel, dilation, pool",
+        sizes.dilation
     ));
     code.line(&format!(
         "    {images}, {rows}, {columns}, {channels}, {kernel_rows}, {kernel_columns}, {depth},  // this call"
     ));
     code.line(&format!(
-        "    0, {right}, 0, {below}, 0, 0, 0, 0, {rows}, {columns},  // padding; rows, columns"
+        "    {left}, {right}, {up}, {below}, 0, 0, 0, 0, {rows}, {columns},  // padding; rows, columns"
     ));
     code.line(&format!("    {taps}, {output},"));
     code.line(&format!("    {bias}, {from},"));
@@ -386,4 +430,20 @@ pub(super) fn write(
     ));
     code.close();
     Some(())
+}
+
+/// Returns where a block's input begins, as a part of its address: `padding` pixels before
+/// that of its first output, without those of them that lie before the image.
+fn first_input(block: &Blocks<'_>, stride: i64, padding: i64, outside: &str, bytes: i64) -> Part {
+    if padding == 0 || block.count() == 1 {
+        return (block.at(), stride * bytes);
+    }
+    let times = match stride {
+        1 => String::new(),
+        _ => format!(" * {stride}"),
+    };
+    (
+        format!("{}{times} - {padding} + {outside}", block.at()),
+        bytes,
+    )
 }

@@ -297,7 +297,7 @@ pub(super) fn write(
         ));
     }
     if by_pairs {
-        let (all, size) = (columns.extent, columns.size);
+        let (all, size) = (columns.end(), columns.step());
         code.line(&format!(
             "for (int pair = 0; pair < {all}; pair += {}) {{",
             2 * size
@@ -339,7 +339,7 @@ pub(super) fn write(
         } else if own.count() == 1 {
             "1".to_owned()
         } else {
-            format!("1 + ({} / {} & 1)", own.variable, own.size)
+            format!("1 + ({} & 1)", own.number())
         }
     };
     let (half_input, half_weights) = (half(keeps_input, &rows), half(keeps_weights, &columns));

@@ -1,9 +1,9 @@
 //! Joins neighbouring loops over the same range.
 
-use crate::affine::Affine;
-use crate::kernel::{Loop, Statement, is_opaque, substitute};
+use crate::kernel::Statement;
 use crate::transformation::{Rewritten, Step, Transformation, View};
 use crate::tree::{get, get_loop, list_mut, loop_paths};
+use autocomp_c_loops::change;
 
 /// Joins the loop at `at` with the loop right behind it.
 pub(crate) struct Fuse;
@@ -36,23 +36,7 @@ impl Transformation for Fuse {
         let Statement::Loop(second) = get(&view.kernel.body, &next)? else {
             return None;
         };
-        let same = (first.start, first.end, first.step) == (second.start, second.end, second.step);
-        if !same || is_opaque(&first.body) || is_opaque(&second.body) {
-            return None;
-        }
-        let mut body = first.body.clone();
-        body.extend(substitute(
-            &second.body,
-            &second.variable,
-            &Affine::variable(&first.variable),
-        )?);
-        if first.variable != second.variable && hides(&second.body, &first.variable) {
-            return None;
-        }
-        let fused = Statement::Loop(Loop {
-            body,
-            ..first.clone()
-        });
+        let fused = Statement::Loop(change::join(first, second)?);
         let mut kernel = view.kernel.clone();
         let (statements, idx) = list_mut(&mut kernel.body, &step.at)?;
         // Under a guard, the next statement may be in the other branch.
@@ -64,15 +48,4 @@ impl Transformation for Fuse {
         );
         Some(Rewritten { kernel, sentence })
     }
-}
-
-/// Returns whether a loop inside has this variable.
-fn hides(statements: &[Statement], variable: &str) -> bool {
-    statements.iter().any(|statement| match statement {
-        Statement::Loop(inner) => inner.variable == variable || hides(&inner.body, variable),
-        Statement::Guard(guard) => {
-            hides(&guard.then, variable) || hides(&guard.otherwise, variable)
-        }
-        _ => false,
-    })
 }

@@ -5,6 +5,7 @@ use crate::analysis::Access;
 use crate::kernel::{Loop, Memory, Statement};
 use crate::transformation::{Rewritten, Step, Transformation, View};
 use crate::tree::{Path, get_loop, loop_paths, replace};
+use autocomp_c_loops::change::{self, only_loop};
 
 /// Swaps the loop at `at` with the loop that is its whole body.
 pub(crate) struct Interchange;
@@ -44,14 +45,7 @@ impl Transformation for Interchange {
             "Interchange the loops `{}` and `{}`, so that `{}` runs outside.",
             outer.variable, inner.variable, inner.variable
         );
-        let new_inner = Loop {
-            body: inner.body.clone(),
-            ..outer.clone()
-        };
-        let new_outer = Loop {
-            body: vec![Statement::Loop(new_inner)],
-            ..inner.clone()
-        };
+        let new_outer = change::interchange(outer)?;
         let mut kernel = view.kernel.clone();
         replace(&mut kernel.body, &step.at, vec![Statement::Loop(new_outer)])?;
         Some(Rewritten { kernel, sentence })
@@ -99,16 +93,4 @@ fn allows(view: &View<'_>, path: &Path, outer: &Loop, inner: &Loop) -> bool {
             })
         })
     })
-}
-
-/// Returns the loop that is the whole body of `outer`, comments aside.
-pub(crate) fn only_loop(outer: &Loop) -> Option<&Loop> {
-    let mut statements = outer
-        .body
-        .iter()
-        .filter(|statement| !matches!(statement, Statement::Comment(_)));
-    match (statements.next(), statements.next()) {
-        (Some(Statement::Loop(inner)), None) => Some(inner),
-        _ => None,
-    }
 }

@@ -1,9 +1,9 @@
 //! Splits a loop in two.
 
-use crate::affine::Affine;
-use crate::kernel::{Loop, Statement, is_opaque, substitute};
+use crate::kernel::Statement;
 use crate::transformation::{Rewritten, Step, Transformation, View};
 use crate::tree::{Path, get_loop, loop_paths, replace, sites};
+use autocomp_c_loops::change;
 
 /// Splits the loop at `at` into an outer loop and an inner one of `count` iterations.
 pub(crate) struct Split;
@@ -39,31 +39,11 @@ impl Transformation for Split {
 
     fn apply(&self, view: &View<'_>, step: &Step) -> Option<Rewritten> {
         let whole = get_loop(&view.kernel.body, &step.at)?;
-        if step.count < 2 || whole.trips() % step.count != 0 || is_opaque(&whole.body) {
-            return None;
-        }
-        let taken = names_in_use(view, &step.at);
-        let outer_name = fresh_name(&whole.variable, "o", &taken);
-        let inner_name = fresh_name(&whole.variable, "i", &taken);
-        let stretch = whole.step.checked_mul(step.count)?;
-        let value = Affine::variable(&outer_name).plus(&Affine::variable(&inner_name))?;
-        let inner = Loop {
-            variable: inner_name.clone(),
-            start: 0,
-            end: stretch,
-            step: whole.step,
-            body: substitute(&whole.body, &whole.variable, &value)?,
-        };
-        let outer = Loop {
-            variable: outer_name.clone(),
-            start: whole.start,
-            end: whole.end,
-            step: stretch,
-            body: vec![Statement::Loop(inner)],
-        };
+        let outer = change::split(whole, step.count, &names_in_use(view, &step.at))?;
+        let inner = change::only_loop(&outer)?;
         let sentence = format!(
-            "Split the loop `{}` into `{outer_name}` and `{inner_name}` with {} iterations inside.",
-            whole.variable, step.count
+            "Split the loop `{}` into `{}` and `{}` with {} iterations inside.",
+            whole.variable, outer.variable, inner.variable, step.count
         );
         let mut kernel = view.kernel.clone();
         replace(&mut kernel.body, &step.at, vec![Statement::Loop(outer)])?;
@@ -85,12 +65,4 @@ fn names_in_use(view: &View<'_>, path: &Path) -> Vec<String> {
         }
     }
     names
-}
-
-fn fresh_name(variable: &str, suffix: &str, taken: &[String]) -> String {
-    let mut name = format!("{variable}_{suffix}");
-    while taken.contains(&name) {
-        name.push_str(suffix);
-    }
-    name
 }

@@ -1,9 +1,9 @@
 //! Repeats a loop's body in the text.
 
-use crate::affine::Affine;
-use crate::kernel::{Loop, Statement, count_commands, is_opaque, substitute};
+use crate::kernel::{Statement, count_commands};
 use crate::transformation::{Rewritten, Step, Transformation, View};
 use crate::tree::{get_loop, loop_paths, replace};
+use autocomp_c_loops::change;
 
 /// Unrolls the loop at `at` by `count`; by its trip count, completely.
 pub(crate) struct Unroll;
@@ -49,25 +49,13 @@ impl Transformation for Unroll {
     fn apply(&self, view: &View<'_>, step: &Step) -> Option<Rewritten> {
         let inner = get_loop(&view.kernel.body, &step.at)?;
         let trips = inner.trips();
-        if step.count < 2 || trips % step.count != 0 || is_opaque(&inner.body) {
-            return None;
-        }
         let grown = count_commands(&view.kernel.body)
             + count_commands(&inner.body) * usize::try_from(step.count).ok()?;
         if view.limits.command_limit < grown {
             return None;
         }
-        let mut body = Vec::new();
+        let replacement = change::unroll(inner, step.count)?;
         let complete = step.count == trips;
-        for copy in 0..step.count {
-            let offset = copy.checked_mul(inner.step)?;
-            let value = if complete {
-                Affine::constant(inner.start.checked_add(offset)?)
-            } else {
-                Affine::variable(&inner.variable).plus_constant(offset)?
-            };
-            body.extend(substitute(&inner.body, &inner.variable, &value)?);
-        }
         let sentence = if complete {
             format!(
                 "Unroll the loop `{}` completely ({trips} iterations).",
@@ -75,16 +63,6 @@ impl Transformation for Unroll {
             )
         } else {
             format!("Unroll the loop `{}` by {}.", inner.variable, step.count)
-        };
-        let replacement = if complete {
-            body
-        } else {
-            let step = inner.step.checked_mul(step.count)?;
-            vec![Statement::Loop(Loop {
-                body,
-                step,
-                ..inner.clone()
-            })]
         };
         let mut kernel = view.kernel.clone();
         replace(&mut kernel.body, &step.at, replacement)?;

@@ -80,6 +80,45 @@ fn a_schedule_comes_first_and_can_be_changed_again() {
 }
 
 #[test]
+fn a_script_is_carried_out_as_it_is() {
+    let rewriter = rewriter();
+    let format = rewriter.script_format().expect("scripts");
+    let offered = rewriter.scripts(KERNEL, 5);
+    assert_eq!(offered.len(), 5, "{offered:?}");
+    for (script, text) in &offered {
+        assert!(!text.is_empty());
+        let payload = rewriter.of_script(KERNEL, script).expect("it applies");
+        let draft = rewriter.implement(KERNEL, &payload, 0).expect("a draft");
+        assert_ne!(draft, KERNEL);
+    }
+    // With numbers of one's own, and a step behind it.
+    assert!(format.contains("`reschedule`"));
+    let own = r#"[{"transformation": "reschedule", "parameters": [1, 2, 4, 1, 0, 1]}]"#;
+    let payload = rewriter.of_script(KERNEL, own).expect("it applies");
+    let draft = rewriter.implement(KERNEL, &payload, 0).expect("a draft");
+    assert!(draft.contains("gemmini_loop_ws(1, 2, 4,"), "{draft}");
+    for (script, why) in [
+        ("reschedule", "the script is not a list of steps"),
+        ("[]", "the script has no steps"),
+        (
+            r#"[{"transformation": "vanish"}]"#,
+            "there is no transformation `vanish`; there are reschedule, ",
+        ),
+        (
+            r#"[{"transformation": "reschedule", "parameters": [64, 64, 64, 0, 0, 0]}]"#,
+            "step 1 of the script (`reschedule`) does not apply",
+        ),
+        (
+            r#"[{"transformation": "fuse-loops", "at": [0]}]"#,
+            "step 1 of the script",
+        ),
+    ] {
+        let error = rewriter.of_script(KERNEL, script).expect_err(script);
+        assert!(error.to_string().starts_with(why), "{error}");
+    }
+}
+
+#[test]
 fn nothing_to_say_about_what_is_no_kernel() {
     let menu = menu();
     for kernel in [

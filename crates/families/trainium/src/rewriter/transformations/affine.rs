@@ -1,4 +1,8 @@
-//! Loops in order whose iterations are independent become affine ones.
+//! Loops in order whose iterations are independent become affine ones; short ones whose iterations
+//! are not are written out.
+//!
+//! Fact: a loop in order runs as it is written, and loads wait for the iteration before. Written
+//! out, they wait for what they need only.
 
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
@@ -6,6 +10,9 @@ use ruff_text_size::Ranged;
 use super::super::operation::View;
 use super::super::source::Edits;
 use super::{Change, each_place};
+
+/// Most iterations that are written out.
+const LONGEST: i64 = 64;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
@@ -37,12 +44,26 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         let rebound = view.shapes.bound.iter().any(|(name, at)| {
             at.iter().any(within) && at.iter().any(|at| !within(at)) && *name != known.variable
         });
-        if carried || rebound {
-            return;
-        }
         let Expr::Call(call) = it.iter.as_ref() else {
             return;
         };
+        if carried || rebound {
+            if known.kind != "nl.sequential_range" || LONGEST < known.trips {
+                return;
+            }
+            let mut edits = Edits::default();
+            edits.replace(call.func.range(), format!("{}.static_range", view.nl));
+            found.extend(view.source.finish(edits).map(|source| Change {
+                line: view.line(it),
+                variant: format!("{} written out", known.variable),
+                sentence: format!(
+                    "Write the {} iterations of the loop `{}` out, so that loads need not wait for the iteration before.",
+                    known.trips, known.variable
+                ),
+                source,
+            }));
+            return;
+        }
         let mut edits = Edits::default();
         edits.replace(call.func.range(), format!("{}.affine_range", view.nl));
         if let Some(source) = view.source.finish(edits) {

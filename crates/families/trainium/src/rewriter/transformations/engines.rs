@@ -6,17 +6,14 @@
 
 use ruff_python_ast::Expr;
 
-use super::super::operation::{Operation, View, only};
+use super::super::operation::{Operation, View, argument, only};
 use super::super::shapes::Memory;
 use super::super::source::Edits;
-use super::{Change, each_site, replaced};
+use super::{Change, each_site, replaced, with_target};
 use ruff_text_size::Ranged;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
     let View { nl, nisa, .. } = view;
     let in_psum = |it: &Expr| {
         view.shapes
@@ -44,15 +41,17 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         match view.operation(expression) {
             Some(Operation::Tensor { op, a, b }) if !in_psum(a) && !in_psum(b) => {
                 let text = format!(
-                    "{nisa}.tensor_tensor({}, {}, op={nl}.{op}, engine={nisa}.gpsimd_engine)",
+                    "{nisa}.tensor_tensor(data1={}, data2={}, op={nl}.{op}, engine={nisa}.gpsimd_engine)",
                     view.text(a),
                     view.text(b)
                 );
                 add(op, text.clone(), "gpsimd");
                 if last_end <= usize::from(expression.start()) {
                     last_end = usize::from(expression.end());
-                    together.replace(expression.range(), text);
-                    count += 1;
+                    if let Some(text) = with_target(view, expression, text) {
+                        together.replace(expression.range(), text);
+                        count += 1;
+                    }
                 }
             }
             Some(Operation::Scalar {
@@ -70,7 +69,11 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                         format!("{nl}.full(({rows}, 1), {text}, dtype={nl}.float32)")
                     }
                 };
+                // Instructions that write to tiles take no expressions.
+                let written_out = column || view.source.first_dialect();
                 let operands = match op {
+                    "add" if !written_out => None,
+                    "subtract" if !view.source.first_dialect() => None,
                     "multiply" => Some(format!("scale={operand}")),
                     "add" => Some(format!("bias={}", bias(operand.to_owned()))),
                     "subtract" => Some(format!("bias={}", bias(format!("({operand}) * -1.0")))),
@@ -92,7 +95,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                     add(
                         "copy",
                         format!(
-                            "{nisa}.tensor_copy({}, engine={nisa}.{engine}_engine)",
+                            "{nisa}.tensor_copy(src={}, engine={nisa}.{engine}_engine)",
                             view.text(data)
                         ),
                         engine,
@@ -102,7 +105,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                     add(
                         "copy",
                         format!(
-                            "{nisa}.tensor_copy({}, engine={nisa}.gpsimd_engine)",
+                            "{nisa}.tensor_copy(src={}, engine={nisa}.gpsimd_engine)",
                             view.text(data)
                         ),
                         "gpsimd",
@@ -128,10 +131,16 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                         call,
                         &[
                             "data", "op0", "op1", "operand0", "operand1", "reverse0", "reverse1",
+                            "dst",
                         ],
                     )
                 {
                     let text = view.text(expression);
+                    // The target is put back where it was.
+                    let text = match argument(call, usize::MAX, "dst") {
+                        Some(dst) => text.replacen(&format!("dst={}, ", view.text(dst)), "", 1),
+                        None => text.to_owned(),
+                    };
                     let Some(text) = text.strip_suffix(')') else {
                         return;
                     };

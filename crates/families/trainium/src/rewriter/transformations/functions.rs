@@ -11,9 +11,6 @@ use super::{Change, each_site, replaced};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
     each_site(view, |place, expression| {
         let matches = [
             sigmoid(view, place, expression).map(|it| ("sigmoid", it)),
@@ -233,7 +230,7 @@ fn quotient<'t>(
         };
         let View { nl, nisa, .. } = view;
         let text = format!(
-            "{nisa}.tensor_tensor({}, {}, op={nl}.divide)",
+            "{nisa}.tensor_tensor(data1={}, data2={}, op={nl}.divide)",
             view.text(one),
             view.text(data)
         );

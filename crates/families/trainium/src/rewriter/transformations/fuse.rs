@@ -12,9 +12,6 @@ use super::{Change, each_site, replaced};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
     each_site(view, |place, expression| {
         let Some(operation) = view.operation(expression) else {
             return;
@@ -84,6 +81,39 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     found
 }
 
+/// An operation with a number or column that another one goes on with.
+struct First<'t> {
+    op: &'static str,
+    data: &'t Expr,
+    operand: &'t Expr,
+    reverse: bool,
+}
+
+/// The operation that makes an operand, if nobody else reads its result, with its statement.
+fn first<'t>(
+    view: &View<'_>,
+    place: Place<'t>,
+    operand: &'t Expr,
+) -> Option<(First<'t>, Option<&'t Stmt>)> {
+    let (made, dropped) = view.made_by(place, operand, true)?;
+    let Operation::Scalar {
+        op,
+        data,
+        operand,
+        reverse,
+    } = view.operation(made)?
+    else {
+        return None;
+    };
+    let first = First {
+        op,
+        data,
+        operand,
+        reverse,
+    };
+    Some((first, dropped))
+}
+
 /// `(x op0 s) op1 other`
 fn scalar_tensor_tensor<'t>(
     view: &View<'_>,
@@ -93,16 +123,15 @@ fn scalar_tensor_tensor<'t>(
     other: &'t Expr,
     reverse1: bool,
 ) -> Option<(String, Option<&'t Stmt>)> {
-    let (made, dropped) = view.made_by(place, one, true)?;
-    let Operation::Scalar {
-        op: op0,
-        data,
-        operand,
-        reverse,
-    } = view.operation(made)?
-    else {
-        return None;
-    };
+    let (
+        First {
+            op: op0,
+            data,
+            operand,
+            reverse,
+        },
+        dropped,
+    ) = first(view, place, one)?;
     let View { nl, nisa, .. } = view;
     let mut text = format!(
         "{nisa}.scalar_tensor_tensor(data={}, op0={nl}.{op0}, operand0={}, op1={nl}.{op1}, operand1={}",
@@ -129,16 +158,15 @@ fn tensor_scalar<'t>(
     operand1: &'t Expr,
     reverse1: bool,
 ) -> Option<(String, Option<&'t Stmt>)> {
-    let (made, dropped) = view.made_by(place, data, true)?;
-    let Operation::Scalar {
-        op: op0,
-        data,
-        operand,
-        reverse,
-    } = view.operation(made)?
-    else {
-        return None;
-    };
+    let (
+        First {
+            op: op0,
+            data,
+            operand,
+            reverse,
+        },
+        dropped,
+    ) = first(view, place, data)?;
     let View { nl, nisa, .. } = view;
     let flag = |name: &str, set: bool| {
         if set {
@@ -148,7 +176,7 @@ fn tensor_scalar<'t>(
         }
     };
     let text = format!(
-        "{nisa}.tensor_scalar({}, op0={nl}.{op0}, operand0={}{}, op1={nl}.{op1}, operand1={}{})",
+        "{nisa}.tensor_scalar(data={}, op0={nl}.{op0}, operand0={}{}, op1={nl}.{op1}, operand1={}{})",
         view.text(data),
         view.text(operand),
         flag("reverse0", reverse),
@@ -167,16 +195,15 @@ fn linear<'t>(
     operand1: &'t Expr,
     reverse1: bool,
 ) -> Option<(String, Option<&'t Stmt>)> {
-    let (made, dropped) = view.made_by(place, data, true)?;
-    let Operation::Scalar {
-        op: op0,
-        data,
-        operand,
-        reverse,
-    } = view.operation(made)?
-    else {
-        return None;
-    };
+    let (
+        First {
+            op: op0,
+            data,
+            operand,
+            reverse,
+        },
+        dropped,
+    ) = first(view, place, data)?;
     if reverse || reverse1 {
         return None;
     }
@@ -184,6 +211,10 @@ fn linear<'t>(
     let rows = *view.shapes.tile(data)?.shape.first()?;
     let (first, second) = (view.text(operand), view.text(operand1));
     let column = |it: &Expr| view.shapes.tile(it).is_some();
+    // Instructions that write to tiles take no expressions.
+    if !view.source.first_dialect() && (op0, op1) != ("multiply", "add") {
+        return None;
+    }
     let (scale, bias) = match (op0, op1) {
         ("add", "multiply") => (second, format!("({first}) * ({second})")),
         ("subtract", "multiply") => (second, format!("({first}) * ({second}) * -1.0")),
@@ -197,6 +228,8 @@ fn linear<'t>(
     };
     let bias = if is_tile {
         bias
+    } else if !view.source.first_dialect() {
+        return None;
     } else {
         format!("{nl}.full(({rows}, 1), {bias}, dtype={nl}.float32)")
     };
@@ -216,16 +249,15 @@ fn activation<'t>(
     scale: Option<&'t Expr>,
     bias: Option<&'t Expr>,
 ) -> Option<(String, Option<&'t Stmt>)> {
-    let (made, dropped) = view.made_by(place, data, true)?;
-    let Operation::Scalar {
-        op,
-        data,
-        operand,
-        reverse,
-    } = view.operation(made)?
-    else {
-        return None;
-    };
+    let (
+        First {
+            op,
+            data,
+            operand,
+            reverse,
+        },
+        dropped,
+    ) = first(view, place, data)?;
     let View { nl, nisa, .. } = view;
     let rows = *view.shapes.tile(data)?.shape.first()?;
     let operand_text = view.text(operand);
@@ -243,6 +275,16 @@ fn activation<'t>(
         }
     };
     let scale_is_tile = scale.is_some_and(|it| view.shapes.tile(it).is_some());
+    // Instructions that write to tiles take no expressions.
+    let plain = match op {
+        "multiply" => true,
+        "divide" => !column,
+        "add" => column && scale.is_none(),
+        _ => false,
+    };
+    if !plain && !view.source.first_dialect() {
+        return None;
+    }
     let (scale, bias) = match (op, reverse) {
         ("multiply", _) if scale.is_none() => (
             Some(operand_text.to_owned()),

@@ -36,6 +36,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             && view.shapes.constant(name)
             && (view.shapes.tile(&it.value).is_some() || own_function(view, &it.value).is_some())
             && invariant(&it.value)
+            && !is_written_later(view, &it.value)
         {
             let mut edits = Edits::default();
             let (Some(lines), Some(moved)) = (
@@ -126,6 +127,16 @@ pub(super) fn is_pure(view: &View<'_>, expression: &Expr) -> bool {
         }
     });
     pure
+}
+
+/// Whether an expression is a tile that an instruction has yet to write, as the second
+/// dialect has them. Moved out of its loop, one tile would stand for those of all
+/// iterations, which may be kept side by side.
+fn is_written_later(view: &View<'_>, expression: &Expr) -> bool {
+    let Expr::Call(call) = expression else {
+        return false;
+    };
+    !view.source.first_dialect() && view.source.path(&call.func).as_deref() == Some("nl.ndarray")
 }
 
 /// The function of the file that an expression calls, if it only makes tiles and returns them.

@@ -1,16 +1,21 @@
 //! In the second dialect a tile is made, and an instruction writes to it. What several iterations
-//! of an outer loop write alike is written once before, and the tiles are kept in a list.
+//! of an outer loop write alike is written once before, with all that it is made from, and the
+//! tiles are kept in a list.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, Stmt, StmtFor};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
-use super::super::operation::{View, argument};
+use super::super::operation::View;
 use super::super::shapes::Memory;
-use super::super::source::{Edits, Place, base_of, name_of, names_in};
+use super::super::source::{Edits, Place, each_expression_in, name_of};
 use super::{Change, each_place};
 
 /// Bytes in each partition that kept tiles may take.
 const MOST_BYTES: i64 = 128 << 10;
+/// The same in the accumulators.
+const MOST_ACCUMULATORS: i64 = 16 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
@@ -25,97 +30,157 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     found
 }
 
-fn kept(view: &View<'_>, place: Place<'_>, loops: &[&StmtFor]) -> Option<Change> {
+/// Statements of a block by which a tile comes to hold what it holds.
+#[derive(Default)]
+struct Making<'t> {
+    /// Positions in the block.
+    at: BTreeSet<usize>,
+    /// Tiles that are made on the way, with the positions that make them.
+    tiles: BTreeMap<&'t str, [usize; 2]>,
+    /// Names of windows and numbers on the way.
+    numbers: BTreeSet<&'t str>,
+    /// Everything that the statements name.
+    names: BTreeSet<&'t str>,
+}
+
+impl<'t> Making<'t> {
+    /// Adds what makes `name`, whose statement is at `place`.
+    fn add(&mut self, view: &View<'_>, place: Place<'t>, name: &'t str) -> Option<()> {
+        let shapes = &view.shapes;
+        if shapes.bound.get(name)?.len() != 1 || shapes.changed.get(name)?.len() != 1 {
+            return None;
+        }
+        // One instruction of the same block writes all of it.
+        let writer = (place.at + 1..place.block.len()).find(|at| {
+            let written = view.written(&place.block[*at]);
+            written.is_some_and(|it| name_of(it.dst) == Some(name))
+        })?;
+        self.tiles.insert(name, [place.at, writer]);
+        for at in [place.at, writer] {
+            if !self.at.insert(at) {
+                continue;
+            }
+            let mut names: BTreeSet<&'t str> = BTreeSet::new();
+            each_expression_in(&place.block[at], &mut |it| names.extend(name_of(it)));
+            for other in &names {
+                self.follow(view, place, other);
+            }
+            self.names.extend(names);
+        }
+        Some(())
+    }
+
+    /// Adds what makes a name that is bound earlier in the block.
+    fn follow(&mut self, view: &View<'_>, place: Place<'t>, name: &'t str) {
+        if self.tiles.contains_key(name) {
+            return;
+        }
+        let bound = place.block.iter().position(|it| match it {
+            Stmt::Assign(it) => it.targets.iter().any(|it| name_of(it) == Some(name)),
+            _ => false,
+        });
+        let Some(at) = bound else { return };
+        let made = Place {
+            block: place.block,
+            at,
+        };
+        if is_new(view, made).is_some() {
+            self.add(view, made, name);
+        } else if at < place.at && self.at.insert(at) {
+            self.numbers.insert(name);
+            each_expression_in(&place.block[at], &mut |it| self.names.extend(name_of(it)));
+        }
+    }
+}
+
+/// The tile that a statement makes.
+fn is_new<'t>(view: &View<'_>, place: Place<'t>) -> Option<(&'t str, Memory, i64)> {
     let Stmt::Assign(made) = place.statement() else {
         return None;
     };
     let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
         return None;
     };
-    let name = name_of(target)?;
     let tile = view.shapes.tile(&made.value)?;
-    let is_new = view.source.path(&call.func)? == "nl.ndarray" && tile.memory == Memory::Sbuf;
-    // Bound once, and written by one instruction of the same block.
-    if !is_new
-        || view.shapes.bound.get(name)?.len() != 1
-        || view.shapes.changed.get(name)?.len() != 1
-    {
-        return None;
-    }
-    let writer = place.block[place.at + 1..].iter().find(|it| {
-        let Stmt::Expr(it) = it else { return false };
-        let Expr::Call(call) = it.value.as_ref() else {
-            return false;
-        };
-        argument(call, usize::MAX, "dst").and_then(base_of) == Some(name)
-    })?;
-    let Stmt::Expr(written) = writer else {
-        return None;
-    };
-    let Expr::Call(write) = written.value.as_ref() else {
-        return None;
-    };
-    let whole = argument(write, usize::MAX, "dst").and_then(name_of) == Some(name);
-    let pure = view
-        .source
-        .path(&write.func)
-        .is_some_and(|it| it.starts_with("nisa."));
-    if !whole
-        || !pure
-        || view.shapes.touched(
-            name,
-            ruff_text_size::TextRange::new(place.statement().end(), writer.start()),
-        )
-    {
-        return None;
-    }
-    let mut names = names_in(&made.value);
-    names.extend(names_in(&written.value));
-    names.retain(|it| *it != name);
+    let new = view.source.path(&call.func)? == "nl.ndarray";
+    new.then_some((name_of(target)?, tile.memory, tile.free()))
+}
+
+fn kept(view: &View<'_>, place: Place<'_>, loops: &[&StmtFor]) -> Option<Change> {
+    let (name, memory, columns) = is_new(view, place)?;
+    let mut making = Making::default();
+    making.add(view, place, name)?;
     let outer = *loops.first()?;
+    let inner = *loops.last()?;
+    // Only what the innermost of the loops holds itself can leave it.
+    if !std::ptr::eq(place.block, inner.body.as_slice()) {
+        return None;
+    }
     let mut blocks = Vec::new();
     let mut free = 0;
     for it in loops {
         let known = view.shapes.get_loop(it)?;
-        if names.contains(&known.variable.as_str()) {
+        if making.names.contains(known.variable.as_str()) {
             blocks.push((known.variable.as_str(), known.trips));
         } else {
             free += 1;
         }
     }
-    let settled = names.iter().all(|name| {
-        blocks.iter().any(|it| it.0 == *name) || !view.shapes.touched(name, outer.range())
+    let ours: Vec<TextRange> = making
+        .at
+        .iter()
+        .map(|at| place.block[*at].range())
+        .collect();
+    let own = |at: &TextRange| ours.iter().any(|it| it.contains_range(*at));
+    let within = |at: &TextRange| outer.range().contains_range(*at);
+    let settled = making.names.iter().all(|name| {
+        let places = [view.shapes.bound.get(*name), view.shapes.changed.get(*name)];
+        let mut places = places.into_iter().flatten().flatten();
+        blocks.iter().any(|it| it.0 == *name)
+            || making.numbers.contains(name)
+            || places.all(|at| !within(at) || own(at))
     });
     let count: i64 = blocks.iter().map(|it| it.1).product();
-    if free == 0 || !settled || MOST_BYTES < tile.free() * 4 * count {
+    let most = match memory {
+        Memory::Sbuf => MOST_BYTES,
+        Memory::Psum => MOST_ACCUMULATORS,
+        Memory::Main => return None,
+    };
+    if free == 0 || !settled || most < columns * 4 * count {
         return None;
+    }
+    // What others read, too, stays; what is only on the way goes.
+    let mut gone: BTreeSet<usize> = BTreeSet::new();
+    for (tile, at) in &making.tiles {
+        let mut reads = view.shapes.read.get(*tile).into_iter().flatten();
+        if *tile == name || reads.all(own) {
+            gone.extend(at);
+        }
     }
     let (start, indent) = view.source.line_start(outer)?;
     let line = view.line(place.statement());
     let variable = view.text(outer.target.as_ref());
     let mut edits = Edits::default();
-    if blocks.is_empty() {
-        edits.insert(
-            start,
-            format!(
-                "{}{}",
-                view.source.moved(made, indent)?,
-                view.source.moved(written, indent)?
-            ),
-        );
-        edits.replace(view.source.lines(made)?, "");
-    } else {
-        let list = view.source.fresh(&format!("{name}_tiles"));
-        let mut text = format!("{indent}{list} = []\n");
-        let mut deep = indent.to_owned();
-        for (variable, trips) in &blocks {
-            text.push_str(&format!("{deep}for {variable} in range({trips}):\n"));
-            deep.push_str("    ");
+    let mut deep = indent.to_owned();
+    let mut text = String::new();
+    let list = view.source.fresh(&format!("{name}_tiles"));
+    if !blocks.is_empty() {
+        text.push_str(&format!("{deep}{list} = []\n"));
+    }
+    for (variable, trips) in &blocks {
+        text.push_str(&format!("{deep}for {variable} in range({trips}):\n"));
+        deep.push_str("    ");
+    }
+    for at in &making.at {
+        text.push_str(&view.source.moved(&place.block[*at], &deep)?);
+    }
+    for at in gone {
+        if at != place.at || blocks.is_empty() {
+            edits.replace(view.source.lines(&place.block[at])?, "");
         }
-        text.push_str(&view.source.moved(made, &deep)?);
-        text.push_str(&view.source.moved(written, &deep)?);
+    }
+    if !blocks.is_empty() {
         text.push_str(&format!("{deep}{list}.append({name})\n"));
-        edits.insert(start, text);
         let mut index = String::new();
         for (variable, trips) in &blocks {
             index = match index.is_empty() {
@@ -123,15 +188,18 @@ fn kept(view: &View<'_>, place: Place<'_>, loops: &[&StmtFor]) -> Option<Change>
                 false => format!("({index}) * {trips} + {variable}"),
             };
         }
-        edits.replace(made.range(), format!("{name} = {list}[{index}]"));
+        edits.replace(
+            place.statement().range(),
+            format!("{name} = {list}[{index}]"),
+        );
     }
-    edits.replace(view.source.lines(written)?, "");
+    edits.insert(start, text);
     let source = view.source.finish(edits)?;
     Some(Change {
         line,
         variant: format!("{name} before {variable}"),
         sentence: format!(
-            "Write `{name}` before the loop `{variable}`, {count} tiles of it, and keep them in SBUF."
+            "Write `{name}` before the loop `{variable}`, {count} tiles of it, and keep them."
         ),
         source,
     })

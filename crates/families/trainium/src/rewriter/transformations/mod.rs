@@ -2,27 +2,39 @@
 
 mod accumulate;
 mod affine;
+mod defer_scale;
+mod drop_copies;
 mod engines;
 mod functions;
 mod fuse;
 mod gather_stores;
 mod hoist;
+mod inline;
 mod interchange;
 mod kept_tiles;
 mod narrow;
+mod narrow_tiles;
 mod own_buffer;
 mod pieces;
 mod precompute;
+mod psum_tiles;
 mod reduce;
 mod resident;
+mod skip_masked;
+mod split_loop;
+mod spread_pieces;
 mod through_psum;
 mod tiles;
 mod transposes;
+mod versions;
 mod windows;
+mod windows_apart;
 
-use super::operation::View;
-use super::source::{Edits, Place, each_expression_in, each_statement};
+use super::operation::{View, argument};
+use super::source::{Edits, Place, each_expression_in, each_statement, name_of};
 use ruff_python_ast::{Expr, Stmt, StmtFor};
+
+pub(super) use inline::written_out;
 
 /// A kernel after one change.
 #[derive(Clone, Debug)]
@@ -44,6 +56,20 @@ pub(super) struct Transformation {
     /// Every change of this kind that keeps what the kernel computes, as far as can be seen.
     pub(super) changes: fn(&View<'_>) -> Vec<Change>,
 }
+
+/// What makes a kernel easier to see through without making it faster: done before anything else.
+pub(super) const PLAIN: &[Transformation] = &[
+    Transformation {
+        name: "write-out-calls",
+        menu_item: "hoist",
+        changes: inline::changes,
+    },
+    Transformation {
+        name: "tile-for-each-result",
+        menu_item: "double-buffer",
+        changes: versions::changes,
+    },
+];
 
 /// All kinds, in the order in which "everywhere" composites are tried.
 pub(super) const ALL: &[Transformation] = &[
@@ -68,9 +94,39 @@ pub(super) const ALL: &[Transformation] = &[
         changes: engines::changes,
     },
     Transformation {
+        name: "spread-in-pieces",
+        menu_item: "psum-operands",
+        changes: spread_pieces::changes,
+    },
+    Transformation {
+        name: "take-windows-apart",
+        menu_item: "fuse-operations",
+        changes: windows_apart::changes,
+    },
+    Transformation {
         name: "through-psum",
         menu_item: "psum-operands",
         changes: through_psum::changes,
+    },
+    Transformation {
+        name: "defer-scale",
+        menu_item: "fuse-operations",
+        changes: defer_scale::changes,
+    },
+    Transformation {
+        name: "drop-copies",
+        menu_item: "fuse-operations",
+        changes: drop_copies::changes,
+    },
+    Transformation {
+        name: "skip-masked",
+        menu_item: "other",
+        changes: skip_masked::changes,
+    },
+    Transformation {
+        name: "stay-in-psum",
+        menu_item: "psum-operands",
+        changes: psum_tiles::changes,
     },
     Transformation {
         name: "resize-tiles",
@@ -128,6 +184,11 @@ pub(super) const ALL: &[Transformation] = &[
         changes: affine::changes,
     },
     Transformation {
+        name: "split-loop",
+        menu_item: "double-buffer",
+        changes: split_loop::changes,
+    },
+    Transformation {
         name: "accumulate-in-psum",
         menu_item: "accumulate-in-psum",
         changes: accumulate::changes,
@@ -136,6 +197,11 @@ pub(super) const ALL: &[Transformation] = &[
         name: "narrow-types",
         menu_item: "narrow-types",
         changes: narrow::changes,
+    },
+    Transformation {
+        name: "narrow-tiles",
+        menu_item: "narrow-types",
+        changes: narrow_tiles::changes,
     },
 ];
 
@@ -161,6 +227,8 @@ fn each_place<'t>(view: &'t View<'_>, mut visit: impl FnMut(Place<'t>, &[&'t Stm
 }
 
 /// Replaces an expression, and drops the statements that made what it replaces.
+///
+/// An instruction that writes to a tile is given without it: the new one writes to the same tile.
 fn replaced(
     view: &View<'_>,
     expression: &Expr,
@@ -168,9 +236,39 @@ fn replaced(
     dropped: &[Option<&Stmt>],
 ) -> Option<String> {
     let mut edits = Edits::default();
+    let text = with_target(view, expression, text)?;
     edits.replace(ruff_text_size::Ranged::range(expression), text);
     for statement in dropped.iter().flatten() {
         edits.replace(view.source.lines(*statement)?, "");
+        if let Some(tile) = view.written(statement).and_then(|it| name_of(it.dst)) {
+            drop_tile(view, tile, &mut edits);
+        }
     }
     view.source.finish(edits)
+}
+
+/// An instruction that stands for another one, with the target of that one if it names it.
+fn with_target(view: &View<'_>, expression: &Expr, mut text: String) -> Option<String> {
+    if !view.source.first_dialect() {
+        let Expr::Call(call) = expression else {
+            return None;
+        };
+        let dst = argument(call, usize::MAX, "dst")?;
+        let at = text.find('(')? + 1;
+        text.insert_str(at, &format!("dst={}, ", view.text(dst)));
+    }
+    Some(text)
+}
+
+/// Drops the statement that makes a tile that nothing writes or reads any more.
+fn drop_tile(view: &View<'_>, name: &str, edits: &mut Edits) {
+    each_place(view, |place, _| {
+        if let Stmt::Assign(it) = place.statement()
+            && let [target] = it.targets.as_slice()
+            && name_of(target) == Some(name)
+            && let Some(lines) = view.source.lines(place.statement())
+        {
+            edits.replace(lines, "");
+        }
+    });
 }

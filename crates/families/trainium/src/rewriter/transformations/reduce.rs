@@ -3,18 +3,15 @@
 //! Fact: `nisa.activation_reduce` sums the results of its function along each partition in the
 //! same pass.
 
-use ruff_python_ast::Stmt;
-use ruff_text_size::Ranged;
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange};
 
-use super::super::operation::{Operation, View};
-use super::super::source::Edits;
+use super::super::operation::{Operation, View, argument};
+use super::super::source::{Edits, Place, name_of};
 use super::{Change, each_site};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
     each_site(view, |place, expression| {
         let Some(Operation::Reduce {
             op: "add",
@@ -64,6 +61,17 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             }
             _ => ("copy".to_owned(), view.text(data), String::new()),
         };
+        if !view.source.first_dialect() {
+            let made = made.filter(|_| function != "copy");
+            found.extend(written(
+                view,
+                place,
+                expression,
+                made,
+                (&function, input, &operands),
+            ));
+            return;
+        }
         let mut edits = Edits::default();
         let total = view.source.fresh("row_sums");
         let column =
@@ -103,4 +111,63 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         }
     });
     found
+}
+
+/// The same where the sum is written to a tile: the function is computed where the sum was.
+fn written<'t>(
+    view: &View<'_>,
+    place: Place<'t>,
+    expression: &Expr,
+    made: Option<(&'t Expr, Option<&'t Stmt>)>,
+    (function, input, operands): (&str, &str, &str),
+) -> Option<Change> {
+    let View { nl, nisa, .. } = view;
+    let Expr::Call(call) = expression else {
+        return None;
+    };
+    let total = argument(call, usize::MAX, "dst")?;
+    let data = argument(call, usize::MAX, "data")?;
+    let mut edits = Edits::default();
+    let (_, indent) = view.source.line_start(place.statement())?;
+    let dst = match made.and_then(|it| it.1) {
+        Some(writer) => {
+            let dst = view.written(writer)?.dst;
+            let name = name_of(dst)?;
+            let between = TextRange::new(writer.end(), place.statement().start());
+            let read = view.shapes.read.get(name)?;
+            if read.iter().any(|at| between.contains_range(*at)) {
+                return None;
+            }
+            edits.replace(view.source.lines(writer)?, "");
+            name.to_owned()
+        }
+        None => {
+            let name = view.source.fresh("unused");
+            let shape = &view.shapes.tile(data)?.shape;
+            edits.insert(
+                view.source.line_start(place.statement())?.0,
+                format!(
+                    "{indent}{name} = {nl}.ndarray(({}, {}), dtype={nl}.float32, buffer={nl}.sbuf)\n",
+                    shape[0], shape[1]
+                ),
+            );
+            name
+        }
+    };
+    edits.replace(
+        expression.range(),
+        format!(
+            "{nisa}.activation_reduce(dst={dst}, op={nl}.{function}, data={input}{operands}, reduce_op={nl}.add, reduce_res={})",
+            view.text(total)
+        ),
+    );
+    let line = view.line(expression);
+    Some(Change {
+        line,
+        variant: function.to_owned(),
+        sentence: format!(
+            "Sum the rows of line {line} on the scalar engine, in the pass of nisa.activation_reduce that computes `{function}`."
+        ),
+        source: view.source.finish(edits)?,
+    })
 }

@@ -1,21 +1,23 @@
 //! One operand of an operation on two tiles lies in PSUM.
 //!
 //! Fact: the vector engine streams two tiles out of SBUF at half the rate, one out of SBUF and
-//! one out of PSUM at the full one. What fits a bank is either made there to begin with, or
-//! copied there by the scalar engine.
+//! one out of PSUM at the full one. What fits is either made there to begin with, or copied there
+//! by the scalar engine.
 
 use std::collections::BTreeSet;
 
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
-use super::super::operation::{Operation, View};
+use super::super::operation::{Operation, View, argument};
 use super::super::shapes::{Memory, Tensor};
 use super::super::source::{Edits, Place, name_of};
-use super::{Change, each_site};
+use super::{Change, each_place, each_site};
 
-/// Bytes of one bank in each partition.
-const BANK: i64 = 2048;
+/// Bytes that one tile may take in each partition: half of all banks.
+const MOST_BYTES: i64 = 8 << 10;
+/// What makes tiles besides element-wise operations.
+const MAKERS: &[&str] = &["nisa.scalar_tensor_tensor", "nisa.tensor_tensor_scan"];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
@@ -24,7 +26,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     }
     let mut staged = BTreeSet::new();
     each_site(view, |place, expression| {
-        let Some(Operation::Tensor { a, b, .. }) = view.operation(expression) else {
+        let Some((a, b)) = two_tiles(view, expression) else {
             return;
         };
         let memory = |it: &Expr| view.shapes.tile(it).map(|it| it.memory);
@@ -36,7 +38,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 continue;
             };
             let narrow = tile.dtype.as_deref() != Some("float32");
-            if narrow || BANK < tile.free() * 4 || tile.shape.len() != 2 {
+            if narrow || MOST_BYTES < tile.free() * 4 || tile.shape.len() != 2 {
                 continue;
             }
             found.extend(made_there(view, place, operand, tile, side));
@@ -47,7 +49,35 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             }
         }
     });
+    // What is added to a tile is an operand like others.
+    each_place(view, |place, _| {
+        if let Stmt::AugAssign(it) = place.statement()
+            && let Some(tile) = view.shapes.tile(&it.value)
+            && view.shapes.tile(&it.target).map(|it| it.memory) == Some(Memory::Sbuf)
+            && tile.memory == Memory::Sbuf
+            && tile.dtype.as_deref() == Some("float32")
+            && tile.free() * 4 <= MOST_BYTES
+            && tile.shape.len() == 2
+        {
+            found.extend(made_there(view, place, &it.value, tile, "sum"));
+        }
+    });
     found
+}
+
+/// The tiles of an operation on two.
+fn two_tiles<'t>(view: &View<'_>, expression: &'t Expr) -> Option<(&'t Expr, &'t Expr)> {
+    if let Some(Operation::Tensor { a, b, .. }) = view.operation(expression) {
+        return Some((a, b));
+    }
+    let Expr::Call(call) = expression else {
+        return None;
+    };
+    (view.source.path(&call.func)? == "nisa.scalar_tensor_tensor").then_some(())?;
+    Some((
+        argument(call, usize::MAX, "data")?,
+        argument(call, usize::MAX, "operand1")?,
+    ))
 }
 
 fn bank(view: &View<'_>, name: &str, tile: &Tensor) -> String {
@@ -67,7 +97,11 @@ fn made_there(
     side: &str,
 ) -> Option<Change> {
     let (made, statement) = view.made_by(place, operand, true)?;
-    view.operation(made)?;
+    if view.operation(made).is_none() {
+        let Expr::Call(call) = made else { return None };
+        let path = view.source.path(&call.func)?;
+        MAKERS.contains(&path.as_str()).then_some(())?;
+    }
     let mut edits = Edits::default();
     let name = match (name_of(operand), statement) {
         (Some(name), Some(statement)) => {
@@ -116,7 +150,7 @@ fn copied_there(view: &View<'_>, name: &str, tile: &Tensor) -> Option<Change> {
     let mut edits = Edits::default();
     let mut readers = 0;
     let mut whole: Option<Place<'_>> = None;
-    super::each_place(view, |place, _| {
+    each_place(view, |place, _| {
         if let Stmt::Assign(it) = place.statement()
             && let [target] = it.targets.as_slice()
             && name_of(target) == Some(name)
@@ -126,7 +160,7 @@ fn copied_there(view: &View<'_>, name: &str, tile: &Tensor) -> Option<Change> {
     });
     let made = whole?;
     each_site(view, |_, expression| {
-        if let Some(Operation::Tensor { a, b, .. }) = view.operation(expression) {
+        if let Some((a, b)) = two_tiles(view, expression) {
             let other = |it: &Expr| {
                 view.shapes
                     .tile(it)

@@ -62,6 +62,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         .filter(|it| LEAST <= *it)
         .collect();
     for size in &sizes {
+        // The last place of a tile, which follows its size.
+        if sizes.contains(&(size + 1)) {
+            continue;
+        }
         let places: Vec<_> = all
             .iter()
             .filter(|it| it.1 == *size || it.1 == size - 1)
@@ -212,6 +216,27 @@ fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
         }
         places.sort_by_key(|it| it.0.start());
         places.dedup();
+        // Something else that moves by whole tiles, an index expression for instance, would stay.
+        let mut all = true;
+        for statement in &it.body {
+            each_expression_in(statement, &mut |it| {
+                if let Expr::BinOp(product) = it
+                    && product.op == Operator::Mult
+                {
+                    for (one, other) in [
+                        (&product.left, &product.right),
+                        (&product.right, &product.left),
+                    ] {
+                        let moves = name_of(one) == Some(known.variable.as_str())
+                            && view.shapes.number(other) == Some(size as f64);
+                        all &= !moves || places.iter().any(|it| it.0 == other.range());
+                    }
+                }
+            });
+        }
+        if !all {
+            return;
+        }
         groups.push(Group {
             size,
             line: view.line(place.statement()),
@@ -221,15 +246,16 @@ fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
     });
 }
 
-/// The extents that loops cut into tiles of this size; `None` if a variable of such a loop is used
-/// where it is not multiplied by the size, which would not follow the new size.
+/// The extents that loops cut into tiles of this size; `None` if there is no such loop, so that
+/// the number is a part of something, or if a variable of one is used where it is not multiplied
+/// by the size, which would not follow the new size.
 fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
     let mut extents = Vec::new();
     let is_size = |it: &Expr| match view.shapes.value(it) {
         Value::Whole(it) => it.fixed() == Some(group.size),
         _ => false,
     };
-    let mut all = true;
+    let (mut all, mut any) = (true, false);
     each_place(view, |place, _| {
         let Stmt::For(it) = place.statement() else {
             return;
@@ -261,6 +287,7 @@ fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
                 _ => {}
             });
         }
+        any |= counts_tiles;
         // Tiles of this size are moved over, but counted another way; or what is counted changes.
         if !counts_tiles {
             let counted = group
@@ -277,5 +304,5 @@ fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
             .iter()
             .all(|at| products.iter().any(|it| it.contains_range(*at)));
     });
-    all.then_some(extents)
+    (all && any).then_some(extents)
 }

@@ -10,7 +10,7 @@ use crate::timing::trackers::{Step, Victim};
 /// Cycles from the way back from memory to the array (RTL: the buffer in `SinkD`), and
 /// to what a tracker can do then.
 const BACK_TO_ARRAY: u64 = 1;
-const BACK_TO_TURN: u64 = 2;
+pub(super) const BACK_TO_TURN: u64 = 2;
 
 impl MemorySystem {
     /// Sends the victim of a tracker away in cycle `now`.
@@ -20,6 +20,7 @@ impl MemorySystem {
         let mut busy = 1;
         if victim.dirty {
             self.counts.lines_written += 1;
+            self.counts.tracked_cycles += self.config.write_back_cycles();
             self.pipeline.mark_line(now);
             busy = self.line_cycles;
         }
@@ -31,6 +32,10 @@ impl MemorySystem {
     pub(super) fn fetch(&mut self, idx: usize, request: &Request, now: u64) {
         let data = !matches!(request.kind, Kind::Put { whole: true, .. });
         self.counts.lines_read += u64::from(data);
+        let victim = self.trackers.transaction(idx).victim;
+        if data && !victim.is_some_and(|it| it.dirty || it.core_dirty) {
+            self.counts.tracked_cycles += self.config.line_read_cycles();
+        }
         self.trackers.await_more(idx);
         self.trackers.go_on(idx, Step::Answer, u64::MAX);
         match self.outer.request(idx, data, now) {

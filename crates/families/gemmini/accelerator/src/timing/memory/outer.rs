@@ -30,10 +30,10 @@ const ANSWERS: usize = 2;
 /// `TLCacheCork`).
 const NUMBERS: usize = 8;
 /// Cycles from the turn of a request to its way out (RTL: the buffer).
-const REQUEST_OUT: u64 = 1;
+pub(super) const REQUEST_OUT: u64 = 1;
 /// Cycles from the turn of a victim to its first beat (RTL: the bank's read and the
 /// queue).
-const VICTIM_OUT: u64 = 3;
+pub(super) const VICTIM_OUT: u64 = 3;
 /// Cycles from a confirmation's turn until its number can be used again.
 const NUMBER_BACK: u64 = 2;
 /// Cycles by which it is said at most in advance when a line comes.

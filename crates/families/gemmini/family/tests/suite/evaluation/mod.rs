@@ -5,7 +5,7 @@ use crate::evaluators;
 use crate::support;
 
 use autocomp_catalog::{Axis, AxisPosition, Catalog, Problem, Target};
-use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_core::{Cost, Evaluation, Outcome, Seed};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_gemmini_family::GemminiEvaluator;
 use autocomp_toolchain::find_toolchain;
@@ -90,6 +90,42 @@ fn equal_keys_are_computed_once_and_results_do_not_depend_on_the_cache() {
     assert_eq!(anew.tiers.len(), 4);
     for other in [again, anew] {
         assert_eq!(without_tiers(&other), without_tiers(&first));
+    }
+}
+
+#[test]
+fn what_costs_more_than_the_bound_is_cut_whatever_is_known_of_it() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let kernel = baseline();
+    let wrong = kernel.replacen("k < 4", "k < 3", 2);
+    let anew = EvaluatorSettings {
+        use_cache: false,
+        ..SETTINGS
+    };
+    let of_two = EvaluatorSettings { threads: 2, ..anew };
+    let [known, anew, of_two] =
+        [SETTINGS, anew, of_two].map(|settings| evaluator(cache.path(), settings));
+    let whole = anew.evaluate(&kernel).expect("works");
+    let cost = whole.cost().expect("right").value;
+    for (bound, outcome) in [
+        (cost, Outcome::Ok),
+        (cost - 1, Outcome::Cut),
+        (cost / 2, Outcome::Cut),
+    ] {
+        let bound = Some(Cost::cycles(bound));
+        let expected = whole.clone().within(bound);
+        assert_eq!(expected.outcome, outcome);
+        // The first is not in the cache, and does not put what is cut there.
+        for _ in 0..2 {
+            for evaluator in [&anew, &of_two, &known] {
+                let found = evaluator.evaluate_within(&kernel, bound).expect("works");
+                assert_eq!(without_tiers(&found), without_tiers(&expected));
+            }
+            known.evaluate(&kernel).expect("works");
+        }
+        let found = anew.evaluate_within(&wrong, bound).expect("works");
+        let expected = anew.evaluate(&wrong).expect("works");
+        assert_eq!(without_tiers(&found), without_tiers(&expected));
     }
 }
 

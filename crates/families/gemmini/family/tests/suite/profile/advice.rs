@@ -226,3 +226,50 @@ fn multipliers_with_nothing_useful_to_do_are_told() {
     let told = "with 25 % of its multipliers at useful work";
     assert!(profile.bottleneck.contains(told), "{}", profile.bottleneck);
 }
+
+#[test]
+fn write_backs_are_told_where_they_are_the_limit() {
+    // Results of 3.2 MB, of which the L2 throws every line out.
+    let (problem, evaluator) = evaluator_of("gemmini/gemm-12544x256x64", UNCACHED);
+    let (large, timeline) = profile_by(&evaluator, problem.kernel("fsm").expect("a kernel"));
+    check(&large, &timeline);
+    let roofline = &large.roofline;
+    assert_eq!(
+        roofline.write_back_cycles,
+        large.memory.lines_written * 163 / 10
+    );
+    assert!(roofline.compute_cycles < roofline.write_back_cycles);
+    assert!(9 * large.cycles < 10 * roofline.write_back_cycles);
+    let paragraph = &large.bottleneck;
+    for told in [
+        ", the write-back of dirty lines 81",
+        "bound by write-backs, which no kernel for the problem has less of",
+        "With writes behind the L2 that are acknowledged at once it would take ",
+        "with the least possible to move: at most ",
+    ] {
+        assert!(paragraph.contains(told), "{told}: {paragraph}");
+    }
+    assert_eq!(large.remedy, None);
+    let without = large
+        .what_if
+        .iter()
+        .find(|it| it.without == Removal::WriteBacks);
+    assert!(without.expect("tried").cycles < large.cycles);
+    // Nothing of what fits into the L2 is written back.
+    let (small, _) = profile(baseline());
+    assert_eq!(small.roofline.write_back_cycles, 0);
+    assert!(
+        !small.bottleneck.contains("write-back"),
+        "{}",
+        small.bottleneck
+    );
+}
+
+#[test]
+fn what_a_kernel_does_already_is_not_suggested() {
+    let (plain, _) = profile(baseline());
+    assert!(plain.habits.fences_once && plain.habits.wide_moves && !plain.habits.wide_stores);
+    let fenced = changed("        mvout(", "        fence();\n        mvout(");
+    let (fenced, _) = profile(&fenced);
+    assert!(!fenced.habits.fences_once);
+}

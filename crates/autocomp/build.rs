@@ -1,0 +1,38 @@
+//! Packs the programs that the simulator is calibrated with, most of whose bytes say nothing:
+//! a sixth of them is left.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+const SUITE: &str = "../families/gemmini/sim/calibration/gemmini-rtl";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    if env::var_os("CARGO_FEATURE_GEMMINI").is_none() {
+        return Ok(());
+    }
+    println!("cargo::rerun-if-changed={SUITE}");
+    let mut files = Vec::new();
+    for (folder, end) in [(SUITE.to_owned(), "tsv"), (format!("{SUITE}/elf"), "elf")] {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|it| it == end) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut packed = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(SUITE)?.to_str().ok_or("an odd name")?;
+        let content = fs::read(&path)?;
+        for part in [name.as_bytes(), &content] {
+            packed.extend((part.len() as u32).to_le_bytes());
+            packed.extend(part);
+        }
+    }
+    let out = Path::new(&env::var("OUT_DIR")?).join("calibration.zst");
+    Ok(fs::write(out, zstd::encode_all(&packed[..], 12)?)?)
+}

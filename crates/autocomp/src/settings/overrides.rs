@@ -1,0 +1,157 @@
+//! Single settings from the command line: `--set NAME=VALUE`.
+
+use super::Settings;
+use crate::error::CliError;
+use autocomp_llm::conceal;
+use std::collections::BTreeSet;
+use toml::{Table, Value};
+
+impl Settings {
+    /// Takes settings in the form `NAME=VALUE`: the name as in the settings file, with its
+    /// table (`search.ideas`) or, where no other has it, without (`ideas`); the value as
+    /// there, texts also without quotes. Returns which of the search's settings they are.
+    pub fn set(&mut self, given: &[String]) -> Result<BTreeSet<String>, CliError> {
+        let mut taken = BTreeSet::new();
+        for word in given {
+            let (table, name) = self.set_one(word)?;
+            if table == "search" {
+                taken.insert(name);
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Takes one; returns its table and its name.
+    fn set_one(&mut self, word: &str) -> Result<(String, String), CliError> {
+        let (shown, _) = conceal(word);
+        let wrong = |message: String| {
+            CliError::usage(message)
+                .hint("docs/settings.md lists all settings with their tables and defaults")
+        };
+        let Some((path, value)) = word.split_once('=') else {
+            return Err(wrong(format!(
+                "`--set {shown}` is not of the form NAME=VALUE"
+            )));
+        };
+        let path = path.trim();
+        let (table, name) = place(path).map_err(wrong)?;
+        let mut all = Table::try_from(&*self).map_err(CliError::internal)?;
+        let home = match table {
+            "" => Some(&mut all),
+            table => all.get_mut(table).and_then(Value::as_table_mut),
+        };
+        let home = home.ok_or_else(|| CliError::internal(format!("no table {table}")))?;
+        let value = value.trim();
+        home.insert(name.to_owned(), parsed(value));
+        let taken = all.clone().try_into::<Self>().or_else(|error| {
+            // A text that looks like something else, such as a model called `7`.
+            let home = match table {
+                "" => Some(&mut all),
+                table => all.get_mut(table).and_then(Value::as_table_mut),
+            };
+            home.and_then(|home| home.insert(name.to_owned(), Value::from(value)));
+            all.try_into::<Self>().map_err(|_| error)
+        });
+        *self = taken.map_err(|error| {
+            let (why, _) = conceal(error.message());
+            wrong(format!("`--set {shown}`: {why}"))
+        })?;
+        Ok((table.to_owned(), name.to_owned()))
+    }
+}
+
+/// Returns the value as a settings file would have it; what is no such value is a text.
+fn parsed(value: &str) -> Value {
+    let line = format!("value = {value}");
+    let read: Option<Table> = toml::from_str(&line).ok();
+    let read = read.and_then(|mut table| table.remove("value"));
+    read.unwrap_or_else(|| Value::from(value))
+}
+
+/// Returns table and name of a setting; the table is empty for those outside of one.
+fn place(path: &str) -> Result<(&str, &str), String> {
+    let known = known();
+    let split = path.split_once('.').unwrap_or(("", path));
+    if known.contains(&(split.0.to_owned(), split.1.to_owned())) {
+        return Ok(split);
+    }
+    let tables = ["search", "asking", "budget"];
+    let has = |table: &&str| known.contains(&((*table).to_owned(), path.to_owned()));
+    let found: Vec<&str> = tables.into_iter().filter(has).collect();
+    match found[..] {
+        [table] => Ok((table, path)),
+        [] => Err(format!("there is no setting `{path}`")),
+        _ => Err(format!(
+            "there is a setting `{path}` in each of {}; name it with its table",
+            found.join(", ")
+        )),
+    }
+}
+
+/// Returns all settings with their tables.
+fn known() -> BTreeSet<(String, String)> {
+    // JSON keeps those that are absent by default.
+    let all = serde_json::to_value(Settings::default()).unwrap_or_default();
+    let mut known = BTreeSet::new();
+    for (name, value) in all.as_object().into_iter().flatten() {
+        match value.as_object() {
+            Some(table) => known.extend(table.keys().map(|key| (name.clone(), key.clone()))),
+            None => {
+                known.insert((String::new(), name.clone()));
+            }
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn every_kind_of_setting_can_be_set() {
+        let mut settings = Settings::default();
+        let given = [
+            "ideas=3",
+            "search.early_slack=[1.2, 1.1]",
+            "feedback_share = 0.5",
+            "asking.code_form=whole",
+            "max_usd=2",
+            "duplicates=code",
+            "machine=7",
+            "early_cut=false",
+            "models=[\"rewriter\"]",
+            "stop_at_percent_of_peak=90",
+        ];
+        let set = settings.set(&given.map(str::to_owned)).unwrap();
+        let file = "machine = \"7\"\nmodels = [\"rewriter\"]\n[search]\nideas = 3\n\
+             early_slack = [1.2, 1.1]\nduplicates = \"code\"\nearly_cut = false\n\
+             stop_at_percent_of_peak = 90\n[asking]\nfeedback_share = 0.5\n\
+             code_form = \"whole\"\n[budget]\nmax_usd = 2\n";
+        assert_eq!(settings, Settings::parse(file, "s.toml").unwrap());
+        let searching = [
+            "duplicates",
+            "early_cut",
+            "early_slack",
+            "ideas",
+            "stop_at_percent_of_peak",
+        ];
+        assert!(set.iter().eq(&searching), "{set:?}");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |word: &str| {
+            let error = Settings::default().set(&[word.to_owned()]).unwrap_err();
+            error.message
+        };
+        insta::assert_snapshot!(error("ideas"), @"`--set ideas` is not of the form NAME=VALUE");
+        insta::assert_snapshot!(error("search.idea=3"), @"there is no setting `search.idea`");
+        insta::assert_snapshot!(error("search=3"), @"there is no setting `search`");
+        let wrong = error("ideas=many");
+        assert!(
+            wrong.contains("ideas=many") && wrong.contains("expected u32"),
+            "{wrong}"
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! What a kernel does already, and need not be told.
+
+use crate::profile::Profile;
+use serde::Serialize;
+
+/// Times its bytes up to which a buffer is moved as good as once.
+const ONCE: f64 = 1.1;
+
+/// Share of the widest move from which on moves are as wide as they can be.
+const WIDE: f64 = 0.9;
+
+/// Share of the multipliers below which operands are vectors.
+const HALF: f64 = 0.5;
+
+/// What a kernel does already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Habits {
+    /// It waits in no fence but the last one.
+    pub fences_once: bool,
+    /// Its moves in are as wide as they can be, on average.
+    pub wide_moves: bool,
+    /// The same of its moves out.
+    pub wide_stores: bool,
+}
+
+impl Habits {
+    /// Names by which texts call them.
+    #[cfg(test)]
+    pub(crate) const NAMES: [&'static str; 5] = [
+        "moves-once",
+        "fences-once",
+        "wide-moves",
+        "wide-stores",
+        "works-on-vectors",
+    ];
+
+    /// Finds the habits of a call with `fences` fences, whose moves in and out were so many
+    /// with so many bytes, of `widest` at most.
+    pub(crate) fn of(fences: usize, moves: [(u64, u64); 2], widest: u64) -> Self {
+        let [wide_moves, wide_stores] =
+            moves.map(|(count, bytes)| WIDE * (count * widest) as f64 <= bytes as f64);
+        Self {
+            fences_once: fences <= 1,
+            wide_moves,
+            wide_stores,
+        }
+    }
+}
+
+impl Profile {
+    /// Returns whether a kernel has the habit of this name.
+    pub(crate) fn has_habit(&self, name: &str) -> bool {
+        match name {
+            "moves-once" => self
+                .buffers
+                .iter()
+                .all(|it| it.minimum == 0 || it.bytes_in as f64 <= ONCE * it.minimum as f64),
+            "fences-once" => self.habits.fences_once,
+            "wide-moves" => self.habits.wide_moves,
+            "wide-stores" => self.habits.wide_stores,
+            // One product needs what the one before results in: there are no others.
+            "works-on-vectors" => self.useful_multipliers() < HALF,
+            _ => false,
+        }
+    }
+}

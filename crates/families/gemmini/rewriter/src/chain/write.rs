@@ -1,0 +1,450 @@
+//! Writes an order of operations and moves as C.
+
+use super::graph::{Base, Graph, Statement, View};
+use super::lower::{Group, Lowered, Move, Tile};
+use super::order::{Order, rows};
+use super::place::{Banks, Span, place};
+use crate::lift::{Chain, Memory};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Choices of when moves are issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    /// Groups that a move in is issued ahead of its use.
+    pub(super) ahead: usize,
+    /// Groups that a move out is issued behind its result.
+    pub(super) behind: usize,
+    /// Rows that lie side by side go out with one move.
+    pub(super) merges: bool,
+}
+
+/// Everything that the text is made of.
+pub(super) struct Text<'chain> {
+    pub(super) chain: &'chain Chain,
+    pub(super) graph: &'chain Graph,
+    pub(super) lowered: &'chain Lowered,
+    pub(super) order: &'chain Order,
+    pub(super) dim: i64,
+}
+
+/// A command, and the group that it is issued before.
+struct Timed {
+    at: usize,
+    what: Move,
+}
+
+/// The widest that comments are.
+const WIDTH: usize = 92;
+
+impl Text<'_> {
+    /// Writes the kernel; `None` if the scratchpad is too small.
+    pub(super) fn write(&self, banks: Banks, pace: Pace, title: &str) -> Option<String> {
+        let groups = &self.order.groups;
+        let mut loads = self.loads(pace.ahead);
+        loads.sort_by_key(|load| load.at);
+        let mut stores = self.stores(pace);
+        stores.sort_by_key(|store| store.at);
+        let spans = self.spans(&loads, &stores);
+        let rows = place(&self.lowered.containers, groups, &spans, banks)?;
+        let mut code = Code {
+            text: String::new(),
+            rows,
+            channels: [None; 3],
+            used: [0; 3],
+            count: 0,
+            stride: None,
+            is_turned: None,
+        };
+        comment(&mut code.text, title);
+        if self.lowered.loads.iter().any(|load| load.array.is_none()) {
+            code.line(&identity(self.dim));
+        }
+        let (mut loads, mut stores) = (loads.iter().peekable(), stores.iter().peekable());
+        let mut described = None;
+        if let Some(first) = groups.first() {
+            code.configure(first.is_turned);
+        }
+        for (at, group) in groups.iter().enumerate() {
+            while let Some(store) = stores.next_if(|store| store.at <= at) {
+                code.store(&self.chain.memories, &store.what);
+            }
+            while let Some(load) = loads.next_if(|load| load.at <= at) {
+                code.load(&self.chain.memories, &load.what, self.dim);
+            }
+            code.configure(group.is_turned);
+            if described != Some(group.statement) {
+                self.describe(&mut code.text, group);
+                described = Some(group.statement);
+            }
+            code.group(group);
+        }
+        for store in stores {
+            code.store(&self.chain.memories, &store.what);
+        }
+        Some(format!(
+            "{}\n{}  fence();\n}}\n",
+            self.chain.head, code.text
+        ))
+    }
+
+    /// Returns moves in with the group before which each is issued.
+    fn loads(&self, ahead: usize) -> Vec<Timed> {
+        let mut users: BTreeMap<(usize, i64), usize> = BTreeMap::new();
+        for (at, group) in self.order.groups.iter().enumerate() {
+            let steps = group.steps.iter().flatten().chain(&group.first);
+            for tile in steps {
+                for row in 0..tile.rows {
+                    users.entry((tile.container, tile.row + row)).or_insert(at);
+                }
+            }
+        }
+        let timed = |load: &Move| {
+            let rows = rows(load.tile, self.dim).into_iter();
+            let user = rows
+                .filter_map(|row| users.get(&(load.tile.container, row)))
+                .min();
+            (user.copied().unwrap_or(0), *load)
+        };
+        let mut loads: Vec<(usize, Move)> = self.lowered.loads.iter().map(timed).collect();
+        loads.sort_by_key(|(user, _)| *user);
+        loads
+            .into_iter()
+            .map(|(user, what)| Timed {
+                at: user.saturating_sub(ahead),
+                what,
+            })
+            .collect()
+    }
+
+    /// Returns moves out with the group before which each is issued.
+    fn stores(&self, pace: Pace) -> Vec<Timed> {
+        let mut writers: BTreeMap<(usize, i64), usize> = BTreeMap::new();
+        for (at, group) in self.order.groups.iter().enumerate() {
+            for row in 0..group.dest.rows {
+                writers.insert((group.dest.container, group.dest.row + row), at);
+            }
+        }
+        let timed = |store: &Move| {
+            let rows = rows(store.tile, self.dim).into_iter();
+            let writer = rows
+                .filter_map(|row| writers.get(&(store.tile.container, row)))
+                .max();
+            let writer = writer.map_or(0, |writer| writer + 1);
+            Timed {
+                at: writer + pace.behind,
+                what: *store,
+            }
+        };
+        let mut stores: Vec<Timed> = self.lowered.stores.iter().map(timed).collect();
+        if pace.merges {
+            stores.sort_by_key(|store| {
+                let what = &store.what;
+                (what.array, what.tile.container, what.tile.row)
+            });
+            let mut merged: Vec<Timed> = Vec::new();
+            for store in stores {
+                if let Some(last) = merged.last_mut()
+                    && join(&mut last.what, &store.what, self.dim)
+                {
+                    last.at = last.at.max(store.at);
+                } else {
+                    merged.push(store);
+                }
+            }
+            return merged;
+        }
+        stores
+    }
+
+    /// Returns when each container is in use, in groups.
+    fn spans(&self, loads: &[Timed], stores: &[Timed]) -> Vec<Span> {
+        let mut spans: Vec<Option<Span>> = vec![None; self.lowered.containers.len()];
+        let mut note = |container: usize, at: usize| {
+            let span = spans[container].get_or_insert(Span {
+                first: at,
+                last: at,
+            });
+            span.first = span.first.min(at);
+            span.last = span.last.max(at);
+        };
+        for (at, group) in self.order.groups.iter().enumerate() {
+            let steps = group.steps.iter().flatten().chain(&group.first);
+            for tile in steps.chain([&group.dest]) {
+                note(tile.container, at);
+            }
+        }
+        for timed in loads.iter().chain(stores) {
+            note(timed.what.tile.container, timed.at);
+        }
+        let nothing = Span { first: 0, last: 0 };
+        spans
+            .into_iter()
+            .map(|span| span.unwrap_or(nothing))
+            .collect()
+    }
+
+    fn describe(&self, text: &mut String, group: &Group) {
+        let statement = &self.graph.statements[group.statement];
+        if is_copy(statement) {
+            comment(text, &format!("{}, transposed", self.name(statement.dest)));
+            return;
+        }
+        let mut sum = String::new();
+        let mut add = |factor: f32, what: &str| {
+            let sign = match (factor, sum.is_empty()) {
+                (1.0, true) => String::new(),
+                (1.0, false) => " + ".to_owned(),
+                (-1.0, true) => "-".to_owned(),
+                (-1.0, false) => " - ".to_owned(),
+                (f, true) => format!("{f:?} "),
+                (f, false) => format!(" + {f:?} "),
+            };
+            let _ = write!(sum, "{sign}{what}");
+        };
+        for product in &statement.products {
+            let (left, right) = (self.name(product.left), self.name(product.right));
+            add(product.factor, &format!("{left} {right}"));
+        }
+        for addend in &statement.addends {
+            add(addend.factor, &self.name(addend.view));
+        }
+        comment(text, &format!("{} = {sum}", self.name(statement.dest)));
+    }
+
+    /// Returns what a matrix is called in comments.
+    fn name(&self, view: View) -> String {
+        match view.base {
+            Base::Identity => "I".to_owned(),
+            Base::Memory(array) => named(&self.chain.memories[array], view),
+            Base::Value(number) => {
+                let within =
+                    |one: &&Statement| one.dest == view && (!one.stores.is_empty() || is_copy(one));
+                let known = self.graph.statements.iter().find(within);
+                let memory = known.map(|one| {
+                    let source = one.addends.first().filter(|_| is_copy(one));
+                    one.stores.first().copied().or(source.map(|one| one.view))
+                });
+                if let Some(Some(view)) = memory {
+                    let factor = known.filter(|one| is_copy(one));
+                    let is_negative = factor.is_some_and(|one| one.addends[0].factor < 0.0);
+                    let sign = if is_negative { "-" } else { "" };
+                    return format!("{sign}{}", self.name(view));
+                }
+                let is_matrix = self.graph.values[number].iter().all(|extent| 4 < *extent);
+                let letter = if is_matrix { "M" } else { "v" };
+                let columns = self.graph.values[number][1];
+                if 1 < columns && view.extents[1] == 1 && !is_matrix {
+                    return format!("v{number}[{}]", view.offset % columns);
+                }
+                format!("{letter}{number}")
+            }
+        }
+    }
+}
+
+/// Returns whether a statement only moves something in.
+fn is_copy(statement: &Statement) -> bool {
+    let is_memory = |one: &super::graph::Addend| matches!(one.view.base, Base::Memory(_));
+    statement.products.is_empty()
+        && statement.addends.len() == 1
+        && is_memory(&statement.addends[0])
+}
+
+/// Returns a part of an array in words: its first index where it has more than two.
+fn named(memory: &Memory, view: View) -> String {
+    let pitch: i64 = memory.extents.iter().skip(1).product();
+    let pitch = pitch.max(1);
+    let whole: i64 = memory.extents.iter().product();
+    let mut name = memory.name.clone();
+    let first = view.offset / pitch;
+    let last = view.elements().max().unwrap_or(0) / pitch;
+    if view.extents.iter().product::<i64>() != whole {
+        if first == last {
+            let _ = write!(name, "[{first}]");
+        } else {
+            let _ = write!(name, "[{first}..{last}]");
+        }
+    }
+    if view.strides[0] == 1 && 1 < view.strides[1] && memory.extents.len() == 2 {
+        name.push('\'');
+    }
+    name
+}
+
+/// Adds the rows of `other` to a move out, if they lie side by side.
+fn join(one: &mut Move, other: &Move, dim: i64) -> bool {
+    let (tile, next) = (one.tile, other.tile);
+    let step = other.offset - one.offset;
+    let stride = if tile.rows == 1 { step } else { one.stride };
+    let fits = one.array == other.array
+        && tile.container == next.container
+        && tile.extents[1] == next.extents[1]
+        && next.row == tile.row + tile.rows
+        && next.row / dim == tile.row / dim
+        && step == tile.rows * stride
+        && 0 < stride
+        && (next.rows == 1 || other.stride == stride);
+    if fits {
+        one.stride = stride;
+        one.tile.rows += next.rows;
+        one.tile.extents[0] += next.rows;
+    }
+    fits
+}
+
+fn identity(dim: i64) -> String {
+    let rows: Vec<String> = (0..dim)
+        .map(|row| {
+            let numbers: Vec<&str> = (0..dim)
+                .map(|column| if row == column { "1" } else { "0" })
+                .collect();
+            format!("{{{}}}", numbers.join(", "))
+        })
+        .collect();
+    format!(
+        "static const float one[{dim}][{dim}] = {{{}}};",
+        rows.join(", ")
+    )
+}
+
+/// Adds a comment, over as many lines as it takes.
+fn comment(text: &mut String, words: &str) {
+    let mut line = "  //".to_owned();
+    for word in words.split(' ') {
+        if WIDTH < line.len() + word.len() {
+            text.push_str(&std::mem::replace(&mut line, "  //".to_owned()));
+            text.push('\n');
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    text.push_str(&line);
+    text.push('\n');
+}
+
+/// Lines of code, and what the machine is configured to.
+struct Code {
+    text: String,
+    /// First row of each container.
+    rows: Vec<i64>,
+    /// Bytes between rows and bits of the factor, for each kind of move in.
+    channels: [Option<(i64, u32)>; 3],
+    /// When each was used last.
+    used: [usize; 3],
+    count: usize,
+    /// Bytes between rows of moves out.
+    stride: Option<i64>,
+    is_turned: Option<bool>,
+}
+
+impl Code {
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "  {line}");
+    }
+
+    fn configure(&mut self, is_turned: bool) {
+        if self.is_turned != Some(is_turned) {
+            self.is_turned = Some(is_turned);
+            self.line(&format!(
+                "config_ex(OUTPUT_STATIONARY, NO_ACTIVATION, 1, {is_turned}, {is_turned});"
+            ));
+        }
+    }
+
+    fn row(&self, tile: &Tile) -> i64 {
+        self.rows.get(tile.container).copied().unwrap_or(0) + tile.row
+    }
+
+    fn group(&mut self, group: &Group) {
+        let count = group.steps.len();
+        let [rows, columns] = group.dest.extents;
+        for (at, [left, right]) in group.steps.iter().enumerate() {
+            let first = match &group.first {
+                Some(tile) if at == 0 => self.row(tile).to_string(),
+                _ => "GARBAGE_ADDR".to_owned(),
+            };
+            let dest = if at + 1 == count {
+                self.row(&group.dest).to_string()
+            } else {
+                "GARBAGE_ADDR".to_owned()
+            };
+            self.line(&format!(
+                "preload({first}, {dest}, {columns}, {rows}, {columns}, {rows});"
+            ));
+            let name = if at == 0 { "preloaded" } else { "accumulated" };
+            self.line(&format!(
+                "compute_{name}({}, {}, {}, {}, {}, {});",
+                self.row(left),
+                self.row(right),
+                left.extents[1],
+                left.extents[0],
+                right.extents[1],
+                right.extents[0]
+            ));
+        }
+    }
+
+    fn load(&mut self, memories: &[Memory], load: &Move, dim: i64) {
+        let factor = load.factor.to_bits();
+        let stride = load.stride * 4;
+        let is_single = load.tile.rows == 1;
+        let fits = |channel: &Option<(i64, u32)>| {
+            channel.is_some_and(|one| one.1 == factor && (is_single || one.0 == stride))
+        };
+        self.count += 1;
+        let channel = match self.channels.iter().position(fits) {
+            Some(channel) => channel,
+            None => {
+                let oldest = (0..3).min_by_key(|at| self.used[*at]).unwrap_or(0);
+                self.channels[oldest] = Some((stride, factor));
+                self.line(&format!(
+                    "config_ld({stride}, {:?}f, {dim}, {oldest});",
+                    load.factor
+                ));
+                oldest
+            }
+        };
+        self.used[channel] = self.count;
+        let name = ["mvin", "mvin2", "mvin3"][channel];
+        let source = match load.array {
+            Some(array) => address(&memories[array], load.offset),
+            None => "&one[0][0]".to_owned(),
+        };
+        let [rows, columns] = load.tile.extents;
+        self.line(&format!(
+            "{name}({source}, {}, {columns}, {rows});",
+            self.row(&load.tile)
+        ));
+    }
+
+    fn store(&mut self, memories: &[Memory], store: &Move) {
+        let stride = store.stride * 4;
+        if self.stride.is_none() || store.tile.rows != 1 && self.stride != Some(stride) {
+            self.stride = Some(stride);
+            self.line(&format!("config_st({stride});"));
+        }
+        let [rows, columns] = store.tile.extents;
+        let target = store
+            .array
+            .map(|array| address(&memories[array], store.offset));
+        self.line(&format!(
+            "mvout({}, {}, {columns}, {rows});",
+            target.unwrap_or_default(),
+            self.row(&store.tile)
+        ));
+    }
+}
+
+/// Returns the address of an element as C.
+fn address(memory: &Memory, element: i64) -> String {
+    let mut rest = element;
+    let mut text = format!("&{}", memory.name);
+    for at in 0..memory.extents.len() {
+        let pitch: i64 = memory.extents[at + 1..].iter().product();
+        let pitch = pitch.max(1);
+        let _ = write!(text, "[{}]", rest / pitch);
+        rest %= pitch;
+    }
+    text
+}

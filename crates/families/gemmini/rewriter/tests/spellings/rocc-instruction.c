@@ -1,0 +1,34 @@
+// A command sent as a bare instruction.
+// computes: what is not followed
+// unread: line 17: `ROCC_INSTRUCTION_RS1_RS2` is no known command or function
+
+void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
+  config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
+  config_st(128);
+  config_ld(0, 1.0f, 16, 0);
+  config_ld(128, 1.0f, 16, 1);
+  config_ld(128, 1.0f, 16, 2);
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 2; j++) {
+      for (int jj = 0; jj < 4; jj++) {
+        mvin(0, 0x80000000 + jj * 16, 16, 16);
+      }
+      for (int ko = 0; ko < 2; ko++) {
+        ROCC_INSTRUCTION_RS1_RS2(3, (uint64_t)&A[i * 16][ko * 64], ((uint64_t)16 << 48) | ((uint64_t)64 << 32), 1);
+        for (int k = 0; k < 4; k++) {
+          mvin3(&B[ko * 64 + k * 16][j * 64], 1024 + k * 64, 64, 16);
+        }
+        for (int k = 0; k < 4; k++) {
+          for (int jj = 0; jj < 4; jj++) {
+            preload(1024 + k * 64 + jj * 16, 0xc0000000 + jj * 16, 16, 16, 16, 16);
+            compute_preloaded(k * 16, 0xffffffff, 16, 16, 16, 16);
+          }
+        }
+      }
+      for (int jj = 0; jj < 4; jj++) {
+        mvout(&C[i * 16][j * 64 + jj * 16], 0x80000000 + jj * 16, 16, 16);
+      }
+    }
+  }
+  fence();
+}

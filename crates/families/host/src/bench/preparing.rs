@@ -1,0 +1,139 @@
+//! What all kernels of a problem have in common and takes time to find out.
+
+use super::HostBench;
+use crate::building::{Kind, built};
+use crate::calls::Calls;
+use crate::cases::Case;
+use crate::oracle;
+use crate::statistics::median;
+use crate::timing_core::TimingCore;
+use crate::worker::WorkerSettings;
+use autocomp_catalog::{Buffer, Problem};
+use autocomp_core::Seed;
+use autocomp_eval::EvalError;
+use std::sync::{OnceLock, PoisonError};
+
+/// Bytes that the buffers of all timed calls may take together.
+const TIMED_BYTES: usize = 48 << 20;
+/// Most calls of one measurement.
+const MOST_CALLS: usize = 64;
+/// Calls of a kernel that does nothing, from which the cost of a command is taken.
+const OVERHEAD_CALLS: usize = 31;
+
+/// What all kernels have in common and takes time to find out.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) tests: Vec<Case>,
+    pub(super) timed: Vec<Case>,
+    /// Others, on which a kernel is timed again that seems to be the best one.
+    fresh: OnceLock<Vec<Case>>,
+    pub(super) overhead_ns: f64,
+}
+
+impl HostBench {
+    /// Computes right answers and the cost of a command, unless that was done.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference is broken.
+    pub(super) fn prepared(&self) -> Result<&Prepared, EvalError> {
+        let _guard = self
+            .preparing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.prepared.get().is_none() {
+            let prepared = self.make_ready()?;
+            // Nobody else sets it while the guard is held.
+            let _ = self.prepared.set(prepared);
+        }
+        let unset = || EvalError::Fault("right answers got lost".into());
+        self.prepared.get().ok_or_else(unset)
+    }
+
+    fn make_ready(&self) -> Result<Prepared, EvalError> {
+        let (problem, settings) = (&self.problem, &self.settings);
+        let reference = built(
+            &self.builder,
+            "reference.c",
+            &problem.reference,
+            Kind::Reference,
+        )?;
+        let seed_of = |fresh| {
+            if fresh {
+                settings.timed_seed
+            } else {
+                settings.seed
+            }
+        };
+        let sets = problem.input_sets.iter();
+        let mut tests: Vec<Case> = sets
+            .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
+            .collect();
+        oracle::answer(problem, &reference, self.worker, &mut tests)?;
+        let mut timed = timed_cases(problem, settings.timed_seed);
+        oracle::answer(problem, &reference, self.worker, &mut timed)?;
+        Ok(Prepared {
+            tests,
+            timed,
+            fresh: OnceLock::new(),
+            overhead_ns: self.overhead()?,
+        })
+    }
+
+    /// Returns inputs with right answers on which no kernel was timed the first time. The
+    /// caller holds the base.
+    pub(super) fn fresh<'p>(&self, prepared: &'p Prepared) -> Result<&'p [Case], EvalError> {
+        if let Some(fresh) = prepared.fresh.get() {
+            return Ok(fresh);
+        }
+        let reference = built(
+            &self.builder,
+            "reference.c",
+            &self.problem.reference,
+            Kind::Reference,
+        )?;
+        let mut fresh = timed_cases(&self.problem, self.settings.timed_seed.derive("fresh"));
+        oracle::answer(&self.problem, &reference, self.worker, &mut fresh)?;
+        Ok(prepared.fresh.get_or_init(|| fresh))
+    }
+
+    /// Computes right answers, unless that was done.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the reference is broken.
+    pub fn make_answers(&self) -> Result<(), EvalError> {
+        self.prepared().map(|_| ())
+    }
+
+    /// Returns what a command costs whose calls do nothing.
+    fn overhead(&self) -> Result<f64, EvalError> {
+        let source = format!("{} {{}}\n", self.problem.signature);
+        let program = built(&self.builder, "empty.c", &source, Kind::Kernel)?;
+        let core = TimingCore::take(&self.settings.cache_folder)?;
+        let mut calls = Calls::new(&self.problem, 1, self.settings.seed)?;
+        let settings = WorkerSettings {
+            core: core.core(),
+            ..self.worker
+        };
+        let mut worker = calls.start(&program, settings)?;
+        let mut times = Vec::new();
+        for _ in 0..OVERHEAD_CALLS {
+            let spent = worker.call(0, 1).map_err(|death| {
+                EvalError::Fault(format!("a kernel that does nothing fails: {death:?}"))
+            })?;
+            times.push(spent.cpu_ns as f64);
+        }
+        Ok(median(&times))
+    }
+}
+
+/// Draws the inputs of timed calls: of the first input set, no two alike, as
+/// many as one measurement may need and one to warm up.
+fn timed_cases(problem: &Problem, seed: Seed) -> Vec<Case> {
+    let bytes: usize = problem.buffers.iter().map(Buffer::bytes).sum();
+    let count = (TIMED_BYTES / bytes.max(1)).clamp(2, MOST_CALLS + 1);
+    problem.input_sets.first().map_or_else(Vec::new, |set| {
+        (0..count)
+            .map(|idx| Case::draw(problem, set, seed.derive(&format!("timed {idx}"))))
+            .collect()
+    })
+}

@@ -1,0 +1,265 @@
+//! What a right kernel costs, compared with one that others are compared with, too.
+
+use super::preparing::Prepared;
+use super::{HostBench, Tested};
+use crate::base::SharedBase;
+use crate::building::{Kind, Program, built};
+use crate::cases::Case;
+use crate::offences;
+use crate::pairs::{Effort, Failure, Paired, Pairs, Side};
+use crate::statistics::{Difference, Interval, difference, median};
+use crate::timing_core::TimingCore;
+use crate::worker::WorkerSettings;
+use autocomp_core::{Diagnostic, Outcome};
+use autocomp_eval::EvalError;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How the problem's own kernel is timed against itself: for its absolute cost, and for the
+/// noise of the machine.
+const NOISE_EFFORT: Effort = Effort {
+    least_rounds: 5,
+    most_rounds: 9,
+    wall: Duration::from_secs(2),
+    half_width: 0.01,
+    confidence: 0.9,
+};
+/// A kernel that takes less than this share of the base is the next base.
+const NEW_BASE: f64 = 0.7;
+/// Least difference that is told apart from none, as a share.
+const LEAST_BAND: f64 = 0.005;
+
+/// What timing found.
+#[derive(Debug)]
+pub enum Timed {
+    /// The cost.
+    Cost(Timing),
+    /// A timed call went wrong.
+    Failed(Outcome, Box<Diagnostic>),
+}
+
+/// The cost of a kernel.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    /// Processor time of a call, nanoseconds: the cost of the base times the
+    /// median ratio to it.
+    pub call_ns: f64,
+    /// Half width of the interval of the ratio, millionths.
+    pub spread_ppm: u32,
+    /// The measurements.
+    pub paired: Paired,
+    /// The cost divided by that of the problem's own kernel, with the interval
+    /// of the last comparison.
+    pub to_baseline: Interval,
+    /// What is said of the kernel compared with the base.
+    pub difference: Difference,
+    /// How far from itself the problem's own kernel seemed to be, as a share: what the
+    /// machine's noise makes of no difference.
+    pub noise: f64,
+}
+
+/// The kernel that others are timed against.
+#[derive(Debug)]
+pub(super) struct Base {
+    shared: SharedBase,
+    program: Program,
+}
+
+impl HostBench {
+    /// Times a kernel that is right against a base that others are timed against, too. One
+    /// that seems to be better than all before is timed once more, on inputs of its own,
+    /// and only that counts: the best of many measurements is better than its kernel.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the machine does not allow to time kernels, or the
+    /// problem's own kernel is not right.
+    pub fn time(&self, program: Program, source: &str, call_ns: f64) -> Result<Timed, EvalError> {
+        let prepared = self.prepared()?;
+        let mut base = self.base();
+        let core = TimingCore::take(&self.settings.cache_folder)?;
+        let mut pairs = self.pairs(&core, prepared, &prepared.timed)?;
+        self.find_base(&mut base, &mut pairs)?;
+        let Some(known) = base.as_ref() else {
+            return Err(EvalError::Fault(
+                "there is no kernel to time against".into(),
+            ));
+        };
+        let candidate = Side {
+            program: &program,
+            call_ns,
+        };
+        let other = Side {
+            program: &known.program,
+            call_ns: known.shared.call_ns,
+        };
+        let mut least_ns = self.least_ns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compared = pairs.compare(candidate, other, self.settings.effort);
+        if let Ok(paired) = &compared
+            && known.shared.call_ns * paired.interval.median < *least_ns
+        {
+            pairs = self.pairs(&core, prepared, self.fresh(prepared)?)?;
+            compared = pairs.compare(candidate, other, self.settings.effort);
+        }
+        let paired = match compared {
+            Ok(paired) => paired,
+            Err(Failure::Candidate(offence)) => {
+                let (outcome, found) = offences::verdict(offence, pairs.calls(), &program, source);
+                return Ok(Timed::Failed(outcome, Box::new(found)));
+            }
+            Err(Failure::Base(offence)) => {
+                // The next one begins with the problem's own kernel.
+                SharedBase::forget(&self.settings.cache_folder, &self.base_key);
+                *base = None;
+                return Err(EvalError::Fault(format!(
+                    "a kernel that was right before is not any more: {offence:?}"
+                )));
+            }
+            Err(Failure::Environment(error)) => return Err(error),
+        };
+        let interval = paired.interval;
+        let SharedBase {
+            call_ns: base_ns,
+            baseline_ns,
+            noise,
+            ..
+        } = known.shared;
+        let scale = base_ns / baseline_ns;
+        let timing = Timing {
+            call_ns: base_ns * interval.median,
+            spread_ppm: (interval.half_width() * 1e6).min(1e6) as u32,
+            to_baseline: Interval {
+                low: interval.low * scale,
+                median: interval.median * scale,
+                high: interval.high * scale,
+            },
+            difference: difference(&interval, LEAST_BAND),
+            paired,
+            noise,
+        };
+        *least_ns = least_ns.min(timing.call_ns);
+        if interval.high < NEW_BASE && !program.is_library {
+            let shared = SharedBase {
+                source: source.to_owned(),
+                call_ns: timing.call_ns,
+                baseline_ns,
+                noise,
+            };
+            shared.write(&self.settings.cache_folder, &self.base_key);
+            *base = Some(Base { shared, program });
+        }
+        Ok(Timed::Cost(timing))
+    }
+
+    /// Times one program against another, both of them right.
+    ///
+    /// # Errors
+    /// [`EvalError`] if one of them is not, or the machine does not allow it.
+    pub fn compare(
+        &self,
+        candidate: (&Program, f64),
+        base: (&Program, f64),
+        effort: Effort,
+    ) -> Result<Paired, EvalError> {
+        let prepared = self.prepared()?;
+        let core = TimingCore::take(&self.settings.cache_folder)?;
+        let mut pairs = self.pairs(&core, prepared, &prepared.timed)?;
+        let side = |(program, call_ns)| Side { program, call_ns };
+        let compared = pairs.compare(side(candidate), side(base), effort);
+        compared.map_err(|failure| match failure {
+            Failure::Environment(error) => error,
+            Failure::Candidate(offence) | Failure::Base(offence) => EvalError::Fault(format!(
+                "a kernel that was right is not any more: {offence:?}"
+            )),
+        })
+    }
+
+    fn pairs<'b>(
+        &'b self,
+        core: &TimingCore,
+        prepared: &'b Prepared,
+        cases: &'b [Case],
+    ) -> Result<Pairs<'b>, EvalError> {
+        let settings = WorkerSettings {
+            core: core.core(),
+            ..self.worker
+        };
+        Pairs::new(
+            &self.problem,
+            cases,
+            settings,
+            prepared.overhead_ns,
+            core.seed(),
+        )
+    }
+
+    fn base(&self) -> MutexGuard<'_, Option<Base>> {
+        // A panic leaves either base in place.
+        self.base.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes `base` the one that all processes share, the first one if there
+    /// is none yet. The caller has the timing core.
+    fn find_base(&self, base: &mut Option<Base>, pairs: &mut Pairs<'_>) -> Result<(), EvalError> {
+        let folder = &self.settings.cache_folder;
+        match SharedBase::read(folder, &self.base_key) {
+            Some(shared) if base.as_ref().is_some_and(|own| own.shared == shared) => {}
+            Some(shared) => {
+                let program = self.build(&shared.source)?;
+                *base = match program {
+                    Ok(program) => Some(Base { shared, program }),
+                    Err(_) => Some(self.first_base(pairs)?),
+                };
+            }
+            None => {
+                let first = self.first_base(pairs)?;
+                first.shared.write(folder, &self.base_key);
+                *base = Some(first);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the problem's own kernel the first base.
+    fn first_base(&self, pairs: &mut Pairs<'_>) -> Result<Base, EvalError> {
+        let name = &self.problem.name;
+        let wrong = |what: &str| EvalError::Input {
+            message: format!("baseline.c of {name} is not right: {what}"),
+            remedies: vec!["correct baseline.c, reference.c or the tolerance".into()],
+        };
+        let source = self
+            .problem
+            .kernel("baseline")
+            .map_err(|error| EvalError::Input {
+                message: error.to_string(),
+                remedies: vec!["add baseline.c to the problem".into()],
+            })?;
+        let program = built(&self.builder, "baseline.c", source, Kind::Kernel)?;
+        let call_ns = match self.test(&program, source)? {
+            Tested::Right { call_ns } => call_ns,
+            Tested::Failed(_, found) => return Err(wrong(&found.message)),
+        };
+        let side = Side {
+            program: &program,
+            call_ns,
+        };
+        let itself = pairs
+            .compare(side, side, NOISE_EFFORT)
+            .map_err(|failure| match failure {
+                Failure::Environment(error) => error,
+                Failure::Candidate(offence) | Failure::Base(offence) => {
+                    wrong(&format!("{offence:?}"))
+                }
+            })?;
+        let times: Vec<f64> = [itself.candidate_ns, itself.base_ns].concat();
+        let call_ns = median(&times);
+        Ok(Base {
+            shared: SharedBase {
+                source: source.to_owned(),
+                call_ns,
+                baseline_ns: call_ns,
+                noise: itself.interval.half_width(),
+            },
+            program,
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Kernels that call a shared library of the system.
+
+use super::diagnostics::diagnostics;
+use super::{Builder, Program, folder_in, write};
+use autocomp_core::Diagnostic;
+use autocomp_eval::EvalError;
+use std::ffi::OsString;
+use std::path::Path;
+
+impl Builder {
+    /// Builds the program of `text`, a few lines that call the shared library at
+    /// `library`. It is loaded by the system's loader when the worker starts.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow to build.
+    pub(crate) fn build_with_library(
+        &self,
+        name: &str,
+        text: &str,
+        library: &Path,
+    ) -> Result<Result<Program, Vec<Diagnostic>>, EvalError> {
+        let folder = folder_in(&self.scratch)?;
+        write(&folder.path().join(name), text)?;
+        let header = self.runtime.path().join("kernel.h");
+        let header = header.to_string_lossy();
+        let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
+        let runner = self.runtime.path().join("runner.c");
+        let of_runner = [
+            define.as_str(),
+            "-DAUTOCOMP_LIBRARY",
+            "-O2",
+            "-ffp-contract=off",
+        ];
+        let of_kernel = ["-include", &header, "-O2"];
+        let sources = [
+            (runner.as_path(), "runner.o", &of_runner[..]),
+            (Path::new(name), "kernel.o", &of_kernel[..]),
+        ];
+        for (source, object, extra) in sources {
+            let object = folder.path().join(object);
+            let report = self.compile(folder.path(), source, &object, extra)?;
+            if !report.succeeded() {
+                return Ok(Err(diagnostics(&report, name, text)));
+            }
+        }
+        let (program, first) = self.toolchain.linker();
+        let mut args: Vec<OsString> = first.to_vec();
+        let loader = match std::env::consts::ARCH {
+            "aarch64" => "/lib/ld-linux-aarch64.so.1",
+            _ => "/lib64/ld-linux-x86-64.so.2",
+        };
+        args.extend(
+            [
+                "--threads=1",
+                "--build-id=none",
+                "--allow-shlib-undefined",
+                "-dynamic-linker",
+                loader,
+                "kernel.o",
+                "runner.o",
+            ]
+            .map(OsString::from),
+        );
+        args.extend([library.into(), "-o".into(), "worker".into()]);
+        let report = self.run(folder.path(), program, &args, &[library.to_owned()])?;
+        if !report.succeeded() {
+            return Ok(Err(diagnostics(&report, name, text)));
+        }
+        Ok(Ok(Program {
+            folder,
+            is_library: true,
+        }))
+    }
+}

@@ -1,0 +1,182 @@
+//! Counts of events in the processor while a kernel runs, where the operating
+//! system lets a parent have them (`perf_event_open`). They are told as
+//! feedback and decide nothing: no verdict, and no cost.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// What is counted, by the kernel's numbers of general hardware events
+/// (`linux/perf_event.h`).
+const EVENTS: [(&str, u64); 5] = [
+    ("cycles", 0),
+    ("instructions", 1),
+    ("cache_references", 2),
+    ("cache_misses", 3),
+    ("branch_misses", 5),
+];
+const TYPE_HARDWARE: u32 = 0;
+/// Size of the first version of the description, which every kernel takes.
+const DESCRIPTION_BYTES: u32 = 64;
+/// Begin disabled; leave out the operating system and what is below it.
+const FLAGS: u64 = 1 | 1 << 5 | 1 << 6;
+/// Read how long the event was wanted and how long it was counted, too.
+const READ_TIMES: u64 = 1 | 2;
+const CLOSE_ON_EXEC: libc::c_ulong = 8;
+const ENABLE: libc::c_ulong = 0x2400;
+const DISABLE: libc::c_ulong = 0x2401;
+
+/// `struct perf_event_attr`, its first version.
+#[repr(C)]
+#[derive(Default)]
+struct Description {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+
+/// Counters of one process.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    open: Vec<(&'static str, OwnedFd)>,
+}
+
+impl Counters {
+    /// Opens as many counters of a process as there are; they stand still.
+    ///
+    /// # Errors
+    /// Why there is not a single one, in a sentence for people.
+    pub(crate) fn of(process: i32) -> Result<Self, String> {
+        let (mut open, mut first) = (Vec::new(), None);
+        for (name, event) in EVENTS {
+            match counter(process, TYPE_HARDWARE, event) {
+                Ok(counter) => open.push((name, counter)),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        match (open.is_empty(), first) {
+            (true, Some(error)) => Err(reason(&error)),
+            _ => Ok(Self { open }),
+        }
+    }
+
+    /// Lets them run, or stops them.
+    pub(crate) fn run(&self, on: bool) {
+        for (_, counter) in &self.open {
+            let request = if on { ENABLE } else { DISABLE };
+            // SAFETY: the request takes no pointer.
+            unsafe { libc::ioctl(counter.as_raw_fd(), request as _, 0) };
+        }
+    }
+
+    /// Returns what was counted, scaled where events had to share a counter.
+    pub(crate) fn read(&self) -> Vec<(&'static str, f64)> {
+        let mut found = Vec::new();
+        for (name, counter) in &self.open {
+            let mut bytes = [0_u8; 24];
+            if !matches!(rustix::io::read(counter, &mut bytes), Ok(24)) {
+                continue;
+            }
+            let word = |idx: usize| {
+                let mut word = [0; 8];
+                word.copy_from_slice(&bytes[8 * idx..8 * idx + 8]);
+                u64::from_ne_bytes(word) as f64
+            };
+            let (value, wanted, counted) = (word(0), word(1), word(2));
+            if 0.0 < counted {
+                found.push((*name, value * (wanted / counted).max(1.0)));
+            }
+        }
+        found
+    }
+}
+
+/// Returns whether this machine counts events of processes.
+///
+/// # Errors
+/// Why it does not, in a sentence for people.
+pub fn availability() -> Result<(), String> {
+    Counters::of(0).map(|_| ())
+}
+
+fn counter(process: i32, kind: u32, event: u64) -> io::Result<OwnedFd> {
+    let description = Description {
+        kind,
+        size: DESCRIPTION_BYTES,
+        config: event,
+        read_format: READ_TIMES,
+        flags: FLAGS,
+        ..Description::default()
+    };
+    // SAFETY: the call reads the description, which is as large as it says.
+    let descriptor = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const description,
+            process,
+            -1,
+            -1,
+            CLOSE_ON_EXEC,
+        )
+    };
+    match i32::try_from(descriptor) {
+        // SAFETY: the call has just opened it, and nobody else knows it.
+        Ok(descriptor) if 0 <= descriptor => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
+            "the processor shows no event counters here, as in most virtual machines".into()
+        }
+        Some(libc::EACCES | libc::EPERM) => {
+            "the operating system keeps the event counters to itself (kernel.perf_event_paranoid above 2, or a container's filter of system calls)".into()
+        }
+        Some(libc::ENOSYS) => "the operating system has no event counters".into(),
+        _ => format!("the event counters cannot be opened: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counters, counter, reason};
+    use std::io::Error;
+
+    #[test]
+    fn the_reason_names_what_is_in_the_way() {
+        let of = |code| reason(&Error::from_raw_os_error(code));
+        assert!(of(libc::ENOENT).contains("virtual machines"));
+        assert!(of(libc::EACCES).contains("perf_event_paranoid"));
+        assert!(of(libc::EIO).contains("cannot be opened"));
+    }
+
+    /// Page faults are counted by the operating system itself, so that the way through
+    /// the system calls can be tried on machines without event counters.
+    #[test]
+    fn what_runs_between_on_and_off_is_counted() {
+        const TYPE_SOFTWARE: u32 = 1;
+        const PAGE_FAULTS: u64 = 2;
+        let Ok(faults) = counter(0, TYPE_SOFTWARE, PAGE_FAULTS) else {
+            return;
+        };
+        let counters = Counters {
+            open: vec![("page_faults", faults)],
+        };
+        counters.run(true);
+        let pages = vec![1_u8; 64 << 12];
+        counters.run(false);
+        std::hint::black_box(&pages);
+        let first = counters.read();
+        std::hint::black_box(vec![1_u8; 64 << 12]);
+        assert_eq!(counters.read(), first);
+        assert!(first.iter().all(|(_, count)| 1.0 <= *count), "{first:?}");
+    }
+}

@@ -1,0 +1,253 @@
+//! Which schedules are worth a try.
+
+mod words;
+
+use super::code::{Named, Program};
+use super::distribute::{distributed, strips};
+use super::estimate;
+use super::nest::Nest;
+use super::schedule::{Dots, Part, Product, Schedule, Turn, Wide};
+use super::write::{Region, regions};
+use std::collections::BTreeMap;
+use words::{differences, product_changes};
+
+/// Numbers of a part that one plan changes at most.
+const MOST_CHANGES: usize = 3;
+/// Iterations of a sum in a block, and tiles of rows.
+const DEPTHS: [u32; 3] = [0, 256, 512];
+const BLOCKS: [u32; 3] = [0, 8, 24];
+
+/// What the processor has.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    /// Lanes of 32 bits in a vector register.
+    pub lanes: u32,
+    /// Vector registers.
+    pub registers: u32,
+    /// Instructions that sum several products of narrow numbers at once.
+    pub dots: Vec<Dots>,
+}
+
+/// A schedule that could be next.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    pub schedule: Schedule,
+    /// Items of the menu that name what changes, the main one first.
+    pub changes: Vec<&'static str>,
+    /// What changes, for people.
+    pub text: String,
+    pub score: f64,
+}
+
+/// The parts of a kernel, with how often each is run and every way to carry it out.
+struct Choices {
+    parts: Vec<(f64, Region, Vec<Part>)>,
+    names: BTreeMap<String, Named>,
+}
+
+impl Choices {
+    fn of(program: &Program, strip: u32, resources: &Resources) -> Option<Self> {
+        let (body, names) = distributed(program, strip)?;
+        let parts = regions(&body, &names).into_iter().map(|(times, region)| {
+            let ways = ways(&region, &names, resources);
+            (times, region, ways)
+        });
+        Some(Self {
+            parts: parts.collect(),
+            names,
+        })
+    }
+
+    fn cycles(&self, idx: usize, part: &Part, resources: &Resources) -> f64 {
+        let (times, region, _) = &self.parts[idx];
+        times * estimate::cycles(region, part, &self.names, resources.registers)
+    }
+
+    /// Returns the best part in each place, by estimate.
+    fn best(&self, resources: &Resources) -> Vec<Part> {
+        let of = |idx: usize| {
+            let (_, _, ways) = &self.parts[idx];
+            let cost = |part: &&Part| self.cycles(idx, part, resources);
+            let best = ways.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+            best.cloned().unwrap_or(Part::Plain)
+        };
+        (0..self.parts.len()).map(of).collect()
+    }
+}
+
+/// Returns all schedules that differ from `current` in a few numbers, and those that
+/// are best by estimate for each size of strips.
+pub(super) fn proposals(
+    program: &Program,
+    current: Option<&Schedule>,
+    resources: &Resources,
+) -> Vec<Proposal> {
+    let mut found: Vec<Proposal> = Vec::new();
+    let plain_cycles = Choices::of(program, 0, resources).map_or(1.0, |choices| {
+        let each = (0..choices.parts.len()).map(|idx| choices.cycles(idx, &Part::Plain, resources));
+        each.sum::<f64>()
+    });
+    for strip in std::iter::once(0).chain(strips(program)) {
+        let Some(choices) = Choices::of(program, strip, resources) else {
+            continue;
+        };
+        let base = match current {
+            Some(current) if current.strip == strip => current.parts.clone(),
+            _ => choices.best(resources),
+        };
+        if base.len() != choices.parts.len() {
+            continue;
+        }
+        let cost: Vec<f64> = base
+            .iter()
+            .enumerate()
+            .map(|(idx, part)| choices.cycles(idx, part, resources))
+            .collect();
+        let all: f64 = cost.iter().sum();
+        let mut push = |schedule: Schedule, cycles: f64| {
+            let (changes, text) = differences(current, &schedule, &choices);
+            if !changes.is_empty() {
+                let score = (cycles.max(1.0) / plain_cycles.max(1.0)).ln();
+                found.push(Proposal {
+                    schedule,
+                    changes,
+                    text,
+                    score,
+                });
+            }
+        };
+        let schedule = |parts: Vec<Part>| Schedule { strip, parts };
+        push(schedule(base.clone()), all);
+        for (idx, (_, _, ways)) in choices.parts.iter().enumerate() {
+            for way in ways {
+                let near = base[idx] == Part::Plain || apart(&base[idx], way) <= MOST_CHANGES;
+                if *way == base[idx] || !near {
+                    continue;
+                }
+                let mut parts = base.clone();
+                parts[idx] = way.clone();
+                let cycles = all - cost[idx] + choices.cycles(idx, way, resources);
+                push(schedule(parts), cycles);
+            }
+        }
+    }
+    found
+}
+
+/// Returns every way to carry out a part.
+fn ways(region: &Region, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
+    let mut found = vec![Part::Plain];
+    let widths = || {
+        let all = [resources.lanes, resources.lanes / 2, resources.lanes / 4];
+        all.into_iter().filter(|lanes| 4 <= *lanes)
+    };
+    let wide = |extent: u32, found: &mut Vec<Part>| {
+        for lanes in widths() {
+            for count in [1, 2, 4, 8] {
+                if lanes * count <= extent {
+                    found.push(Part::Vectors(Wide { lanes, count }));
+                }
+            }
+        }
+    };
+    match region {
+        Region::Product(nest) => found.extend(products(nest, names, resources)),
+        Region::Turn(nest) => {
+            for lanes in widths().filter(|lanes| *lanes <= nest.side()) {
+                for columns_outside in [false, true] {
+                    found.push(Part::Turn(Turn {
+                        lanes,
+                        columns_outside,
+                    }));
+                }
+            }
+        }
+        Region::Counting(_) => found.extend([2, 4, 8].map(Part::Tables)),
+        Region::Wide(loop_) => wide(loop_.extent(), &mut found),
+        Region::Jam(jammed, inner) => {
+            let (trips, _) = jammed.sizes();
+            found.extend(
+                [2, 3, 4, 6, 8]
+                    .into_iter()
+                    .filter(|it| *it <= trips)
+                    .map(Part::Jam),
+            );
+            if let Some(inner) = inner {
+                wide(inner.extent(), &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
+    let Some(vector) = nest.vector_loop(names) else {
+        return Vec::new();
+    };
+    let row = nest.row_loop(vector);
+    let most_rows = row.map_or(1, |row| row.extent.min(28));
+    let depth = nest.reduction.first().map_or(0, |it| it.extent);
+    let blocked = nest.reduction.len() == 1 && nest.is_plain();
+    let narrow = nest.reads().iter().all(|access| {
+        names
+            .get(&access.name)
+            .is_some_and(|it| it.kind == "int8_t")
+    });
+    let mut found = Vec::new();
+    for lanes in [resources.lanes, resources.lanes / 2, resources.lanes / 4] {
+        if lanes < 4 || vector.extent < lanes {
+            continue;
+        }
+        let dots = resources.dots.iter().filter(|it| narrow && it.has(lanes));
+        let dots: Vec<Option<Dots>> = std::iter::once(None)
+            .chain(dots.copied().map(Some))
+            .collect();
+        for (rows, columns) in (1..=most_rows).flat_map(|rows| (1..=4).map(move |it| (rows, it))) {
+            // One register holds what the rows are multiplied by.
+            let fits = rows * columns + columns < resources.registers;
+            if !fits || vector.extent + lanes <= columns * lanes {
+                continue;
+            }
+            for bits in 0..16 {
+                for dots in &dots {
+                    for depth in DEPTHS
+                        .into_iter()
+                        .filter(|it| *it == 0 || blocked && *it < depth)
+                    {
+                        for block in BLOCKS {
+                            let plan = Product {
+                                lanes,
+                                rows,
+                                columns,
+                                pack_columns: bits & 1 != 0,
+                                pack_rows: bits & 2 != 0,
+                                rows_outside: bits & 4 != 0,
+                                unroll: if bits & 8 != 0 { 4 } else { 1 },
+                                depth,
+                                block,
+                                dots: *dots,
+                            };
+                            let rows_left = row.map_or(0, |row| row.extent / rows);
+                            let sound = (block == 0 || plan.pack_rows && block < rows_left)
+                                && (dots.is_none() || plan.pack_columns)
+                                // Panels that all blocks need pay only as blocks.
+                                && (depth == 0 || plan.pack_columns);
+                            if sound {
+                                found.push(Part::Product(plan));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns in how many numbers two ways differ.
+fn apart(one: &Part, other: &Part) -> usize {
+    match (one, other) {
+        (Part::Product(a), Part::Product(b)) => product_changes(a, b).len(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,198 @@
+//! What changes from one schedule to another, by items of the menu and in words.
+
+use super::Choices;
+use crate::rewriter::code::Named;
+use crate::rewriter::nest::Nest;
+use crate::rewriter::schedule::{Dots, Part, Product, Schedule};
+use crate::rewriter::write::Region;
+use std::collections::BTreeMap;
+
+pub(super) fn product_changes(before: &Product, after: &Product) -> Vec<&'static str> {
+    let mut changes = Vec::new();
+    if (before.rows, before.columns) != (after.rows, after.columns) {
+        changes.push("register-tiling");
+    }
+    if before.dots != after.dots {
+        changes.push("int8-dot-products");
+    }
+    if before.lanes != after.lanes {
+        changes.push("vectorize");
+    }
+    if (before.pack_columns, before.pack_rows) != (after.pack_columns, after.pack_rows) {
+        changes.push("packing");
+    }
+    if (before.depth, before.block) != (after.depth, after.block) {
+        changes.push("cache-tiling");
+    }
+    if before.rows_outside != after.rows_outside {
+        changes.push("loop-interchange");
+    }
+    if before.unroll != after.unroll {
+        changes.push("unroll");
+    }
+    changes
+}
+
+const NOTHING: Product = Product {
+    lanes: 1,
+    rows: 1,
+    columns: 1,
+    pack_columns: false,
+    pack_rows: false,
+    rows_outside: false,
+    unroll: 1,
+    depth: 0,
+    block: 0,
+    dots: None,
+};
+
+/// Returns the menu items that name what changes, and a text for people.
+pub(super) fn differences(
+    current: Option<&Schedule>,
+    after: &Schedule,
+    choices: &Choices,
+) -> (Vec<&'static str>, String) {
+    let mut changes: Vec<&'static str> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
+    let strip = current.map_or(0, |it| it.strip);
+    if strip != after.strip {
+        changes.push("cache-tiling");
+        sentences.push(match after.strip {
+            0 => "Run through the outermost loop once, with all parts inside.".into(),
+            strip => format!(
+                "Take {strip} iterations of the outermost loop at a time; each part does all of them, and what they leave lies in arrays between the parts."
+            ),
+        });
+    }
+    for (idx, part) in after.parts.iter().enumerate() {
+        let before = current
+            .filter(|it| it.strip == after.strip)
+            .and_then(|it| it.parts.get(idx))
+            .unwrap_or(&Part::Plain);
+        if before == part {
+            continue;
+        }
+        let (found, text) = describe(&choices.parts[idx].1, &choices.names, before, part);
+        for change in found {
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+        sentences.extend(text.into_iter().filter(|it| !it.is_empty()));
+    }
+    sentences.dedup();
+    (changes, sentences.join(" "))
+}
+
+/// Describes what changes in one part.
+fn describe(
+    region: &Region,
+    names: &BTreeMap<String, Named>,
+    before: &Part,
+    after: &Part,
+) -> (Vec<&'static str>, Vec<String>) {
+    match (region, after) {
+        (Region::Product(nest), Part::Product(schedule)) => {
+            let before = match before {
+                Part::Product(before) => before,
+                _ => &NOTHING,
+            };
+            let changes = product_changes(before, schedule);
+            let text = changes
+                .iter()
+                .map(|it| product_text(nest, names, schedule, it))
+                .collect();
+            (changes, text)
+        }
+        (_, Part::Turn(turn)) => (
+            vec!["transpose-in-registers"],
+            vec![format!(
+                "Move square tiles of {0}x{0} elements: read and write whole vectors and turn them in registers{1}.",
+                turn.lanes,
+                if turn.columns_outside {
+                    ", column by column of tiles"
+                } else {
+                    ""
+                }
+            )],
+        ),
+        (_, Part::Tables(count)) => (
+            vec!["private-copies", "more-sums"],
+            vec![format!(
+                "Count in {count} tables by turns and add them up at the end, so that no change waits for the one before."
+            )],
+        ),
+        (_, Part::Jam(count)) => (
+            vec!["unroll-and-jam", "more-sums"],
+            vec![format!(
+                "Do {count} iterations of the outer loop side by side, so that their sums do not wait for one another."
+            )],
+        ),
+        (region, Part::Vectors(wide)) => {
+            let chain = match region {
+                Region::Wide(it) | Region::Jam(_, Some(it)) => it.is_chain(),
+                _ => false,
+            };
+            let mut changes = vec!["vectorize"];
+            let mut text = format!("Compute {} elements at once", wide.lanes);
+            if 1 < wide.count {
+                changes.push(if chain { "more-sums" } else { "unroll" });
+                text += &match chain {
+                    true => format!(", with {} vectors of partial results", wide.count),
+                    false => format!(", {} vectors in an iteration", wide.count),
+                };
+            }
+            if let Part::Vectors(old) = before
+                && old.lanes == wide.lanes
+            {
+                changes.remove(0);
+                if changes.is_empty() {
+                    changes.push("unroll");
+                }
+            }
+            (changes, vec![text + "."])
+        }
+        _ => (vec!["other"], vec!["Leave a loop as it is written.".into()]),
+    }
+}
+
+fn product_text(
+    nest: &Nest,
+    names: &BTreeMap<String, Named>,
+    schedule: &Product,
+    change: &str,
+) -> String {
+    let Some(vector) = nest.vector_loop(names) else {
+        return String::new();
+    };
+    let row = nest.row_loop(vector).map_or("", |it| it.variable.as_str());
+    let vector = &vector.variable;
+    match change {
+        "vectorize" => format!("Compute {} elements along `{vector}` at once.", schedule.lanes),
+        "register-tiling" => format!(
+            "Keep the sums of {} iterations of `{row}` and {} vectors along `{vector}` in registers.",
+            schedule.rows, schedule.columns
+        ),
+        "int8-dot-products" => match schedule.dots {
+            Some(Dots::Words) => "Widen to 16 bits while packing, and sum pairs of products with one instruction.".into(),
+            Some(_) => "Lay groups of four bytes side by side, and sum their products with one instruction.".into(),
+            None => "Widen bytes and multiply them one by one.".into(),
+        },
+        "packing" => match (schedule.pack_columns, schedule.pack_rows) {
+            (true, true) => "Copy both operands into panels in the order in which tiles read them.".into(),
+            (true, false) => format!("Copy the operand that runs along `{vector}` into panels as wide as a tile."),
+            (false, true) => format!("Copy the operand that runs along `{row}` into panels as high as a tile."),
+            (false, false) => "Read operands where they lie.".into(),
+        },
+        "cache-tiling" => match (schedule.depth, schedule.block) {
+            (0, 0) => "Work on whole operands instead of blocks.".into(),
+            (0, block) => format!("Pack and use {block} tiles of rows at a time, which stay in the cache."),
+            (depth, 0) => format!("Sum {depth} products at a time, with panels that stay in the cache."),
+            (depth, block) => format!("Sum {depth} products at a time, over {block} tiles of rows, with panels that stay in the cache."),
+        },
+        "loop-interchange" if schedule.rows_outside => format!("Run over `{row}` outside, over `{vector}` inside."),
+        "loop-interchange" => format!("Run over `{vector}` outside, over `{row}` inside."),
+        _ if schedule.unroll == 1 => "Leave the innermost loop as it is.".into(),
+        _ => format!("Write out {} iterations of the innermost loop.", schedule.unroll),
+    }
+}

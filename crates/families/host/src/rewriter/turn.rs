@@ -1,0 +1,176 @@
+//! Transpositions: what lies side by side in one loop is written side by side
+//! in the other one. Square tiles are turned in registers.
+
+use super::code::{Action, Element, Expression, Loop, Named, Statement};
+use super::schedule::Turn;
+use super::vectors::{Preamble, Vectors, shifted};
+use super::write::Text;
+use autocomp_c_loops::change;
+use std::collections::BTreeMap;
+
+/// Two loops around an assignment that transposes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TurnNest {
+    outer: Loop,
+    inner: Loop,
+    /// Whether what is read lies side by side in the inner loop.
+    reads_inner: bool,
+    target: Element,
+    value: Expression,
+    kind: String,
+}
+
+impl TurnNest {
+    /// Reads a loop as the outer one of such a nest.
+    pub(super) fn read(outer: &Loop, names: &BTreeMap<String, Named>) -> Option<Self> {
+        let inner = change::only_loop(outer)?;
+        let [
+            Statement::Command(Action::Assign {
+                target,
+                operator: None,
+                value,
+            }),
+        ] = inner.body.as_slice()
+        else {
+            return None;
+        };
+        let stride = |element: &Element, variable: &str| {
+            element.stride(variable, &names.get(&element.name)?.extents)
+        };
+        let (o, i) = (&outer.variable, &inner.variable);
+        let reads_inner = stride(target, o) == Some(1);
+        let (written, read) = if reads_inner { (o, i) } else { (i, o) };
+        let reads = value.reads();
+        let kind = &names.get(&target.name)?.kind;
+        let turned = stride(target, written) == Some(1)
+            && stride(target, read).is_some_and(|it| it != 0)
+            && reads.iter().any(|it| it.mentions(read))
+            && reads.iter().all(|it| {
+                let apart = it.name != target.name;
+                apart
+                    && stride(it, read) == Some(1)
+                    && stride(it, written).is_some_and(|it| it != 1)
+            });
+        let plain =
+            outer.step == 1 && inner.step == 1 && ["float", "int32_t"].contains(&kind.as_str());
+        (turned && plain).then(|| Self {
+            outer: outer.clone(),
+            inner: inner.clone(),
+            reads_inner,
+            target: target.clone(),
+            value: value.clone(),
+            kind: kind.clone(),
+        })
+    }
+
+    /// Returns how many elements are moved.
+    pub(super) fn elements(&self) -> f64 {
+        (self.outer.trips() * self.inner.trips()) as f64
+    }
+
+    /// Returns the smaller side.
+    pub(super) fn side(&self) -> u32 {
+        u32::try_from(self.outer.trips().min(self.inner.trips())).unwrap_or(u32::MAX)
+    }
+
+    /// Writes the loops; nothing if that is not possible.
+    pub(super) fn write(
+        &self,
+        schedule: &Turn,
+        names: &BTreeMap<String, Named>,
+        preamble: &mut Preamble,
+        text: &mut Text,
+    ) -> Option<()> {
+        let lanes = schedule.lanes;
+        if !lanes.is_power_of_two() || !(4..=16).contains(&lanes) || self.side() < lanes {
+            return None;
+        }
+        let (written, read) = match self.reads_inner {
+            true => (&self.outer, &self.inner),
+            false => (&self.inner, &self.outer),
+        };
+        let vector = preamble.vector(lanes, &self.kind);
+        let whole = |it: &Loop| it.start + it.trips() / i64::from(lanes) * i64::from(lanes);
+        let head = |it: &Loop| {
+            let (v, start) = (&it.variable, it.start);
+            format!(
+                "for (int {v} = {start}; {v} < {}; {v} += {lanes})",
+                whole(it)
+            )
+        };
+        let (first, second) = match schedule.columns_outside {
+            true => (read, written),
+            false => (written, read),
+        };
+        text.open(&head(first));
+        text.open(&head(second));
+        for row in 0..lanes {
+            let shifts = [(written.variable.as_str(), i64::from(row))];
+            let locals = BTreeMap::new();
+            let mut vectors = Vectors {
+                preamble,
+                names,
+                lanes,
+                kind: &self.kind,
+                variable: &read.variable,
+                shifts: &shifts,
+                locals: &locals,
+            };
+            let value = vectors.vector(&self.value)?;
+            text.line(&format!("const {vector} v0_{row} = {value};"));
+        }
+        // Each stage interleaves rows that are half of them apart; after as many
+        // stages as halves fit, rows are columns.
+        let (stages, half) = (lanes.ilog2(), lanes / 2);
+        for stage in 0..stages {
+            for pair in 0..half {
+                let (one, other) = (
+                    format!("v{stage}_{pair}"),
+                    format!("v{stage}_{}", pair + half),
+                );
+                for upper in [false, true] {
+                    let offset = if upper { half } else { 0 };
+                    let order: Vec<String> = (0..half)
+                        .flat_map(|lane| [offset + lane, lanes + offset + lane])
+                        .map(|lane| lane.to_string())
+                        .collect();
+                    let row = 2 * pair + u32::from(upper);
+                    text.line(&format!(
+                        "const {vector} v{}_{row} = __builtin_shufflevector({one}, {other}, {});",
+                        stage + 1,
+                        order.join(", ")
+                    ));
+                }
+            }
+        }
+        for row in 0..lanes {
+            let place = shifted(&self.target, &[(&read.variable, i64::from(row))])?.to_c();
+            text.line(&format!(
+                "*({vector}_anywhere *)&{place} = v{stages}_{row};"
+            ));
+        }
+        text.close();
+        text.close();
+        // What is left at both edges.
+        let plain = |text: &mut Text, rows: (i64, i64), columns: (i64, i64)| {
+            if rows.1 <= rows.0 || columns.1 <= columns.0 {
+                return;
+            }
+            let head = |it: &Loop, (from, to): (i64, i64)| {
+                format!("for (int {0} = {from}; {0} < {to}; {0}++)", it.variable)
+            };
+            text.open(&head(written, rows));
+            text.open(&head(read, columns));
+            text.line(&format!("{} = {};", self.target.to_c(), self.value.to_c()));
+            text.close();
+            text.close();
+        };
+        plain(text, (written.start, written.end), (whole(read), read.end));
+        plain(
+            text,
+            (whole(written), written.end),
+            (read.start, whole(read)),
+        );
+        Some(())
+    }
+}

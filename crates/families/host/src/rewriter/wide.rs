@@ -1,0 +1,355 @@
+//! Innermost loops on vectors: element by element, sums and extremes with
+//! several vectors of partial results, running sums.
+
+mod roles;
+
+use super::code::{Action, Element, Expression, Loop, Named, Statement};
+use super::schedule::Wide;
+use super::vectors::{Preamble, Vectors, shifted};
+use super::write::Text;
+use autocomp_c_loops::statement::Command;
+use roles::{Role, gathered};
+use std::collections::BTreeMap;
+
+/// An innermost loop whose iterations can be done side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WideLoop {
+    inner: Loop,
+    roles: Vec<Role>,
+    /// `float` or `int32_t`.
+    kind: String,
+}
+
+impl WideLoop {
+    /// Reads a loop as such a one.
+    pub(super) fn read(inner: &Loop, names: &BTreeMap<String, Named>) -> Option<Self> {
+        let v = &inner.variable;
+        let mut actions = Vec::new();
+        for statement in &inner.body {
+            match statement {
+                Statement::Command(action) => actions.push(action),
+                _ => return None,
+            }
+        }
+        let mut roles = Vec::new();
+        let mut kinds: Vec<&str> = Vec::new();
+        for (idx, action) in actions.iter().enumerate() {
+            let role = match action {
+                Action::Declare {
+                    name,
+                    extents,
+                    value: Some(value),
+                    kind,
+                } => {
+                    kinds.push(kind);
+                    extents
+                        .is_empty()
+                        .then(|| Role::Local(name.clone(), value.clone()))?
+                }
+                Action::Declare { .. } => return None,
+                Action::Assign {
+                    target,
+                    operator,
+                    value,
+                } => {
+                    let named = names.get(&target.name)?;
+                    kinds.push(&named.kind);
+                    let is_local = roles
+                        .iter()
+                        .any(|role| matches!(role, Role::Local(name, _) if *name == target.name));
+                    if is_local {
+                        return None;
+                    }
+                    if target.mentions(v) {
+                        let beside = target.stride(v, &named.extents) == Some(1);
+                        beside.then(|| Role::Store(target.clone(), *operator, value.clone()))?
+                    } else {
+                        let used = actions.iter().enumerate().any(|(other, action)| {
+                            other != idx && action.reads().contains(&target)
+                        });
+                        let role = gathered(target, *operator, value, used)?;
+                        let early = actions[..idx].iter().any(|it| it.reads().contains(&target));
+                        let floats = named.kind == "float";
+                        match role {
+                            // What is read in front of the sum is that of the iteration before.
+                            Role::Running(..) if early => return None,
+                            Role::Extreme(..) if !floats => return None,
+                            role => role,
+                        }
+                    }
+                }
+            };
+            roles.push(role);
+        }
+        let kind = *kinds.first()?;
+        let result = Self {
+            inner: inner.clone(),
+            roles,
+            kind: kind.to_owned(),
+        };
+        let one_kind = ["float", "int32_t"].contains(&kind) && kinds.iter().all(|it| *it == kind);
+        (one_kind && inner.step == 1 && result.is_parallel(&actions)).then_some(result)
+    }
+
+    /// Returns whether iterations meet nowhere but in what is gathered.
+    fn is_parallel(&self, actions: &[&Action]) -> bool {
+        let targets = actions.iter().filter_map(|action| match action {
+            Action::Assign { target, .. } => Some(target),
+            Action::Declare { .. } => None,
+        });
+        let targets: Vec<&Element> = targets.collect();
+        let reads: Vec<&Element> = actions.iter().flat_map(|action| action.reads()).collect();
+        targets.iter().enumerate().all(|(idx, target)| {
+            let same = |other: &&&Element| other.name != target.name || *other == target;
+            let once = targets[..idx].iter().all(|other| other.name != target.name);
+            let apart = target.affine().is_some();
+            reads.iter().all(|read| same(&read)) && once && apart
+        })
+    }
+
+    /// Returns how many iterations there are.
+    pub(super) fn extent(&self) -> u32 {
+        u32::try_from(self.inner.end - self.inner.start).unwrap_or(u32::MAX)
+    }
+
+    /// Returns whether each iteration waits for the one before.
+    pub(super) fn is_chain(&self) -> bool {
+        let chained = |role: &Role| !matches!(role, Role::Local(..) | Role::Store(..));
+        self.roles.iter().any(chained)
+    }
+
+    /// Returns roughly how many operations an iteration has.
+    pub(super) fn operations(&self) -> f64 {
+        let of = |role: &Role| match role {
+            Role::Local(_, value)
+            | Role::Store(_, _, value)
+            | Role::Sum(_, _, value)
+            | Role::Extreme(_, _, value)
+            | Role::Running(_, value) => 1.0 + operations(value),
+        };
+        self.roles.iter().map(of).sum()
+    }
+
+    /// Writes the loop; nothing if that is not possible.
+    pub(super) fn write(
+        &self,
+        schedule: &Wide,
+        names: &BTreeMap<String, Named>,
+        preamble: &mut Preamble,
+        text: &mut Text,
+    ) -> Option<()> {
+        let Wide { lanes, count } = *schedule;
+        let fits = lanes.is_power_of_two()
+            && (4..=16).contains(&lanes)
+            && (1..=8).contains(&count)
+            && lanes * count <= self.extent();
+        if !fits {
+            return None;
+        }
+        let vector = preamble.vector(lanes, &self.kind);
+        let (v, start, end) = (&self.inner.variable, self.inner.start, self.inner.end);
+        text.open("");
+        for (idx, role) in self.roles.iter().enumerate() {
+            match role {
+                Role::Sum(..) => {
+                    let sums: Vec<String> = (0..count)
+                        .map(|copy| format!("s{idx}_{copy} = {{0}}"))
+                        .collect();
+                    text.line(&format!("{vector} {};", sums.join(", ")));
+                }
+                Role::Extreme(target, ..) => {
+                    let first = target.to_c();
+                    let sums: Vec<String> = (0..count)
+                        .map(|copy| format!("s{idx}_{copy} = ({vector}){{0}} + {first}"))
+                        .collect();
+                    text.line(&format!("{vector} {};", sums.join(", ")));
+                }
+                Role::Running(target, _) => {
+                    text.line(&format!(
+                        "{vector} carry{idx} = ({vector}){{0}} + {};",
+                        target.to_c()
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let stretch = i64::from(lanes * count);
+        let whole = start + (end - start) / stretch * stretch;
+        text.open(&format!(
+            "for (int {v} = {start}; {v} < {whole}; {v} += {stretch})"
+        ));
+        for copy in 0..count {
+            self.step(schedule, names, preamble, text, copy)?;
+        }
+        text.close();
+        let vectors = start + (end - start) / i64::from(lanes) * i64::from(lanes);
+        if whole < vectors {
+            text.open(&format!(
+                "for (int {v} = {whole}; {v} < {vectors}; {v} += {lanes})"
+            ));
+            self.step(schedule, names, preamble, text, 0)?;
+            text.close();
+        }
+        for (idx, role) in self.roles.iter().enumerate() {
+            self.gather(idx, role, schedule, text);
+        }
+        if vectors < end {
+            text.open(&format!("for (int {v} = {vectors}; {v} < {end}; {v}++)"));
+            for statement in &self.inner.body {
+                if let Statement::Command(action) = statement {
+                    text.line(&format!("{};", action.to_c()));
+                }
+            }
+            text.close();
+        }
+        text.close();
+        Some(())
+    }
+
+    /// Writes one vector's worth of iterations.
+    fn step(
+        &self,
+        schedule: &Wide,
+        names: &BTreeMap<String, Named>,
+        preamble: &mut Preamble,
+        text: &mut Text,
+        copy: u32,
+    ) -> Option<()> {
+        let lanes = schedule.lanes;
+        let vector = preamble.vector(lanes, &self.kind);
+        let v = &self.inner.variable;
+        let shifts = [(v.as_str(), i64::from(copy * lanes))];
+        let mut locals: BTreeMap<String, String> = BTreeMap::new();
+        for (idx, role) in self.roles.iter().enumerate() {
+            let translate = |expression: &Expression, preamble: &mut Preamble| {
+                let mut vectors = Vectors {
+                    preamble,
+                    names,
+                    lanes,
+                    kind: &self.kind,
+                    variable: v,
+                    shifts: &shifts,
+                    locals: &locals,
+                };
+                vectors.vector(expression)
+            };
+            match role {
+                Role::Local(name, value) => {
+                    let value = translate(value, preamble)?;
+                    let local = format!("v{idx}_{copy}");
+                    text.line(&format!("const {vector} {local} = {value};"));
+                    locals.insert(name.clone(), local);
+                }
+                Role::Store(target, operator, value) => {
+                    let value = translate(value, preamble)?;
+                    let place = shifted(target, &shifts)?.to_c();
+                    let operator = operator.map_or(String::new(), String::from);
+                    text.line(&format!(
+                        "*({vector}_anywhere *)&{place} {operator}= {value};"
+                    ));
+                }
+                Role::Sum(_, _, value) => {
+                    let value = translate(value, preamble)?;
+                    text.line(&format!("s{idx}_{copy} += {value};"));
+                }
+                Role::Extreme(_, greatest, value) => {
+                    let value = translate(value, preamble)?;
+                    let name = if *greatest { "larger" } else { "smaller" };
+                    let function = preamble.function(lanes, name)?;
+                    text.line(&format!(
+                        "s{idx}_{copy} = {function}({value}, s{idx}_{copy});"
+                    ));
+                }
+                Role::Running(target, value) => {
+                    let value = translate(value, preamble)?;
+                    let local = format!("v{idx}_{copy}");
+                    text.line(&format!("{vector} x{idx}_{copy} = {value};"));
+                    let mut reach = 1;
+                    while reach < lanes {
+                        // Each lane gets the sum of the lanes up to `reach` below it.
+                        let moved: Vec<String> = (0..lanes)
+                            .map(|lane| match lane.checked_sub(reach) {
+                                Some(from) => (lanes + from).to_string(),
+                                None => "0".to_owned(),
+                            })
+                            .collect();
+                        text.line(&format!(
+                            "x{idx}_{copy} += __builtin_shufflevector(({vector}){{0}}, x{idx}_{copy}, {});",
+                            moved.join(", ")
+                        ));
+                        reach *= 2;
+                    }
+                    text.line(&format!(
+                        "const {vector} {local} = x{idx}_{copy} + carry{idx};"
+                    ));
+                    let last = vec![(lanes - 1).to_string(); lanes as usize].join(", ");
+                    text.line(&format!(
+                        "carry{idx} += __builtin_shufflevector(x{idx}_{copy}, x{idx}_{copy}, {last});"
+                    ));
+                    locals.insert(target.name.clone(), local);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Writes how the lanes of partial results come together.
+    fn gather(&self, idx: usize, role: &Role, schedule: &Wide, text: &mut Text) {
+        let Wide { lanes, count } = *schedule;
+        let halves = |text: &mut Text, combine: &dyn Fn(&str, &str) -> String| {
+            for copy in 1..count {
+                text.line(&combine(&format!("s{idx}_0"), &format!("s{idx}_{copy}")));
+            }
+            let mut half = lanes / 2;
+            while 0 < half {
+                let moved: Vec<String> = (0..lanes)
+                    .map(|lane| ((lane + half) % lanes).to_string())
+                    .collect();
+                let other = format!(
+                    "__builtin_shufflevector(s{idx}_0, s{idx}_0, {})",
+                    moved.join(", ")
+                );
+                text.line(&combine(&format!("s{idx}_0"), &other));
+                half /= 2;
+            }
+        };
+        match role {
+            Role::Sum(target, operator, _) => {
+                halves(text, &|sum, other| format!("{sum} += {other};"));
+                text.line(&format!("{} {operator}= s{idx}_0[0];", target.to_c()));
+            }
+            Role::Extreme(target, greatest, _) => {
+                let name = if *greatest { "larger" } else { "smaller" };
+                halves(text, &|sum, other| {
+                    format!("{sum} = each_{name}_{lanes}({sum}, {other});")
+                });
+                text.line(&format!("{} = s{idx}_0[0];", target.to_c()));
+            }
+            Role::Running(target, _) => {
+                text.line(&format!("{} = carry{idx}[0];", target.to_c()));
+            }
+            Role::Local(..) | Role::Store(..) => {}
+        }
+    }
+}
+
+fn operations(expression: &Expression) -> f64 {
+    match expression {
+        Expression::Number(_) | Expression::Index(_) => 0.0,
+        Expression::Element(_) => 1.0,
+        Expression::Negative(inner) | Expression::Cast(_, inner) => operations(inner),
+        Expression::Binary(left, _, right) => 1.0 + operations(left) + operations(right),
+        Expression::Choice(condition, one, other) => [condition, one, other]
+            .iter()
+            .map(|it| operations(it))
+            .sum(),
+        Expression::Call(name, arguments) => {
+            let own = if ["sqrtf", "fabsf", "fmaxf", "fminf"].contains(&name.as_str()) {
+                2.0
+            } else {
+                25.0
+            };
+            own + arguments.iter().map(operations).sum::<f64>()
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Writes a kernel under a schedule.
+
+use super::code::{Action, Element, Loop, Named, Program, Statement, actions};
+use super::distribute::distributed;
+use super::jam::Jammed;
+use super::nest::Nest;
+use super::product;
+use super::schedule::{Part, Schedule};
+use super::tables::Counting;
+use super::turn::TurnNest;
+use super::vectors::Preamble;
+use super::wide::WideLoop;
+use autocomp_c_loops::statement::Command;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines with their margins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Text {
+    pub lines: Vec<String>,
+    depth: usize,
+}
+
+impl Text {
+    pub(super) fn line(&mut self, text: &str) {
+        self.lines
+            .push(format!("{}{text}", "  ".repeat(self.depth)));
+    }
+
+    pub(super) fn open(&mut self, head: &str) {
+        match head {
+            "" => self.line("{"),
+            head => self.line(&format!("{head} {{")),
+        }
+        self.depth += 1;
+    }
+
+    pub(super) fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line("}");
+    }
+
+    fn take(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.line(line));
+    }
+}
+
+/// A part of a kernel that can be carried out in several ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Region {
+    /// A sum of products.
+    Product(Nest),
+    /// A transposition.
+    Turn(TurnNest),
+    /// Counters that are looked up.
+    Counting(Counting),
+    /// An innermost loop.
+    Wide(WideLoop),
+    /// A loop around another one, which may be done on vectors itself.
+    Jam(Jammed, Option<WideLoop>),
+}
+
+/// Returns what part a loop is, if it is one.
+pub(super) fn region(outer: &Loop, names: &BTreeMap<String, Named>) -> Option<Region> {
+    if let Some(nest) = Nest::read(outer, names)
+        && let Some(vector) = nest.vector_loop(names)
+    {
+        let beside = |access: &&Element| {
+            let extents = names.get(&access.name).map_or(&[][..], |it| &it.extents);
+            !access.mentions(&vector.variable)
+                || access.stride(&vector.variable, extents) == Some(1)
+        };
+        // Packing what is used once only costs.
+        if nest.row_loop(vector).is_some() || nest.reads().iter().all(beside) {
+            return Some(Region::Product(nest));
+        }
+    }
+    if let Some(turn) = TurnNest::read(outer, names) {
+        return Some(Region::Turn(turn));
+    }
+    if let Some(counting) = Counting::read(outer, names) {
+        return Some(Region::Counting(counting));
+    }
+    if let Some(wide) = WideLoop::read(outer, names) {
+        return Some(Region::Wide(wide));
+    }
+    let jammed = Jammed::read(outer)?;
+    let inner = outer.body.iter().find_map(|it| match it {
+        Statement::Loop(inner) => WideLoop::read(inner, names),
+        _ => None,
+    });
+    Some(Region::Jam(jammed, inner))
+}
+
+/// Returns the parts of a kernel whose loops were distributed, with how often
+/// each of them is run.
+pub(super) fn regions(
+    statements: &[Statement],
+    names: &BTreeMap<String, Named>,
+) -> Vec<(f64, Region)> {
+    let mut found = Vec::new();
+    for statement in statements {
+        let Statement::Loop(inner) = statement else {
+            continue;
+        };
+        match region(inner, names) {
+            Some(region) => found.push((1.0, region)),
+            None => {
+                let below = regions(&inner.body, names);
+                let trips = inner.trips() as f64;
+                found.extend(below.into_iter().map(|(times, it)| (times * trips, it)));
+            }
+        }
+    }
+    found
+}
+
+struct Writer<'p> {
+    names: &'p BTreeMap<String, Named>,
+    parts: std::slice::Iter<'p, Part>,
+    preamble: Preamble,
+    statics: String,
+    once: Vec<String>,
+    text: Text,
+    /// Arrays that the kernel writes.
+    written: BTreeSet<String>,
+    /// Variables of the loops around.
+    loops: Vec<String>,
+    parts_so_far: usize,
+}
+
+/// Writes `program` under `schedule`; nothing if that does not fit.
+pub(super) fn write(program: &Program, schedule: &Schedule) -> Option<String> {
+    let (body, names) = distributed(program, schedule.strip)?;
+    let targets = actions(&body).into_iter().map(|(_, action)| match action {
+        Action::Assign { target, .. } => target.name.clone(),
+        Action::Declare { name, .. } => name.clone(),
+    });
+    let mut writer = Writer {
+        names: &names,
+        parts: schedule.parts.iter(),
+        preamble: Preamble::default(),
+        statics: String::new(),
+        once: Vec::new(),
+        text: Text::default(),
+        written: targets.collect(),
+        loops: Vec::new(),
+        parts_so_far: 0,
+    };
+    writer.walk(&body)?;
+    if writer.parts.next().is_some() {
+        return None;
+    }
+    let mut text = Text::default();
+    text.open(&program.head);
+    text.take(&writer.once);
+    text.take(&writer.text.lines);
+    text.close();
+    let code = text.lines.join("\n");
+    Some(format!(
+        "{}{}\n{code}\n",
+        writer.preamble.text(),
+        writer.statics
+    ))
+}
+
+impl Writer<'_> {
+    fn walk(&mut self, statements: &[Statement]) -> Option<()> {
+        for statement in statements {
+            match statement {
+                Statement::Loop(inner) => match region(inner, self.names) {
+                    Some(region) => {
+                        let part = self.parts.next()?;
+                        self.part(inner, &region, part)?;
+                        self.parts_so_far += 1;
+                    }
+                    None => {
+                        self.text.open(&inner.head_to_c());
+                        self.loops.push(inner.variable.clone());
+                        self.walk(&inner.body)?;
+                        self.loops.pop();
+                        self.text.close();
+                    }
+                },
+                Statement::Command(action) => self.text.line(&format!("{};", action.to_c())),
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn part(&mut self, outer: &Loop, region: &Region, part: &Part) -> Option<()> {
+        let id = self.parts_so_far;
+        match (region, part) {
+            (_, Part::Plain) => {
+                let mut written = String::new();
+                let statement = Statement::Loop(outer.clone());
+                autocomp_c_loops::statement::print(&[statement], 0, "  ", &mut written);
+                written.lines().for_each(|line| self.text.line(line));
+                Some(())
+            }
+            (Region::Product(nest), Part::Product(schedule)) => {
+                let (written, loops) = (&self.written, &self.loops);
+                let is_steady = |access: &Element| {
+                    !written.contains(&access.name) && !loops.iter().any(|it| access.mentions(it))
+                };
+                let made = product::write(
+                    nest,
+                    schedule,
+                    self.names,
+                    &mut self.preamble,
+                    id,
+                    &is_steady,
+                )?;
+                self.statics += &made.statics;
+                match self.loops.is_empty() {
+                    true => self.text.take(&made.once),
+                    false => self.once.extend(made.once),
+                }
+                self.text.take(&made.loops);
+                Some(())
+            }
+            (Region::Turn(nest), Part::Turn(schedule)) => {
+                nest.write(schedule, self.names, &mut self.preamble, &mut self.text)
+            }
+            (Region::Counting(counting), Part::Tables(count)) => {
+                self.statics += &counting.write(*count, id, &mut self.text)?;
+                Some(())
+            }
+            (Region::Wide(wide), Part::Vectors(schedule)) => {
+                wide.write(schedule, self.names, &mut self.preamble, &mut self.text)
+            }
+            (Region::Jam(jammed, _), Part::Jam(count)) => jammed.write(*count, &mut self.text),
+            (Region::Jam(_, Some(wide)), Part::Vectors(schedule)) => {
+                self.text.open(&outer.head_to_c());
+                for statement in &outer.body {
+                    match statement {
+                        Statement::Command(action) => {
+                            self.text.line(&format!("{};", action.to_c()));
+                        }
+                        _ => {
+                            wide.write(schedule, self.names, &mut self.preamble, &mut self.text)?
+                        }
+                    }
+                }
+                self.text.close();
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What the operating system says of a process.
+
+/// What must not change about a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    threads: String,
+    caught: String,
+    ignored: String,
+    blocked: String,
+    seccomp: String,
+}
+
+impl Identity {
+    pub(super) fn of_nobody() -> Self {
+        Self::read("")
+    }
+
+    pub(super) fn read(status: &str) -> Self {
+        let own = |name| field(status, name).to_owned();
+        Self {
+            threads: own("Threads"),
+            caught: own("SigCgt"),
+            ignored: own("SigIgn"),
+            blocked: own("SigBlk"),
+            seccomp: own("Seccomp"),
+        }
+    }
+}
+
+/// Returns the value of one line of `/proc/PID/status`.
+pub(super) fn field<'s>(status: &'s str, name: &str) -> &'s str {
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        .unwrap_or("")
+        .trim()
+}
+
+/// Returns the clock that counts the processor time of a process.
+pub(super) fn cpu_clock(pid: rustix::process::Pid) -> std::io::Result<libc::clockid_t> {
+    let mut clock = 0;
+    // SAFETY: the call writes to `clock` only.
+    match unsafe { libc::clock_getcpuclockid(pid.as_raw_nonzero().get(), &raw mut clock) } {
+        0 => Ok(clock),
+        error => Err(std::io::Error::from_raw_os_error(error)),
+    }
+}

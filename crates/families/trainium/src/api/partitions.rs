@@ -1,0 +1,110 @@
+//! What goes across partitions: reductions over them, and one of them repeated.
+
+use super::elementwise::GPSIMD;
+use super::matrix::MOVING;
+use super::operands::tensor;
+use super::{Bound, Device};
+use crate::diagnostic::Outcome;
+use crate::python::value::Value;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Choice, Engine, Instruction, Operation};
+
+/// `nisa.tensor_partition_reduce`
+pub(super) fn partition_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let alu = bound.alu("op")?;
+    let data = bound.view("data")?;
+    let data = device.operand(&bound, "data", data)?;
+    let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);
+    let (rows, width) = (data.partitions(), data.free());
+    let source = device.read(&data)?;
+    let mut values = Vec::new();
+    if device.functional {
+        values = source[..width].to_vec();
+        for row in 1..rows {
+            alu.apply_all(&mut values, &source[row * width..(row + 1) * width]);
+        }
+    }
+    let mut one = Instruction::new(Operation::PartitionReduce, GPSIMD, device.line);
+    one.partitions = rows as u16;
+    one.free = width as u32;
+    device.describe(&mut one, &[data], 1);
+    device
+        .finish_tile(one, vec![1, width], dtype, values, destination)
+        .map(tensor)
+}
+
+impl Device {
+    /// Repeats the only partition of a tile: products with ones, 512 columns at a time.
+    pub(super) fn broadcast_partitions(&mut self, view: View, partitions: usize) -> Outcome<View> {
+        let mut shape = view.shape();
+        shape[0] = partitions;
+        let free = view.free();
+        // In the accumulators while it fits a bank, in SBUF otherwise.
+        let buffer = if free * 4 <= super::memory::PSUM_BANK {
+            Buffer::Psum
+        } else {
+            Buffer::Sbuf
+        };
+        let tile = self.tile(buffer, view.dtype, &shape)?;
+        if self.functional {
+            if let Some(spread) = view.spread(&shape) {
+                let values = self.read(&spread)?;
+                self.write(&tile, &values, None)?;
+            }
+        } else {
+            self.write(&tile, &[], None)?;
+        }
+        let source = self.region(&view);
+        let target = self.region(&tile);
+        let width = view.dtype.bytes() as u64;
+        let mut column = 0;
+        while column < free {
+            let count = (free - column).min(MOVING);
+            let mut one =
+                Instruction::new(Operation::Matmul, Choice::Fixed(Engine::Tensor), self.line);
+            one.partitions = 1;
+            one.columns = partitions as u32;
+            one.free = count as u32;
+            one.features.fp32 = view.dtype.is_slow_on_array();
+            one.features.onezero = true;
+            one.features.inserted = true;
+            one.features.touches_psum = true;
+            one.features.touches_sbuf = true;
+            let flops = 2 * (partitions * count) as u64;
+            self.trace.matrix_flops += flops;
+            self.trace.moving_flops += flops;
+            let cut = |mut region: crate::trace::Region| {
+                let low = region.span.0 + column as u64 * width;
+                region.span = (
+                    low,
+                    (low + count as u64 * width).min(region.span.1.max(low + 1)),
+                );
+                region
+            };
+            one.reads.push(cut(source));
+            if buffer == Buffer::Psum {
+                one.writes.push(cut(target));
+                self.emit(one)?;
+            } else {
+                let bank = self.tile(Buffer::Psum, view.dtype, &[partitions, count])?;
+                let bank_region = self.region(&bank);
+                one.writes.push(bank_region);
+                self.emit(one)?;
+                let mut copy = Instruction::new(Operation::Copy, Choice::VectorOrScalar, self.line);
+                copy.partitions = partitions as u16;
+                copy.free = count as u32;
+                copy.features.inserted = true;
+                copy.features.touches_psum = true;
+                copy.features.touches_sbuf = true;
+                copy.features.psum_inputs = 1;
+                copy.reads.push(bank_region);
+                copy.writes.push(cut(target));
+                self.emit(copy)?;
+            }
+            column += count;
+        }
+        Ok(tile)
+    }
+}

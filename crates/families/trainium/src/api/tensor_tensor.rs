@@ -1,0 +1,283 @@
+//! Element-wise operations of two tensors, or of a tensor with numbers and columns.
+
+use super::arithmetic::Alu;
+use super::elementwise::{GPSIMD, Operand, SCALAR, VECTOR};
+use super::operands::{Elementwise, not_a_column, result_type, tensor};
+use super::{Bound, Device, Dialect};
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::Value;
+use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Choice, Engine, Operation};
+
+/// `nisa.tensor_tensor`
+pub(super) fn tensor_tensor(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let (a, b) = (bound.view("data1")?, bound.view("data2")?);
+    let alu = bound.alu("op")?;
+    let mask = bound.mask()?;
+    let dtype = bound.dtype("dtype")?;
+    let (a, b) = device.pair(&bound, ["data1", "data2"], a, b)?;
+    let (a, b) = device.not_both_psum(&bound, a, b, false)?;
+    let integers = a.dtype == Dtype::Int32
+        && b.dtype == Dtype::Int32
+        && matches!(alu, Alu::Add | Alu::Subtract | Alu::Multiply);
+    if alu.is_bitwise() && !(a.dtype.is_integer() && b.dtype.is_integer()) {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            format!(
+                "{}: {alu:?} works on integers, not {} and {}",
+                bound.api.full_name(),
+                a.dtype.name(),
+                b.dtype.name()
+            ),
+            "use integer tiles",
+        ));
+    }
+    let slow = alu == Alu::Power || integers;
+    let choice = device.choice(
+        &mut bound,
+        if slow { GPSIMD } else { VECTOR },
+        &[Engine::Vector, Engine::Gpsimd],
+    )?;
+    if choice == GPSIMD && (a.buffer() == Buffer::Psum || b.buffer() == Buffer::Psum) {
+        return Err(Failure::documented(
+            "err_unsupported_memory",
+            format!(
+                "{}: the gpsimd engine cannot read PSUM",
+                bound.api.full_name()
+            ),
+            "copy to SBUF first, or use the vector engine",
+        ));
+    }
+    let shape = a.shape();
+    let dtype = result_type(destination.as_ref(), dtype, a.dtype.promote(b.dtype));
+    let request = Elementwise {
+        operation: Operation::TensorTensor,
+        choice,
+        inputs: vec![a, b],
+        streams: 2,
+        shape,
+        dtype,
+        buffer: Buffer::Sbuf,
+        mask,
+        destination,
+    };
+    device
+        .elementwise(request, |mut inputs| {
+            let b = inputs.pop().unwrap_or_default();
+            let mut a = inputs.pop().unwrap_or_default();
+            alu.apply_all(&mut a, &b);
+            a
+        })
+        .map(tensor)
+}
+
+/// `nisa.tensor_scalar`
+pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let data = bound.view("data")?;
+    let data = device.operand(&bound, "data", data)?;
+    let op0 = bound.alu("op0")?;
+    let operand0 = bound.required("operand0")?;
+    let reverse0 = bound.flag("reverse0")?;
+    let op1 = bound.optional_alu("op1")?;
+    let operand1 = bound.take("operand1");
+    let reverse1 = bound.flag("reverse1")?;
+    let mask = bound.mask()?;
+    let dtype = bound.dtype("dtype")?;
+    if let Some(op1) = op1
+        && op0.is_bitwise() != op1.is_bitwise()
+    {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            "op0 and op1 mix bits and arithmetic",
+            "make both bitwise or both arithmetic",
+        ));
+    }
+    let linear = |op: Alu| matches!(op, Alu::Add | Alu::Multiply);
+    let simple = linear(op0) && op1.is_none_or(linear);
+    let default = if simple && device.dialect == Dialect::V1 {
+        Choice::VectorOrScalar
+    } else {
+        VECTOR
+    };
+    let choice = device.choice(
+        &mut bound,
+        default,
+        &[Engine::Vector, Engine::Scalar, Engine::Gpsimd],
+    )?;
+    if choice == SCALAR && device.dialect == Dialect::V2 && device.architecture.generation < 3 {
+        device.remark(
+            "scalar-engine-generation",
+            "tensor_scalar runs on the scalar engine from trn2 on",
+        );
+    }
+    let partitions = data.partitions();
+    let shape = data.shape();
+    let mut inputs = vec![data.clone()];
+    let mut numbers = Vec::new();
+    for (name, value) in [("operand0", Some(operand0)), ("operand1", operand1)] {
+        let Some(value) = value else { continue };
+        match device.scalar_operand(&bound, name, value, partitions)? {
+            Operand::Number(number) => numbers.push(Some(number)),
+            Operand::Column(view) => {
+                let view =
+                    device.spread_partitions(view, partitions, device.dialect == Dialect::V1)?;
+                numbers.push(None);
+                inputs.push(
+                    view.spread(&shape)
+                        .or_else(|| {
+                            view.reshape(&[partitions, 1])
+                                .and_then(|v| v.spread_to(&shape))
+                        })
+                        .ok_or_else(|| bound.missing(name))?,
+                );
+            }
+        }
+    }
+    if op1.is_some() && numbers.len() < 2 {
+        return Err(bound.missing("operand1"));
+    }
+    let dtype = result_type(destination.as_ref(), dtype, data.dtype);
+    let request = Elementwise {
+        operation: Operation::TensorScalar,
+        choice,
+        inputs,
+        streams: 1,
+        shape,
+        dtype,
+        buffer: Buffer::Sbuf,
+        mask,
+        destination,
+    };
+    device
+        .elementwise(request, |inputs| {
+            let mut inputs = inputs.into_iter();
+            let mut x = inputs.next().unwrap_or_default();
+            let steps = [(Some(op0), reverse0), (op1, reverse1)];
+            for ((op, reverse), number) in steps.into_iter().zip(numbers) {
+                let Some(op) = op else { continue };
+                op.apply_operand(&mut x, number, &mut inputs, reverse);
+            }
+            x
+        })
+        .map(tensor)
+}
+
+/// The number of `operand0`; a column becomes one of `inputs`.
+fn number_or_input(
+    device: &mut Device,
+    bound: &Bound,
+    operand: Value,
+    partitions: usize,
+    shape: &[usize],
+    inputs: &mut Vec<View>,
+) -> Outcome<Option<f32>> {
+    match device.scalar_operand(bound, "operand0", operand, partitions)? {
+        Operand::Number(number) => Ok(Some(number)),
+        Operand::Column(view) => {
+            let wide = view.spread_to(shape);
+            inputs.push(wide.ok_or_else(|| bound.missing("operand0"))?);
+            Ok(None)
+        }
+    }
+}
+
+/// `nisa.scalar_tensor_tensor`: `(data op0 operand0) op1 operand1`
+pub(super) fn scalar_tensor_tensor(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let (data, other) = (bound.view("data")?, bound.view("operand1")?);
+    let (op0, op1) = (bound.alu("op0")?, bound.alu("op1")?);
+    let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
+    let operand0 = bound.required("operand0")?;
+    let mask = bound.mask()?;
+    let dtype = bound.dtype("dtype")?;
+    let (data, other) = device.pair(&bound, ["data", "operand1"], data, other)?;
+    let (data, other) = device.not_both_psum(&bound, data, other, false)?;
+    let choice = device.choice(&mut bound, VECTOR, &[Engine::Vector, Engine::Gpsimd])?;
+    let shape = data.shape();
+    let dtype = result_type(destination.as_ref(), dtype, data.dtype.promote(other.dtype));
+    let partitions = data.partitions();
+    let mut inputs = vec![data, other];
+    let number = number_or_input(device, &bound, operand0, partitions, &shape, &mut inputs)?;
+    let request = Elementwise {
+        operation: Operation::ScalarTensorTensor,
+        choice,
+        inputs,
+        streams: 2,
+        shape,
+        dtype,
+        buffer: Buffer::Sbuf,
+        mask,
+        destination,
+    };
+    device
+        .elementwise(request, |inputs| {
+            let mut inputs = inputs.into_iter();
+            let mut x = inputs.next().unwrap_or_default();
+            let y = inputs.next().unwrap_or_default();
+            op0.apply_operand(&mut x, number, &mut inputs, reverse0);
+            op1.apply_column(&mut x, &y, reverse1);
+            x
+        })
+        .map(tensor)
+}
+
+/// `nisa.tensor_scalar_reduce`: `tensor_scalar` whose result is also summed.
+pub(super) fn tensor_scalar_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let destination = device.take_destination(&mut bound)?;
+    let data = bound.view("data")?;
+    let data = device.operand(&bound, "data", data)?;
+    let (op0, reverse, reduce_op) = (
+        bound.alu("op0")?,
+        bound.flag("reverse0")?,
+        bound.alu("reduce_op")?,
+    );
+    let operand = bound.required("operand0")?;
+    let target = bound.view("reduce_res")?;
+    device.check_mutable(&target)?;
+    let target = device.operand(&bound, "reduce_res", target)?;
+    let dtype = bound.dtype("dtype")?;
+    let shape = data.shape();
+    let partitions = data.partitions();
+    let mut inputs = vec![data.clone()];
+    let number = number_or_input(device, &bound, operand, partitions, &shape, &mut inputs)?;
+    let width = data.free().max(1);
+    let mut totals = Vec::new();
+    let dtype = result_type(destination.as_ref(), dtype, data.dtype);
+    let result = device.elementwise(
+        Elementwise {
+            operation: Operation::TensorScalarReduce,
+            choice: VECTOR,
+            inputs,
+            streams: 1,
+            shape,
+            dtype,
+            buffer: Buffer::Sbuf,
+            mask: None,
+            destination,
+        },
+        |inputs| {
+            let mut inputs = inputs.into_iter();
+            let mut x = inputs.next().unwrap_or_default();
+            op0.apply_operand(&mut x, number, &mut inputs, reverse);
+            totals = x
+                .chunks(width)
+                .map(|row| {
+                    row.iter()
+                        .copied()
+                        .reduce(|a, b| reduce_op.apply(a, b))
+                        .unwrap_or_default()
+                })
+                .collect();
+            x
+        },
+    )?;
+    if target.elements() != partitions {
+        return Err(not_a_column(&target, partitions));
+    }
+    device.also_write(&target, &totals)?;
+    Ok(tensor(result))
+}

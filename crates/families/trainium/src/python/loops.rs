@@ -1,0 +1,118 @@
+//! Loops of the second dialect that run on the device.
+
+use super::calls::Arguments;
+use super::interpreter::{Interpreter, type_error};
+use super::value::{LoopKind, Value};
+use crate::api::registers::{computed, known};
+use crate::diagnostic::{Failure, Outcome};
+
+impl Interpreter {
+    /// A bound of a loop.
+    fn bound_of(&self, value: &Value) -> Outcome<i64> {
+        match value {
+            Value::Register(register) => known(register),
+            other => other.as_int().ok_or_else(|| {
+                type_error("bounds of loops are whole numbers, registers or scalars")
+            }),
+        }
+    }
+
+    /// `nl.fori_loop(lower, upper, body_fun, step=1)`
+    pub(super) fn fori_loop(&mut self, arguments: Arguments, line: u32) -> Outcome<Value> {
+        let [lower, upper, body, step] = named(arguments, ["lower", "upper", "body_fun", "step"])?;
+        let (Some(lower), Some(upper), Some(body)) = (lower, upper, body) else {
+            return Err(type_error("fori_loop takes lower, upper and body_fun"));
+        };
+        let step = step.map_or(Some(1), |step| step.as_int());
+        let step = step.filter(|step| *step > 0).ok_or_else(|| {
+            type_error("the step of fori_loop is a positive number known when it is compiled")
+        })?;
+        let (mut at, stop) = (self.bound_of(&lower)?, self.bound_of(&upper)?);
+        let trips = super::subscripts::range_length(at, stop, step).max(0);
+        self.device
+            .open_loop(LoopKind::Sequential, trips as u64, line);
+        let result = loop {
+            if at >= stop {
+                break Ok(Value::None);
+            }
+            // What the body gets is a number of the device, not of Python.
+            let arguments = Arguments {
+                positional: vec![computed(Some(at))],
+                keywords: Vec::new(),
+            };
+            let one = self
+                .step(line)
+                .and_then(|()| self.call(&body, arguments, line));
+            if let Err(failure) = one {
+                break Err(failure);
+            }
+            self.device.next_iteration();
+            at = at.saturating_add(step);
+        };
+        self.device.close_loop();
+        result
+    }
+
+    /// `nl.while_loop(init, body_fun)`: as long as the register that the body returns is not zero.
+    pub(super) fn while_loop(&mut self, arguments: Arguments, line: u32) -> Outcome<Value> {
+        let [init, body] = named(arguments, ["init", "body_fun"])?;
+        let (Some(Value::Register(mut condition)), Some(body)) = (init, body) else {
+            return Err(Failure::python(
+                "type-error",
+                "while_loop takes a register and a function that returns the next one",
+                "allocate the register with nisa.register_alloc() and load the condition into it",
+            ));
+        };
+        self.device.open_loop(LoopKind::Sequential, 0, line);
+        let result = loop {
+            match known(&condition) {
+                Ok(0) => break Ok(Value::None),
+                Ok(_) => {}
+                Err(failure) => break Err(failure),
+            }
+            let arguments = Arguments {
+                positional: vec![Value::Register(condition)],
+                keywords: Vec::new(),
+            };
+            let one = self
+                .step(line)
+                .and_then(|()| self.call(&body, arguments, line));
+            match one {
+                Ok(Value::Register(next)) => condition = next,
+                Ok(_) => {
+                    break Err(type_error(
+                        "the function of a while_loop returns the register of the next condition",
+                    ));
+                }
+                Err(failure) => break Err(failure),
+            }
+            self.device.next_iteration();
+        };
+        self.device.close_loop();
+        result
+    }
+}
+
+/// Arguments in the order of their names.
+fn named<const N: usize>(arguments: Arguments, names: [&str; N]) -> Outcome<[Option<Value>; N]> {
+    let mut values = [const { None }; N];
+    if arguments.positional.len() > N {
+        return Err(type_error(&format!(
+            "takes {N} arguments at most: {names:?}"
+        )));
+    }
+    for (slot, value) in values.iter_mut().zip(arguments.positional) {
+        *slot = Some(value);
+    }
+    for (name, value) in arguments.keywords {
+        match names.iter().position(|known| *known == &*name) {
+            Some(at) if values[at].is_none() => values[at] = Some(value),
+            _ => {
+                return Err(type_error(&format!(
+                    "`{name}` is no parameter, or given twice"
+                )));
+            }
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,202 @@
+//! Statements.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::Ranged;
+
+use super::Lowering;
+use super::expressions::binary;
+use crate::diagnostic::Outcome;
+use crate::python::tree::{Action, Expression, Node, Statement};
+
+impl Lowering<'_> {
+    pub(super) fn block(&mut self, body: &[Stmt]) -> Outcome<Vec<Statement>> {
+        let mut statements = Vec::with_capacity(body.len());
+        for statement in body {
+            self.enter(statement.start())?;
+            self.statement(statement, &mut statements)?;
+            self.depth -= 1;
+        }
+        Ok(statements)
+    }
+
+    fn statement(&mut self, statement: &Stmt, out: &mut Vec<Statement>) -> Outcome<()> {
+        let mut line = self.line(statement.start());
+        let kind = match statement {
+            Stmt::Expr(node) => match &*node.value {
+                Expr::StringLiteral(_) | Expr::EllipsisLiteral(_) => return Ok(()),
+                value => Action::Evaluate(self.expression(value)?),
+            },
+            Stmt::Assign(node) => {
+                let value = self.expression(&node.value)?;
+                let targets = node
+                    .targets
+                    .iter()
+                    .map(|t| self.target(t))
+                    .collect::<Outcome<_>>()?;
+                Action::Assign(targets, value)
+            }
+            Stmt::AnnAssign(node) => match &node.value {
+                Some(value) => {
+                    let value = self.expression(value)?;
+                    Action::Assign(vec![self.target(&node.target)?], value)
+                }
+                None => return Ok(()),
+            },
+            Stmt::AugAssign(node) => {
+                let value = self.expression(&node.value)?;
+                Action::Augment(self.target(&node.target)?, binary(node.op), value)
+            }
+            Stmt::If(node) => {
+                let test = self.expression(&node.test)?;
+                let body = self.block(&node.body)?;
+                let mut rest: Vec<Statement> = Vec::new();
+                for clause in node.elif_else_clauses.iter().rev() {
+                    let body = self.block(&clause.body)?;
+                    rest = match &clause.test {
+                        Some(test) => {
+                            let line = self.line(test.start());
+                            let test = self.expression(test)?;
+                            vec![Statement {
+                                line,
+                                kind: Action::If(test, body, rest),
+                            }]
+                        }
+                        None => body,
+                    };
+                }
+                Action::If(test, body, rest)
+            }
+            Stmt::For(node) if !node.is_async => {
+                let iterable = self.expression(&node.iter)?;
+                let target = self.target(&node.target)?;
+                Action::For(
+                    target,
+                    iterable,
+                    self.block(&node.body)?,
+                    self.block(&node.orelse)?,
+                )
+            }
+            Stmt::While(node) => {
+                let test = self.expression(&node.test)?;
+                Action::While(test, self.block(&node.body)?, self.block(&node.orelse)?)
+            }
+            Stmt::With(node) if !node.is_async => {
+                let mut items = Vec::new();
+                for item in &node.items {
+                    items.push(self.expression(&item.context_expr)?);
+                }
+                Action::With(items, self.block(&node.body)?)
+            }
+            Stmt::Return(node) => Action::Return(
+                node.value
+                    .as_ref()
+                    .map(|v| self.expression(v))
+                    .transpose()?,
+            ),
+            Stmt::Assert(node) => {
+                let test = self.expression(&node.test)?;
+                Action::Assert(
+                    test,
+                    node.msg.as_ref().map(|m| self.expression(m)).transpose()?,
+                )
+            }
+            Stmt::Raise(node) => {
+                Action::Raise(node.exc.as_ref().map(|e| self.expression(e)).transpose()?)
+            }
+            Stmt::FunctionDef(node) => {
+                line = self.line(node.name.start());
+                let target = self.name_target(node.name.id.as_str(), line);
+                if node.is_async {
+                    Action::Refused(self.refuse(
+                        node.name.start(),
+                        "async",
+                        "write a plain function",
+                    ))
+                } else {
+                    let code = self.function(node)?;
+                    Action::Define(target, Rc::new(code))
+                }
+            }
+            Stmt::Import(node) => {
+                for alias in &node.names {
+                    let path: Rc<str> = alias.name.id.as_str().into();
+                    let (bound, path) = match &alias.asname {
+                        Some(name) => (name.id.to_string(), path),
+                        // `import a.b` binds `a`.
+                        None => {
+                            let first = path.split('.').next().unwrap_or(&path).to_owned();
+                            let whole = first.as_str().into();
+                            (first, whole)
+                        }
+                    };
+                    let target = self.name_target(&bound, line);
+                    out.push(Statement {
+                        line,
+                        kind: Action::Import(target, path),
+                    });
+                }
+                return Ok(());
+            }
+            Stmt::ImportFrom(node) => {
+                let path: Rc<str> = match &node.module {
+                    Some(module) if node.level == 0 => module.id.as_str().into(),
+                    Some(module) => format!(".{}", module.id).as_str().into(),
+                    None => ".".into(),
+                };
+                for alias in &node.names {
+                    let name: Rc<str> = alias.name.id.as_str().into();
+                    let bound = alias.asname.as_ref().unwrap_or(&alias.name).id.to_string();
+                    let target = self.name_target(&bound, line);
+                    out.push(Statement {
+                        line,
+                        kind: Action::ImportFrom(target, path.clone(), name),
+                    });
+                }
+                return Ok(());
+            }
+            Stmt::Try(node) if self.scopes.len() == 1 => {
+                // At module level `try` guards imports: what it would import is tried.
+                let body = self.block(&node.body)?;
+                out.extend(body);
+                return Ok(());
+            }
+            Stmt::Delete(node) => {
+                let targets = node
+                    .targets
+                    .iter()
+                    .map(|t| self.target(t))
+                    .collect::<Outcome<_>>()?;
+                Action::Delete(targets)
+            }
+            Stmt::Pass(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => Action::Pass,
+            Stmt::Break(_) => Action::Break,
+            Stmt::Continue(_) => Action::Continue,
+            Stmt::ClassDef(node) => {
+                line = self.line(node.name.start());
+                match self.class(node, line)? {
+                    // What makes the class impossible is told where it is used.
+                    Action::Refused(failure) => {
+                        let target = self.name_target(node.name.id.as_str(), line);
+                        let kind = Expression::Refused(failure);
+                        Action::Assign(vec![target], Node { line, kind })
+                    }
+                    class => class,
+                }
+            }
+            Stmt::Try(node) => Action::Refused(self.refuse(
+                node.range.start(),
+                "try",
+                "let errors surface; kernels have no exceptions",
+            )),
+            other => Action::Refused(self.refuse(
+                other.start(),
+                "this statement",
+                "use for, while, if, assignments and calls",
+            )),
+        };
+        out.push(Statement { line, kind });
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! What calls make.
+
+use std::collections::BTreeMap;
+
+use ruff_python_ast::{self as ast, Expr};
+
+use super::super::source::name_of;
+use super::expressions::{broadcast, sizes};
+use super::walk::Walk;
+use super::{Affine, Memory, Tensor, Value};
+
+impl Walk<'_, '_> {
+    pub(super) fn call(&mut self, call: &ast::ExprCall) -> Option<Value> {
+        let arguments: Vec<Value> = call
+            .arguments
+            .args
+            .iter()
+            .map(|it| self.value(it))
+            .collect();
+        let mut named: BTreeMap<String, Value> = BTreeMap::new();
+        for keyword in &call.arguments.keywords {
+            let value = self.value(&keyword.value);
+            if let Some(name) = &keyword.arg {
+                named.insert(name.to_string(), value);
+            }
+        }
+        let argument =
+            |at: usize, name: &str| arguments.get(at).or_else(|| named.get(name)).cloned();
+        let Some(path) = self.source.path(&call.func) else {
+            return self.method(call, &arguments);
+        };
+        let (module, name) = path.split_once('.')?;
+        let dtype = |value: Option<Value>| match value {
+            Some(Value::Type(name)) => Some(name),
+            _ => None,
+        };
+        let tile = |shape: Vec<i64>, memory: Memory, dtype: Option<String>| {
+            Some(Value::Tensor(Tensor {
+                shape,
+                memory,
+                dtype,
+            }))
+        };
+        match (module, name) {
+            ("nl", "ds") => {
+                let (Value::Whole(start), Value::Whole(size)) =
+                    (argument(0, "start")?, argument(1, "size")?)
+                else {
+                    return None;
+                };
+                Some(Value::Window(start, size.fixed()?))
+            }
+            ("nl", "par_dim") => argument(0, "value"),
+            ("nl", "arange") => match (argument(0, "start")?, arguments.len()) {
+                (Value::Whole(size), 1) => Some(Value::Index(vec![size.fixed()?])),
+                _ => None,
+            },
+            ("nl", "ndarray" | "zeros" | "ones" | "full" | "empty") => {
+                let shape = sizes(&argument(0, "shape")?)?;
+                let at = if name == "full" { 2 } else { 1 };
+                let memory = match named.get("buffer") {
+                    Some(Value::Type(name)) if name == "psum" => Memory::Psum,
+                    Some(Value::Type(name)) if name == "shared_hbm" || name == "hbm" => {
+                        Memory::Main
+                    }
+                    _ => Memory::Sbuf,
+                };
+                tile(shape, memory, dtype(argument(at, "dtype")))
+            }
+            ("nl", "load") => {
+                let Value::Tensor(from) = argument(0, "src")? else {
+                    return None;
+                };
+                let shape = from.shape;
+                tile(
+                    shape,
+                    Memory::Sbuf,
+                    dtype(named.get("dtype").cloned()).or(from.dtype),
+                )
+            }
+            ("nisa", "nc_matmul") => {
+                let (Value::Tensor(a), Value::Tensor(b)) =
+                    (argument(0, "stationary")?, argument(1, "moving")?)
+                else {
+                    return None;
+                };
+                tile(
+                    vec![a.free(), b.free()],
+                    Memory::Psum,
+                    Some("float32".into()),
+                )
+            }
+            ("nisa", "nc_transpose") | ("nl", "transpose") => {
+                let Value::Tensor(a) = argument(0, "data")? else {
+                    return None;
+                };
+                tile(vec![a.free(), *a.shape.first()?], Memory::Psum, a.dtype)
+            }
+            ("nl", "load_transpose2d") => {
+                let Value::Tensor(a) = argument(0, "src")? else {
+                    return None;
+                };
+                tile(vec![a.free(), *a.shape.first()?], Memory::Sbuf, a.dtype)
+            }
+            ("nl", "sum" | "max" | "min" | "mean" | "prod" | "var") | ("nisa", "tensor_reduce") => {
+                let first = if module == "nl" { 0 } else { 1 };
+                let Value::Tensor(a) = argument(first, if module == "nl" { "x" } else { "data" })?
+                else {
+                    return None;
+                };
+                let axes = match argument(first + 1, "axis")? {
+                    Value::Whole(axis) => vec![axis.fixed()?],
+                    other => sizes(&other)?,
+                };
+                let rank = a.shape.len() as i64;
+                let axes: Vec<i64> = axes
+                    .into_iter()
+                    .map(|it| if it < 0 { it + rank } else { it })
+                    .collect();
+                let mut shape: Vec<i64> = (0..rank)
+                    .zip(&a.shape)
+                    .filter(|(at, _)| !axes.contains(at))
+                    .map(|(_, size)| *size)
+                    .collect();
+                if shape.len() == 1 {
+                    shape.push(1);
+                }
+                tile(
+                    shape,
+                    Memory::Sbuf,
+                    dtype(named.get("dtype").cloned()).or(a.dtype),
+                )
+            }
+            ("nl", "broadcast_to") => {
+                let Value::Tensor(a) = argument(0, "x")? else {
+                    return None;
+                };
+                tile(sizes(&argument(1, "shape")?)?, a.memory, a.dtype)
+            }
+            ("nl", _) | ("nisa", _) => {
+                // Element-wise: the shapes of all tiles together.
+                let elementwise = super::super::operation::is_elementwise(&path);
+                let mut shape: Option<Vec<i64>> = None;
+                let mut kind = None;
+                for value in arguments.iter().chain(
+                    named
+                        .iter()
+                        .filter(|(name, _)| *name != "reduce_res")
+                        .map(|it| it.1),
+                ) {
+                    if let Value::Tensor(it) = value {
+                        kind = kind.or_else(|| it.dtype.clone());
+                        shape = Some(match shape {
+                            None => it.shape.clone(),
+                            Some(old) => broadcast(&old, &it.shape)?,
+                        });
+                    }
+                }
+                let given = dtype(named.get("dtype").cloned());
+                if elementwise {
+                    tile(shape?, Memory::Sbuf, given.or(kind))
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn method(&mut self, call: &ast::ExprCall, arguments: &[Value]) -> Option<Value> {
+        if let Some("min" | "max") = name_of(&call.func) {
+            let least = name_of(&call.func) == Some("min");
+            let numbers = arguments.iter().map(|it| match it {
+                Value::Whole(number) => number.fixed(),
+                _ => None,
+            });
+            let numbers: Vec<Option<i64>> = numbers.collect();
+            let known = numbers.iter().copied().flatten();
+            let found = match least {
+                // What moves with a loop stays below the others: no tile is larger.
+                true => known.min(),
+                false if numbers.contains(&None) => None,
+                false => known.max(),
+            };
+            return Some(Value::Whole(Affine::of(found?)));
+        }
+        if let (Some("slice"), [Value::Whole(low), Value::Whole(high)]) =
+            (name_of(&call.func), arguments)
+        {
+            return Some(Value::Window(low.clone(), high.plus(low, -1)?.fixed()?));
+        }
+        let Expr::Attribute(it) = call.func.as_ref() else {
+            return None;
+        };
+        let Value::Tensor(tensor) = self.value(&it.value) else {
+            return None;
+        };
+        match it.attr.as_str() {
+            "reshape" | "broadcast_to" => {
+                let shape = match arguments {
+                    [only] => sizes(only)?,
+                    several => several
+                        .iter()
+                        .map(|it| sizes(it).and_then(|it| it.first().copied()))
+                        .collect::<Option<_>>()?,
+                };
+                Some(Value::Tensor(Tensor { shape, ..tensor }))
+            }
+            _ => None,
+        }
+    }
+}

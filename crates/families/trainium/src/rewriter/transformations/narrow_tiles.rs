@@ -1,0 +1,119 @@
+//! Tiles that the matrix engine turns or multiplies are made in bfloat16 to begin with.
+//!
+//! Fact: it turns four-byte elements at a quarter of the rate. Who else reads the tile reads it
+//! rounded; whether the tolerance allows it is the evaluation's to say.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Expr, ExprCall, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::super::operation::{View, argument};
+use super::super::shapes::Memory;
+use super::super::source::{Edits, base_of, name_of};
+use super::{Change, each_place, each_site};
+
+/// What makes a tile and takes its type by name.
+const MAKERS: &[&str] = &[
+    "nl.ndarray",
+    "nl.zeros",
+    "nl.load",
+    "nl.copy",
+    "nl.exp",
+    "nl.add",
+    "nl.subtract",
+    "nl.multiply",
+    "nl.divide",
+    "nisa.activation",
+    "nisa.activation_reduce",
+    "nisa.tensor_copy",
+    "nisa.tensor_scalar",
+    "nisa.tensor_tensor",
+    "nisa.scalar_tensor_tensor",
+    "nisa.affine_select",
+];
+
+pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    let mut places: Vec<(String, (TextRange, String), usize)> = Vec::new();
+    each_site(view, |_, expression| {
+        let Expr::Call(call) = expression else { return };
+        let operands: &[(usize, &str)] = match view.source.path(&call.func).as_deref() {
+            Some("nisa.nc_matmul") => &[(0, "stationary"), (1, "moving")],
+            Some("nisa.nc_transpose") => &[(0, "data")],
+            _ => return,
+        };
+        for (at, name) in operands {
+            let Some(operand) = argument(call, *at, name) else {
+                continue;
+            };
+            names.extend(base_of(operand));
+            // What is loaded or computed right there.
+            if let Expr::Call(made) = operand
+                && is_wide(view, operand)
+                && let Some(edit) = narrowed(view, made)
+            {
+                places.push((view.text(operand).to_owned(), edit, view.line(operand)));
+            }
+        }
+    });
+    each_place(view, |place, _| {
+        if let Stmt::Assign(it) = place.statement()
+            && let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref())
+            && let Some(name) = name_of(target)
+            && names.contains(name)
+            && is_wide(view, &it.value)
+            && let Some(edit) = narrowed(view, call)
+        {
+            places.push((name.to_owned(), edit, view.line(it)));
+        }
+    });
+    let mut found = Vec::new();
+    let mut all = Edits::default();
+    for (name, (range, text), line) in &places {
+        all.replace(*range, text.clone());
+        let mut edits = Edits::default();
+        edits.replace(*range, text.clone());
+        found.extend(view.source.finish(edits).map(|source| Change {
+            line: *line,
+            variant: name.clone(),
+            sentence: format!("Make `{name}` in bfloat16, which the matrix engine takes faster."),
+            source,
+        }));
+    }
+    if 1 < places.len() {
+        found.extend(view.source.finish(all).map(|source| Change {
+            line: 1,
+            variant: "all".to_owned(),
+            sentence: "Make all tiles that the matrix engine takes in bfloat16.".to_owned(),
+            source,
+        }));
+    }
+    found
+}
+
+/// Whether an expression is a tile of four-byte elements in SBUF.
+fn is_wide(view: &View<'_>, expression: &Expr) -> bool {
+    view.shapes.tile(expression).is_some_and(|it| {
+        it.memory == Memory::Sbuf && it.dtype.as_deref() == Some("float32") && !it.is_column()
+    })
+}
+
+/// The edit by which a call makes two-byte elements.
+fn narrowed(view: &View<'_>, call: &ExprCall) -> Option<(TextRange, String)> {
+    let path = view.source.path(&call.func)?;
+    if !MAKERS.contains(&path.as_str()) {
+        return None;
+    }
+    let narrow = format!("{}.bfloat16", view.nl);
+    if let Some(given) = argument(call, usize::MAX, "dtype") {
+        return Some((given.range(), narrow));
+    }
+    if matches!(path.as_str(), "nl.ndarray" | "nl.zeros")
+        && let Some(given) = call.arguments.args.get(1)
+    {
+        return Some((given.range(), narrow));
+    }
+    let end = call.arguments.range.end() - ruff_text_size::TextSize::from(1);
+    Some((TextRange::empty(end), format!(", dtype={narrow}")))
+}

@@ -1,0 +1,256 @@
+//! A loop that goes to the matrix engine twice in each iteration, with other work between, becomes
+//! two loops; what passes from the first to the second has a tile for each iteration.
+//!
+//! Fact: accumulators are given out in program order. The second products of an iteration hold
+//! back the first ones of the next until the work between is done; with all first products ahead,
+//! the matrix engine goes on while the other engines work on what it made.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Expr, Stmt, StmtFor};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::super::operation::{View, argument};
+use super::super::shapes::{Memory, Value};
+use super::super::source::{Edits, base_of, each_expression_in, each_statement, name_of, names_in};
+use super::{Change, each_place};
+
+/// Bytes in each partition that the tiles between both loops may take.
+const MOST_BYTES: i64 = 96 << 10;
+/// Most iterations.
+const LONGEST: i64 = 64;
+
+pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    let mut found = Vec::new();
+    if !view.source.first_dialect() {
+        return found;
+    }
+    each_place(view, |place, _| {
+        if let Stmt::For(around) = place.statement() {
+            let cuts = 1..around.body.len();
+            found.extend(cuts.filter_map(|cut| split(view, around, cut)));
+        }
+    });
+    found
+}
+
+/// A tile that the first loop makes and the second reads.
+struct Carried<'t> {
+    name: &'t str,
+    /// Name of the tiles of all iterations.
+    all: String,
+    /// The statement that makes it without writing to it.
+    empty: Option<&'t Stmt>,
+    /// The statement that declares the tiles of all iterations.
+    declared: String,
+}
+
+/// Ends the first loop before statement `cut` of the body.
+fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
+    let known = view.shapes.get_loop(around)?;
+    if known.kind != "nl.affine_range" || !(2..=LONGEST).contains(&known.trips) {
+        return None;
+    }
+    let (first, second) = around.body.split_at(cut);
+    if !products(view, first) || !products(view, second) || !independent(view, first, second) {
+        return None;
+    }
+    let variables = variables(&around.body);
+    let mut carried: Vec<Carried<'_>> = Vec::new();
+    let mut repeated: Vec<&Stmt> = Vec::new();
+    let mut bytes = 0;
+    let mut open: Vec<&str> = Vec::new();
+    for statement in second {
+        each_expression_in(statement, &mut |it| open.extend(name_of(it)));
+    }
+    let mut seen = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        let bound = view.shapes.bound.get(name);
+        let within = span(first);
+        let in_first = bound.is_some_and(|it| it.iter().any(|at| within.contains_range(*at)));
+        if !seen.insert(name) || !in_first || variables.contains(name) {
+            continue;
+        }
+        // Bound once, by a statement that every iteration comes to.
+        let (statement, value) = first.iter().find_map(|it| match it {
+            Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [target] if name_of(target) == Some(name) => Some((it, assign.value.as_ref())),
+                _ => None,
+            },
+            _ => None,
+        })?;
+        if bound.map(Vec::len) != Some(1) {
+            return None;
+        }
+        let Value::Tensor(tile) = view.shapes.value(value) else {
+            if matches!(view.shapes.value(value), Value::Unknown) {
+                return None;
+            }
+            // Numbers, windows and index expressions are written again.
+            repeated.push(statement);
+            open.extend(names_in(value));
+            continue;
+        };
+        let ([rows, columns], Memory::Sbuf) = (tile.shape.as_slice(), tile.memory) else {
+            return None;
+        };
+        bytes += columns * known.trips * 4;
+        let declares = match value {
+            Expr::Call(call) if view.source.path(&call.func).as_deref() == Some("nl.ndarray") => {
+                Some(call)
+            }
+            _ => None,
+        };
+        let dtype = match declares.and_then(|call| argument(call, 1, "dtype")) {
+            Some(dtype) => view.text(dtype).to_owned(),
+            None => format!("{}.{}", view.nl, tile.dtype.as_deref()?),
+        };
+        let all = view.source.fresh(&format!("{name}_of_all"));
+        let nl = &view.nl;
+        carried.push(Carried {
+            name,
+            declared: format!(
+                "{all} = {nl}.ndarray(({}, {nl}.par_dim({rows}), {columns}), dtype={dtype}, buffer={nl}.sbuf)\n",
+                known.trips
+            ),
+            all,
+            empty: declares.map(|_| statement),
+        });
+    }
+    if carried.is_empty() || MOST_BYTES < bytes {
+        return None;
+    }
+    carried.sort_by_key(|it| it.name);
+    repeated.sort_by_key(|it| it.start());
+    let mut edits = Edits::default();
+    let (start, indent) = view.source.line_start(around)?;
+    for it in &carried {
+        edits.insert(start, format!("{indent}{}", it.declared));
+        if let Some(statement) = it.empty {
+            edits.replace(view.source.lines(statement)?, "");
+        }
+    }
+    let (start, deep) = view.source.line_start(second.first()?)?;
+    let mut head = format!(
+        "{indent}for {} in {}:\n",
+        known.variable,
+        view.text(around.iter.as_ref())
+    );
+    for statement in &repeated {
+        head.push_str(&view.source.moved(*statement, deep)?);
+    }
+    edits.insert(start, head);
+    let left = first.iter().filter(|it| {
+        let mut dropped = carried.iter().filter_map(|it| it.empty);
+        !dropped.any(|dropped| std::ptr::eq(dropped, *it))
+    });
+    for statement in left.chain(second) {
+        renamed(&carried, statement, &known.variable, &mut edits);
+    }
+    let line = view.line(&second[0]);
+    let names: Vec<&str> = carried.iter().map(|it| it.name).collect();
+    Some(Change {
+        line,
+        variant: format!("{} from here", known.variable),
+        sentence: format!(
+            "Split the loop `{}` before line {line}, with a tile of {} for each iteration, so that the matrix engine makes the first products of later iterations while the others work on earlier ones.",
+            known.variable,
+            names.join(", ")
+        ),
+        source: view.source.finish(edits)?,
+    })
+}
+
+fn span(statements: &[Stmt]) -> TextRange {
+    match (statements.first(), statements.last()) {
+        (Some(first), Some(last)) => TextRange::new(first.start(), last.end()),
+        _ => TextRange::default(),
+    }
+}
+
+/// Whether the matrix engine has something to do.
+fn products(view: &View<'_>, statements: &[Stmt]) -> bool {
+    let mut found = false;
+    for statement in statements {
+        each_expression_in(statement, &mut |it| {
+            if let Expr::Call(call) = it {
+                let path = view.source.path(&call.func);
+                let path = path.as_deref();
+                found |= matches!(path, Some("nisa.nc_matmul" | "nisa.nc_transpose"));
+            }
+        });
+    }
+    found
+}
+
+/// Variables of loops.
+fn variables(body: &[Stmt]) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    each_statement(body, &mut Vec::new(), &mut |place, _| {
+        if let Stmt::For(it) = place.statement() {
+            found.extend(name_of(&it.target));
+        }
+    });
+    found
+}
+
+/// Whether neither part touches what the other one changes and the loop did not make.
+fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> bool {
+    let (one, other) = (span(first), span(second));
+    let inside = TextRange::new(one.start(), other.end());
+    let any = |at: Option<&Vec<TextRange>>, within: TextRange| {
+        at.is_some_and(|it| it.iter().any(|at| within.contains_range(*at)))
+    };
+    let shapes = &view.shapes;
+    let apart = shapes.changed.iter().all(|(name, at)| {
+        any(shapes.bound.get(name), inside)
+            || [(one, other), (other, one)]
+                .iter()
+                .all(|(here, there)| !any(Some(at), *here) || !any(shapes.read.get(name), *there))
+    });
+    // What is stored to main memory is not loaded again.
+    let (mut stored, mut loaded) = (BTreeSet::new(), BTreeSet::new());
+    for statement in first.iter().chain(second) {
+        each_expression_in(statement, &mut |it| {
+            let Expr::Call(call) = it else { return };
+            let Some(base) = call.arguments.args.first().and_then(base_of) else {
+                return;
+            };
+            match view.source.path(&call.func).as_deref() {
+                Some("nl.store") => stored.insert(base),
+                Some("nl.load" | "nl.load_transpose2d") => loaded.insert(base),
+                _ => false,
+            };
+        });
+    }
+    apart && stored.is_disjoint(&loaded)
+}
+
+/// Reads and writes the tile of this iteration.
+fn renamed(carried: &[Carried<'_>], statement: &Stmt, variable: &str, edits: &mut Edits) {
+    let tiles = |it: &Expr| {
+        let name = name_of(it)?;
+        carried.iter().find(|tile| tile.name == name)
+    };
+    let mut done = BTreeSet::new();
+    let mut visit = |expression: &Expr| match expression {
+        Expr::Subscript(part) => {
+            let Some(tile) = tiles(part.value.as_ref()) else {
+                return;
+            };
+            done.insert(part.value.start());
+            edits.replace(part.value.range(), tile.all.clone());
+            match part.slice.as_ref() {
+                Expr::EllipsisLiteral(it) => edits.replace(it.range(), variable),
+                other => edits.insert(other.start().into(), format!("{variable}, ")),
+            }
+        }
+        Expr::Name(it) if !done.contains(&it.start()) => {
+            if let Some(tile) = tiles(expression) {
+                edits.replace(it.range(), format!("{}[{variable}]", tile.all));
+            }
+        }
+        _ => {}
+    };
+    each_expression_in(statement, &mut visit);
+}

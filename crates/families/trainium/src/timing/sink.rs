@@ -1,0 +1,215 @@
+//! Tensors that do not fit the on-chip memory and are put out as a whole.
+//!
+//! An instruction in a loop is one instruction: it cannot find its operand in the memory in one
+//! iteration and outside in the next. So a tensor of many tiles is not kept in part. If it was
+//! loaded ahead, the loads are dropped and each part is loaded where it is read; if sums are kept
+//! in it, each is stored when it was added to and loaded before the next time. Published counters
+//! show this: of a product whose operand of 160 KiB in each partition is loaded ahead, and of one
+//! whose sums take 128 KiB. Results that are written once and read once are left to [`spill`].
+//!
+//! [`spill`]: super::spill::spill
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::machine::Machine;
+use super::memory::{Plan, spans};
+use super::spill::spilled;
+use crate::tensor::storage::Buffer;
+use crate::trace::{Instruction, Operation, Region};
+
+/// Loops over so few tiles are written out, which makes each a tensor of its own.
+const FEW: u32 = 8;
+
+/// What a tensor holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    /// Inputs, never changed.
+    Inputs,
+    /// Running sums.
+    Sums,
+}
+
+/// Puts tensors out, the largest at the peak first, until the rest fits.
+pub(super) fn sink(plan: &mut Plan, machine: &Machine) {
+    // Those that are dealt with, or left to the spills of single tiles.
+    let mut done = BTreeSet::new();
+    while let Some(tensor) = largest(plan, machine, &done) {
+        done.insert(tensor);
+        if let Some(holds) = content(plan, tensor) {
+            done.insert(plan.tensors.len() as u32);
+            put_out(plan, tensor, holds);
+        }
+    }
+}
+
+/// The tensor with most bytes where the memory is fullest, if it has many tiles there; none if
+/// what is not in `done` fits.
+fn largest(plan: &Plan, machine: &Machine, done: &BTreeSet<u32>) -> Option<u32> {
+    let mut spans = spans(plan, Buffer::Sbuf);
+    spans.retain(|(tensor, _), _| !done.contains(tensor));
+    let mut changes = vec![0i64; plan.instructions.len() + 1];
+    for ((tensor, _), (first, last)) in &spans {
+        let bytes = plan.tensors[*tensor as usize].bytes as i64;
+        changes[*first] += bytes;
+        changes[*last + 1] -= bytes;
+    }
+    let (mut level, mut peak) = (0, (0, 0));
+    for (position, change) in changes.into_iter().enumerate() {
+        level += change;
+        if peak.0 < level {
+            peak = (level, position);
+        }
+    }
+    if peak.0 as u64 <= machine.sbuf_bytes {
+        return None;
+    }
+    let mut live: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+    for ((tensor, _), (first, last)) in spans {
+        if (first..=last).contains(&peak.1) {
+            let (bytes, tiles) = live.entry(tensor).or_default();
+            *bytes += plan.tensors[tensor as usize].bytes;
+            *tiles += 1;
+        }
+    }
+    let largest = live.into_iter().max_by_key(|(_, (bytes, _))| *bytes);
+    largest.and_then(|(tensor, (_, tiles))| (FEW < tiles).then_some(tensor))
+}
+
+/// What a tensor holds; none if it is neither.
+fn content(plan: &Plan, tensor: u32) -> Option<Holds> {
+    let whole = (0, plan.tensors[tensor as usize].bytes);
+    let mut written: HashMap<u32, u32> = HashMap::new();
+    let (mut loaded, mut sums) = (true, false);
+    for instruction in &plan.instructions {
+        for region in &instruction.writes {
+            if region.tensor == tensor {
+                let times = written.entry(region.block).or_default();
+                *times += 1;
+                loaded &= *times == 1 && region.span == whole && is_load(plan, instruction);
+                sums |= 1 < *times && instruction.features.accumulate;
+            }
+        }
+    }
+    match (loaded, sums) {
+        (true, _) => Some(Holds::Inputs),
+        (_, true) => Some(Holds::Sums),
+        _ => None,
+    }
+}
+
+/// Whether an instruction loads from an input, without turning anything.
+fn is_load(plan: &Plan, instruction: &Instruction) -> bool {
+    let [source] = &instruction.reads[..] else {
+        return false;
+    };
+    let from = plan.tensors.get(source.tensor as usize);
+    let transfer = instruction.transfer.as_ref();
+    instruction.operation == Operation::Load
+        && from.is_some_and(|from| from.input)
+        && transfer.is_some_and(|it| it.transposed == 0)
+}
+
+/// Puts a tensor out. What is read twice in a row is loaded once: one tile of room is left.
+fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
+    let home = plan.tensors.len() as u32;
+    plan.tensors.push(plan.tensors[tensor as usize].clone());
+    let mut loads: HashMap<u32, Instruction> = HashMap::new();
+    // Block and span that the newest tile holds.
+    let mut latest: Option<(u32, (u64, u64))> = None;
+    let mut stored: BTreeSet<u32> = BTreeSet::new();
+    let mut tiles = 0;
+    let mut out = Vec::with_capacity(plan.instructions.len());
+    for mut instruction in std::mem::take(&mut plan.instructions) {
+        let is_own = |region: &Region| region.tensor == tensor;
+        let target = instruction.writes.iter().copied().find(is_own);
+        if let (Some(target), Holds::Inputs) = (target, holds) {
+            loads.insert(target.block, instruction);
+            continue;
+        }
+        if target.is_some() && instruction.operation == Operation::Memset {
+            // Zeros to begin with are made where the first sum is.
+            continue;
+        }
+        let adds = instruction.features.accumulate;
+        let mut read: Vec<Region> = instruction.reads.iter().copied().filter(is_own).collect();
+        // The place that is added to is read, too.
+        read.extend(target.filter(|it| adds && stored.contains(&it.block)));
+        for region in read {
+            let bytes = region.span.1 - region.span.0;
+            if latest == Some((region.block, region.span)) {
+                continue;
+            }
+            let place = Region {
+                tensor: home,
+                block: tiles + 1,
+                span: (0, bytes),
+                ..region
+            };
+            let mut load = match (holds, loads.get(&region.block)) {
+                (Holds::Inputs, Some(load)) => part(load, bytes),
+                (Holds::Sums, _) if stored.contains(&region.block) => {
+                    let rows = region.partitions.1 - region.partitions.0;
+                    let key = (home, place.block);
+                    let load = spilled(Operation::Load, key, bytes, rows, &instruction);
+                    plan.spill_bytes += bytes * u64::from(rows);
+                    load
+                }
+                _ => continue,
+            };
+            (load.site, load.step) = (instruction.site, instruction.step);
+            load.writes = vec![place];
+            out.push(load);
+            latest = Some((region.block, region.span));
+            tiles += 1;
+        }
+        for region in &mut instruction.reads {
+            if region.tensor == tensor && latest == Some((region.block, region.span)) {
+                (region.tensor, region.block) = (home, tiles);
+                region.span = (0, region.span.1 - region.span.0);
+            }
+        }
+        let Some(target) = target else {
+            out.push(instruction);
+            continue;
+        };
+        // A sum: where it was loaded to, or a tile of its own, and from there to main memory.
+        let bytes = target.span.1 - target.span.0;
+        if latest != Some((target.block, target.span)) {
+            latest = Some((target.block, target.span));
+            tiles += 1;
+        }
+        let place = Region {
+            tensor: home,
+            block: tiles,
+            span: (0, bytes),
+            ..target
+        };
+        for region in &mut instruction.writes {
+            if region.tensor == tensor {
+                *region = place;
+            }
+        }
+        let rows = target.partitions.1 - target.partitions.0;
+        let mut store = spilled(Operation::Store, (home, tiles), bytes, rows, &instruction);
+        (store.site, store.step) = (instruction.site, instruction.step);
+        store.reads = vec![place];
+        plan.spill_bytes += bytes * u64::from(rows);
+        out.push(instruction);
+        out.push(store);
+        stored.insert(target.block);
+    }
+    plan.instructions = out;
+}
+
+/// A load of `bytes` in each partition instead of the whole tile.
+fn part(load: &Instruction, bytes: u64) -> Instruction {
+    let mut one = load.clone();
+    let whole = load.writes.first().map_or(bytes, |it| it.span.1).max(1);
+    if let Some(transfer) = &mut one.transfer {
+        transfer.hbm_read = transfer.hbm_read * bytes / whole;
+        let run = u64::from(transfer.run_bytes).min(bytes).max(1);
+        transfer.run_bytes = run as u32;
+        transfer.runs = bytes.div_ceil(run).max(1) as u32;
+    }
+    one
+}

@@ -1,0 +1,168 @@
+//! What plans for a kernel are told beside it: where it came from, and what was tried.
+//!
+//! What is to be told follows from the state of the search and is noted by the dispatcher;
+//! the texts are read by the first thread that asks for them, once for all plans.
+
+use super::launching::finding;
+use crate::error::RunError;
+use crate::recording::read_plan;
+use autocomp_agents::{Ancestor, Kinship, Tried};
+use autocomp_core::{CandidateId, ContentHash, Cost, Lesson, Plan, PlanRecord, TaskKey};
+use autocomp_search::Search;
+use autocomp_store::Blobs;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Kernels before the one planned for that a request brings at most, the last ones;
+/// proposers may show fewer.
+const MOST_ANCESTORS: usize = 64;
+
+/// Attempts that a request brings at most; proposers may show fewer.
+const MOST_TRIED: usize = 16;
+
+/// What plans for one kernel are told beside it, in one iteration.
+pub(super) struct Context {
+    ancestors: Vec<Before>,
+    tried: Vec<Attempted>,
+    lessons: Arc<[Lesson]>,
+    told: Mutex<Option<Told>>,
+}
+
+/// The same with its texts.
+#[derive(Clone, Default)]
+pub(super) struct Told {
+    pub(super) ancestors: Arc<[Ancestor]>,
+    pub(super) tried: Arc<[Tried]>,
+    pub(super) lessons: Arc<[Lesson]>,
+}
+
+/// A kernel that the one planned for came from, and the plan that led on from it.
+struct Before {
+    kernel: ContentHash,
+    cost: Cost,
+    plan: Option<PlanRecord>,
+    task: TaskKey,
+}
+
+/// An attempt on the kernel or a relative.
+struct Attempted {
+    task: TaskKey,
+    plan: PlanRecord,
+    /// Without the texts of its plan.
+    tried: Tried,
+}
+
+impl Context {
+    /// Notes what is to be told of the candidate `id`.
+    pub(super) fn of(search: &Search, id: CandidateId) -> Self {
+        let tried = search.attempts_near(id, MOST_TRIED).into_iter();
+        Self {
+            ancestors: ancestors_of(search, id),
+            tried: tried
+                .map(|(attempt, kinship)| attempted(search, attempt, kinship))
+                .collect(),
+            lessons: search.started().lessons.clone().into(),
+            told: Mutex::new(None),
+        }
+    }
+
+    /// Returns it with its texts.
+    pub(super) fn told(&self, blobs: &Blobs) -> Result<Told, RunError> {
+        // Nothing is noted before all of it is there.
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(told) = &*told {
+            return Ok(told.clone());
+        }
+        let ancestors = self.ancestors.iter().map(|it| it.told(blobs));
+        let tried = self.tried.iter().map(|it| it.told(blobs));
+        let made = Told {
+            ancestors: ancestors.collect::<Result<_, RunError>>()?,
+            tried: tried.collect::<Result<_, RunError>>()?,
+            lessons: Arc::clone(&self.lessons),
+        };
+        Ok(told.insert(made).clone())
+    }
+}
+
+impl Before {
+    fn told(&self, blobs: &Blobs) -> Result<Ancestor, RunError> {
+        let record = self.plan.as_ref();
+        let plan = record.map(|record| plan_of(self.task, record, blobs));
+        let (menu_item, plan) = match plan.transpose()? {
+            Some(plan) => (plan.menu_item, plan.text),
+            None => Default::default(),
+        };
+        Ok(Ancestor {
+            kernel: blobs.get_text(self.kernel)?,
+            cost: Some(self.cost.value),
+            menu_item,
+            plan,
+        })
+    }
+}
+
+impl Attempted {
+    fn told(&self, blobs: &Blobs) -> Result<Tried, RunError> {
+        let plan = plan_of(self.task, &self.plan, blobs)?;
+        Ok(Tried {
+            menu_item: plan.menu_item,
+            plan: plan.text,
+            ..self.tried.clone()
+        })
+    }
+}
+
+fn plan_of(task: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, RunError> {
+    read_plan(record, blobs).map_err(|reason| RunError::BadPlan {
+        task: task.to_plan().to_string(),
+        reason,
+    })
+}
+
+/// Returns the kernels that the candidate `id` came from, the oldest first.
+fn ancestors_of(search: &Search, id: CandidateId) -> Vec<Before> {
+    let mut ancestors = Vec::new();
+    let mut next = search.candidate(id);
+    while let Some(candidate) = next
+        && let Some(parent) = candidate.parent.and_then(|id| search.candidate(id))
+        && ancestors.len() < MOST_ANCESTORS
+    {
+        ancestors.push(Before {
+            kernel: parent.source,
+            cost: parent.cost,
+            plan: candidate.plan.clone(),
+            task: candidate.key,
+        });
+        next = Some(parent);
+    }
+    ancestors.reverse();
+    ancestors
+}
+
+fn attempted(
+    search: &Search,
+    attempt: &autocomp_search::Attempt,
+    kinship: autocomp_search::Kinship,
+) -> Attempted {
+    let before = search.candidate(attempt.parent);
+    let before = before.expect("attempts are made on candidates");
+    let evaluation = attempt.source.and_then(|source| search.evaluation(source));
+    let source = attempt.source.and_then(|source| search.id_of(source));
+    Attempted {
+        task: attempt.key,
+        plan: attempt.plan.clone(),
+        tried: Tried {
+            on: match kinship {
+                autocomp_search::Kinship::Itself => Kinship::Itself,
+                autocomp_search::Kinship::Parent => Kinship::Parent,
+                autocomp_search::Kinship::Sibling => Kinship::Sibling,
+            },
+            menu_item: String::new(),
+            plan: String::new(),
+            outcome: evaluation.map(|it| it.outcome),
+            cost: evaluation.and_then(|it| it.cost()).map(|it| it.value),
+            cost_before: before.cost.value,
+            is_same: source == Some(before.id),
+            finding: evaluation.map_or_else(String::new, |it| finding(it).to_owned()),
+        },
+    }
+}

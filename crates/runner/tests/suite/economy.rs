@@ -1,0 +1,225 @@
+//! What is not evaluated, what is evaluated once more, and what goes on meanwhile.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use crate::scripted;
+
+use autocomp_agents::{
+    ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply,
+};
+use autocomp_core::{Draft, Duplicates, Event, Plan, Proposal, SearchSettings};
+use autocomp_runner::{Notice, RunError, RunSession, RunView};
+use scripted::{Scripted, Toy, events, new_run, options, run_whole, settings};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Returns how often a kernel was not evaluated because it was equal to another.
+fn n_equal(events: &[Event]) -> usize {
+    let is_equal = |event: &&Event| matches!(event, Event::Evaluated(it) if it.same_as.is_some());
+    events.iter().filter(is_equal).count()
+}
+
+#[test]
+fn equal_kernels_are_evaluated_once() {
+    let root = scripted::scratch();
+    let count = |duplicates: Duplicates| {
+        let folder = root.path().join(format!("{duplicates:?}"));
+        let settings = SearchSettings {
+            duplicates,
+            repairs: 0,
+            ..settings()
+        };
+        let evaluator = Arc::new(Toy::default());
+        let mut session = RunSession::create(&folder, new_run(settings, 4), &*evaluator).unwrap();
+        let end = scripted::runtime().block_on(session.execute(
+            Arc::new(Scripted::default()),
+            Arc::clone(&evaluator) as _,
+            &options(2),
+            &mut |_: &Notice<'_>| {},
+            &CancellationToken::new(),
+        ));
+        let progress = end.unwrap().progress;
+        let calls = evaluator.calls.load(Ordering::Relaxed);
+        assert_eq!(u64::from(progress.evaluations), calls);
+        session.close().unwrap();
+        let events = events(&folder);
+        assert_eq!(progress.equal as usize, n_equal(&events));
+        n_equal(&events)
+    };
+    let (text, form, code) = (
+        count(Duplicates::Text),
+        count(Duplicates::Form),
+        count(Duplicates::Code),
+    );
+    assert_eq!(text, 0);
+    assert!(0 < form && form < code, "{form} {code}");
+}
+
+#[test]
+fn a_winner_that_cannot_be_confirmed_is_struck() {
+    let root = scripted::scratch();
+    let folder = root.path().join("run");
+    let settings = SearchSettings {
+        confirm: 2,
+        iterations: 8,
+        ..settings()
+    };
+    run_whole(&folder, settings.clone(), 3, 2);
+    let view = RunView::open(&folder).unwrap();
+    let report = view.report();
+    let struck = report.confirmations.iter().filter(|it| it.cost.is_none());
+    assert!(0 < struck.count(), "half of the kernels have an odd sum");
+    assert!(report.confirmations.iter().all(|it| it.by == "new inputs"));
+    let best = report.progress.best.unwrap();
+    let of_best = report
+        .confirmations
+        .iter()
+        .find(|it| Some(it.id) == best.id);
+    assert_eq!(of_best.unwrap().cost.unwrap().value, best.cost.value);
+
+    // Whoever goes on with such a run has to bring the one who confirms.
+    let other = root.path().join("other");
+    let evaluator = Toy::default();
+    let mut session = RunSession::create(&other, new_run(settings, 3), &evaluator).unwrap();
+    let error = scripted::runtime().block_on(session.execute(
+        Arc::new(Scripted::default()),
+        Arc::new(evaluator),
+        &options(1),
+        &mut |_: &Notice<'_>| {},
+        &CancellationToken::new(),
+    ));
+    assert!(matches!(error, Err(RunError::EvaluatorChanged { .. })));
+    let error = session.confirm_by(vec![Arc::new(Toy::default())]);
+    assert!(matches!(error, Err(RunError::EvaluatorChanged { .. })));
+}
+
+/// A model that thinks about the first plan until it is told to go on.
+struct Slow {
+    scripted: Scripted,
+    go_on: Arc<Notify>,
+}
+
+#[async_trait::async_trait]
+impl Proposer for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
+        if (request.key.iteration, request.key.parent, request.key.plan) == (1, 0, 0) {
+            self.go_on.notified().await;
+        }
+        self.scripted.plan(request).await
+    }
+
+    async fn implement(&self, request: &ImplementRequest) -> Result<Reply<Draft>, ProposeError> {
+        self.scripted.implement(request).await
+    }
+
+    async fn repair(&self, request: &RepairRequest) -> Result<Reply<Draft>, ProposeError> {
+        self.scripted.repair(request).await
+    }
+}
+
+/// What has ended in the first iteration.
+#[derive(Default)]
+struct Ended {
+    slots: Vec<Vec<u32>>,
+    plans: usize,
+    drafts_due: u32,
+    drafts: u32,
+    evaluations_due: u32,
+    evaluations: u32,
+}
+
+impl Ended {
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::IterationOpened(opened) if opened.iteration == 1 => {
+                self.slots.clone_from(&opened.slots);
+            }
+            Event::Planned(planned) if planned.key.iteration == 1 => {
+                self.plans += 1;
+                if matches!(planned.result, Proposal::Made(_)) {
+                    let plans = &self.slots[planned.key.parent as usize];
+                    self.drafts_due += plans[planned.key.plan as usize];
+                }
+            }
+            Event::Drafted(drafted) if drafted.key.iteration == 1 => {
+                self.drafts += 1;
+                self.evaluations_due += u32::from(matches!(drafted.result, Proposal::Made(_)));
+            }
+            Event::Evaluated(evaluated) if evaluated.key.iteration == 1 => self.evaluations += 1,
+            _ => {}
+        }
+    }
+
+    /// Returns whether nothing is left but what waits for the first plan.
+    fn is_all_but_one(&self) -> bool {
+        let n_plans = self.slots.iter().map(Vec::len).sum::<usize>();
+        0 < n_plans
+            && self.plans + 1 == n_plans
+            && self.drafts == self.drafts_due
+            && self.evaluations == self.evaluations_due
+    }
+}
+
+/// While a plan is waited for, whatever does not depend on it is done: the plan comes
+/// only when everything else of its iteration has ended, so that a run in which
+/// something waited for it would never end.
+#[test]
+fn nothing_waits_for_a_slow_model() {
+    let root = scripted::scratch();
+    let settings = SearchSettings {
+        iterations: 2,
+        repairs: 0,
+        polish: 2,
+        ..settings()
+    };
+    for proposals in [2, 5] {
+        let folder = root.path().join(proposals.to_string());
+        let go_on = Arc::new(Notify::new());
+        let slow = Slow {
+            scripted: Scripted::default(),
+            go_on: Arc::clone(&go_on),
+        };
+        let evaluator = Toy::default();
+        let new = new_run(settings.clone(), 6);
+        let mut session = RunSession::create(&folder, new, &evaluator).unwrap();
+        let mut options = options(2);
+        options.proposals = proposals;
+        let mut ended = Ended::default();
+        let mut n_before = 0;
+        let mut observer = |notice: &Notice<'_>| {
+            if let Some(stored) = notice.event {
+                ended.note(&stored.event);
+            }
+            if n_before == 0 && ended.is_all_but_one() {
+                n_before = notice.progress.evaluations;
+                go_on.notify_one();
+            }
+        };
+        let cancel = CancellationToken::new();
+        let run = session.execute(
+            Arc::new(slow),
+            Arc::new(evaluator),
+            &options,
+            &mut observer,
+            &cancel,
+        );
+        let end = scripted::runtime().block_on(async {
+            // Only a run that stands still takes that long.
+            tokio::time::timeout(Duration::from_secs(300), run).await
+        });
+        assert!(
+            end.expect("something waits for the plan")
+                .unwrap()
+                .finish
+                .is_some()
+        );
+        assert!(10 < n_before, "{n_before}");
+    }
+}
