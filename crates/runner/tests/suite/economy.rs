@@ -212,7 +212,7 @@ fn nothing_waits_for_a_slow_model() {
         );
         let end = scripted::runtime().block_on(async {
             // Only a run that stands still takes that long.
-            tokio::time::timeout(Duration::from_secs(300), run).await
+            tokio::time::timeout(Duration::from_secs(3600), run).await
         });
         assert!(
             end.expect("something waits for the plan")

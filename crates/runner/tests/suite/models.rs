@@ -12,7 +12,8 @@ use autocomp_core::{
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_llm::{
-    Amount, Budget, Caps, ConnectSettings, Connector, PriceTable, RetryPolicy, Secrets,
+    Amount, Budget, Caps, ConnectSettings, Connector, LlmErrorKind, PriceTable, RetryPolicy,
+    Secrets,
 };
 use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
 use autocomp_search::Search;
@@ -97,9 +98,6 @@ async fn good() -> MockServer {
     server(|request| reply(&answer(&question(request).1))).await
 }
 
-/// After so long a model is slow. The others are on this machine and compute nothing.
-const SLOW: Duration = Duration::from_secs(5);
-
 fn connector(models: &[String], budget: &Arc<Budget>) -> Connector {
     // Nothing takes that long, however busy the machine.
     connector_with(models, budget, Duration::from_secs(3600))
@@ -113,7 +111,7 @@ fn connector_with(models: &[String], budget: &Arc<Budget>, timeout: Duration) ->
              as_of = \"2026-01-01\"\nsource = \"test\"\n"
         ));
     }
-    let settings = ConnectSettings {
+    let mut settings = ConnectSettings {
         timeout,
         answer_timeout: Duration::from_secs(3600),
         retry: RetryPolicy {
@@ -125,6 +123,8 @@ fn connector_with(models: &[String], budget: &Arc<Budget>, timeout: Duration) ->
         prices: PriceTable::parse(&prices).unwrap(),
         ..ConnectSettings::standard()
     };
+    // Whoever is set aside stays so, however long the run takes.
+    settings.breaker.first_pause = Duration::from_secs(3600);
     let secrets = Secrets::from_lookup(|name| (name == "OPENAI_API_KEY").then(|| KEY.to_owned()));
     Connector::new(settings, Arc::new(secrets), Arc::clone(budget))
 }
@@ -233,6 +233,15 @@ fn occurs(folder: &Path, needle: &str) -> bool {
 /// accounts for every cent and token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_with_unreliable_models_ends_well() {
+    // How long the good one takes depends on the machine: it gets more and more time.
+    let mut limit = Duration::from_secs(1);
+    while !a_run_ends_well(limit).await {
+        limit *= 2;
+    }
+}
+
+/// Returns whether the good model never took longer than `limit`.
+async fn a_run_ends_well(limit: Duration) -> bool {
     let limited = server(|_| ResponseTemplate::new(429)).await;
     let garbage = server(|_| reply(&format!("Your key is {KEY}, have a nice day."))).await;
     let slow = server(|_| reply("late").set_delay(Duration::from_secs(3600))).await;
@@ -243,10 +252,15 @@ async fn a_run_with_unreliable_models_ends_well() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("run");
     let budget = Budget::unlimited();
-    let connector = connector_with(&models, &budget, SLOW);
+    let connector = connector_with(&models, &budget, limit);
     let mut session = RunSession::create(&folder, new_run(), &Waits).unwrap();
     let end = work_on(&mut session, proposer(&connector, &models)).await;
     session.close().unwrap();
+    let health = connector.health();
+    let of_good = health.iter().find(|it| it.model == models[3]).unwrap();
+    if of_good.errors.contains_key(&LlmErrorKind::Timeout) {
+        return false;
+    }
     assert!(end.finish.is_some(), "{:?}", end.stop);
     assert!(end.progress.best.unwrap().cost < Cost::cycles(1700));
     let (usage, spent) = (end.progress.usage, budget.spent());
@@ -256,14 +270,7 @@ async fn a_run_with_unreliable_models_ends_well() {
         usage.input_tokens + usage.cached_tokens + usage.output_tokens,
         spent.tokens
     );
-    assert_eq!(
-        connector
-            .health()
-            .iter()
-            .filter(|model| 0 < model.answered)
-            .count(),
-        1
-    );
+    assert_eq!(health.iter().filter(|model| 0 < model.answered).count(), 1);
     assert_eq!(
         connector.take_notices().len(),
         3,
@@ -272,6 +279,7 @@ async fn a_run_with_unreliable_models_ends_well() {
     assert!(occurs(&folder, "[OPENAI_API_KEY]"), "the echo was recorded");
     assert!(!occurs(&folder, KEY), "no key in any file");
     assert_every_prefix_accounts_for_its_calls(&folder);
+    true
 }
 
 /// Wherever the journal ends, every call that was let go before is in it: with
@@ -459,8 +467,11 @@ async fn calls_that_a_stop_cuts_off_are_accounted_for() {
         .unwrap();
     session.close().unwrap();
     assert_eq!(end.stop.unwrap().reason, StopReason::Interrupted);
+    // The run waits for those that are given up for a while only.
+    while budget.in_flight() != Amount::default() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let spent = budget.spent();
-    assert_eq!(budget.in_flight(), Amount::default());
     assert_eq!(spent.requests, 2);
 
     let session = RunSession::resume(&folder, "0.1.0").unwrap();
