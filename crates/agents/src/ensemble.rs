@@ -3,8 +3,8 @@
 
 use crate::llm_proposer::plan_slot;
 use crate::proposer::{
-    Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind,
-    Proposer, RepairRequest, Reply,
+    Background, Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError,
+    ProposeErrorKind, Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{Draft, MenuItem, Plan, PlanKind, TaskKey};
 use autocomp_llm::ReservationJournal;
@@ -66,6 +66,10 @@ impl Ensemble {
 impl Proposer for Ensemble {
     fn name(&self) -> &'static str {
         "ensemble"
+    }
+
+    fn background(&self) -> Background {
+        self.models.background().with(self.local.background())
     }
 
     async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {

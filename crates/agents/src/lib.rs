@@ -38,8 +38,8 @@ pub use llm_tasks::parse_menu;
 pub use plan_reply::{PlanReply, parse_plan, parse_schedule};
 pub use prompt::{Phase, Prompt, PromptInput, ScriptFacts, TemplateError, Templates};
 pub use proposer::{
-    Ancestor, Exchange, IdeasRequest, ImplementRequest, Kinship, OtherKernel, PlanRequest,
-    ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply, Tried,
+    Ancestor, Background, Exchange, IdeasRequest, ImplementRequest, Kinship, OtherKernel,
+    PlanRequest, ProposeError, ProposeErrorKind, Proposer, RepairRequest, Reply, Tried,
 };
 pub use replay::{Recording, Replay};
 pub use rewriter::RewriterProposer;

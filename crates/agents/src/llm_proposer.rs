@@ -10,8 +10,8 @@ use crate::llm_tasks::{combination, decided_later, undecided};
 use crate::plan_reply::{PlanReply, parse_plan, parse_schedule, plan_schema, script_in};
 use crate::prompt::{Phase, Prompt, PromptInput, ScriptFacts, TemplateError, Templates};
 use crate::proposer::{
-    Ancestor, Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError, Proposer,
-    RepairRequest, Reply, Tried,
+    Ancestor, Background, Exchange, IdeasRequest, ImplementRequest, PlanRequest, ProposeError,
+    Proposer, RepairRequest, Reply, Tried,
 };
 use crate::rewriter::{RewriterProposer, rewrite_error};
 use autocomp_core::{Draft, MenuItem, Plan, Rewriter, Scope, TaskKey, Usage};
@@ -133,7 +133,7 @@ impl LlmProposer {
             with_score: draw("show score", shown.score),
             with_utilization: draw("show utilization", shown.utilization),
             with_feedback: draw("show feedback", shown.feedback),
-            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+            ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
         }
     }
 
@@ -162,7 +162,7 @@ impl LlmProposer {
             plan: Some((&request.plan.menu_item, &request.plan.text)),
             iteration: request.key.iteration,
             most_examples: self.settings.most_examples,
-            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+            ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
         };
         self.templates
             .render(self.code_phase(), &self.facts, &input)
@@ -208,7 +208,7 @@ impl LlmProposer {
             plan: Some((&request.plan.menu_item, &request.plan.text)),
             failed: Some((&request.draft.source, &request.failure)),
             iteration: request.key.iteration,
-            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+            ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
         };
         self.render(Phase::Repair, &input)
     }
@@ -226,6 +226,14 @@ impl LlmProposer {
 impl Proposer for LlmProposer {
     fn name(&self) -> &str {
         "llm"
+    }
+
+    fn background(&self) -> Background {
+        let told = Background {
+            ancestors: self.settings.ancestors,
+            tried: self.settings.tried,
+        };
+        told.bounded()
     }
 
     async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {
@@ -265,7 +273,7 @@ impl Proposer for LlmProposer {
             }
             _ => self.with_payload(request, parse_plan(text, &request.menu, &request.hidden)?),
         };
-        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
+        let about = (phase, &*request.kernel, &*request.evaluation, &request.key);
         let reply = self
             .ask_about(about, (&self.planners, slot), prompt, schema, parse)
             .await?;
@@ -306,7 +314,7 @@ impl Proposer for LlmProposer {
         let turn = draft_slot(&request.key, self.coders.members().len());
         let slot = slot_of(&self.coders, request.first_asked.as_deref(), turn);
         let phase = self.code_phase();
-        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
+        let about = (phase, &*request.kernel, &*request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, schema, parse)
             .await
             .map(draft_of)
@@ -319,7 +327,7 @@ impl Proposer for LlmProposer {
         let slot =
             draft_slot(&request.key, self.coders.members().len()) + u64::from(request.attempt);
         let phase = Phase::Repair;
-        let about = (phase, &*request.kernel, &request.evaluation, &request.key);
+        let about = (phase, &*request.kernel, &*request.evaluation, &request.key);
         self.ask_about(about, (&self.coders, slot), prompt, None, parse)
             .await
             .map(draft_of)

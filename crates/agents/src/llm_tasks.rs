@@ -174,7 +174,7 @@ impl LlmProposer {
         request: &ImplementRequest,
         other: &OtherKernel,
     ) -> Result<Reply<Draft>, ProposeError> {
-        let first = (&*request.kernel, &request.evaluation);
+        let first = (&*request.kernel, &*request.evaluation);
         let second = (&*other.kernel, &other.evaluation);
         self.combine(&request.key, request.seed, first, second)
             .await
@@ -281,7 +281,7 @@ impl LlmProposer {
         let input = PromptInput {
             menu: &request.menu,
             count: request.count,
-            ..PromptInput::new(&request.kernel, Some(&request.evaluation), request.seed)
+            ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
         };
         let prompt = |_| self.render(Phase::Menu, &input);
         let parse = |text: &str| {

@@ -75,11 +75,12 @@ pub struct PlanRequest {
     /// Source of the parent kernel.
     pub kernel: String,
     /// Evaluation of the parent kernel.
-    pub evaluation: Evaluation,
-    /// The kernels that the parent came from, the baseline first; the parent
-    /// itself is not among them.
+    pub evaluation: Arc<Evaluation>,
+    /// The kernels that the parent came from, the oldest first, as many as
+    /// [`Proposer::background`] says; the parent itself is not among them.
     pub ancestors: Arc<[Ancestor]>,
-    /// What was tried on the parent and its relatives, the most instructive first.
+    /// What was tried on the parent and its relatives, the most instructive first; as much
+    /// as [`Proposer::background`] says.
     pub tried: Arc<[Tried]>,
     /// What earlier runs have taught.
     pub lessons: Arc<[Lesson]>,
@@ -108,7 +109,7 @@ pub struct ImplementRequest {
     /// Source of the parent kernel.
     pub kernel: String,
     /// Evaluation of the parent kernel.
-    pub evaluation: Evaluation,
+    pub evaluation: Arc<Evaluation>,
     /// The plan to carry out.
     pub plan: Plan,
     /// The second kernel, if the plan is about two.
@@ -127,7 +128,7 @@ pub struct IdeasRequest {
     /// Source of the kernel.
     pub kernel: String,
     /// Its evaluation.
-    pub evaluation: Evaluation,
+    pub evaluation: Arc<Evaluation>,
     /// The items that there are.
     pub menu: Vec<MenuItem>,
     /// How many further ones are wanted at most.
@@ -146,7 +147,7 @@ pub struct RepairRequest {
     /// Source of the parent kernel.
     pub kernel: String,
     /// Evaluation of the parent kernel.
-    pub evaluation: Evaluation,
+    pub evaluation: Arc<Evaluation>,
     /// The plan that was carried out.
     pub plan: Plan,
     /// The draft that failed.
@@ -219,6 +220,47 @@ impl fmt::Display for ProposeError {
 
 impl std::error::Error for ProposeError {}
 
+/// How much a proposer tells of a kernel beside it: more of it need not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Background {
+    /// Kernels before it, the last ones.
+    pub ancestors: usize,
+    /// Attempts on it and its relatives, the most instructive ones.
+    pub tried: usize,
+}
+
+impl Background {
+    /// The most that requests bring.
+    pub const MOST: Self = Self {
+        ancestors: 64,
+        tried: 16,
+    };
+
+    /// For those who look at the kernel alone.
+    pub const NONE: Self = Self {
+        ancestors: 0,
+        tried: 0,
+    };
+
+    /// Returns no more of it than requests bring.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        Self {
+            ancestors: self.ancestors.min(Self::MOST.ancestors),
+            tried: self.tried.min(Self::MOST.tried),
+        }
+    }
+
+    /// Returns what is enough for two proposers.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            ancestors: self.ancestors.max(other.ancestors),
+            tried: self.tried.max(other.tried),
+        }
+    }
+}
+
 /// Writes plans and turns them into code.
 ///
 /// A proposer must be a function of the request (and, for models, of the
@@ -228,6 +270,12 @@ impl std::error::Error for ProposeError {}
 pub trait Proposer: Send + Sync {
     /// Returns the name that plans and drafts carry (`rewriter`).
     fn name(&self) -> &str;
+
+    /// Returns how much of [`PlanRequest::ancestors`] and [`PlanRequest::tried`] it uses;
+    /// requests may bring no more. By default, as much as there is.
+    fn background(&self) -> Background {
+        Background::MOST
+    }
 
     /// Writes menu items for a kernel, none of which the menu has. Proposers that cannot
     /// say so by [`ProposeErrorKind::Nothing`], which is what this default does.

@@ -1,8 +1,8 @@
 //! Replay: plans and drafts of a recorded run, by task key.
 
 use crate::proposer::{
-    IdeasRequest, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer,
-    RepairRequest, Reply,
+    Background, IdeasRequest, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind,
+    Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{Draft, MenuItem, Plan, TaskKey};
 
@@ -47,6 +47,10 @@ fn absent(key: TaskKey) -> ProposeError {
 impl<R: Recording> Proposer for Replay<R> {
     fn name(&self) -> &str {
         "replay"
+    }
+
+    fn background(&self) -> Background {
+        Background::NONE
     }
 
     async fn ideas(&self, request: &IdeasRequest) -> Result<Reply<Vec<MenuItem>>, ProposeError> {

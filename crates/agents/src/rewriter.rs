@@ -1,7 +1,7 @@
 //! The schedule rewriter as a proposer: plans without any language model.
 
 use crate::proposer::{
-    ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
+    Background, ImplementRequest, PlanRequest, ProposeError, ProposeErrorKind, Proposer, Reply,
 };
 use autocomp_core::{
     Draft, MenuItem, Plan, PlanChoice, PlanKind, RewriteError, RewritePlan, Rewriter,
@@ -132,6 +132,10 @@ fn own(plan: RewritePlan) -> Plan {
 impl Proposer for RewriterProposer {
     fn name(&self) -> &str {
         Self::NAME
+    }
+
+    fn background(&self) -> Background {
+        Background::NONE
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {

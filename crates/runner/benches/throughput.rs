@@ -5,7 +5,7 @@
 //! the run is made, by default below that for temporary files.
 
 use autocomp_agents::{
-    ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply,
+    Background, ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{
     ContentHash, Cost, Draft, Evaluation, Measurement, MenuItem, Outcome, Plan, SearchSettings,
@@ -38,6 +38,11 @@ fn reply<T>(value: T) -> Reply<T> {
 impl Proposer for Instant2Kb {
     fn name(&self) -> &'static str {
         "instant"
+    }
+
+    // As the rewriter.
+    fn background(&self) -> Background {
+        Background::NONE
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {

@@ -19,7 +19,7 @@ use crate::options::RunOptions;
 use crate::proposal::{self, Answered};
 use crate::reservations::{Waiting, reservations};
 use crate::session::RunSession;
-use autocomp_agents::{Proposer, ReservationJournal};
+use autocomp_agents::{Background, Proposer, ReservationJournal};
 use autocomp_core::{
     CandidateId, Confirmed, ContentHash, Diagnostic, Evaluated, Evaluation, Event, ExchangeRecord,
     Outcome, Reserved, Severity, Stage, StopReason, Stopped, TaskKey,
@@ -30,16 +30,14 @@ use autocomp_store::Stored;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// How long to wait for proposals that were given up: those that wait for a
 /// model end at once, those that compute cannot be interrupted.
 const ABANDONING: Duration = Duration::from_secs(2);
-
-/// Outcomes that are taken before what follows from them begins.
-const MOST_TAKEN: usize = 256;
 
 /// What a task came to.
 enum Done {
@@ -85,12 +83,13 @@ struct Dispatcher<'a> {
     evaluator: Arc<dyn Evaluator>,
     options: &'a RunOptions,
     observer: &'a mut dyn Observer,
-    proposers: Crew<TaskKey>,
-    evaluators: Crew<ContentHash>,
-    confirmers: Crew<TaskKey>,
-    /// Where tasks put what they come to.
-    outcomes: UnboundedSender<Done>,
-    done: UnboundedReceiver<Done>,
+    proposers: Crew<TaskKey, Done>,
+    evaluators: Crew<ContentHash, Done>,
+    confirmers: Crew<TaskKey, Done>,
+    /// Told by the crews that tasks have ended.
+    ended: Arc<Notify>,
+    /// What the proposer tells of kernels beside them.
+    background: Background,
     proposing: BTreeSet<TaskKey>,
     evaluating: BTreeMap<ContentHash, TaskKey>,
     confirming: BTreeSet<TaskKey>,
@@ -144,14 +143,14 @@ impl RunSession {
         let (sender, reservations) = reservations();
         let sender: Arc<dyn ReservationJournal> = Arc::new(sender);
         proposer.journal_reservations(&sender);
-        let (outcomes, done) = mpsc::unbounded_channel();
+        let ended = Arc::new(Notify::new());
         let mut dispatcher = Dispatcher {
             session: self,
-            proposers: Crew::new(options.proposals),
-            evaluators: Crew::new(options.workers),
-            confirmers: Crew::new(options.workers),
-            outcomes,
-            done,
+            proposers: Crew::new(options.proposals, &ended),
+            evaluators: Crew::new(options.workers, &ended),
+            confirmers: Crew::new(options.workers, &ended),
+            ended,
+            background: proposer.background(),
             proposer,
             evaluator,
             options,
@@ -194,8 +193,9 @@ impl Dispatcher<'_> {
             .max_wall
             .map(|limit| Instant::now() + limit.saturating_sub(self.session.elapsed()));
         self.tell();
-        let mut taken = Vec::new();
         loop {
+            // What has ended meanwhile goes into the journal at once.
+            self.take_ended()?;
             self.extend_as_recorded()?;
             while let Some(event) = self.session.search.due() {
                 self.record(event)?;
@@ -226,12 +226,7 @@ impl Dispatcher<'_> {
             let is_stopping = self.reach() == Some(Reach::Everything);
             tokio::select! {
                 biased;
-                // What has ended meanwhile goes into the journal at once.
-                _ = self.done.recv_many(&mut taken, MOST_TAKEN) => {
-                    for done in taken.drain(..) {
-                        self.take(done)?;
-                    }
-                }
+                () = self.ended.notified() => {}
                 Some(waiting) = self.reservations.recv() => self.reserve(waiting)?,
                 () = cancel.cancelled(), if !is_stopping => {}
                 () = sleep_to(wall_ends), if !is_stopping && wall_ends.is_some() => {}
@@ -272,13 +267,15 @@ impl Dispatcher<'_> {
         // No further call is sent.
         self.reservations.close();
         let ends = Instant::now() + ABANDONING;
-        while !self.proposing.is_empty() {
-            let done = tokio::select! {
-                done = self.done.recv() => done,
-                () = sleep_until(ends) => None,
-            };
-            let Some(done) = done else { break };
-            self.take(done)?;
+        loop {
+            self.take_ended()?;
+            if self.proposing.is_empty() || ends <= Instant::now() {
+                break;
+            }
+            tokio::select! {
+                () = self.ended.notified() => {}
+                () = sleep_until(ends) => {}
+            }
         }
         let exchanges = self.proposer.take_unclaimed();
         let records = proposal::record_exchanges(exchanges, self.session.blobs())?;
@@ -351,6 +348,14 @@ impl Dispatcher<'_> {
             },
             elapsed: self.session.elapsed(),
         });
+    }
+
+    /// Takes the outcomes of the tasks that have ended.
+    fn take_ended(&mut self) -> Result<(), RunError> {
+        let mut ended = self.proposers.take_ended();
+        ended.append(&mut self.evaluators.take_ended());
+        ended.append(&mut self.confirmers.take_ended());
+        ended.into_iter().try_for_each(|done| self.take(done))
     }
 
     /// Takes the outcome of a task.

@@ -184,7 +184,7 @@ impl Asking {
             seed,
             iterations: SearchSettings::default().iterations,
             kernel: self.kernel.clone(),
-            evaluation,
+            evaluation: Arc::new(evaluation),
             ancestors: Arc::default(),
             tried: Arc::default(),
             lessons: Arc::default(),
@@ -205,7 +205,7 @@ impl Asking {
                     key,
                     seed,
                     kernel: self.kernel.clone(),
-                    evaluation,
+                    evaluation: Arc::new(evaluation),
                     menu: steps(&bench.target.menu),
                     count: IDEAS,
                 })

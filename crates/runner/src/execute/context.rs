@@ -6,18 +6,11 @@
 use super::launching::finding;
 use crate::error::RunError;
 use crate::recording::read_plan;
-use autocomp_agents::{Ancestor, Kinship, Tried};
+use autocomp_agents::{Ancestor, Background, Kinship, Tried};
 use autocomp_core::{CandidateId, ContentHash, Cost, Lesson, Plan, PlanRecord, TaskKey};
 use autocomp_search::Search;
 use autocomp_store::Blobs;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Kernels before the one planned for that a request brings at most, the last ones;
-/// proposers may show fewer.
-const MOST_ANCESTORS: usize = 64;
-
-/// Attempts that a request brings at most; proposers may show fewer.
-const MOST_TRIED: usize = 16;
 
 /// What plans for one kernel are told beside it, in one iteration.
 pub(super) struct Context {
@@ -52,11 +45,15 @@ struct Attempted {
 }
 
 impl Context {
-    /// Notes what is to be told of the candidate `id`.
-    pub(super) fn of(search: &Search, id: CandidateId) -> Self {
-        let tried = search.attempts_near(id, MOST_TRIED).into_iter();
+    /// Notes what is to be told of the candidate `id`, as much as `background` says.
+    pub(super) fn of(search: &Search, id: CandidateId, background: Background) -> Self {
+        let tried = match background.tried {
+            0 => Vec::new(),
+            most => search.attempts_near(id, most),
+        };
+        let tried = tried.into_iter();
         Self {
-            ancestors: ancestors_of(search, id),
+            ancestors: ancestors_of(search, id, background.ancestors),
             tried: tried
                 .map(|(attempt, kinship)| attempted(search, attempt, kinship))
                 .collect(),
@@ -118,13 +115,13 @@ fn plan_of(task: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, Ru
     })
 }
 
-/// Returns the kernels that the candidate `id` came from, the oldest first.
-fn ancestors_of(search: &Search, id: CandidateId) -> Vec<Before> {
+/// Returns the last `most` kernels that the candidate `id` came from, the oldest first.
+fn ancestors_of(search: &Search, id: CandidateId, most: usize) -> Vec<Before> {
     let mut ancestors = Vec::new();
     let mut next = search.candidate(id);
     while let Some(candidate) = next
         && let Some(parent) = candidate.parent.and_then(|id| search.candidate(id))
-        && ancestors.len() < MOST_ANCESTORS
+        && ancestors.len() < most
     {
         ancestors.push(Before {
             kernel: parent.source,

@@ -3,10 +3,14 @@
 //! Waking a thread for every task costs more than a short task does, so there
 //! are as many threads as the tasks that wait seem to be worth, by how long the
 //! last ones took, and all that are allowed once one waits for long.
+//!
+//! Nor is the one who waits for outcomes woken for every one of them: those of short tasks
+//! are told of together.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// Work for which it is worth waking a thread.
 const WORTH_A_THREAD: Duration = Duration::from_micros(200);
@@ -14,21 +18,28 @@ const WORTH_A_THREAD: Duration = Duration::from_micros(200);
 /// Tasks that wait for each thread at most, if they are short.
 const MOST_WAITING: usize = 15;
 
-/// Something to be done.
-pub(super) type Task = Box<dyn FnOnce() + Send>;
+/// Something to be done, and what it comes to.
+pub(super) type Task<D> = Box<dyn FnOnce() -> D + Send>;
 
-/// After this time without a task taken, there are too few threads.
+/// After this time without a task taken, there are too few threads; and so long may
+/// outcomes be kept back at most.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Threads that take tasks from a queue, the oldest first.
-pub(super) struct Crew<K> {
+pub(super) struct Crew<K, D> {
     most: usize,
-    queue: Arc<Mutex<Queue<K>>>,
+    queue: Arc<Mutex<Queue<K, D>>>,
+    /// Who waits for outcomes.
+    waiter: Arc<Notify>,
 }
 
-struct Queue<K> {
+struct Queue<K, D> {
     /// Each with its name.
-    waiting: VecDeque<(K, Task)>,
+    waiting: VecDeque<(K, Task<D>)>,
+    /// What tasks have come to that nobody has asked for yet.
+    ended: Vec<D>,
+    /// When it was told last that there is some of it, or when there was nothing to do.
+    told: Instant,
     threads: usize,
     /// When a task was taken last, or came to an empty queue.
     moved: Instant,
@@ -36,27 +47,35 @@ struct Queue<K> {
     usual: Option<Duration>,
 }
 
-impl<K: Send + 'static> Crew<K> {
-    /// Returns a crew of `most` threads at most, at least one. None is there yet.
-    pub(super) fn new(most: usize) -> Self {
+impl<K, D> Queue<K, D> {
+    /// Returns whether tasks are so short that threads would wait for them.
+    fn is_short(&self) -> bool {
+        self.usual.is_some_and(|it| it < WORTH_A_THREAD)
+    }
+}
+
+impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
+    /// Returns a crew of `most` threads at most, at least one. None is there yet. It tells
+    /// `waiter` when there are outcomes.
+    pub(super) fn new(most: usize, waiter: &Arc<Notify>) -> Self {
         Self {
             most: most.max(1),
             queue: Arc::new(Mutex::new(Queue {
                 waiting: VecDeque::new(),
+                ended: Vec::new(),
+                told: Instant::now(),
                 threads: 0,
                 moved: Instant::now(),
                 usual: None,
             })),
+            waiter: Arc::clone(waiter),
         }
     }
 
     /// Returns how many tasks may be begun or wait at a time: one for each
     /// thread, or more if tasks are so short that threads would wait for them.
     pub(super) fn room(&self) -> usize {
-        let is_short = lock(&self.queue)
-            .usual
-            .is_some_and(|it| it < WORTH_A_THREAD);
-        if is_short {
+        if lock(&self.queue).is_short() {
             self.most * (1 + MOST_WAITING)
         } else {
             self.most
@@ -64,13 +83,14 @@ impl<K: Send + 'static> Crew<K> {
     }
 
     /// Has tasks done, in this order; how many at a time is up to the crew.
-    pub(super) fn take(&self, tasks: Vec<(K, Task)>) {
+    pub(super) fn take(&self, tasks: Vec<(K, Task<D>)>) {
         if tasks.is_empty() {
             return;
         }
         let mut queue = lock(&self.queue);
         if queue.waiting.is_empty() {
             queue.moved = Instant::now();
+            queue.told = queue.moved;
         }
         queue.waiting.extend(tasks);
         let n_waiting = queue.waiting.len();
@@ -80,11 +100,22 @@ impl<K: Send + 'static> Crew<K> {
         self.call(queue, wanted);
     }
 
-    /// Returns when more threads should be called if no task is taken until then.
+    /// Returns what tasks have come to since the last call, in the order in which they ended.
+    pub(super) fn take_ended(&self) -> Vec<D> {
+        std::mem::take(&mut lock(&self.queue).ended)
+    }
+
+    /// Returns when to look again whether more threads should be called, because no task was
+    /// taken until then, or whether there are outcomes that were not told of.
     pub(super) fn overdue(&self) -> Option<Instant> {
         let queue = lock(&self.queue);
-        let is_short = !queue.waiting.is_empty() && queue.threads < self.most;
-        is_short.then(|| queue.moved + PATIENCE)
+        let lacks_threads = !queue.waiting.is_empty() && queue.threads < self.most;
+        let keeps_back = 0 < queue.threads && queue.is_short();
+        if lacks_threads {
+            Some(queue.moved + PATIENCE)
+        } else {
+            keeps_back.then(|| Instant::now() + PATIENCE)
+        }
     }
 
     /// Has as many threads take tasks as may, if none was taken for long.
@@ -103,40 +134,57 @@ impl<K: Send + 'static> Crew<K> {
         waiting.into_iter().map(|(name, _)| name).collect()
     }
 
-    fn call(&self, mut queue: MutexGuard<'_, Queue<K>>, wanted: usize) {
+    fn call(&self, mut queue: MutexGuard<'_, Queue<K, D>>, wanted: usize) {
         let n_called = wanted.saturating_sub(queue.threads);
         queue.threads += n_called;
         drop(queue);
         for _ in 0..n_called {
-            let queue = Arc::clone(&self.queue);
-            tokio::task::spawn_blocking(move || work(&queue));
+            let (queue, waiter) = (Arc::clone(&self.queue), Arc::clone(&self.waiter));
+            tokio::task::spawn_blocking(move || work(&queue, &waiter));
         }
     }
 }
 
-fn lock<K>(queue: &Mutex<Queue<K>>) -> MutexGuard<'_, Queue<K>> {
+fn lock<K, D>(queue: &Mutex<Queue<K, D>>) -> MutexGuard<'_, Queue<K, D>> {
     // Tasks run outside of the lock, and nothing inside panics.
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does tasks until none waits.
-fn work<K>(queue: &Mutex<Queue<K>>) {
-    let mut took = None;
+fn work<K, D>(queue: &Mutex<Queue<K, D>>, waiter: &Notify) {
+    let mut done = None;
     loop {
-        let task = {
-            let mut queue = lock(queue);
-            if let Some(took) = took {
-                queue.usual = Some(queue.usual.map_or(took, |usual| (7 * usual + took) / 8));
-            }
-            let Some((_, task)) = queue.waiting.pop_front() else {
-                queue.threads -= 1;
-                return;
-            };
-            queue.moved = Instant::now();
-            task
-        };
+        let mut guard = lock(queue);
+        let has_ended = done.is_some();
+        if let Some((outcome, took)) = done {
+            guard.ended.push(outcome);
+            guard.usual = Some(guard.usual.map_or(took, |usual| moved(usual, took)));
+        }
+        let next = guard.waiting.pop_front();
+        // Whoever waits would otherwise be woken for every one of many short tasks.
+        let may_wait = next.is_some() && guard.is_short() && guard.told.elapsed() < WORTH_A_THREAD;
+        let tells = has_ended && !may_wait;
+        if tells {
+            guard.told = Instant::now();
+        }
+        match next {
+            Some(_) => guard.moved = Instant::now(),
+            None => guard.threads -= 1,
+        }
+        drop(guard);
+        if tells {
+            waiter.notify_one();
+        }
+        let Some((_, task)) = next else { return };
         let begun = Instant::now();
-        task();
-        took = Some(begun.elapsed());
+        let outcome = task();
+        done = Some((outcome, begun.elapsed()));
     }
+}
+
+/// Returns how long a task usually takes, if it was `usual` before and one took `took`.
+fn moved(usual: Duration, took: Duration) -> Duration {
+    // One that took much longer was probably kept from its processor by others.
+    let most = 8 * usual.max(Duration::from_micros(1));
+    (7 * usual + took.min(most)) / 8
 }

@@ -111,25 +111,22 @@ impl Dispatcher<'_> {
         }
     }
 
-    fn confirmation(&self, key: TaskKey, source: ContentHash) -> crew::Task {
+    fn confirmation(&self, key: TaskKey, source: ContentHash) -> crew::Task<Done> {
         let blobs = self.session.blobs().clone();
         let confirmer = Arc::clone(&self.session.confirmers[key.plan as usize]);
-        let outcomes = self.outcomes.clone();
         Box::new(move || {
             let evaluate = || Ok(confirmer.evaluate(&blobs.get_text(source)?));
             let evaluation = catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|panic| {
                 let message = format!("it panicked: {}", panic_text(&*panic));
                 Ok(Err(EvalError::Fault(message)))
             });
-            // Nobody takes it if the session has ended.
-            let _ = outcomes.send(Done::Confirmation(key, source, Box::new(evaluation)));
+            Done::Confirmation(key, source, Box::new(evaluation))
         })
     }
 
-    fn evaluation(&self, key: TaskKey, source: ContentHash) -> crew::Task {
+    fn evaluation(&self, key: TaskKey, source: ContentHash) -> crew::Task<Done> {
         let blobs = self.session.blobs().clone();
         let evaluator = Arc::clone(&self.evaluator);
-        let outcomes = self.outcomes.clone();
         let search = &self.session.search;
         let asks_code = search.started().settings.duplicates == Duplicates::Code;
         let codes = asks_code.then(|| search.known_codes());
@@ -146,8 +143,7 @@ impl Dispatcher<'_> {
                     code: None,
                 })
             });
-            // Nobody takes it if the session has ended.
-            let _ = outcomes.send(Done::Evaluation(key, source, Box::new(judged)));
+            Done::Evaluation(key, source, Box::new(judged))
         })
     }
 
@@ -159,13 +155,14 @@ impl Dispatcher<'_> {
             self.contexts = (search.iteration(), BTreeMap::new());
         }
         let context = self.contexts.1.entry(parent);
-        let context = context.or_insert_with(|| Arc::new(Context::of(search, parent)));
+        let context =
+            context.or_insert_with(|| Arc::new(Context::of(search, parent, self.background)));
         Arc::clone(context)
     }
 
     /// Returns a proposal as something to be done on a thread of the crew, which
     /// also reads and keeps the texts.
-    fn proposal(&mut self, task: Task) -> Result<crew::Task, RunError> {
+    fn proposal(&mut self, task: Task) -> Result<crew::Task<Done>, RunError> {
         let context = match &task {
             Task::Plan { parent, .. } => Some(self.context_of(*parent)),
             _ => None,
@@ -191,7 +188,7 @@ impl Dispatcher<'_> {
                         key,
                         seed,
                         kernel: texts.get_text(kernel)?,
-                        evaluation: Evaluation::clone(&evaluation),
+                        evaluation,
                         menu,
                         count: count as usize,
                     })
@@ -232,7 +229,7 @@ impl Dispatcher<'_> {
                         seed,
                         iterations,
                         kernel: texts.get_text(kernel)?,
-                        evaluation: Evaluation::clone(&evaluation),
+                        evaluation,
                         ancestors: told.ancestors,
                         tried: told.tried,
                         lessons: told.lessons,
@@ -267,7 +264,7 @@ impl Dispatcher<'_> {
                         key,
                         seed,
                         kernel: texts.get_text(kernel)?,
-                        evaluation: Evaluation::clone(&evaluation),
+                        evaluation,
                         plan: plan_of(key, &plan, &texts)?,
                         other: read_other(other, &texts)?,
                         first_asked,
@@ -299,7 +296,7 @@ impl Dispatcher<'_> {
                         seed,
                         attempt: key.repair,
                         kernel: texts.get_text(kernel)?,
-                        evaluation: Evaluation::clone(&evaluation),
+                        evaluation,
                         plan: plan_of(key, &plan, &texts)?,
                         draft: Draft {
                             source: texts.get_text(draft.source)?,
@@ -326,15 +323,14 @@ impl Dispatcher<'_> {
         request: impl FnOnce() -> Result<R, RunError> + Send + 'static,
         ask: impl FnOnce(Arc<dyn Proposer>, R) -> F + Send + 'static,
         keep: impl FnOnce(Result<Reply<T>, ProposeError>) -> Result<Answered, RunError> + Send + 'static,
-    ) -> crew::Task
+    ) -> crew::Task<Done>
     where
         F: Future<Output = Result<Reply<T>, ProposeError>>,
     {
         let proposer = Arc::clone(&self.proposer);
         let abandon = self.abandon.clone();
-        let outcomes = self.outcomes.clone();
         Box::new(move || {
-            let done = match request() {
+            match request() {
                 Err(error) => Done::Proposal(key, Err(error)),
                 Ok(request) => Handle::current().block_on(async {
                     // Proposers may panic before they return a future, too.
@@ -348,9 +344,7 @@ impl Dispatcher<'_> {
                         () = abandon.cancelled() => Done::Abandoned(key),
                     }
                 }),
-            };
-            // Nobody takes it if the session has ended.
-            let _ = outcomes.send(done);
+            }
         })
     }
 }

@@ -111,7 +111,7 @@ pub fn plan_request(plan: u32) -> PlanRequest {
         seed: Seed(7),
         iterations: 8,
         kernel: KERNEL.to_owned(),
-        evaluation: evaluation(),
+        evaluation: Arc::new(evaluation()),
         ancestors: Arc::default(),
         tried: Arc::default(),
         lessons: Arc::default(),
@@ -129,7 +129,7 @@ pub fn implement_request() -> ImplementRequest {
         key: key(0, 0, Purpose::Draft),
         seed: Seed(7),
         kernel: KERNEL.to_owned(),
-        evaluation: evaluation(),
+        evaluation: Arc::new(evaluation()),
         plan: Plan {
             menu_item: "unroll".to_owned(),
             text: "Unroll the loop over rows by four.".to_owned(),
