@@ -40,6 +40,8 @@ struct Queue<K, D> {
     ended: Vec<D>,
     /// When it was told last that there is some of it, or when there was nothing to do.
     told: Instant,
+    /// Whether the one who waits looks again soon without being told.
+    is_watched: bool,
     threads: usize,
     /// When a task was taken last, or came to an empty queue.
     moved: Instant,
@@ -64,6 +66,7 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
                 waiting: VecDeque::new(),
                 ended: Vec::new(),
                 told: Instant::now(),
+                is_watched: false,
                 threads: 0,
                 moved: Instant::now(),
                 usual: None,
@@ -106,15 +109,18 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
     }
 
     /// Returns when to look again whether more threads should be called, because no task was
-    /// taken until then, or whether there are outcomes that were not told of.
+    /// taken until then, or whether there are outcomes that were not told of. To be called
+    /// before every wait: outcomes are kept back only while somebody looks again.
     pub(super) fn overdue(&self) -> Option<Instant> {
-        let queue = lock(&self.queue);
+        let mut queue = lock(&self.queue);
         let lacks_threads = !queue.waiting.is_empty() && queue.threads < self.most;
-        let keeps_back = 0 < queue.threads && queue.is_short();
-        if lacks_threads {
+        queue.is_watched = 0 < queue.threads && queue.is_short();
+        if !queue.ended.is_empty() {
+            Some(Instant::now())
+        } else if lacks_threads {
             Some(queue.moved + PATIENCE)
         } else {
-            keeps_back.then(|| Instant::now() + PATIENCE)
+            queue.is_watched.then(|| Instant::now() + PATIENCE)
         }
     }
 
@@ -162,7 +168,7 @@ fn work<K, D>(queue: &Mutex<Queue<K, D>>, waiter: &Notify) {
         }
         let next = guard.waiting.pop_front();
         // Whoever waits would otherwise be woken for every one of many short tasks.
-        let may_wait = next.is_some() && guard.is_short() && guard.told.elapsed() < WORTH_A_THREAD;
+        let may_wait = next.is_some() && guard.is_watched && guard.told.elapsed() < WORTH_A_THREAD;
         let tells = has_ended && !may_wait;
         if tells {
             guard.told = Instant::now();
@@ -187,4 +193,39 @@ fn moved(usual: Duration, took: Duration) -> Duration {
     // One that took much longer was probably kept from its processor by others.
     let most = 8 * usual.max(Duration::from_micros(1));
     (7 * usual + took.min(most)) / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn no_outcome_waits_for_another_task() {
+        let waiter = Arc::new(Notify::new());
+        let crew = Crew::new(1, &waiter);
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let long = move || {
+            // Ends with an error if the test has failed.
+            let _ = released.recv();
+            2
+        };
+        let tasks: Vec<(u32, Task<u32>)> = vec![(1, Box::new(|| 1)), (2, Box::new(long))];
+        crew.take(tasks);
+        for expected in [1, 2] {
+            loop {
+                let ended = crew.take_ended();
+                if !ended.is_empty() {
+                    assert_eq!(ended, [expected]);
+                    break;
+                }
+                match crew.overdue() {
+                    None => waiter.notified().await,
+                    Some(at) => {
+                        let _ = tokio::time::timeout_at(at.into(), waiter.notified()).await;
+                    }
+                }
+            }
+            let _ = release.send(());
+        }
+    }
 }
