@@ -6,8 +6,10 @@ use super::screen::{Listing, Screen};
 use crate::commands::runs::state_text;
 use crate::output::harmless_text;
 use crate::sparkline::sparkline;
+use crate::table::cut;
 use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_reports::Kernel;
+use autocomp_reports::change::times;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -16,6 +18,8 @@ use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragra
 use side::draw_side;
 use std::time::Duration;
 
+/// Columns of the list beside the kernel: room for most names of menu items.
+const LIST_WIDTH: u16 = 54;
 /// Longest indentation of the tree.
 const DEEPEST: usize = 8;
 
@@ -51,13 +55,13 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, coloured: bool) {
     ])
     .areas(frame.area());
     frame.render_widget(Paragraph::new(header(screen, theme)), head);
-    let (list, side) = if frame.area().width < 90 {
+    let (list, side) = if frame.area().width < 100 {
         let [list, side] =
             Layout::vertical([Constraint::Percentage(35), Constraint::Min(5)]).areas(body);
         (list, side)
     } else {
         let [list, side] =
-            Layout::horizontal([Constraint::Length(44), Constraint::Min(30)]).areas(body);
+            Layout::horizontal([Constraint::Length(LIST_WIDTH), Constraint::Min(30)]).areas(body);
         (list, side)
     };
     draw_list(frame, list, screen, theme);
@@ -93,8 +97,8 @@ fn header(screen: &Screen, theme: Theme) -> Text<'static> {
                 theme.good.add_modifier(Modifier::BOLD),
             ),
             Span::raw(format!(
-                "  {:.2}x  {:.1} % of peak  ",
-                progress.speedup().unwrap_or(1.0),
+                "  {}x  {:.1} % of peak  ",
+                times(progress.speedup().unwrap_or(1.0)),
                 best.percent_of_peak
             )),
             Span::styled(sparkline(&costs, 24), theme.good),
@@ -127,10 +131,10 @@ fn references(screen: &Screen) -> String {
     let fastest = screen.run.references.iter().min_by_key(|it| it.cost);
     match (best, fastest) {
         (Some(best), Some(it)) => harmless_text(&format!(
-            "  {} {} ({:.2}x)",
+            "  {} {} ({}x)",
             it.kernel,
             grouped(it.cost.value),
-            best.times(it.cost)
+            times(best.times(it.cost))
         )),
         _ => String::new(),
     }
@@ -190,9 +194,9 @@ fn row(kernel: &Kernel, depth: usize, width: usize, theme: Theme) -> Line<'stati
         .unwrap_or_else(|| "baseline".to_owned());
     let gain = kernel
         .gain
-        .map_or_else(String::new, |gain| format!("{gain:.2}x"));
+        .map_or_else(String::new, |gain| format!("{}x", times(gain)));
     let text = format!("{name:<13} {cost:>11} {gain:>6} {item}");
-    let text: String = harmless_text(&text).chars().take(width).collect();
+    let text = cut(&harmless_text(&text), width);
     Line::styled(text, style)
 }
 
