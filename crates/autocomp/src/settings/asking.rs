@@ -19,7 +19,7 @@ pub struct AskingSettings {
     pub max_output_tokens: u32,
     /// Sampling temperature; absent for the model's own.
     pub temperature: Option<f64>,
-    /// How hard to think; absent for the model's own.
+    /// How hard to think: `low`, `medium` or `high`; absent for the model's own.
     pub reasoning: Option<ReasoningEffort>,
     /// The form in which code is asked for: `whole` or `edits`.
     pub code_form: CodeForm,

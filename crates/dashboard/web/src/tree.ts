@@ -65,7 +65,7 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       counts.set(iteration, (counts.get(iteration) ?? 0) + 1);
     }
     const ratio = Math.max(1.05, high / low);
-    high = low * ratio ** 1.04;
+    high = low * ratio ** 1.08;
     low /= ratio ** 0.002;
     xs = new Float64Array(n);
     ys = new Float64Array(n);

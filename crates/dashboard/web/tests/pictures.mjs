@@ -62,12 +62,17 @@ try {
     await shoot(page.locator("#at"), name);
     await page.close();
   };
-  // Up to the last time that the live view was there as a whole: then it is taken away.
+  // Up to the last time that the whole live view was there while something was evaluated.
   const text = live.join("");
-  const last = text.lastIndexOf("last gain");
-  assert(last > 0, "the live view was not drawn");
-  const gone = text.slice(last).search(/\x1b\[\d*[AKM]/);
-  await terminal("terminal", 100, 18, [text.slice(0, gone < 0 ? text.length : last + gone)]);
+  const views = [...text.matchAll(/running: \d+ proposals, [1-9]\d* evaluations/g)].map((it) => it.index);
+  const whole = (from) => {
+    const last = text.indexOf("last gain", from);
+    const gone = text.slice(last).search(/\x1b\[\d*[AKM]/);
+    return last < 0 ? -1 : gone < 0 ? text.length : last + gone;
+  };
+  const end = whole(views.findLast((from) => whole(from) >= 0) ?? text.length);
+  assert(end > 0, "the live view was not drawn");
+  await terminal("terminal", 100, 18, [text.slice(0, end)]);
   // Up to the key that leaves.
   await terminal("watch", 118, 34, watched.slice(0, watched.lastIndexOf("\0")).filter((it) => it !== "\0"));
 
