@@ -18,8 +18,8 @@ use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragra
 use side::draw_side;
 use std::time::Duration;
 
-/// Columns of the list beside the kernel: room for most names of menu items.
-const LIST_WIDTH: u16 = 54;
+/// Columns of the list beside the kernel at least and at most.
+const LIST_WIDTH: (u16, u16) = (44, 60);
 /// Longest indentation of the tree.
 const DEEPEST: usize = 8;
 
@@ -55,13 +55,14 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, coloured: bool) {
     ])
     .areas(frame.area());
     frame.render_widget(Paragraph::new(header(screen, theme)), head);
-    let (list, side) = if frame.area().width < 100 {
+    let (list, side) = if frame.area().width < 90 {
         let [list, side] =
             Layout::vertical([Constraint::Percentage(35), Constraint::Min(5)]).areas(body);
         (list, side)
     } else {
+        let width = (frame.area().width * 2 / 5).clamp(LIST_WIDTH.0, LIST_WIDTH.1);
         let [list, side] =
-            Layout::horizontal([Constraint::Length(LIST_WIDTH), Constraint::Min(30)]).areas(body);
+            Layout::horizontal([Constraint::Length(width), Constraint::Min(30)]).areas(body);
         (list, side)
     };
     draw_list(frame, list, screen, theme);
@@ -195,7 +196,7 @@ fn row(kernel: &Kernel, depth: usize, width: usize, theme: Theme) -> Line<'stati
     let gain = kernel
         .gain
         .map_or_else(String::new, |gain| format!("{}x", times(gain)));
-    let text = format!("{name:<13} {cost:>11} {gain:>6} {item}");
+    let text = format!("{name:<12} {cost:>11} {gain:>6} {item}");
     let text = cut(&harmless_text(&text), width);
     Line::styled(text, style)
 }
