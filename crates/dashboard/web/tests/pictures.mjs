@@ -70,9 +70,9 @@ try {
     const gone = text.slice(last).search(/\x1b\[\d*[AKM]/);
     return last < 0 ? -1 : gone < 0 ? text.length : last + gone;
   };
-  const end = whole(views.findLast((from) => whole(from) >= 0) ?? text.length);
-  assert(end > 0, "the live view was not drawn");
-  await terminal("terminal", 100, 18, [text.slice(0, end)]);
+  const drawnTo = whole(views.findLast((from) => whole(from) >= 0) ?? text.length);
+  assert(drawnTo > 0, "the live view was not drawn");
+  await terminal("terminal", 100, 18, [text.slice(0, drawnTo)]);
   // Up to the key that leaves.
   await terminal("watch", 130, 34, watched.slice(0, watched.lastIndexOf("\0")).filter((it) => it !== "\0"));
 
