@@ -3,8 +3,8 @@
 use autocomp_core::{Diagnostic, Evaluation, Severity};
 use autocomp_eval::text::{grouped, table, wrapped};
 
-/// Returns the verdict, the figures and the findings.
-pub fn evaluation_text(evaluation: &Evaluation) -> String {
+/// Returns the verdict, the figures and the findings, with paragraphs of `width` columns.
+pub fn evaluation_text(evaluation: &Evaluation, width: usize) -> String {
     let mut out = format!("outcome: {}\n", evaluation.outcome);
     if let Some(measurement) = &evaluation.measurement {
         let rows = [
@@ -46,7 +46,7 @@ pub fn evaluation_text(evaluation: &Evaluation) -> String {
     if let Some(feedback) = &evaluation.feedback {
         if !feedback.bottleneck.is_empty() {
             out += "\nbottleneck:\n";
-            out += &wrapped(&feedback.bottleneck, 96, "  ");
+            out += &wrapped(&feedback.bottleneck, width, "  ");
         }
         if !feedback.lines.is_empty() {
             out += "\nwhere the cost goes:\n";

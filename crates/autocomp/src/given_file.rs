@@ -1,5 +1,6 @@
 //! Files that the user names: read whole, if they are files and not too large.
 
+use crate::error::CliError;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -40,4 +41,25 @@ pub fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read_file(path, LONGEST_TEXT)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Reads a kernel from a file.
+pub fn read_kernel(path: &Path) -> Result<String, CliError> {
+    let bytes = read_file(path, LONGEST_TEXT)
+        .map_err(|error| {
+            CliError::input(format!("failed to read the kernel {}: {error}", path.display()))
+                .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")
+        })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..offset]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        CliError::input(format!(
+            "the kernel {} is not UTF-8 text: line {line}, byte {offset}",
+            path.display()
+        ))
+        .hint("give C source text, saved as UTF-8")
+    })
 }

@@ -143,6 +143,12 @@ impl Output {
         terminal_size::terminal_size().map(|size| usize::from(size.0.0))
     }
 
+    /// Returns how many columns a paragraph of a result takes.
+    pub fn prose_width(self) -> usize {
+        let width = self.width().unwrap_or(PROSE);
+        width.clamp(LEAST_PROSE, PROSE)
+    }
+
     /// Returns how many columns messages may take: those of the terminal, if it is one.
     pub fn message_width(self) -> Option<usize> {
         let size = terminal_size::terminal_size_of(io::stderr());
@@ -160,6 +166,11 @@ fn wants_colours() -> bool {
     let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !unwanted && env::var_os("TERM").is_none_or(|it| it != "dumb")
 }
+
+/// Columns of a paragraph where there is room for it.
+pub const PROSE: usize = 96;
+/// Columns of a paragraph at least.
+const LEAST_PROSE: usize = 40;
 
 /// How text stands out: a sequence that switches it on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,10 @@ mod live;
 
 use crate::model_usage::error_counts;
 use crate::output::{BAD, BOLD, GOOD, Output, QUIET, Style};
-use autocomp_core::{Event, Outcome};
+use autocomp_core::{Event, Outcome, TaskKey};
 use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_llm::{Availability, Caps, Connector, MemberHealth};
+use autocomp_reports::change::times;
 use autocomp_runner::{Limits, Notice, Observer};
 use autocomp_store::Blobs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -155,18 +156,18 @@ impl Observer for ProgressLines {
             self.best = Some(best.cost);
             let speedup = notice.progress.speedup().unwrap_or(1.0);
             let (style, name) = match best.key {
-                autocomp_core::TaskKey::BASELINE => (BOLD, "baseline"),
+                TaskKey::BASELINE => (BOLD, "baseline"),
                 _ => (GOOD, "new best"),
             };
             let cost = format!("{} {}", grouped(best.cost.value), best.cost.unit);
             self.line(&format!(
-                "{} {} {}, {:.2}x, {:.1} % of peak {}",
+                "{} {} {}, {}x, {:.1} % of peak {}",
                 self.paint(QUIET, &format!("[{}]", clock(notice.elapsed))),
                 self.paint(style, name),
                 self.paint(style, &cost),
-                speedup,
+                times(speedup),
                 best.percent_of_peak,
-                self.paint(QUIET, &format!("({})", best.key)),
+                self.paint(QUIET, &format!("({})", task_of(&best.key))),
             ));
         }
         if is_border || (self.bar.is_none() && is_overdue && notice.event.is_some()) {
@@ -182,6 +183,12 @@ impl Observer for ProgressLines {
             }
         }
     }
+}
+
+/// Returns the name by which a kernel can be asked for while its iteration is open.
+fn task_of(key: &TaskKey) -> String {
+    let task = key.to_string();
+    task.strip_suffix(".eval").unwrap_or(&task).to_owned()
 }
 
 /// Returns how a model fares in one line.
@@ -223,10 +230,18 @@ fn status_line(notice: &Notice<'_>) -> String {
     if let Some(most) = progress.max_evaluations {
         let _ = write!(line, "/{most}");
     }
-    let _ = write!(line, " evaluated, {} running", notice.running.evaluations);
+    line.push_str(" evaluated");
+    if 0 < notice.running.evaluations {
+        let _ = write!(line, ", {} running", notice.running.evaluations);
+    }
     if let Some(best) = &progress.best {
         let speedup = progress.speedup().unwrap_or(1.0);
-        let _ = write!(line, " · best {} ({speedup:.2}x)", grouped(best.cost.value));
+        let _ = write!(
+            line,
+            " · best {} ({}x)",
+            grouped(best.cost.value),
+            times(speedup)
+        );
     }
     let outcomes: Vec<String> = Outcome::ALL
         .iter()

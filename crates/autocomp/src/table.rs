@@ -3,6 +3,8 @@
 
 use crate::output::{BOLD, Style};
 
+/// Columns are not made narrower than this while there are others to leave out.
+const EASY: usize = 16;
 /// Columns are not made narrower than this.
 const LEAST: usize = 8;
 
@@ -42,6 +44,9 @@ pub struct Table {
     pub right: &'static [usize],
     /// Columns that are cut where there is no room, with an ellipsis.
     pub flexible: &'static [usize],
+    /// Columns that are left out, the first one first, where the flexible ones would become
+    /// narrower than is easy to read.
+    pub optional: &'static [usize],
 }
 
 impl Table {
@@ -56,13 +61,23 @@ impl Table {
                 widths[column] = widths[column].max(length(&cell.text));
             }
         }
+        let mut columns: Vec<usize> = (0..widths.len()).collect();
         if let Some(width) = width {
-            let gaps = 2 * (widths.len().saturating_sub(1));
-            while width < gaps + widths.iter().sum::<usize>() {
-                let widest = self.flexible.iter().max_by_key(|column| widths[**column]);
-                match widest {
-                    Some(column) if LEAST < widths[*column] => widths[*column] -= 1,
-                    _ => break,
+            let mut optional = self.optional.iter();
+            let mut least = EASY;
+            loop {
+                let gaps = 2 * columns.len().saturating_sub(1);
+                if gaps + columns.iter().map(|it| widths[*it]).sum::<usize>() <= width {
+                    break;
+                }
+                let flexible = self.flexible.iter().filter(|it| columns.contains(it));
+                match flexible.max_by_key(|column| widths[**column]) {
+                    Some(column) if least < widths[*column] => widths[*column] -= 1,
+                    _ => match optional.next() {
+                        Some(left_out) => columns.retain(|it| it != left_out),
+                        None if LEAST < least => least = LEAST,
+                        None => break,
+                    },
                 }
             }
         }
@@ -70,8 +85,9 @@ impl Table {
         let mut out = String::new();
         for (place, row) in std::iter::once(&head).chain(rows).enumerate() {
             let mut line = String::new();
-            for (column, cell) in row.iter().enumerate().take(widths.len()) {
-                if 0 < column {
+            for (idx, &column) in columns.iter().enumerate() {
+                let Some(cell) = row.get(column) else { break };
+                if 0 < idx {
                     line.push_str("  ");
                 }
                 let text = cut(&cell.text, widths[column]);
@@ -96,8 +112,9 @@ impl Table {
     }
 }
 
-/// Returns the beginning of a text in at most `width` characters.
-fn cut(text: &str, width: usize) -> String {
+/// Returns the beginning of a text in at most `width` characters, with an ellipsis if that is
+/// not all of it.
+pub fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -116,6 +133,7 @@ mod tests {
             head: &["name", "cost", "plan"],
             right: &[1],
             flexible: &[2],
+            optional: &[1],
         };
         let rows = [vec![
             Cell::from("c1").styled(GOOD),
@@ -128,6 +146,10 @@ mod tests {
             "name    cost  plan\nc1    83,138  Interchange the…\n"
         );
         assert!(narrow.lines().all(|line| line.chars().count() <= 30));
+        let narrower = table.text(&rows, Some(22), false);
+        assert_eq!(narrower, "name  plan\nc1    Interchange the…\n");
+        let narrowest = table.text(&rows, Some(14), false);
+        assert_eq!(narrowest, "name  plan\nc1    Interch…\n");
         let coloured = table.text(&rows, None, true);
         assert!(coloured.contains("\x1b[32mc1\x1b[0m  "));
         assert!(coloured.contains("`i` and `j`."));

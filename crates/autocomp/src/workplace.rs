@@ -100,6 +100,9 @@ impl Workplace {
         let path = Path::new(name);
         let is_known = self.catalog.problem_names().any(|known| known == name);
         if !is_known && path.is_dir() {
+            if let Some(known) = self.name_of(path) {
+                return self.catalog.problem(&known).map_err(catalog_error);
+            }
             let added = self.add_data(path)?;
             let [only] = added.problems.as_slice() else {
                 let names = added.problems.join(", ");
@@ -114,6 +117,17 @@ impl Workplace {
             return self.catalog.problem(&only).map_err(catalog_error);
         }
         self.catalog.problem(name).map_err(catalog_error)
+    }
+
+    /// Returns the name of the problem of a folder, if it lies in one that the catalog has.
+    fn name_of(&self, folder: &Path) -> Option<String> {
+        let folder = folder.canonicalize().ok()?;
+        self.data.iter().find_map(|(known, added)| {
+            let below = folder.strip_prefix(known).ok()?;
+            let below = below.strip_prefix("problems").unwrap_or(below);
+            let name = below.to_str()?;
+            added.problems.iter().find(|it| *it == name).cloned()
+        })
     }
 
     /// Returns whether the problem of that name was loaded from a folder of that path.

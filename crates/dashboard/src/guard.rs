@@ -71,7 +71,8 @@ fn refusal(shared: &Shared, request: &Request) -> Option<(StatusCode, &'static s
             "the dashboard only reads; start it with `--allow-control` to start and stop runs\n",
         ));
     }
-    if !changes && *request.method() != Method::GET {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !changes && !reads {
         return Some((StatusCode::METHOD_NOT_ALLOWED, "this is not understood\n"));
     }
     let host = request.headers().get(header::HOST);

@@ -6,6 +6,17 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+/// Returns how many times as fast something is, as people read it: near 1 with a third digit,
+/// since two would not tell which of both is faster.
+#[must_use]
+pub fn times(factor: f64) -> String {
+    if factor != 1.0 && (0.95..1.05).contains(&factor) {
+        format!("{factor:.3}")
+    } else {
+        format!("{factor:.2}")
+    }
+}
+
 /// Unchanged lines shown around changed ones.
 pub const CONTEXT: usize = 3;
 /// Longest time that is spent on looking for the smallest difference; a larger one that is

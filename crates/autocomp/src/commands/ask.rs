@@ -296,7 +296,10 @@ fn answer(
         }
         Answer::Kernel(kernel) => {
             let evaluation = evaluate(bench, &kernel)?;
-            output.message(crate::evaluation_text::evaluation_text(&evaluation).trim_end());
+            output.message(
+                crate::evaluation_text::evaluation_text(&evaluation, crate::output::PROSE)
+                    .trim_end(),
+            );
             if let Some(path) = &arguments.output {
                 fs::write(path, &kernel).map_err(|error| {
                     CliError::environment(format!("failed to write {}: {error}", path.display()))

@@ -3,10 +3,10 @@
 use crate::bench_report::{BenchReport, Row, means, report_text, row, set_side_by_side};
 use crate::error::CliError;
 use crate::exit_code;
+use crate::given_file::read_kernel;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
-use crate::settings::read_kernel;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::{Problem, Suite, nearest};
 use autocomp_eval::text::grouped;

@@ -52,11 +52,21 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 fn manual(mut command: clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
     command.build();
     clap_mangen::Man::new(command.clone()).render(out)?;
-    for of_command in command.get_subcommands().filter(|it| !it.is_hide_set()) {
-        let man = clap_mangen::Man::new(of_command.clone());
-        out.extend(format!(".SH {}\n", of_command.get_name().to_uppercase()).bytes());
+    sections(&command, "", out)
+}
+
+/// Writes a section for each command below `command`, whose own words are `path`.
+fn sections(command: &clap::Command, path: &str, out: &mut Vec<u8>) -> std::io::Result<()> {
+    for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+        let words = format!("{path} {}", below.get_name());
+        let man = clap_mangen::Man::new(below.clone());
+        out.extend(format!(".SH {}\n", words.trim().to_uppercase()).bytes());
         man.render_description_section(out)?;
         man.render_options_section(out)?;
+        // That of `help` lists all commands once more.
+        if below.get_name() != "help" {
+            sections(below, &words, out)?;
+        }
     }
     Ok(())
 }

@@ -6,7 +6,9 @@ use crate::output::{BAD, GOOD, Output, QUIET};
 use crate::run_errors::run_error;
 use autocomp_core::CostObject;
 use autocomp_eval::text;
-use autocomp_reports::change::{CONTEXT, FigureChange, Line, LineKind, difference, figure_changes};
+use autocomp_reports::change::{
+    CONTEXT, FigureChange, Line, LineKind, difference, figure_changes, times,
+};
 use autocomp_reports::{Kernel, RunData};
 use clap::Args;
 use serde::Serialize;
@@ -109,7 +111,7 @@ fn headline(from: &Kernel, to: &Kernel) -> String {
         None => format!("{} ({})", kernel.name, kernel.outcome),
     };
     let gain = from.cost.zip(to.cost).map(|(from, to)| to.times(from));
-    let gain = gain.map_or_else(String::new, |gain| format!(", {gain:.2}x"));
+    let gain = gain.map_or_else(String::new, |gain| format!(", {}x", times(gain)));
     format!("{} to {}{gain}", named(from), named(to))
 }
 

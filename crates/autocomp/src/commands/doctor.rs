@@ -218,7 +218,7 @@ fn evaluation(bench: &Bench) -> Result<String, CliError> {
         .evaluate(source)
         .map_err(|error| eval_error(&error))?;
     if evaluation.outcome != Outcome::Ok {
-        let text = crate::evaluation_text::evaluation_text(&evaluation);
+        let text = crate::evaluation_text::evaluation_text(&evaluation, crate::output::PROSE);
         return Err(CliError::internal(format!(
             "the baseline of {} is not ok:\n{text}",
             bench.problem.name

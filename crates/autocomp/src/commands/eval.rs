@@ -3,10 +3,10 @@
 use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
+use crate::given_file::read_kernel;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
-use crate::settings::read_kernel;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_core::{CostObject, Diagnostic, Evaluation, Feedback, Outcome, Ratio, TierCost};
 use clap::Args;
@@ -86,7 +86,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .map_err(|error| eval_error(&error))?;
     let wall_s = begun.elapsed().as_secs_f64();
     let report = report(arguments, &bench, &evaluation, wall_s);
-    output.result(&report, || evaluation_text(&evaluation))?;
+    output.result(&report, || {
+        evaluation_text(&evaluation, output.prose_width())
+    })?;
     Ok(if evaluation.outcome == Outcome::Ok {
         exit_code::SUCCESS
     } else {

@@ -7,6 +7,7 @@ use crate::remembering::default_memory;
 use crate::run_errors::store_error;
 use autocomp_core::Lesson;
 use autocomp_eval::text;
+use autocomp_reports::change::times;
 use autocomp_store::Memory;
 use clap::Args;
 use serde::Serialize;
@@ -173,7 +174,7 @@ fn report_text(report: &MemoryReport) -> String {
 
 fn result_text(lesson: &Lesson) -> String {
     match (lesson.factor, lesson.outcome) {
-        (Some(factor), _) => format!("{factor:.2}x"),
+        (Some(factor), _) => format!("{}x", times(factor)),
         (None, Some(outcome)) => outcome.name().to_owned(),
         (None, None) => "no code".to_owned(),
     }

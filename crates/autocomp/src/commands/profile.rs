@@ -85,7 +85,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         Profiled::Failed(evaluation) => {
             report.outcome = evaluation.outcome;
             report.diagnostics = &evaluation.diagnostics;
-            output.result(&report, || evaluation_text(evaluation))?;
+            output.result(&report, || {
+                evaluation_text(evaluation, output.prose_width())
+            })?;
             Ok(exit_code::NEGATIVE)
         }
         Profiled::Right(profile) => {

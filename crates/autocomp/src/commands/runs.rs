@@ -6,6 +6,7 @@ use crate::output::{BAD, GOOD, NAME, Output};
 use crate::run_errors::store_error;
 use crate::table::{Cell, Table};
 use autocomp_eval::text;
+use autocomp_reports::change::times;
 use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::list_runs;
 use clap::{Args, ValueEnum};
@@ -153,6 +154,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             ],
             right: &[3, 4, 5, 6, 7],
             flexible: &[2, 0],
+            optional: &[6, 7, 5, 8, 1],
         };
         table.text(&rows, output.width(), output.is_coloured())
     })?;
@@ -177,7 +179,7 @@ fn row(report: &RunReport) -> Vec<Cell> {
         Cell::from(
             report
                 .speedup
-                .map_or_else(none, |speedup| format!("{speedup:.2}x")),
+                .map_or_else(none, |speedup| format!("{}x", times(speedup))),
         ),
         Cell::from(best.map_or_else(none, |best| format!("{:.1} %", best.percent_of_peak))),
         Cell::from(report.progress.evaluations.to_string()),

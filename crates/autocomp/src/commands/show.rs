@@ -139,7 +139,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             run: report,
         };
         output.result(&report, || {
-            report_text(&report) + &story_text(&RunData::of(&view), output.is_coloured())
+            let width = output.prose_width();
+            report_text(&report, width)
+                + &story_text(&RunData::of(&view), width, output.is_coloured())
         })?;
     }
     Ok(exit_code::SUCCESS)

@@ -1,11 +1,13 @@
 //! The live view: a few lines that say where the run is.
 
 use super::line::{Line, bar};
+use super::task_of;
 use crate::output::{BAD, BOLD, GOOD, NAME, QUIET};
 use crate::sparkline::sparkline;
 use autocomp_core::{Cost, Event, Outcome, Plan, PlanRecord, Planned, Proposal, TaskKey};
 use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_llm::{Caps, MemberHealth};
+use autocomp_reports::change::times;
 use autocomp_runner::{Limits, Notice};
 use autocomp_store::Blobs;
 use std::collections::BTreeMap;
@@ -131,8 +133,8 @@ impl LiveView {
                     format!("{} {}", grouped(best.cost.value), best.cost.unit),
                 )
                 .plain(format!(
-                    "  {:.2}x  {:.1} % of peak  ",
-                    progress.speedup().unwrap_or(1.0),
+                    "  {}x  {:.1} % of peak  ",
+                    times(progress.speedup().unwrap_or(1.0)),
                     best.percent_of_peak,
                 ))
                 .styled(GOOD, sparkline(&self.best, CURVE)),
@@ -151,11 +153,10 @@ impl LiveView {
         self.add_models(notice, health, &mut lines);
         if let Some(it) = &self.improvement {
             let ago = notice.elapsed.saturating_sub(it.at);
-            let task = it.key.to_string();
-            let task = task.strip_suffix(".eval").unwrap_or(&task);
+            let task = task_of(&it.key);
             lines.push(
                 Line::titled("last gain")
-                    .styled(GOOD, format!("{:.3}x", it.gain))
+                    .styled(GOOD, format!("{}x", times(it.gain)))
                     .plain(format!(" {} ago, {task}, ", clock(ago)))
                     .styled(NAME, it.menu_item.clone()),
             );

@@ -5,8 +5,9 @@ use super::Settings;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-const DECLARATIONS: [&str; 2] = [
+const DECLARATIONS: [&str; 3] = [
     include_str!("../settings.rs"),
+    include_str!("asking.rs"),
     include_str!("../../../core/src/settings.rs"),
 ];
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");

@@ -117,6 +117,11 @@ async fn every_answer_has_the_policy_and_only_reading_is_allowed() {
             .await;
         assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED, "{method}");
     }
+    let request = Request::builder().method("HEAD").uri("/api/runs");
+    let answer = server
+        .ask(request.header(header::HOST, "127.0.0.1:7474"))
+        .await;
+    assert_eq!(answer.status(), StatusCode::OK);
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ export function chart(
 }
 
 /** Returns round values between two others on a logarithmic scale. */
-export function marks(low: number, high: number): number[] {
+function marks(low: number, high: number): number[] {
   for (const steps of [[1, 1.2, 1.5, 2, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1]]) {
     const found: number[] = [];
     for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10)

@@ -2,8 +2,9 @@
 
 export const grouped = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en-US");
+/** Near 1 with a third digit, since two would not tell which of both is faster. */
 export const times = (value: number | null | undefined): string =>
-  value === null || value === undefined ? "–" : `${value.toFixed(2)}×`;
+  value === null || value === undefined ? "–" : `${value.toFixed(value !== 1 && value >= 0.95 && value < 1.05 ? 3 : 2)}×`;
 export const percent = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : `${value.toFixed(1)} %`;
 export const dollars = (value: number): string => `$${value.toFixed(2)}`;
@@ -23,7 +24,7 @@ export function short(value: number): string {
 }
 
 export function date(ms: number): string {
-  return new Date(ms).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+  return new Date(ms).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
 export function state(status: { state: string; message?: string }): string {

@@ -131,7 +131,7 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
       el(
         "table",
         { class: "rows" },
-        el("thead", {}, el("tr", {}, ...["kernel", best.unit, "by the best found"].map((it, idx) => el("th", { class: idx ? "number" : "", set: { scope: "col" } }, it)))),
+        el("thead", {}, el("tr", {}, ...["kernel", best.unit, "× the best found"].map((it, idx) => el("th", { class: idx ? "number" : "", set: { scope: "col" } }, it)))),
         el(
           "tbody",
           {},

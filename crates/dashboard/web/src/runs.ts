@@ -29,18 +29,19 @@ function spark(curve: [number, number][], end: number): SVGElement {
   return svg;
 }
 
-type Column = { name: string; key: string; value(row: api.RunRow): string | number; number?: boolean };
+/** `wide` columns are left out where the page is as narrow as a telephone. */
+type Column = { name: string; key: string; value(row: api.RunRow): string | number; number?: boolean; wide?: boolean };
 const COLUMNS: Column[] = [
   { name: "run", key: "run", value: (row) => row.run },
-  { name: "problem", key: "problem", value: (row) => row.problem },
+  { name: "problem", key: "problem", value: (row) => row.problem, wide: true },
   { name: "state", key: "state", value: (row) => state(row.status) },
   { name: "best", key: "best", value: (row) => row.best?.value ?? Infinity, number: true },
   { name: "speed-up", key: "speedup", value: (row) => row.speedup ?? 0, number: true },
-  { name: "of peak", key: "peak", value: (row) => row.percent_of_peak ?? 0, number: true },
-  { name: "evaluations", key: "evaluations", value: (row) => row.evaluations, number: true },
-  { name: "time", key: "time", value: (row) => row.elapsed_ms, number: true },
-  { name: "models", key: "usd", value: (row) => row.usd, number: true },
-  { name: "started", key: "started", value: (row) => row.started_at_ms },
+  { name: "of peak", key: "peak", value: (row) => row.percent_of_peak ?? 0, number: true, wide: true },
+  { name: "evaluations", key: "evaluations", value: (row) => row.evaluations, number: true, wide: true },
+  { name: "time", key: "time", value: (row) => row.elapsed_ms, number: true, wide: true },
+  { name: "models", key: "usd", value: (row) => row.usd, number: true, wide: true },
+  { name: "started", key: "started", value: (row) => row.started_at_ms, wide: true },
 ];
 
 let sort = { key: "started", falling: true };
@@ -51,7 +52,7 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
   let [{ runs, damaged, folder }, control] = await Promise.all([api.runs(), api.control()]);
   let takeAway = () => {};
   const figure = el("div", { class: "chart" });
-  const compare = el("section", { class: "card hidden", label: "comparison" }, el("h2", {}, "compared"), figure);
+  const compare = el("section", { class: "card hidden", label: "comparison" }, el("h2", {}, "best cost over kernels evaluated"), figure);
   const body = el("tbody");
   const count = el("span", { class: "quiet" });
   const head = el("tr");
@@ -86,6 +87,9 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
     takeAway = chart(figure, series, [], same ? chosen[0]!.best!.unit : "percent of the baseline", grouped);
   }
 
+  /** Where no run asked a model, none has a cost. */
+  const money = () => (runs.some((row) => row.usd > 0) ? "" : "hidden");
+
   function draw(): void {
     replace(
       head,
@@ -94,7 +98,7 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
         el(
           "th",
           {
-            class: column.number ? "number" : "",
+            class: `${column.number ? "number" : ""} ${column.wide ? "wide" : ""} ${column.key === "usd" ? money() : ""}`,
             set: {
               scope: "col",
               "aria-sort": sort.key !== column.key ? "none" : sort.falling ? "descending" : "ascending",
@@ -158,16 +162,16 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
           "tr",
           { data: { open: link } },
           el("td", {}, box),
-          el("td", {}, el("a", { href: link }, row.run === "." ? "this run" : row.run)),
-          el("td", {}, row.problem),
+          el("td", { class: "words" }, el("a", { href: link }, row.run === "." ? "this run" : row.run), el("span", { class: "narrow quiet" }, row.problem)),
+          el("td", { class: "wide words" }, row.problem),
           el("td", {}, el("span", { class: `state state-${row.status.state}`, title: row.status.message }, state(row.status))),
-          el("td", { class: "number" }, spark(row.curve, row.evaluations), row.best ? `${grouped(row.best.value)} ${row.best.unit}` : "–"),
+          el("td", { class: "number" }, spark(row.curve, row.evaluations), row.best ? grouped(row.best.value) : "–", row.best && el("span", { class: "wide" }, ` ${row.best.unit}`)),
           el("td", { class: "number strong" }, times(row.speedup)),
-          el("td", { class: "number" }, percent(row.percent_of_peak)),
-          el("td", { class: "number" }, grouped(row.evaluations)),
-          el("td", { class: "number" }, clock(row.elapsed_ms)),
-          el("td", { class: "number" }, row.usd > 0 ? dollars(row.usd) : "–"),
-          el("td", {}, date(row.started_at_ms)),
+          el("td", { class: "number wide" }, percent(row.percent_of_peak)),
+          el("td", { class: "number wide" }, grouped(row.evaluations)),
+          el("td", { class: "number wide" }, clock(row.elapsed_ms)),
+          el("td", { class: `number wide ${money()}` }, row.usd > 0 ? dollars(row.usd) : "–"),
+          el("td", { class: "wide" }, date(row.started_at_ms)),
         );
       }),
     );

@@ -2,7 +2,6 @@
 // dragging moves, a click opens a kernel.
 
 import type { Tree } from "./api";
-import { marks } from "./chart";
 import { el, onceAFrame, replace } from "./dom";
 import { grouped, short } from "./format";
 
@@ -12,6 +11,8 @@ const BOTTOM = 28;
 /** Pixels within which kernels count as at the same place. */
 const CELL = 2;
 const CELLS = 0x1000000;
+/** Lines across. */
+const MARKS = 7;
 /** Iterations in sight when the latest are followed. */
 const SHOWN = 6;
 
@@ -63,8 +64,9 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       columns = Math.max(columns, iteration + 1);
       counts.set(iteration, (counts.get(iteration) ?? 0) + 1);
     }
-    low /= 1.02;
-    high *= 1.04;
+    const ratio = Math.max(1.05, high / low);
+    high = low * ratio ** 1.08;
+    low /= ratio ** 0.002;
     xs = new Float64Array(n);
     ys = new Float64Array(n);
     const seen = new Map<number, number>();
@@ -73,8 +75,25 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       const number = (seen.get(iteration) ?? 0) + 1;
       seen.set(iteration, number);
       xs[idx] = (iteration + 0.2 + (0.6 * number) / (counts.get(iteration)! + 1)) / columns;
-      ys[idx] = Math.log(data.cost[idx]! / low) / Math.log(high / low);
+      ys[idx] = height(data.cost[idx]!);
     }
+  }
+
+  /**
+   * Where a cost stands, from 0 to 1: logarithmic, but stretched towards the best, since of
+   * most searches all but the start is close to it.
+   */
+  const height = (cost: number) => Math.sqrt(Math.max(0, Math.log(cost / low) / Math.log(high / low)));
+
+  /** Costs for the axis, of three digits, for the part of it that is in sight. */
+  function marks(): number[] {
+    const found = new Set<number>();
+    for (let idx = 0; idx < MARKS; idx++) {
+      const y = 10 + ((idx + 0.5) * (HEIGHT - BOTTOM - 10)) / MARKS;
+      const at = 1 - (y - 10 + view.y * view.scale) / ((HEIGHT - BOTTOM - 10) * view.scale);
+      found.add(+(low * (high / low) ** (at * at)).toPrecision(view.scale > 4 ? 4 : 3));
+    }
+    return [...found];
   }
 
   const px = (x: number) => LEFT + (x * (width() - LEFT - 10) - view.x) * view.scale;
@@ -90,8 +109,8 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
     const ink = (name: string) => style.getPropertyValue(name).trim();
     ctx.font = "12px system-ui, sans-serif";
     ctx.lineWidth = 1;
-    for (const mark of marks(low, high)) {
-      const y = py(Math.log(mark / low) / Math.log(high / low));
+    for (const mark of marks()) {
+      const y = py(height(mark));
       if (y < 4 || y > HEIGHT - BOTTOM) continue;
       ctx.strokeStyle = ink("--rule");
       ctx.beginPath();
@@ -100,7 +119,7 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       ctx.stroke();
       ctx.fillStyle = ink("--quiet");
       ctx.textAlign = "right";
-      ctx.fillText(short(mark), LEFT - 8, y + 4);
+      ctx.fillText(view.scale > 4 ? grouped(mark) : short(mark), LEFT - 8, y + 4);
     }
     ctx.save();
     ctx.beginPath();
@@ -158,10 +177,9 @@ export function drawTree(place: HTMLElement, tree: Tree, open: (kernel: string) 
       const x = px((iteration + 0.5) / columns);
       if (x > LEFT && x < width()) ctx.fillText(iteration === 0 ? "start" : String(iteration), x, HEIGHT - 8);
     }
-    told.textContent =
-      data.total > data.name.length
-        ? `${grouped(data.name.length)} of ${grouped(data.total)} right kernels: those of the beams, then the cheapest. Drag to move, wheel to zoom, click to open.`
-        : `${grouped(data.total)} right kernels. Drag to move, wheel to zoom, click to open.`;
+    const some = data.total > data.name.length ? `${grouped(data.name.length)} of ` : "";
+    const which = some && ": those of the beams, then the cheapest";
+    told.textContent = `${some}${grouped(data.total)} right kernels${which}. The scale is stretched towards the best cost. Drag to move, wheel to zoom, click to open.`;
   }
 
   /** Keeps the latest iterations and the cheapest kernels in sight as the run goes on. */

@@ -31,7 +31,7 @@ const problem = "gemmini/gemm-512x512x512";
 const live = await record(100, 18, [], ["optimize", problem, "--run-dir", "runs/first", "--max-evaluations", "60", "--max-minutes", "10"]);
 await call(program, ["optimize", "gemmini/gemm-256x256x256", "--run-dir", "runs/second", "--max-evaluations", "30"], { ...large, cwd: folder });
 await call(program, ["optimize", problem, "--run-dir", "runs/another-seed", "--seed", "1", "--max-evaluations", "40"], { ...large, cwd: folder });
-const watched = await record(118, 34, [[1.5, "2"], [1.0, "q"]], ["watch", "runs/first"]);
+const watched = await record(130, 34, [[1.5, "2"], [1.0, "q"]], ["watch", "runs/first"]);
 await call(program, ["report", "runs/first", "--out", "report.html"], { cwd: folder });
 
 const browser = await launch();
@@ -45,7 +45,7 @@ try {
   const require = createRequire(import.meta.url);
   const [script, style] = await Promise.all(["lib/xterm.js", "css/xterm.css"].map((it) => readFile(require.resolve(`@xterm/xterm/${it}`), "utf8")));
   const terminal = async (name, columns, rows, pieces) => {
-    const page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
     await page.setContent("<!doctype html><body style='margin:0;background:#16181d'><div id=at style='display:inline-block;padding:14px 18px'></div>");
     await page.addStyleTag({ content: `${style} .xterm-viewport{overflow:hidden!important}` });
     await page.addScriptTag({ content: script });
@@ -62,14 +62,19 @@ try {
     await shoot(page.locator("#at"), name);
     await page.close();
   };
-  // Up to the last time that the live view was there as a whole: then it is taken away.
+  // Up to the last time that the whole live view was there while something was evaluated.
   const text = live.join("");
-  const last = text.lastIndexOf("last gain");
-  assert(last > 0, "the live view was not drawn");
-  const gone = text.slice(last).search(/\x1b\[\d*[AKM]/);
-  await terminal("terminal", 100, 18, [text.slice(0, gone < 0 ? text.length : last + gone)]);
+  const views = [...text.matchAll(/running: \d+ proposals, [1-9]\d* evaluations/g)].map((it) => it.index);
+  const whole = (from) => {
+    const last = text.indexOf("last gain", from);
+    const gone = text.slice(last).search(/\x1b\[\d*[AKM]/);
+    return last < 0 ? -1 : gone < 0 ? text.length : last + gone;
+  };
+  const drawnTo = whole(views.findLast((from) => whole(from) >= 0) ?? text.length);
+  assert(drawnTo > 0, "the live view was not drawn");
+  await terminal("terminal", 100, 18, [text.slice(0, drawnTo)]);
   // Up to the key that leaves.
-  await terminal("watch", 118, 34, watched.slice(0, watched.lastIndexOf("\0")).filter((it) => it !== "\0"));
+  await terminal("watch", 130, 34, watched.slice(0, watched.lastIndexOf("\0")).filter((it) => it !== "\0"));
 
   const report = await browser.newPage({ viewport: { width: 1100, height: 980 } });
   await report.goto(`file://${join(folder, "report.html")}`);

@@ -6,6 +6,7 @@ KEYS is a JSON list of [seconds, text]: what is typed so long after the last. On
 standard library is used.
 """
 
+import codecs
 import fcntl
 import json
 import os
@@ -24,6 +25,8 @@ if child == 0:
     os.execvp(program[0], program)
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 pieces = []
+# A character may be cut by the end of what was read at once.
+decoder = codecs.getincrementaldecoder("utf-8")("replace")
 due = time.monotonic() + (keys[0][0] if keys else 0)
 while True:
     ready, _, _ = select.select([terminal], [], [], 0.05)
@@ -37,7 +40,7 @@ while True:
         # What asks the terminal where its cursor is gets an answer.
         if b"\x1b[6n" in piece:
             os.write(terminal, b"\x1b[1;1R")
-        pieces.append(piece.decode("utf-8", "replace"))
+        pieces.append(decoder.decode(piece))
     if keys and due <= time.monotonic():
         pieces.append("\0")
         os.write(terminal, keys.pop(0)[1].encode())

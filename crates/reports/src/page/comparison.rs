@@ -2,6 +2,7 @@
 
 use super::cost_text;
 use super::curves::{curve, plain};
+use crate::change::times;
 use crate::run::RunData;
 use crate::svg::{Curve, CurveFigure, curve_figure};
 use autocomp_core::Cost;
@@ -83,7 +84,7 @@ fn comparison_row(run: &RunData) -> Vec<String> {
             .map_or_else(none, |it| cost_text(it.cost)),
         run.report
             .speedup
-            .map_or_else(none, |it| format!("{it:.2}×")),
+            .map_or_else(none, |it| format!("{}×", times(it))),
         progress
             .best
             .as_ref()

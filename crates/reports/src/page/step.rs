@@ -1,7 +1,7 @@
 //! A step on the way to the best kernel.
 
 use super::cost_text;
-use crate::change::{CONTEXT, Line, difference, figure_changes};
+use crate::change::{CONTEXT, Line, difference, figure_changes, times};
 use crate::kernels::Kernel;
 use crate::run::RunData;
 use autocomp_eval::text::grouped;
@@ -51,7 +51,7 @@ pub(super) fn step(run: &RunData, place: usize) -> Step {
     Step {
         name: kernel.name.clone(),
         cost: kernel.cost.map_or_else(String::new, cost_text),
-        gain: kernel.gain.map(|gain| format!("{gain:.2}×")),
+        gain: kernel.gain.map(|gain| format!("{}×", times(gain))),
         peak: kernel
             .percent_of_peak
             .map_or_else(String::new, |it| format!("{it:.1} % of peak")),

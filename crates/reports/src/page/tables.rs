@@ -1,6 +1,7 @@
 //! Tables: references, outcomes, findings, yields, kernels, versions.
 
 use super::cost_text;
+use crate::change::times;
 use crate::kernels::Kernel;
 use crate::run::RunData;
 use crate::yields::Yield;
@@ -40,7 +41,7 @@ pub(super) fn reference_rows(run: &RunData) -> Vec<Vec<String>> {
     rows.sort_by_key(|row| std::cmp::Reverse(row.0));
     rows.into_iter()
         .map(|(cost, name)| {
-            let times = format!("{:.2}×", best.cost.times(cost));
+            let times = format!("{}×", times(best.cost.times(cost)));
             vec![name, cost_text(cost), times]
         })
         .collect()
@@ -101,10 +102,10 @@ pub(super) fn yield_rows(yields: &[Yield]) -> Vec<Vec<String>> {
             percent(it.right),
             percent(it.faster),
             it.best_gain
-                .map_or_else(|| "–".to_owned(), |gain| format!("{gain:.2}×")),
+                .map_or_else(|| "–".to_owned(), |gain| format!("{}×", times(gain))),
             match it.in_chain {
                 0 => "–".to_owned(),
-                steps => format!("{:.2}× in {steps}", it.factor),
+                steps => format!("{}× in {steps}", times(it.factor)),
             },
             if it.usage.requests == 0 {
                 "–".to_owned()
@@ -129,7 +130,7 @@ pub(super) fn kernel_rows(run: &RunData) -> Vec<Vec<String>> {
                 .map_or_else(|| "–".to_owned(), |it| grouped(it.value)),
             kernel
                 .gain
-                .map_or_else(|| "–".to_owned(), |it| format!("{it:.2}×")),
+                .map_or_else(|| "–".to_owned(), |it| format!("{}×", times(it))),
             kernel.outcome.name().to_owned(),
             kernel
                 .menu_item

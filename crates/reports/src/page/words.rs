@@ -1,6 +1,7 @@
 //! What a run came to, in sentences and figures, and what to mind before believing it.
 
 use super::cost_text;
+use crate::change::times;
 use crate::references::Reference;
 use crate::run::RunData;
 use autocomp_core::Outcome;
@@ -19,10 +20,10 @@ pub(crate) fn summary(run: &RunData) -> String {
         return "No kernel was found to be right yet.".to_owned();
     };
     let mut out = format!(
-        "From {} to {}: {:.2} times faster, {:.1} % of peak, after {} evaluations in {}.",
+        "From {} to {}: {} times faster, {:.1} % of peak, after {} evaluations in {}.",
         cost_text(baseline),
         cost_text(best.cost),
-        best.cost.times(baseline),
+        times(best.cost.times(baseline)),
         best.percent_of_peak,
         grouped(u64::from(progress.evaluations)),
         clock(Duration::from_millis(run.report.elapsed_ms)),
@@ -30,7 +31,7 @@ pub(crate) fn summary(run: &RunData) -> String {
     if let Some(reference) = best_reference(run) {
         let factor = best.cost.times(reference.cost);
         let verdict = if best.cost.beats(reference.cost) {
-            format!("the best kernel found is {factor:.2} times faster")
+            format!("the best kernel found is {} times faster", times(factor))
         } else if reference.cost.beats(best.cost) {
             format!(
                 "the best kernel found is {:.1} % slower",
@@ -60,7 +61,7 @@ pub(super) fn facts(run: &RunData) -> Vec<(String, String, String)> {
         let from = format!("from {}", grouped(baseline.value));
         add(
             "speed-up",
-            format!("{:.2}×", best.cost.times(baseline)),
+            format!("{}×", times(best.cost.times(baseline))),
             from,
         );
         let floor = run.floor.map_or_else(String::new, |floor| {

@@ -1,11 +1,22 @@
 //! Axes: from values to places, and where the ticks are.
 
-/// An axis from `low` to `high`, which are both above zero if it is logarithmic.
+/// How values become places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    /// Equal differences are equally far apart.
+    Linear,
+    /// Equal factors are equally far apart.
+    Log,
+    /// As `Log`, but stretched towards the low end: the square root of a logarithmic share.
+    Stretched,
+}
+
+/// An axis from `low` to `high`, which are both above zero unless it is linear.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     low: f64,
     high: f64,
-    is_log: bool,
+    scale: Scale,
     /// Places of `low` and `high`.
     from: f64,
     to: f64,
@@ -18,7 +29,7 @@ impl Axis {
         Self {
             low: 0.0,
             high,
-            is_log: false,
+            scale: Scale::Linear,
             from,
             to,
         }
@@ -32,7 +43,22 @@ impl Axis {
         Self {
             low: low / room,
             high: high * room,
-            is_log: true,
+            scale: Scale::Log,
+            from,
+            to,
+        }
+    }
+
+    /// Makes an axis on which small differences near `low` stand apart, too, although others
+    /// are large: of most searches, all but the start is close to the best.
+    pub(crate) fn stretched(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let low = low.max(1e-9);
+        let high = high.max(low * 1.05);
+        let ratio = high / low;
+        Self {
+            low: low / ratio.powf(0.002),
+            high: high * ratio.powf(0.04),
+            scale: Scale::Stretched,
             from,
             to,
         }
@@ -40,17 +66,28 @@ impl Axis {
 
     /// Returns the place of a value.
     pub(crate) fn place(&self, value: f64) -> f64 {
-        let share = if self.is_log {
-            (value.max(1e-9) / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (value - self.low) / (self.high - self.low)
+        let log = || (value.max(1e-9) / self.low).ln() / (self.high / self.low).ln();
+        let share = match self.scale {
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Log => log(),
+            Scale::Stretched => log().max(0.0).sqrt(),
         };
         self.from + share * (self.to - self.from)
     }
 
     /// Returns round values within the axis, `most` at most.
     pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
-        if self.is_log {
+        if self.scale == Scale::Stretched {
+            let whole = (self.high / self.low).ln();
+            let ticks = (0..most).map(|place| {
+                let share = (place as f64 + 0.5) / most as f64;
+                three_digits(self.low * (whole * share * share).exp())
+            });
+            let mut ticks: Vec<f64> = ticks.collect();
+            ticks.dedup();
+            return ticks;
+        }
+        if self.scale == Scale::Log {
             for steps in [
                 &[1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0][..],
                 &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
@@ -82,6 +119,12 @@ impl Axis {
         ticks.retain(|tick| (self.low..=self.high).contains(tick));
         ticks
     }
+}
+
+/// Rounds a number above zero to three digits.
+fn three_digits(value: f64) -> f64 {
+    let unit = 10f64.powf(value.log10().floor() - 2.0);
+    (value / unit).round() * unit
 }
 
 /// Returns the least round number (1, 2 or 5 times a power of ten) that is not below `step`.
@@ -123,6 +166,26 @@ mod tests {
             [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
         );
         assert!((axis.place(axis.high)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_stretched_axis_tells_what_is_near_the_best_apart() {
+        let (from, to) = (300.0, 0.0);
+        let axis = Axis::stretched(100.0, 400.0, from, to);
+        let places = [100.0, 101.0, 105.0, 120.0, 400.0].map(|it| axis.place(it));
+        assert!(
+            places.windows(2).all(|pair| pair[1] < pair[0] - 9.0),
+            "{places:?}"
+        );
+        assert!(
+            places.iter().all(|it| (to..=from).contains(it)),
+            "{places:?}"
+        );
+        let ticks = axis.ticks(6);
+        assert_eq!(ticks, [101.0, 109.0, 128.0, 163.0, 225.0, 336.0]);
+        let logarithmic = Axis::log(100.0, 400.0, from, to);
+        let apart = |axis: &Axis| axis.place(100.0) - axis.place(105.0);
+        assert!(4.0 * apart(&logarithmic) < apart(&axis));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct CurveFigure<'a> {
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 340.0;
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 76.0;
 const RIGHT: f64 = 128.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;

@@ -32,7 +32,7 @@ pub fn tree_figure(run: &RunData) -> String {
     let low = costs().fold(f64::INFINITY, f64::min);
     let high = costs().fold(0.0, f64::max);
     let bottom = HEIGHT - BOTTOM;
-    let y = Axis::log(low, high, bottom, TOP);
+    let y = Axis::stretched(low, high, bottom, TOP);
     let class = if width < 900.0 {
         "figure"
     } else {

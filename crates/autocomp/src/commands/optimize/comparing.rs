@@ -5,6 +5,7 @@ use crate::output::Output;
 use autocomp_core::{Cost, CostObject, Outcome};
 use autocomp_eval::text;
 use autocomp_reports::Reference;
+use autocomp_reports::change::times;
 use serde::Serialize;
 
 /// Another kernel of the problem; field names are stable.
@@ -61,7 +62,7 @@ pub fn others_text(others: &[OtherKernel]) -> String {
             (Some(cost), Some(ratio)) => vec![
                 other.kernel.clone(),
                 text::grouped(cost.value),
-                format!("{}, {ratio:.2}x the best", cost.unit),
+                format!("{}, {}x the best", cost.unit, times(ratio)),
             ],
             _ => vec![
                 other.kernel.clone(),

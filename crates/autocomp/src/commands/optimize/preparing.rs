@@ -3,6 +3,7 @@
 mod bench;
 mod course;
 mod estimate;
+mod folder;
 
 pub(super) use bench::open_bench_on;
 pub(super) use course::stored_settings;
@@ -18,7 +19,7 @@ use crate::output::{Output, redacted};
 use crate::proposing::{Proposing, proposing, rewriter};
 use crate::remembering::lessons_for;
 use crate::run_errors::{run_error, store_error};
-use crate::settings::{Settings, run_folder};
+use crate::settings::Settings;
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay};
 use autocomp_core::{Seed, Usage};
@@ -30,6 +31,7 @@ use course::{
     refuse_other_course, take_bounds, take_limits,
 };
 use estimate::announce_estimate;
+use folder::run_folder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -211,15 +213,13 @@ fn tell_what_is_not_understood(
     let found = rewriter(bench)?.map_or_else(Vec::new, |it| it.not_understood(kernel));
     for it in found.iter().take(SHOWN_LINES) {
         output.message(format!(
-            "line {}: {}; the rewriter leaves it as it is",
+            "the rewriter does not change line {}: {}",
             it.line, it.reason
         ));
     }
     if SHOWN_LINES < found.len() {
         let more = found.len() - SHOWN_LINES;
-        output.message(format!(
-            "and {more} more lines that the rewriter leaves as they are"
-        ));
+        output.message(format!("nor {more} more lines"));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::measuring::Bench;
 use crate::model_usage::{ModelUsage, model_usage};
-use crate::output::Output;
+use crate::output::{Output, PROSE};
 use crate::proposing::rewriter;
 use crate::registry;
 use crate::run_errors::{run_error, store_error};
@@ -16,6 +16,7 @@ use autocomp_core::{
     StopReason, Usage,
 };
 use autocomp_eval::text;
+use autocomp_reports::change::times;
 use autocomp_reports::write_references;
 use autocomp_runner::{Contribution, RunEnd, RunReport, RunView};
 use serde::Serialize;
@@ -189,7 +190,8 @@ pub fn finish(
         plans: plan_reports(&run),
     };
     output.result(&report, || {
-        result_text(&report, &run, (folder, &best_kernel), bench, problem)
+        let paths = (folder, best_kernel.as_path());
+        result_text(&report, &run, paths, (bench, problem), output.prose_width())
     })?;
     tell_of_faults(&view, folder, output);
     match &end.stop {
@@ -343,7 +345,7 @@ fn baseline_failed(view: &RunView, bench: &Bench) -> CliError {
     );
     if let Some(evaluation) = evaluation {
         message += "\n\n";
-        message += crate::evaluation_text::evaluation_text(evaluation).trim_end();
+        message += crate::evaluation_text::evaluation_text(evaluation, PROSE).trim_end();
         message.push('\n');
     }
     CliError::input(message).hint("mend it and check it with `autocomp eval PROBLEM --kernel FILE`")
@@ -366,8 +368,8 @@ fn result_text(
     report: &OptimizeReport,
     run: &RunReport,
     (folder, best_kernel): (&Path, &Path),
-    bench: &Bench,
-    problem: &str,
+    (bench, problem): (&Bench, &str),
+    width: usize,
 ) -> String {
     let unit = report.best_cost.unit;
     let rows = [
@@ -383,7 +385,7 @@ fn result_text(
         ],
         vec![
             "speedup".to_owned(),
-            format!("{:.2}x", report.speedup),
+            format!("{}x", times(report.speedup)),
             format!("right on all {} input sets", bench.problem.input_sets.len()),
         ],
         vec![
@@ -408,7 +410,7 @@ fn result_text(
         "\n{}{}\nhow it got there:\n{}\n{contributions}best kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
         others_text(&report.others),
-        lineage_text(run),
+        lineage_text(run, width),
         best_kernel.display(),
         folder.display(),
         folder.display(),

@@ -58,6 +58,7 @@ pub fn show_front(view: &RunView, objectives: &[String], output: Output) -> Resu
             head: &["kernel", "cost", "figures", "menu item"],
             right: &[1],
             flexible: &[2, 3],
+            optional: &[],
         };
         table.text(&rows, output.width(), output.is_coloured())
     })

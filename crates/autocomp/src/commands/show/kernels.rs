@@ -8,7 +8,7 @@ use crate::output::{BAD, BOLD, GOOD, NAME, Output};
 use crate::table::{Cell, Table};
 use autocomp_core::Outcome;
 use autocomp_eval::text;
-use autocomp_reports::change::{CONTEXT, difference, figure_changes};
+use autocomp_reports::change::{CONTEXT, difference, figure_changes, times};
 use autocomp_reports::{Kernel, RunData};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -96,6 +96,7 @@ pub fn show_all(run: &RunData, arguments: &Arguments, output: Output) -> Result<
             ],
             right: &[2, 3, 4],
             flexible: &[6, 7],
+            optional: &[7, 1, 4],
         };
         let mut out = table.text(&rows, output.width(), output.is_coloured());
         if report.kernels.len() < n_found {
@@ -120,7 +121,11 @@ fn outcome_named(name: &str) -> Result<Outcome, CliError> {
 fn row(run: &RunData, kernel: &Kernel) -> Vec<Cell> {
     let none = || "-".to_owned();
     let is_faster = kernel.gain.is_some_and(|gain| 1.005 < gain);
-    let gain = Cell::from(kernel.gain.map_or_else(none, |gain| format!("{gain:.2}x")));
+    let gain = Cell::from(
+        kernel
+            .gain
+            .map_or_else(none, |gain| format!("{}x", times(gain))),
+    );
     let outcome = Cell::from(kernel.outcome.name());
     let name = match kernel.in_chain {
         true => Cell::from(kernel.name.clone()).styled(GOOD),
@@ -203,7 +208,7 @@ pub fn show_one(
         if let Some(plan) = &plan {
             out += &heading("plan");
             for paragraph in plan.lines() {
-                out += &text::wrapped(paragraph, 96, "  ");
+                out += &text::wrapped(paragraph, output.prose_width(), "  ");
             }
         }
         if !figures.is_empty() {
@@ -221,7 +226,7 @@ pub fn show_one(
             out += code.as_deref().unwrap_or("the text is missing");
         }
         out += &heading("evaluation");
-        out += &evaluation_text(&kernel.evaluation);
+        out += &evaluation_text(&kernel.evaluation, output.prose_width());
         if !kernel.exchanges.is_empty() {
             out += &exchanges_text(run, kernel, arguments.prompts, &heading);
         }
@@ -238,7 +243,7 @@ fn head(run: &RunData, kernel: &Kernel) -> String {
         out += &format!(": {}", kernel.outcome);
     }
     if let (Some(gain), Some(parent)) = (kernel.gain, run.parent(kernel)) {
-        out += &format!(", {gain:.2}x from {}", parent.name);
+        out += &format!(", {}x from {}", times(gain), parent.name);
     }
     if let Some(peak) = kernel.percent_of_peak {
         out += &format!(", {peak:.1} % of peak");

@@ -6,12 +6,15 @@ use crate::model_usage::model_lines;
 use crate::output::BOLD;
 use autocomp_eval::text;
 use autocomp_reports::RunData;
-use autocomp_reports::change::{FigureChange, figure_changes};
+use autocomp_reports::change::{FigureChange, figure_changes, times};
 use autocomp_runner::{Contribution, RunReport, RunState};
 use std::time::Duration;
 
-/// Returns a run as people read it.
-pub(super) fn report_text(report: &ShowReport) -> String {
+/// Where what a step changed begins, behind the name of its kernel.
+const STEP_INDENT: &str = "       ";
+
+/// Returns a run as people read it, with paragraphs of `width` columns.
+pub(super) fn report_text(report: &ShowReport, width: usize) -> String {
     let ShowReport {
         run: report,
         models,
@@ -72,7 +75,7 @@ pub(super) fn report_text(report: &ShowReport) -> String {
         );
     }
     out.push('\n');
-    out += &lineage_text(report);
+    out += &lineage_text(report, width);
     for it in &report.confirmations {
         let verdict = match (&it.cost, &it.finding) {
             (Some(cost), _) => format!("right, {} {}", text::grouped(cost.value), cost.unit),
@@ -102,7 +105,7 @@ pub fn contributions_text(contributions: &[Contribution]) -> String {
     for it in contributions {
         let credit = match it.steps_to_best {
             0 => "-".to_owned(),
-            steps => format!("{:.2}x in {steps}", it.factor),
+            steps => format!("{}x in {steps}", times(it.factor)),
         };
         rows.push(vec![
             format!("{} ({})", it.proposer, it.kind),
@@ -115,8 +118,9 @@ pub fn contributions_text(contributions: &[Contribution]) -> String {
     format!("who contributed:\n{}", text::table(&rows, &[1, 2, 3]))
 }
 
-/// Returns the chain of plans from the baseline to the best kernel.
-pub fn lineage_text(report: &RunReport) -> String {
+/// Returns the chain of plans from the baseline to the best kernel, with paragraphs of `width`
+/// columns.
+pub fn lineage_text(report: &RunReport, width: usize) -> String {
     let mut out = String::new();
     let mut before: Option<autocomp_core::Cost> = None;
     for entry in &report.lineage {
@@ -124,8 +128,8 @@ pub fn lineage_text(report: &RunReport) -> String {
         let cost = text::grouped(entry.cost.value);
         let step = before.map_or_else(String::new, |before| {
             format!(
-                "  {:.2}x  {}",
-                entry.cost.times(before),
+                "  {}x  {}",
+                times(entry.cost.times(before)),
                 entry.menu_item.as_deref().unwrap_or("")
             )
         });
@@ -135,7 +139,7 @@ pub fn lineage_text(report: &RunReport) -> String {
             if before.is_none() { "  baseline" } else { "" }
         );
         if let Some(plan) = &entry.plan {
-            out += &text::wrapped(plan, 96, "         ");
+            out += &text::wrapped(plan, width, "         ");
         }
         before = Some(entry.cost);
     }
@@ -144,20 +148,22 @@ pub fn lineage_text(report: &RunReport) -> String {
 
 /// Returns what each step to the best kernel changed in the profile, how other kernels of
 /// the problem compare, and where to look closer.
-pub(super) fn story_text(run: &RunData, coloured: bool) -> String {
+pub(super) fn story_text(run: &RunData, width: usize, coloured: bool) -> String {
     let mut out = String::new();
-    let mut rows = Vec::new();
+    let mut steps = String::new();
     for pair in run.chain.windows(2) {
         let (before, after) = (&run.kernels[pair[0]], &run.kernels[pair[1]]);
         let changes = figure_changes(&before.evaluation, &after.evaluation, 4);
         if !changes.is_empty() {
             let texts: Vec<String> = changes.iter().map(FigureChange::text).collect();
-            rows.push(vec![format!("  {}", after.name), texts.join(", ")]);
+            let texts = text::wrapped(&texts.join(", "), width, STEP_INDENT);
+            let name = format!("  {:<5}", after.name);
+            steps += &format!("{name}{}", &texts[name.len().min(STEP_INDENT.len())..]);
         }
     }
-    if !rows.is_empty() {
+    if !steps.is_empty() {
         let title = BOLD.paint("what each step changed in the profile:", coloured);
-        out += &format!("\n{title}\n{}", text::table(&rows, &[]));
+        out += &format!("\n{title}\n{steps}");
     }
     if let (false, Some(best)) = (run.references.is_empty(), run.best().and_then(|it| it.cost)) {
         let rows: Vec<Vec<String>> = run
@@ -168,7 +174,7 @@ pub(super) fn story_text(run: &RunData, coloured: bool) -> String {
                 vec![
                     format!("  {}", it.kernel),
                     text::grouped(it.cost.value),
-                    format!("{}, {ratio:.2}x the best", it.cost.unit),
+                    format!("{}, {}x the best", it.cost.unit, times(ratio)),
                 ]
             })
             .collect();

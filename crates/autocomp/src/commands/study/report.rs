@@ -3,6 +3,7 @@
 use super::file::StudyFile;
 use autocomp_core::{CostObject, Seed};
 use autocomp_eval::text;
+use autocomp_reports::change::times;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -172,7 +173,7 @@ pub fn report_text(report: &StudyReport) -> String {
             arm.arm,
             arm.finished,
             show(arm.cost, &|value| text::grouped(value.round() as u64)),
-            show(arm.speedup, &|value| format!("{value:.2}x")),
+            show(arm.speedup, &|value| format!("{}x", times(value))),
             show(arm.ratio_to_first, &|value| format!("{value:.3}")),
             arm.evaluations,
             text::dollars((arm.cost_usd * 1e6) as u64),

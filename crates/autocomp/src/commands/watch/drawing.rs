@@ -6,8 +6,10 @@ use super::screen::{Listing, Screen};
 use crate::commands::runs::state_text;
 use crate::output::harmless_text;
 use crate::sparkline::sparkline;
+use crate::table::cut;
 use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_reports::Kernel;
+use autocomp_reports::change::times;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -16,6 +18,8 @@ use ratatui::widgets::{Block, Borders, Clear, List, ListItem, ListState, Paragra
 use side::draw_side;
 use std::time::Duration;
 
+/// Columns of the list beside the kernel at least and at most.
+const LIST_WIDTH: (u16, u16) = (44, 60);
 /// Longest indentation of the tree.
 const DEEPEST: usize = 8;
 
@@ -56,8 +60,9 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, coloured: bool) {
             Layout::vertical([Constraint::Percentage(35), Constraint::Min(5)]).areas(body);
         (list, side)
     } else {
+        let width = (frame.area().width * 2 / 5).clamp(LIST_WIDTH.0, LIST_WIDTH.1);
         let [list, side] =
-            Layout::horizontal([Constraint::Length(44), Constraint::Min(30)]).areas(body);
+            Layout::horizontal([Constraint::Length(width), Constraint::Min(30)]).areas(body);
         (list, side)
     };
     draw_list(frame, list, screen, theme);
@@ -93,8 +98,8 @@ fn header(screen: &Screen, theme: Theme) -> Text<'static> {
                 theme.good.add_modifier(Modifier::BOLD),
             ),
             Span::raw(format!(
-                "  {:.2}x  {:.1} % of peak  ",
-                progress.speedup().unwrap_or(1.0),
+                "  {}x  {:.1} % of peak  ",
+                times(progress.speedup().unwrap_or(1.0)),
                 best.percent_of_peak
             )),
             Span::styled(sparkline(&costs, 24), theme.good),
@@ -127,10 +132,10 @@ fn references(screen: &Screen) -> String {
     let fastest = screen.run.references.iter().min_by_key(|it| it.cost);
     match (best, fastest) {
         (Some(best), Some(it)) => harmless_text(&format!(
-            "  {} {} ({:.2}x)",
+            "  {} {} ({}x)",
             it.kernel,
             grouped(it.cost.value),
-            best.times(it.cost)
+            times(best.times(it.cost))
         )),
         _ => String::new(),
     }
@@ -190,9 +195,9 @@ fn row(kernel: &Kernel, depth: usize, width: usize, theme: Theme) -> Line<'stati
         .unwrap_or_else(|| "baseline".to_owned());
     let gain = kernel
         .gain
-        .map_or_else(String::new, |gain| format!("{gain:.2}x"));
-    let text = format!("{name:<13} {cost:>11} {gain:>6} {item}");
-    let text: String = harmless_text(&text).chars().take(width).collect();
+        .map_or_else(String::new, |gain| format!("{}x", times(gain)));
+    let text = format!("{name:<12} {cost:>11} {gain:>6} {item}");
+    let text = cut(&harmless_text(&text), width);
     Line::styled(text, style)
 }
 

@@ -178,6 +178,16 @@ fn a_folder_that_is_named_twice() {
         let ended = place.call(arguments);
         assert_eq!(ended.code, Some(0), "{arguments:?} {}", ended.stderr);
     }
+    // By its path and as part of another folder.
+    let inner = place.path().join("data/problems/small");
+    fs::create_dir_all(&inner).unwrap();
+    for file in ["problem.toml", "reference.c", "baseline.c"] {
+        fs::copy(Path::new(&folder).join(file), inner.join(file)).unwrap();
+    }
+    for given in ["data/problems/small", "data/../data/problems/small"] {
+        let ended = place.call(&["eval", given, "--data", "data"]);
+        assert_eq!(ended.code, Some(0), "{given} {}", ended.stderr);
+    }
 }
 
 #[test]

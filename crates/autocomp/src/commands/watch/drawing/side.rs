@@ -6,7 +6,7 @@ use crate::evaluation_text::diagnostic_text;
 use crate::output::harmless_text;
 use autocomp_eval::text::{dollars, grouped};
 use autocomp_reports::Kernel;
-use autocomp_reports::change::{LineKind, figure_changes};
+use autocomp_reports::change::{LineKind, figure_changes, times};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -23,8 +23,19 @@ pub(super) fn draw_side(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, 
         };
         title.push(Span::styled(format!(" {} {name} ", number + 1), style));
     }
-    let text = side_text(screen, theme);
-    let is_code = matches!(screen.side, Side::Diff | Side::Code | Side::Profile);
+    let mut text = side_text(screen, theme);
+    // Where lines of code go on, and how far in.
+    let indent = match screen.side {
+        Side::Diff => Some(12),
+        Side::Code => Some(4),
+        Side::Profile => Some(19),
+        _ => None,
+    };
+    if let Some(indent) = indent {
+        let width = usize::from(area.width.saturating_sub(2));
+        let lines = text.lines.into_iter();
+        text.lines = lines.flat_map(|line| folded(line, width, indent)).collect();
+    }
     let inner_height = area.height.saturating_sub(2);
     screen.page = inner_height;
     let most = (text.lines.len() as u16).saturating_sub(1);
@@ -36,10 +47,35 @@ pub(super) fn draw_side(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, 
                 .title(Line::from(title)),
         )
         .scroll((screen.scroll, 0));
-    if !is_code {
+    if indent.is_none() {
         paragraph = paragraph.wrap(Wrap { trim: false });
     }
     frame.render_widget(paragraph, area);
+}
+
+/// Returns a line in pieces that fit, all but the first of which begin further in.
+fn folded(line: Line<'static>, width: usize, indent: usize) -> Vec<Line<'static>> {
+    if line.width() <= width || width <= 2 * indent {
+        return vec![line];
+    }
+    let style = line.style;
+    let (mut pieces, mut piece, mut used) = (Vec::new(), Vec::new(), 0);
+    for span in line.spans {
+        let mut rest: Vec<char> = span.content.chars().collect();
+        while !rest.is_empty() {
+            if used == width {
+                pieces.push(Line::from(std::mem::take(&mut piece)).style(style));
+                piece.push(Span::raw(" ".repeat(indent)));
+                used = indent;
+            }
+            let behind = rest.split_off(rest.len().min(width - used));
+            used += rest.len();
+            piece.push(Span::styled(rest.iter().collect::<String>(), span.style));
+            rest = behind;
+        }
+    }
+    pieces.push(Line::from(piece).style(style));
+    pieces
 }
 
 fn lines_of(text: &str) -> Vec<Line<'static>> {
@@ -88,7 +124,7 @@ fn plan_lines(screen: &Screen, kernel: &Kernel, theme: Theme) -> Vec<Line<'stati
         None => head += &format!("  {}", kernel.outcome),
     }
     if let (Some(gain), Some(parent)) = (kernel.gain, run.parent(kernel)) {
-        head += &format!("  {gain:.2}x from {}", parent.name);
+        head += &format!("  {}x from {}", times(gain), parent.name);
     }
     if let Some(peak) = kernel.percent_of_peak {
         head += &format!("  {peak:.1} % of peak");

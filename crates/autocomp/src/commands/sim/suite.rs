@@ -1,0 +1,76 @@
+//! Suites of programs whose cycles were measured: the built-in one, and those of the user's.
+
+use crate::error::CliError;
+use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
+use autocomp_gemmini_sim::CalibrationSuite;
+use std::fs;
+use std::path::Path;
+
+/// The suite that the simulator is calibrated with: names and contents, each behind its length
+/// in four bytes, compressed when the program is built.
+const BUILT_IN_SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/calibration.zst"));
+
+/// Returns the files of the built-in suite by name.
+fn built_in_files() -> Result<Vec<(String, Vec<u8>)>, CliError> {
+    let packed = zstd::decode_all(BUILT_IN_SUITE).map_err(CliError::internal)?;
+    let mut rest = &packed[..];
+    let mut next = || -> Option<Vec<u8>> {
+        let (length, behind) = rest.split_first_chunk()?;
+        let (part, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        rest = behind;
+        Some(part.to_vec())
+    };
+    let mut files = Vec::new();
+    while let (Some(name), Some(content)) = (next(), next()) {
+        files.push((String::from_utf8_lossy(&name).into_owned(), content));
+    }
+    Ok(files)
+}
+
+/// Returns the built-in suite with its table of this name.
+pub fn built_in_suite(counts: &str) -> Result<CalibrationSuite, CliError> {
+    let (tables, files): (Vec<_>, Vec<_>) = built_in_files()?
+        .into_iter()
+        .partition(|(name, _)| name.ends_with(".tsv"));
+    let table = tables.iter().find(|(name, _)| name == counts);
+    let (_, table) = table.ok_or_else(|| {
+        let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+        CliError::usage(format!("the built-in suite has no table {counts}"))
+            .hint(format!("it has {}", names.join(" and ")))
+    })?;
+    let counts = String::from_utf8_lossy(table).into_owned();
+    let mut programs: Vec<(String, Vec<u8>)> = files
+        .into_iter()
+        .filter_map(|(name, content)| Some((name.strip_prefix("elf/")?.to_owned(), content)))
+        .collect();
+    programs.sort();
+    Ok(CalibrationSuite { programs, counts })
+}
+
+/// Reads the suite of a folder, with the table of this name in it.
+pub fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError> {
+    let unreadable = |path: &Path, error: std::io::Error| {
+        CliError::input(format!("failed to read {}: {error}", path.display()))
+            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; without it, the built-in one is taken")
+    };
+    let table = folder.join(counts);
+    let counts = read_text(&table).map_err(|error| unreadable(&table, error))?;
+    let elf = folder.join("elf");
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(&elf).map_err(|error| unreadable(&elf, error))? {
+        let path = entry.map_err(|error| unreadable(&elf, error))?.path();
+        if path.extension().is_some_and(|extension| extension == "elf") {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            programs.push((
+                name,
+                read_file(&path, LARGEST_PROGRAM).map_err(|error| unreadable(&path, error))?,
+            ));
+        }
+    }
+    programs.sort();
+    Ok(CalibrationSuite { programs, counts })
+}
