@@ -1,6 +1,6 @@
 //! What a kernel does already, and need not be told.
 
-use crate::profile::Profile;
+use crate::profile::{Cause, Profile};
 use serde::Serialize;
 
 /// Times its bytes up to which a buffer is moved as good as once.
@@ -9,7 +9,8 @@ const ONCE: f64 = 1.1;
 /// Share of the widest move from which on moves are as wide as they can be.
 const WIDE: f64 = 0.9;
 
-/// Share of the multipliers below which operands are vectors.
+/// Share of the multipliers below which operands are vectors, and of a tile below which
+/// moves are narrow.
 const HALF: f64 = 0.5;
 
 /// What a kernel does already.
@@ -21,13 +22,16 @@ pub struct Habits {
     pub wide_moves: bool,
     /// The same of its moves out.
     pub wide_stores: bool,
+    /// Its moves in bring less than half of a tile of operands, on average.
+    pub narrow_moves: bool,
 }
 
 impl Habits {
     /// Names by which texts call them.
     #[cfg(test)]
-    pub(crate) const NAMES: [&'static str; 5] = [
+    pub(crate) const NAMES: [&'static str; 6] = [
         "moves-once",
+        "multiplies-nothing",
         "fences-once",
         "wide-moves",
         "wide-stores",
@@ -35,14 +39,17 @@ impl Habits {
     ];
 
     /// Finds the habits of a call with `fences` fences, whose moves in and out were so many
-    /// with so many bytes, of `widest` at most.
-    pub(crate) fn of(fences: usize, moves: [(u64, u64); 2], widest: u64) -> Self {
+    /// with so many bytes, of `widest` at most; a tile of operands has `tile`.
+    pub(crate) fn of(fences: usize, moves: [(u64, u64); 2], widest: u64, tile: u64) -> Self {
+        let (count, bytes) = moves[0];
+        let narrow_moves = (bytes as f64) < HALF * (count * tile) as f64;
         let [wide_moves, wide_stores] =
             moves.map(|(count, bytes)| WIDE * (count * widest) as f64 <= bytes as f64);
         Self {
             fences_once: fences <= 1,
             wide_moves,
             wide_stores,
+            narrow_moves,
         }
     }
 }
@@ -55,6 +62,7 @@ impl Profile {
                 .buffers
                 .iter()
                 .all(|it| it.minimum == 0 || it.bytes_in as f64 <= ONCE * it.minimum as f64),
+            "multiplies-nothing" => self.cycles_of(Cause::Mesh) == 0,
             "fences-once" => self.habits.fences_once,
             "wide-moves" => self.habits.wide_moves,
             "wide-stores" => self.habits.wide_stores,

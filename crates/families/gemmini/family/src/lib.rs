@@ -34,6 +34,7 @@ mod timed_calls;
 pub mod tracks;
 mod traffic;
 mod trial;
+mod units;
 mod what_if;
 
 pub use evaluator::{Explained, GemminiEvaluator};

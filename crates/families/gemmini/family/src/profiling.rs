@@ -15,11 +15,11 @@ use super::session::Session;
 use super::traffic::{
     Behind, ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, roofline,
 };
+use super::units::{UNITS, busy_units, other_units};
 use crate::bottleneck::WORTH_NAMING;
 use crate::habits::Habits;
 use crate::profile::{
     Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows, Profile,
-    UnitCycles,
 };
 use autocomp_eval::timeline::{Counter, Timeline};
 use autocomp_gemmini::timing::{Action, Recording, Unit};
@@ -28,13 +28,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Pairs of lines reported, longest waits first.
 const MAX_WAITS: usize = 32;
-
-/// Units with a section of the reservation station each.
-const UNITS: [(&str, Unit); 3] = [
-    ("array", Unit::Execute),
-    ("load", Unit::Load),
-    ("store", Unit::Store),
-];
 
 /// A recorded call.
 pub(super) struct Recorded {
@@ -203,6 +196,7 @@ pub(super) fn profile(
     let memory_config = &evaluator.engine.config.timing.memory;
     let behind = Behind::of(&memory, memory_config);
     let widest = u64::from(config.dim * config.dma_max_bytes);
+    let tile = u64::from(config.dim * config.dim * config.element_bytes());
     let ways = [
         ("port-in", port[0], port[0]),
         ("port-out", port[1], port[1]),
@@ -228,7 +222,7 @@ pub(super) fn profile(
         waits,
         what_if: Vec::new(),
         remedy: None,
-        habits: Habits::of(recording.fences.len(), moves, widest),
+        habits: Habits::of(recording.fences.len(), moves, widest, tile),
         units,
         station,
         memory,
@@ -349,89 +343,4 @@ fn by_line(
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.cycles));
     waits.truncate(MAX_WAITS);
     (by_line, waits)
-}
-
-/// Returns the units with a section of the reservation station each.
-fn busy_units(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<UnitCycles> {
-    let cycles = (end - start).max(1) as f64;
-    let unit = |(name, unit)| {
-        let busy_cycles = ordered.busy(unit, start, end);
-        let (held, commands) = ordered.held(unit);
-        UnitCycles {
-            unit: name,
-            busy_cycles,
-            occupancy: busy_cycles as f64 / cycles,
-            commands,
-            mean_entries: Some(held as f64 / cycles),
-        }
-    };
-    UNITS.into_iter().map(unit).collect()
-}
-
-/// Returns `ways` to memory and the core.
-fn other_units(report: &CallReport, ways: [(&'static str, u64, u64); 4]) -> Vec<UnitCycles> {
-    let cycles = report.cycles.max(1) as f64;
-    let mut units = Vec::new();
-    for (unit, busy_cycles, commands) in ways {
-        // Beats under way when the call ended or began count once more.
-        let busy_cycles = busy_cycles.min(report.cycles);
-        units.push(UnitCycles {
-            unit,
-            busy_cycles,
-            occupancy: busy_cycles as f64 / cycles,
-            commands,
-            mean_entries: None,
-        });
-    }
-    let waited = report.core.accelerator_wait_cycles + report.core.fence_wait_cycles;
-    let busy_cycles = report.issue_cycles.saturating_sub(waited);
-    units.push(UnitCycles {
-        unit: "core",
-        busy_cycles,
-        occupancy: busy_cycles as f64 / cycles,
-        commands: report.instructions,
-        mean_entries: None,
-    });
-    units
-}
-
-#[cfg(test)]
-mod tests {
-    use super::other_units;
-    use autocomp_gemmini_sim::CallReport;
-    use autocomp_riscv::CoreStatistics;
-
-    #[test]
-    fn no_way_is_busy_for_longer_than_the_call_and_the_core_not_while_it_waits() {
-        let report = CallReport {
-            cycles: 100,
-            issue_cycles: 90,
-            instructions: 30,
-            value: 0,
-            core: CoreStatistics {
-                accelerator_wait_cycles: 20,
-                fence_wait_cycles: 30,
-                ..CoreStatistics::default()
-            },
-        };
-        let ways = [
-            ("in", 101, 7),
-            ("out", 100, 8),
-            ("outer", 25, 9),
-            ("back", 0, 0),
-        ];
-        let units = other_units(&report, ways);
-        let found: Vec<_> = units
-            .iter()
-            .map(|it| (it.unit, it.busy_cycles, it.occupancy, it.commands))
-            .collect();
-        let expected = [
-            ("in", 100, 1.0, 7),
-            ("out", 100, 1.0, 8),
-            ("outer", 25, 0.25, 9),
-            ("back", 0, 0.0, 0),
-            ("core", 40, 0.4, 30),
-        ];
-        assert_eq!(found, expected);
-    }
 }

@@ -6,8 +6,11 @@
 //! understood stays verbatim and is noted with the reason.
 
 mod calls;
+mod conditions;
 mod declarations;
+mod error;
 mod loops;
+mod parameters;
 mod pointers;
 mod ranges;
 pub(crate) mod scope;
@@ -15,59 +18,22 @@ mod statements;
 mod values;
 
 use crate::kernel::{Array, Kernel, Statement};
-use crate::normalise::{Expanded, Vocabulary, expand, without_leftovers};
+use crate::normalise::{Vocabulary, expand, without_leftovers};
 use crate::syntax::{children, entry, syntax_tree, too_deep};
 use autocomp_core::NotUnderstood;
-use declarations::declared_name;
-use scope::{Binding, Entry, Obstacle, Pointer, Quantity, Range, Read};
+pub use error::ParseError;
+use error::SOURCE_LIMIT;
+use parameters::around;
+use scope::{Binding, Entry, Obstacle, Quantity, Range, Read};
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
-/// The largest source that is read, in bytes.
-const SOURCE_LIMIT: usize = 1 << 20;
 /// The most nodes of the syntax tree that are visited, again and again included.
 const STEP_LIMIT: usize = 1 << 21;
 /// How often reading starts again since one more variable must stay.
 const RESTART_LIMIT: usize = 48;
 /// The extent of an array of which only the address is known.
 const UNKNOWN_EXTENT: i64 = 1 << 30;
-
-/// Why a source could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParseError {
-    /// It is longer than a mebibyte.
-    #[error("kernel is longer than {SOURCE_LIMIT} bytes")]
-    TooLong,
-    /// It is not C, or nests too deeply.
-    #[error("kernel does not parse as C")]
-    Syntax,
-    /// The entry function is missing.
-    #[error("kernel has no function `{0}`")]
-    NoEntry(String),
-    /// A directive or macro is not understood.
-    #[error("{1}")]
-    Directive(usize, String),
-    /// Reading it takes too long.
-    #[error("kernel takes too many steps to read")]
-    Endless,
-}
-
-impl ParseError {
-    /// Returns the line that is to blame, from 1.
-    pub(crate) fn line(&self) -> usize {
-        match self {
-            Self::Directive(line, _) => *line,
-            _ => 1,
-        }
-    }
-}
-
-impl From<ParseError> for autocomp_core::RewriteError {
-    fn from(error: ParseError) -> Self {
-        Self::NotUnderstood(error.to_string())
-    }
-}
 
 /// Reads a kernel for the default target.
 ///
@@ -122,29 +88,6 @@ pub(crate) fn parse_with(source: &str, vocabulary: &Vocabulary) -> Result<Kernel
         }
     }
     Err(ParseError::Endless)
-}
-
-/// Returns the source before and after the body, with other declarators for
-/// parameters whose extents the problem tells.
-fn around(
-    source: &str,
-    expanded: &Expanded,
-    body: Node<'_>,
-    declarators: &[(std::ops::Range<usize>, String)],
-) -> Option<(String, String)> {
-    let open = expanded.origin(body.start_byte())?;
-    let close = expanded.origin(body.end_byte() - 1)?;
-    let mut prefix = String::new();
-    let mut position = 0;
-    for (range, text) in declarators {
-        let start = expanded.origin(range.start)?;
-        let end = expanded.origin(range.end - 1)? + 1;
-        prefix.push_str(source.get(position..start)?);
-        prefix.push_str(text);
-        position = end;
-    }
-    prefix.push_str(source.get(position..=open)?);
-    Some((prefix, source.get(close..)?.to_owned()))
 }
 
 /// Reads statements and expressions under what is known of the names in scope.
@@ -299,75 +242,6 @@ impl<'tree> Reader<'tree> {
         }
     }
 
-    fn parameters(&mut self, function: Node<'tree>) -> Vec<(std::ops::Range<usize>, String)> {
-        let mut declarators = Vec::new();
-        let known = signature_extents(self.vocabulary);
-        for (place, parameter) in calls::parameters(function).into_iter().enumerate() {
-            let Some(declared) = declared_name(parameter) else {
-                continue;
-            };
-            let name = self.text(declared.name).to_owned();
-            let kind = parameter
-                .child_by_field_name("type")
-                .map_or("", |kind| self.text(kind));
-            let key = declared.name.start_byte();
-            if declared.extents.is_empty() && !declared.pointer {
-                self.scope.push(Entry {
-                    name,
-                    key,
-                    binding: Binding::Kept("it is a parameter".to_owned()),
-                    orbit: None,
-                });
-                continue;
-            }
-            let mut extents: Vec<Option<i64>> = Vec::new();
-            for extent in declared.extents.iter().rev() {
-                extents.push(extent.and_then(|extent| self.constant(extent).ok()));
-            }
-            if declared.pointer {
-                extents.insert(0, None);
-            }
-            let listed = known.get(place).filter(|known| !known.is_empty());
-            let extents = match listed {
-                Some(known) if extents.contains(&None) => {
-                    if known.len() != extents.len()
-                        && let Some(declarator) = parameter.child_by_field_name("declarator")
-                    {
-                        let text: String =
-                            known.iter().map(|extent| format!("[{extent}]")).collect();
-                        declarators.push((declarator.byte_range(), format!("{name}{text}")));
-                    }
-                    known.clone()
-                }
-                _ if extents.iter().skip(1).any(Option::is_none) => continue,
-                _ => extents
-                    .into_iter()
-                    .map(|extent| extent.unwrap_or(UNKNOWN_EXTENT))
-                    .collect(),
-            };
-            let indices = extents.iter().map(|_| crate::value::Value::constant(0));
-            let pointer = Pointer {
-                array: self.arrays.len(),
-                indices: indices.collect(),
-                level: 1,
-                bytes: false,
-            };
-            self.arrays.push(Array {
-                name: name.clone(),
-                extents,
-            });
-            self.bytes.push(self.scalar_bytes(kind).unwrap_or(1));
-            let rows = declared.extents.len() - usize::from(!declared.pointer);
-            self.scope.push(Entry {
-                name,
-                key,
-                binding: Binding::Known(Quantity::Pointer(self.with_rows(pointer, rows, kind))),
-                orbit: None,
-            });
-        }
-        declarators
-    }
-
     pub(crate) fn text(&self, node: Node<'_>) -> &'tree str {
         &self.source[node.byte_range()]
     }
@@ -507,20 +381,4 @@ impl<'tree> Reader<'tree> {
         text.push_str(&self.source[position..node.end_byte()]);
         Ok(text)
     }
-}
-
-/// Returns the extents of the parameters of the problem's signature, in order;
-/// none for those that are no arrays.
-fn signature_extents(vocabulary: &Vocabulary) -> Vec<Vec<i64>> {
-    let signature = vocabulary.signature.trim().trim_end_matches(';');
-    let list = signature
-        .split_once('(')
-        .and_then(|(_, rest)| rest.rsplit_once(')'))
-        .map_or("", |(list, _)| list);
-    let extents = |parameter: &str| -> Vec<i64> {
-        let sizes = parameter.split('[').skip(1);
-        let sizes = sizes.map(|size| size.split(']').next()?.trim().parse().ok());
-        sizes.collect::<Option<Vec<i64>>>().unwrap_or_default()
-    };
-    list.split(',').map(extents).collect()
 }

@@ -3,7 +3,7 @@
 use crate::workbench::{Drafts, Workbench, suites};
 use autocomp_eval::Evaluator;
 use autocomp_gemmini_family::Explained;
-use autocomp_gemmini_family::profile::Remedy;
+use autocomp_gemmini_family::profile::{Cause, Remedy};
 use autocomp_gemmini_rewriter::Family;
 
 /// Single changes of a kernel that are tried.
@@ -43,7 +43,7 @@ pub fn report(parts: &[String]) {
                 };
                 let single = single(&bench, source, remedy, &mut drafts);
                 let schedule = schedule(&bench, source, remedy, &mut drafts);
-                let hand = by_hand(&bench, kernel, &[&single, &schedule]);
+                let hand = by_hand(&bench, kernel, remedy.cause, &[&single, &schedule]);
                 let gain = |followed: &Followed| {
                     followed
                         .as_ref()
@@ -116,10 +116,12 @@ fn best(
 }
 
 /// Returns the kernel of the problem in which somebody has done what can be done about it:
-/// for the library's call that with the same loop unit and other extents, and for a kernel
-/// that the rewriter has nothing for the expert's, which does more than that.
-fn by_hand(bench: &Workbench, kernel: &str, followed: &[&Followed]) -> Followed {
+/// for the library's call that with the same loop unit and other extents, for operands that
+/// leave most of the array without use the expert's, whose operands fill it, and for a
+/// baseline that the rewriter has nothing for the expert's, too, which does more than that.
+fn by_hand(bench: &Workbench, kernel: &str, cause: Cause, followed: &[&Followed]) -> Followed {
     let name = match kernel {
+        _ if cause == Cause::Mesh => "expert",
         "library" => "fsm",
         "baseline" if followed.iter().all(|it| it.is_none()) => "expert",
         _ => return None,

@@ -7,6 +7,7 @@
 //! it is laid out in tiles, put into an order, and given rows of the scratchpad.
 
 mod batch;
+mod code;
 mod graph;
 mod likeness;
 mod lower;
@@ -14,6 +15,7 @@ mod order;
 mod place;
 mod split;
 mod substitute;
+mod tiles;
 mod transpose;
 mod write;
 
@@ -22,9 +24,10 @@ pub(crate) use graph::{Addend, Base, Graph, Product, Statement, View};
 use crate::lift::Chain;
 use crate::schedule::Schedule;
 use autocomp_gemmini::{Dataflows, GemminiConfig};
-use lower::{Lowered, Lowering};
+use lower::Lowering;
 use order::{Taste, order};
 use place::Banks;
+use tiles::Lowered;
 use write::{Pace, Text};
 
 /// Steps of a chain that are taken at once, at most.

@@ -5,7 +5,7 @@
 //! a result can be taken up `LATENCY` cycles behind the last operation of its
 //! group. Constants are rounded from the machine with a 4x4 array.
 
-use super::lower::{Group, Lowered, Tile};
+use super::tiles::{Group, Lowered, Tile};
 use std::collections::BTreeMap;
 
 /// Cycles from a group's last operation to the first that takes its result,

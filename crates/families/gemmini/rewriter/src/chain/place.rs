@@ -2,7 +2,7 @@
 //! time lies in different banks, and rows are taken again when nothing needs
 //! them any more.
 
-use super::lower::{Container, Group, Tile};
+use super::tiles::{Container, Group, Tile};
 use std::collections::BTreeMap;
 
 /// Sizes of the scratchpad.

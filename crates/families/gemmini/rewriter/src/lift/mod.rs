@@ -13,6 +13,7 @@ mod group;
 mod machine;
 mod program;
 mod read;
+mod recognize;
 mod run;
 mod trace;
 mod traced;
@@ -112,7 +113,7 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<
     let mut works = Vec::new();
     for (_, array) in order {
         let stored = &machine.stored[&array];
-        let work = work::recognize(array, stored, &machine.weights, &program.memories, facts);
+        let work = recognize::recognize(array, stored, &machine.weights, &program.memories, facts);
         works.push(work.map_err(|why| {
             nowhere(&format!(
                 "what `{}` is given: {why}",

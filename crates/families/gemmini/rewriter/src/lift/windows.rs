@@ -1,6 +1,7 @@
 //! Recognises convolutions: which inputs the sums of neighbouring pixels share.
 
-use super::work::{Convolution, Recognizer, Segment, length};
+use super::recognize::{Recognizer, Segment, length};
+use super::work::Convolution;
 
 impl Recognizer<'_> {
     /// Returns the sizes of the convolution whose sums these are.

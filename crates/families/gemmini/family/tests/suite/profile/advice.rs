@@ -82,6 +82,9 @@ fn a_loop_unit_that_waits_for_its_moves_is_not_said_to_be_slow() {
         paragraph.contains("limited mostly by the memory behind the L2"),
         "{paragraph}"
     );
+    // It moves as widely as can be, and there are no computations to move between: nothing
+    // that is known is left to do.
+    assert_eq!(by_loop.remedy, None, "{paragraph}");
     // What there is to gain is found by experiments, as with moves that the core sends.
     let tried: Vec<Removal> = by_loop.what_if.iter().map(|it| it.without).collect();
     assert!(tried.contains(&Removal::Loads), "{tried:?}");
@@ -225,6 +228,29 @@ fn multipliers_with_nothing_useful_to_do_are_told() {
     );
     let told = "with 25 % of its multipliers at useful work";
     assert!(profile.bottleneck.contains(told), "{}", profile.bottleneck);
+}
+
+#[test]
+fn operands_that_hardly_fill_the_array_come_before_what_moving_them_costs() {
+    // One channel at a time: one column of the array, and moves of one byte a row.
+    let (problem, evaluator) = evaluator_of("gemmini/dwconv3x3-4x28x28x64", UNCACHED);
+    let (by_channel, timeline) = profile_by(&evaluator, problem.kernel("fsm").expect("a kernel"));
+    check(&by_channel, &timeline);
+    assert!(by_channel.habits.narrow_moves);
+    let remedy = by_channel.remedy.expect("a remedy");
+    assert_eq!(remedy.cause, Cause::Mesh);
+    let paragraph = &by_channel.bottleneck;
+    assert_eq!(paragraph.matches("Remedy").count(), 1, "{paragraph}");
+    assert!(
+        paragraph.contains("Remedy: let operands fill the rows"),
+        "{paragraph}"
+    );
+    // The expert's operands do, with zeros beside the numbers: it has nothing like that to gain,
+    // and it does gain what was promised.
+    let (filled, _) = profile_by(&evaluator, problem.kernel("expert").expect("a kernel"));
+    assert!(!filled.habits.narrow_moves);
+    assert_eq!(filled.remedy, None, "{}", filled.bottleneck);
+    assert!(filled.cycles + remedy.gain <= by_channel.cycles);
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! How busy units, ways to memory and the core are in a recorded call.
+
+use super::ordered::Ordered;
+use crate::profile::UnitCycles;
+use autocomp_gemmini::timing::Unit;
+use autocomp_gemmini_sim::CallReport;
+
+/// Units with a section of the reservation station each.
+pub(super) const UNITS: [(&str, Unit); 3] = [
+    ("array", Unit::Execute),
+    ("load", Unit::Load),
+    ("store", Unit::Store),
+];
+
+/// Returns the units with a section of the reservation station each.
+pub(super) fn busy_units(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<UnitCycles> {
+    let cycles = (end - start).max(1) as f64;
+    let unit = |(name, unit)| {
+        let busy_cycles = ordered.busy(unit, start, end);
+        let (held, commands) = ordered.held(unit);
+        UnitCycles {
+            unit: name,
+            busy_cycles,
+            occupancy: busy_cycles as f64 / cycles,
+            commands,
+            mean_entries: Some(held as f64 / cycles),
+        }
+    };
+    UNITS.into_iter().map(unit).collect()
+}
+
+/// Returns `ways` to memory and the core.
+pub(super) fn other_units(
+    report: &CallReport,
+    ways: [(&'static str, u64, u64); 4],
+) -> Vec<UnitCycles> {
+    let cycles = report.cycles.max(1) as f64;
+    let mut units = Vec::new();
+    for (unit, busy_cycles, commands) in ways {
+        // Beats under way when the call ended or began count once more.
+        let busy_cycles = busy_cycles.min(report.cycles);
+        units.push(UnitCycles {
+            unit,
+            busy_cycles,
+            occupancy: busy_cycles as f64 / cycles,
+            commands,
+            mean_entries: None,
+        });
+    }
+    let waited = report.core.accelerator_wait_cycles + report.core.fence_wait_cycles;
+    let busy_cycles = report.issue_cycles.saturating_sub(waited);
+    units.push(UnitCycles {
+        unit: "core",
+        busy_cycles,
+        occupancy: busy_cycles as f64 / cycles,
+        commands: report.instructions,
+        mean_entries: None,
+    });
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::other_units;
+    use autocomp_gemmini_sim::CallReport;
+    use autocomp_riscv::CoreStatistics;
+
+    #[test]
+    fn no_way_is_busy_for_longer_than_the_call_and_the_core_not_while_it_waits() {
+        let report = CallReport {
+            cycles: 100,
+            issue_cycles: 90,
+            instructions: 30,
+            value: 0,
+            core: CoreStatistics {
+                accelerator_wait_cycles: 20,
+                fence_wait_cycles: 30,
+                ..CoreStatistics::default()
+            },
+        };
+        let ways = [
+            ("in", 101, 7),
+            ("out", 100, 8),
+            ("outer", 25, 9),
+            ("back", 0, 0),
+        ];
+        let units = other_units(&report, ways);
+        let found: Vec<_> = units
+            .iter()
+            .map(|it| (it.unit, it.busy_cycles, it.occupancy, it.commands))
+            .collect();
+        let expected = [
+            ("in", 100, 1.0, 7),
+            ("out", 100, 1.0, 8),
+            ("outer", 25, 0.25, 9),
+            ("back", 0, 0.0, 0),
+            ("core", 40, 0.4, 30),
+        ];
+        assert_eq!(found, expected);
+    }
+}
