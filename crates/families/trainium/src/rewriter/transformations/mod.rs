@@ -1,7 +1,6 @@
 //! One file for each kind of change.
 
 mod accumulate;
-mod add_by_products;
 mod affine;
 mod defer_scale;
 mod drop_copies;
@@ -193,11 +192,6 @@ pub(super) const ALL: &[Transformation] = &[
         name: "accumulate-in-psum",
         menu_item: "accumulate-in-psum",
         changes: accumulate::changes,
-    },
-    Transformation {
-        name: "add-by-products",
-        menu_item: "balance-engines",
-        changes: add_by_products::changes,
     },
     Transformation {
         name: "narrow-types",

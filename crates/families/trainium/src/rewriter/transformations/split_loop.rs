@@ -3,8 +3,7 @@
 //!
 //! Fact: accumulators are given out in program order. The second products of an iteration hold
 //! back the first ones of the next until the work between is done; with all first products ahead,
-//! the matrix engine goes on while the other engines work on what it made. Of a loop in order, what
-//! needs nothing of earlier iterations need not wait for them either.
+//! the matrix engine goes on while the other engines work on what it made.
 
 use std::collections::BTreeSet;
 
@@ -49,18 +48,11 @@ struct Carried<'t> {
 /// Ends the first loop before statement `cut` of the body.
 fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
     let known = view.shapes.get_loop(around)?;
-    let in_order = match known.kind.as_str() {
-        "nl.affine_range" => false,
-        "nl.sequential_range" | "nl.static_range" => true,
-        _ => return None,
-    };
+    if known.kind != "nl.affine_range" || !(2..=LONGEST).contains(&known.trips) {
+        return None;
+    }
     let (first, second) = around.body.split_at(cut);
-    if !(2..=LONGEST).contains(&known.trips)
-        || !products(view, first)
-        || !products(view, second)
-        || !independent(view, first, second)
-        || in_order && takes_over(view, around, first)
-    {
+    if !products(view, first) || !products(view, second) || !independent(view, first, second) {
         return None;
     }
     let variables = variables(&around.body);
@@ -148,11 +140,6 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         head.push_str(&view.source.moved(*statement, deep)?);
     }
     edits.insert(start, head);
-    if known.kind == "nl.sequential_range"
-        && let Expr::Call(call) = around.iter.as_ref()
-    {
-        edits.replace(call.func.range(), format!("{}.affine_range", view.nl));
-    }
     let left = first.iter().filter(|it| {
         let mut dropped = carried.iter().filter_map(|it| it.empty);
         !dropped.any(|dropped| std::ptr::eq(dropped, *it))
@@ -237,29 +224,6 @@ fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> bool {
         });
     }
     apart && stored.is_disjoint(&loaded)
-}
-
-/// Whether some statements of a loop touch what one iteration leaves to the next.
-fn takes_over(view: &View<'_>, around: &StmtFor, part: &[Stmt]) -> bool {
-    let (whole, part) = (around.range(), span(part));
-    let any = |at: Option<&Vec<TextRange>>, within: TextRange| {
-        at.is_some_and(|it| it.iter().any(|at| within.contains_range(*at)))
-    };
-    let shapes = &view.shapes;
-    let outside = |name: &str| {
-        let at = shapes.bound.get(name);
-        at.is_none_or(|it| it.iter().any(|at| !whole.contains_range(*at)))
-    };
-    let [changed, bound] = [&shapes.changed, &shapes.bound].map(|map| {
-        let left = map
-            .iter()
-            .filter(|(name, at)| any(Some(at), whole) && outside(name));
-        left.map(|(name, _)| name)
-    });
-    changed.chain(bound).any(|name| {
-        let touched = [&shapes.read, &shapes.changed, &shapes.bound].map(|map| map.get(name));
-        touched.into_iter().any(|at| any(at, part))
-    })
 }
 
 /// Reads and writes the tile of this iteration.
