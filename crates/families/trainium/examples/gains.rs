@@ -1,8 +1,9 @@
-//! What the rewriter gains without a model, problem by problem: `gains EVALUATIONS PROBLEM…`.
+//! What the rewriter gains without a model, problem by problem: `gains EVALUATIONS FOLDER PROBLEM…`.
 //!
 //! A beam of three climbs with every verdict the evaluator's; it ends after so many evaluations, or
 //! when two rounds gained less than half a percent. Prints one row for each problem: microseconds
-//! of the baseline and of the best kernel, gain, evaluations, and drafts that were not right.
+//! of the baseline and of the best kernel, gain, evaluations, and drafts that were not right; the
+//! best kernels are written to the folder.
 
 #[path = "../tests/suite/opening.rs"]
 mod opening;
@@ -22,10 +23,10 @@ const DRAFTS: u32 = 2;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let most: usize = arguments
-        .next()
-        .ok_or("usage: gains EVALUATIONS PROBLEM…")?
-        .parse()?;
+    let usage = "usage: gains EVALUATIONS FOLDER PROBLEM…";
+    let most: usize = arguments.next().ok_or(usage)?.parse()?;
+    let folder = std::path::PathBuf::from(arguments.next().ok_or(usage)?);
+    std::fs::create_dir_all(&folder)?;
     let cache = std::path::Path::new(&std::env::var("HOME")?).join(".cache/autocomp");
     let mut out = std::io::stdout().lock();
     for name in arguments {
@@ -94,7 +95,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 idle + 1
             };
         }
-        let (best, _, how) = &beam[0];
+        let (best, text, how) = &beam[0];
+        std::fs::write(folder.join(name.replace('/', "-") + ".py"), text)?;
         writeln!(
             out,
             "| `{name}` | {:.1} | {:.1} | {:.2}x | {evaluations} | {wrong:?} |\n<!--{how} -->",

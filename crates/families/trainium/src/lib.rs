@@ -10,6 +10,7 @@ pub mod diagnostic;
 mod evaluate;
 mod family;
 pub mod feedback;
+mod keyed;
 mod neuron;
 mod python;
 pub mod refit;

@@ -1,10 +1,11 @@
 //! Subscripts of tensors.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
+use crate::python::value::{Items, Value};
 use crate::tensor::index::{Index, Mask, broadcast};
 use crate::tensor::view::{Dimension, Indirect, View};
 
@@ -29,9 +30,9 @@ impl Device {
             });
             return Ok(super::operands::tensor(masked));
         }
-        let parts: Vec<Value> = match index {
-            Value::Tuple(items) => items.0.clone(),
-            other => vec![other.clone()],
+        let parts: &[Value] = match index {
+            Value::Tuple(items) => &items.0,
+            other => std::slice::from_ref(other),
         };
         let given = parts
             .iter()
@@ -46,30 +47,25 @@ impl Device {
             ));
         }
         // One index for each dimension.
-        let mut full = Vec::with_capacity(rank);
-        let mut seen = false;
-        for part in parts {
-            match part {
-                Value::Ellipsis if !seen => {
-                    seen = true;
-                    for _ in 0..rank - given {
-                        full.push(Value::Slice(Rc::new(crate::python::value::Items(vec![
-                            Value::None,
-                            Value::None,
-                            Value::None,
-                        ]))));
-                    }
-                }
-                Value::Ellipsis => {
-                    return Err(Failure::python(
-                        "index-error",
-                        "two ellipses in one index",
-                        "use one",
-                    ));
-                }
-                other => full.push(other),
+        let ellipsis = |part: &Value| matches!(part, Value::Ellipsis);
+        let full = match parts.iter().filter(|it| ellipsis(it)).count() {
+            0 => Cow::Borrowed(parts),
+            1 => {
+                let whole = Value::Slice(Rc::new(Items(vec![Value::None; 3])));
+                let filled = parts.iter().flat_map(|part| match ellipsis(part) {
+                    true => std::iter::repeat_n(&whole, rank - given),
+                    false => std::iter::repeat_n(part, 1),
+                });
+                Cow::Owned(filled.cloned().collect())
             }
-        }
+            _ => {
+                return Err(Failure::python(
+                    "index-error",
+                    "two ellipses in one index",
+                    "use one",
+                ));
+            }
+        };
         let advanced = full.iter().any(|p| matches!(p, Value::Index(_)));
         let result = if advanced {
             self.advanced(view, &full)?
@@ -80,7 +76,7 @@ impl Device {
     }
 
     fn basic(&mut self, view: &View, parts: &[Value]) -> Outcome<View> {
-        let mut result = view.clone();
+        let mut result = view.with(Vec::new());
         let mut dimensions = Vec::with_capacity(view.dimensions.len() + 1);
         let mut own = 0;
         let mut open_blocks = 0;
@@ -298,7 +294,7 @@ impl Device {
         }
         let rank = shape.len();
         let mut strides = vec![0i64; rank];
-        let mut result = view.clone();
+        let mut result = view.with(Vec::new());
         for (at, (index, dimension)) in indices.iter().zip(&view.dimensions).enumerate() {
             let Some(index) = index else {
                 if let Some(rows) = &rows {

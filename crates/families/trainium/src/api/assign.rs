@@ -144,9 +144,10 @@ impl Device {
         if target.dtype.bytes() > 2 {
             instruction.features.narrow = false;
         }
-        let written = instruction.clone();
-        self.check_hazards(&written)?;
-        Ok(true)
+        let written = instruction.taken();
+        let checked = self.check_hazards(&written);
+        self.trace.instructions[position as usize] = written;
+        checked.map(|()| true)
     }
 
     fn copy_into(&mut self, place: &View, value: View) -> Outcome<()> {

@@ -1,18 +1,15 @@
-//! Allocation, reading, writing, regions, and the check of affine loops.
+//! Allocation, and the parts of tensors that views cover.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::LoopKind;
-use crate::tensor::bits;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Buffer, Shared, Storage, poison};
-use crate::tensor::view::{View, for_runs};
-use crate::trace::{Instruction, Region, Tensor};
+use crate::tensor::view::View;
+use crate::trace::{Region, Tensor};
 
 /// Largest number of partitions of a tile.
 pub(super) const PARTITIONS: usize = 128;
@@ -24,33 +21,6 @@ pub(super) const PSUM_BANK: usize = 2048;
 
 /// Bytes of the simulator's memory for a tensor without its data.
 const TENSOR_BYTES: u64 = 320;
-/// Copies of an operand's values that are under way at a time.
-const COPIES: u64 = 4;
-
-/// Tensor, block, first partition and first byte of a region.
-type Place = (u32, u32, u16, u64);
-/// The iterations of the loops around a write, and whether it accumulates.
-type Written = (Vec<(u32, u32)>, bool);
-
-/// Where something was written within running loops: by first element, the loops around it.
-#[derive(Default)]
-pub(super) struct Hazards {
-    writes: HashMap<Place, Written>,
-}
-
-impl Hazards {
-    pub(super) fn enter(&mut self, depth: usize) {
-        if depth == 0 {
-            self.writes.clear();
-        }
-    }
-
-    pub(super) fn leave(&mut self, depth: usize) {
-        if depth == 0 {
-            self.writes.clear();
-        }
-    }
-}
 
 impl Device {
     /// Makes a tensor.
@@ -158,11 +128,6 @@ impl Device {
         Ok(View::whole(&Rc::new(storage)))
     }
 
-    /// Values of a tensor in main memory, for the caller of the kernel.
-    pub(crate) fn values(&mut self, view: &View) -> Outcome<Vec<f32>> {
-        self.read(view)
-    }
-
     /// A tile for the result of an instruction.
     pub(super) fn tile(&mut self, buffer: Buffer, dtype: Dtype, shape: &[usize]) -> Outcome<View> {
         let mut shape = shape.to_vec();
@@ -172,221 +137,6 @@ impl Device {
         check_tile(buffer, dtype, &shape)?;
         let storage = self.allocate(buffer, dtype, shape, 0, poison(), "")?;
         Ok(View::whole(&storage))
-    }
-
-    fn touch(&self, storage: &Storage, block: usize) -> Outcome<()> {
-        let fresh = matches!(storage.blocks.borrow().get(block), Some(None));
-        if fresh {
-            storage.hold(4 * storage.block_elements as u64)?;
-        }
-        Ok(())
-    }
-
-    /// Values of a view in row-major order, as the engines read them. Empty in a run without data.
-    pub(super) fn read(&mut self, view: &View) -> Outcome<Vec<f32>> {
-        if !self.functional {
-            return Ok(Vec::new());
-        }
-        self.account
-            .room((view.elements() as u64).saturating_mul(4 * COPIES))?;
-        let view = if view.indirect.is_some() {
-            self.resolve(view)?
-        } else {
-            Resolved::Plain(view.clone())
-        };
-        match view {
-            Resolved::Plain(view) => {
-                let mut out = Vec::with_capacity(view.elements());
-                self.read_into(&view, &mut out)?;
-                Ok(out)
-            }
-            Resolved::Rows(rows) => {
-                let mut out = Vec::new();
-                for row in rows {
-                    match row {
-                        Some(view) => self.read_into(&view, &mut out)?,
-                        None => return Err(row_out_of_range()),
-                    }
-                }
-                Ok(out)
-            }
-        }
-    }
-
-    fn read_into(&mut self, view: &View, out: &mut Vec<f32>) -> Outcome<()> {
-        let storage = Rc::clone(&view.storage);
-        let elements = view.block_elements().max(1) as i64;
-        let block = (view.offset / elements) as usize;
-        self.touch(&storage, block)?;
-        let base = view.offset - block as i64 * elements;
-        let raw = view.dtype == storage.dtype && !view.dtype.is_integer();
-        let dtype = view.dtype;
-        let stored = storage.dtype;
-        if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
-            storage.with_block(block, |data| {
-                for_runs(&view.dimensions, base, |at, count, stride| {
-                    for i in 0..count as i64 {
-                        let at = ((at + i * stride) as usize).wrapping_mul(dtype.bytes());
-                        let value = bits::read(data, stored, dtype, at);
-                        out.push(dtype.load(value.unwrap_or_else(poison)));
-                    }
-                });
-            });
-            return Ok(());
-        }
-        storage.with_block(block, |data| {
-            for_runs(&view.dimensions, base, |at, count, stride| {
-                let at = at as usize;
-                if stride == 1 && raw {
-                    match data.get(at..at + count) {
-                        Some(run) => out.extend_from_slice(run),
-                        None => out.resize(out.len() + count, poison()),
-                    }
-                } else if stride == 0 {
-                    let value = data.get(at).copied().unwrap_or_else(poison);
-                    let value = if raw {
-                        value
-                    } else {
-                        convert(stored, dtype, value)
-                    };
-                    out.resize(out.len() + count, value);
-                } else {
-                    for i in 0..count {
-                        let value = data
-                            .get((at as i64 + i as i64 * stride) as usize)
-                            .copied()
-                            .unwrap_or_else(poison);
-                        out.push(if raw {
-                            value
-                        } else {
-                            convert(stored, dtype, value)
-                        });
-                    }
-                }
-            });
-        });
-        Ok(())
-    }
-
-    /// Writes values to a view, rounding; where `flags` are given, only the flagged elements.
-    pub(super) fn write(
-        &mut self,
-        view: &View,
-        values: &[f32],
-        flags: Option<&[bool]>,
-    ) -> Outcome<()> {
-        view.storage.written.set(true);
-        if !self.functional {
-            return Ok(());
-        }
-        match self.resolve(view)? {
-            Resolved::Plain(view) => self.write_plain(&view, values, flags),
-            Resolved::Rows(rows) => {
-                let count = if rows.is_empty() {
-                    0
-                } else {
-                    values.len() / rows.len()
-                };
-                for (position, row) in rows.iter().enumerate() {
-                    let Some(row) = row else {
-                        return Err(row_out_of_range());
-                    };
-                    let part = position * count..(position + 1) * count;
-                    let flags = flags.map(|f| f.get(part.clone()).unwrap_or_default());
-                    self.write_plain(row, values.get(part).unwrap_or_default(), flags)?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn write_plain(&mut self, view: &View, values: &[f32], flags: Option<&[bool]>) -> Outcome<()> {
-        let storage = Rc::clone(&view.storage);
-        let elements = view.block_elements().max(1) as i64;
-        let block = (view.offset / elements) as usize;
-        self.touch(&storage, block)?;
-        let base = view.offset - block as i64 * elements;
-        let dtype = view.dtype;
-        let stored = storage.dtype;
-        let exact = dtype == Dtype::Float32;
-        let mut position = 0;
-        if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
-            storage.with_block(block, |data| {
-                for_runs(&view.dimensions, base, |at, count, stride| {
-                    for i in 0..count {
-                        let wanted = flags.is_none_or(|f| f.get(position + i) == Some(&true));
-                        if let (true, Some(value)) = (wanted, values.get(position + i)) {
-                            let at =
-                                ((at + i as i64 * stride) as usize).wrapping_mul(dtype.bytes());
-                            bits::write(data, stored, dtype, at, dtype.store(*value));
-                        }
-                    }
-                    position += count;
-                });
-            });
-            return Ok(());
-        }
-        storage.with_block(block, |data| {
-            for_runs(&view.dimensions, base, |at, count, stride| {
-                let at = at as usize;
-                let source = values.get(position..position + count).unwrap_or(&[]);
-                if let (true, 1, None, Some(run)) =
-                    (exact, stride, flags, data.get_mut(at..at + count))
-                {
-                    if source.len() == run.len() {
-                        run.copy_from_slice(source);
-                    }
-                } else {
-                    for (i, value) in source.iter().enumerate() {
-                        if flags.is_none_or(|f| f.get(position + i).copied().unwrap_or(false))
-                            && let Some(slot) =
-                                data.get_mut((at as i64 + i as i64 * stride) as usize)
-                        {
-                            *slot = dtype.store(*value);
-                        }
-                    }
-                }
-                position += count;
-            });
-        });
-        Ok(())
-    }
-
-    fn resolve(&mut self, view: &View) -> Outcome<Resolved> {
-        let Some(indirect) = view.indirect.clone() else {
-            return Ok(Resolved::Plain(view.clone()));
-        };
-        let rows = self.read(&indirect.rows)?;
-        let mut plain = view.clone();
-        plain.indirect = None;
-        let mut resolved = Vec::with_capacity(rows.len());
-        if indirect.dimension != 0 {
-            return Err(Failure::documented(
-                "err_indirect_indices_free_dim",
-                "rows can be chosen by a tile in the partition dimension only",
-                "move the indexed dimension to the front",
-            ));
-        }
-        for row in rows.iter().take(view.partitions()) {
-            let inside = row.is_finite() && *row >= 0.0 && (*row as usize) < indirect.limit;
-            resolved.push(inside.then(|| {
-                let mut one = plain.clone();
-                one.offset += *row as i64 * indirect.stride;
-                if let Some(first) = one.dimensions.first_mut() {
-                    first.size = 1;
-                }
-                one
-            }));
-        }
-        Ok(Resolved::Rows(resolved))
-    }
-
-    /// Rows of an indirect view, `None` where the index is out of range.
-    pub(super) fn rows(&mut self, view: &View) -> Outcome<Option<Vec<Option<View>>>> {
-        Ok(match self.resolve(view)? {
-            Resolved::Plain(_) => None,
-            Resolved::Rows(rows) => Some(rows),
-        })
     }
 
     /// The part of a tensor that a view covers.
@@ -440,92 +190,10 @@ impl Device {
         }
     }
 
-    /// Finds writes of different iterations of an affine loop to the same place.
-    pub(super) fn check_hazards(&mut self, instruction: &Instruction) -> Outcome<()> {
-        if self.dialect != super::Dialect::V1
-            || !self.running.iter().any(|r| r.kind == LoopKind::Affine)
-        {
-            return Ok(());
-        }
-        let path: Vec<(u32, u32)> = self.running.iter().map(|r| (r.id, r.iteration)).collect();
-        for (region, writing) in instruction
-            .writes
-            .iter()
-            .map(|r| (r, true))
-            .chain(instruction.reads.iter().map(|r| (r, false)))
-        {
-            let Some(tensor) = self.trace.tensors.get(region.tensor as usize) else {
-                continue;
-            };
-            if !tensor.buffer.on_chip() {
-                continue;
-            }
-            let key = (
-                region.tensor,
-                region.block,
-                region.partitions.0,
-                region.span.0,
-            );
-            let accumulate = instruction.features.accumulate;
-            if let Some((earlier, accumulated)) = self.hazards.writes.get(&key) {
-                let differing = earlier.iter().zip(&path).position(|(a, b)| a != b);
-                let carried = differing
-                    .filter(|at| earlier[*at].0 == path[*at].0)
-                    .map(|at| &self.running[at]);
-                if let Some(carrier) = carried.filter(|r| r.kind == LoopKind::Affine) {
-                    let line = self
-                        .trace
-                        .loops
-                        .get(carrier.id as usize - 1)
-                        .map_or(0, |l| l.line);
-                    if writing && !(accumulate || *accumulated) {
-                        let (name, at) = (tensor.name.clone(), tensor.line);
-                        return Err(Failure::documented(
-                            "err_unexpected_output_dependencies",
-                            format!(
-                                "two iterations of the affine loop at line {line} write the same part of the tensor {name} made at line {at}"
-                            ),
-                            "allocate the tensor inside the loop, index it with the loop index, or use nl.sequential_range",
-                        ));
-                    }
-                    if !writing && !accumulated {
-                        let at = tensor.line;
-                        self.remark("affine-hazard", format!("an iteration of the affine loop at line {line} reads what an earlier one wrote to the tensor made at line {at}; the compiler may reorder them"));
-                    }
-                }
-            }
-            if writing {
-                let _ = self.hazards.writes.insert(key, (path.clone(), accumulate));
-            }
-        }
-        Ok(())
-    }
-
     /// Whether the storage was made inside the innermost running loop.
     pub(super) fn in_scope(&self, storage: &Storage) -> bool {
         self.scopes.contains(&storage.scope)
     }
-}
-
-enum Resolved {
-    Plain(View),
-    Rows(Vec<Option<View>>),
-}
-
-fn row_out_of_range() -> Box<Failure> {
-    Failure::documented(
-        "err_tensor_access_out_of_bound",
-        "a row chosen by an index tile does not exist",
-        "keep indices within the tensor, or pass oob_mode=nisa.oob_mode.skip",
-    )
-}
-
-fn convert(stored: Dtype, seen: Dtype, value: f32) -> f32 {
-    if stored == seen {
-        return stored.load(value);
-    }
-    // The same four bytes seen as another type.
-    seen.load(value)
 }
 
 /// Limits on the shape of a tile on the chip.

@@ -10,6 +10,7 @@ mod copies;
 mod dma;
 mod elementwise;
 mod gather;
+mod hazards;
 pub(crate) mod indexing;
 mod language;
 mod matrix;
@@ -28,11 +29,13 @@ mod statistics;
 mod table;
 mod tensor_tensor;
 mod transposes;
+mod values;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::keyed::Keyed;
 use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
@@ -63,16 +66,22 @@ pub(crate) struct Api {
     pub(crate) handler: fn(&mut Device, Bound) -> Outcome<Value>,
 }
 
+impl std::fmt::Display for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.module, self.name)
+    }
+}
+
 impl Api {
     pub(crate) fn full_name(&self) -> String {
-        format!("{}.{}", self.module, self.name)
+        self.to_string()
     }
 }
 
 /// Arguments bound to the parameters of an interface.
 pub(crate) struct Bound {
     pub(crate) api: &'static Api,
-    pub(crate) names: Vec<&'static str>,
+    pub(crate) names: Rc<[&'static str]>,
     pub(crate) values: Vec<Option<Value>>,
 }
 
@@ -122,7 +131,7 @@ pub(crate) struct Device {
     scopes: Vec<u32>,
     next_scope: u32,
     running: Vec<Running>,
-    loop_ids: HashMap<(u32, u32), u32>,
+    loop_ids: Keyed<(u32, u32), u32>,
     pub(crate) trace: Trace,
     pub(crate) account: Rc<Account>,
     /// State of the engines' random numbers.
@@ -132,12 +141,12 @@ pub(crate) struct Device {
     /// Accumulators of the scalar engine, one for each partition.
     accumulators: Vec<f32>,
     /// Where each storage was last written within running affine loops, for the hazard check.
-    hazards: memory::Hazards,
+    hazards: hazards::Hazards,
     pub(crate) remarks: Vec<Remark>,
     /// The latest result of `loop_reduce`, until it is assigned to its place.
     reducing: Option<Reducing>,
     /// Running totals of `loop_reduce`, by line.
-    loop_totals: HashMap<u32, Vec<f32>>,
+    loop_totals: Keyed<u32, Vec<f32>>,
     /// Whether instructions add to what is there, which affine loops may carry.
     accumulating: bool,
 }
@@ -168,17 +177,17 @@ impl Device {
             scopes: vec![0],
             next_scope: 1,
             running: Vec::new(),
-            loop_ids: HashMap::new(),
+            loop_ids: Keyed::default(),
             trace: Trace::default(),
             account: Rc::new(Account::new(byte_limit)),
             random: random::Generator::default(),
             instruction_limit: 5_000_000,
             interfaces: Rc::new(interfaces),
             accumulators: vec![0.0; 128],
-            hazards: memory::Hazards::default(),
+            hazards: hazards::Hazards::default(),
             remarks: Vec::new(),
             reducing: None,
-            loop_totals: HashMap::new(),
+            loop_totals: Keyed::default(),
             accumulating: false,
         }
     }
@@ -233,6 +242,7 @@ impl Device {
         if let Some(last) = self.running.last_mut() {
             last.iteration = last.iteration.saturating_add(1);
         }
+        self.hazards.moved();
     }
 
     pub(crate) fn close_loop(&mut self) {

@@ -1,5 +1,6 @@
 //! What instructions have in common: operands, masks, destinations.
 
+use std::fmt::Display;
 use std::rc::Rc;
 
 use super::memory::check_tile;
@@ -79,10 +80,16 @@ pub(super) fn not_a_column(target: &View, partitions: usize) -> Box<Failure> {
 impl Device {
     /// Checks that a view can be the operand of an instruction of an engine.
     pub(super) fn operand(&mut self, bound: &Bound, name: &str, view: View) -> Outcome<View> {
-        self.operand_of(&bound.api.full_name(), name, view)
+        self.operand_of(bound.api, name, view)
     }
 
-    pub(super) fn operand_of(&mut self, api: &str, name: &str, mut view: View) -> Outcome<View> {
+    /// The same for what `api` calls `name`.
+    pub(super) fn operand_of(
+        &mut self,
+        api: impl Display,
+        name: &str,
+        mut view: View,
+    ) -> Outcome<View> {
         self.check_scope(&view)?;
         if !view.buffer().on_chip() {
             return Err(Failure::documented(
@@ -142,13 +149,13 @@ impl Device {
                 "tile the free dimensions",
             ));
         }
-        let free: Vec<_> = view.dimensions[1..].iter().filter(|d| d.size > 1).collect();
-        if free.len() > 4 {
+        let free = view.dimensions[1..].iter().filter(|d| d.size > 1).count();
+        if free > 4 {
             return Err(Failure::documented(
                 "err_exceed_max_supported_dimension",
                 format!(
                     "{api}: `{name}` needs {} free dimensions in its access pattern; there are 4",
-                    free.len()
+                    free
                 ),
                 "merge dimensions, or copy into a simpler layout first",
             ));

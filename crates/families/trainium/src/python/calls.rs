@@ -76,7 +76,9 @@ impl Interpreter {
                 if let Some(value) = self.host_call(api, &arguments)? {
                     return Ok(value);
                 }
-                let bound = bind(api, self.device.dialect, arguments)?;
+                let signature = self.signatures.entry(std::ptr::from_ref(*api) as usize);
+                let signature = signature.or_insert_with(|| Signature::of(api));
+                let bound = bind(api, signature, self.device.dialect, arguments)?;
                 (api.handler)(&mut self.device, bound)
             }
             Value::Builtin(name) => self.builtin(name, arguments, line),
@@ -244,19 +246,33 @@ impl Interpreter {
     }
 }
 
-/// Binds arguments to the parameters of an interface.
-fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -> Outcome<Bound> {
-    let mut names: Vec<(&'static str, bool)> = Vec::with_capacity(16);
-    let mut open = true;
-    for word in api.parameters.split_ascii_whitespace() {
-        if word == "*" {
-            open = false;
-        } else {
-            names.push((word, open));
+/// Parameters of an interface.
+pub(super) struct Signature {
+    names: Rc<[&'static str]>,
+    /// How many of them can be given by position.
+    positions: usize,
+}
+
+impl Signature {
+    fn of(api: &Api) -> Self {
+        let words = || api.parameters.split_ascii_whitespace();
+        Self {
+            names: words().filter(|it| *it != "*").collect(),
+            positions: words().take_while(|it| *it != "*").count(),
         }
     }
+}
+
+/// Binds arguments to the parameters of an interface.
+fn bind(
+    api: &'static Api,
+    signature: &Signature,
+    dialect: crate::api::Dialect,
+    arguments: Arguments,
+) -> Outcome<Bound> {
+    let Signature { names, positions } = signature;
+    let positions = *positions;
     let mut values: Vec<Option<Value>> = vec![None; names.len()];
-    let positions = names.iter().filter(|(_, open)| *open).count();
     let given = arguments.positional.len();
     let full = || api.full_name();
     if given > positions
@@ -275,7 +291,7 @@ fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -
         *slot = Some(value);
     }
     for (name, value) in arguments.keywords {
-        match names.iter().position(|(known, _)| *known == &*name) {
+        match names.iter().position(|known| *known == &*name) {
             Some(at) if values[at].is_none() => values[at] = Some(value),
             Some(_) => {
                 return Err(Failure::python(
@@ -299,7 +315,7 @@ fn bind(api: &'static Api, dialect: crate::api::Dialect, arguments: Arguments) -
     }
     Ok(Bound {
         api,
-        names: names.into_iter().map(|(name, _)| name).collect(),
+        names: Rc::clone(names),
         values,
     })
 }

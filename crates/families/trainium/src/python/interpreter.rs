@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::calls::Signature;
 use super::tree::{
     Binary, Built, Clause, Code, Comparison, Expression, Module, Node, Target, Unary,
 };
 use super::value::{Closure, Cycles, Dict, Frame, Items, Value};
 use crate::api::Device;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::keyed::Keyed;
 
 /// Deepest calls and containers.
 pub(super) const MAXIMUM_DEPTH: u32 = 120;
@@ -24,6 +26,10 @@ pub(crate) struct Interpreter {
     pub(super) item_limit: u64,
     pub(super) depth: u32,
     pub(super) cycles: Cycles,
+    /// Parameters of the interfaces called so far, by their addresses.
+    pub(super) signatures: Keyed<usize, Signature>,
+    /// Attributes of modules read so far, by the addresses of the names of both in the file.
+    attributes: Keyed<(usize, usize, usize), Value>,
 }
 
 impl Interpreter {
@@ -43,6 +49,8 @@ impl Interpreter {
             item_limit: 5_000_000,
             depth: 0,
             cycles: Cycles::default(),
+            signatures: Keyed::default(),
+            attributes: Keyed::default(),
         }
     }
 
@@ -136,7 +144,18 @@ impl Interpreter {
             Expression::Unbound(name) => self.unbound_name(name).map_err(|f| f.at(line)),
             Expression::Attribute(object, name) => {
                 let object = self.evaluate(object, frame)?;
-                self.attribute(&object, name).map_err(|f| f.at(line))
+                let Value::Module(module) = object else {
+                    return self.attribute(&object, name).map_err(|f| f.at(line));
+                };
+                // What a module holds never changes, and the file keeps its names.
+                let (module, length) = (module.as_ptr() as usize, module.len());
+                let place = (module, length, name.as_ptr() as usize);
+                if let Some(known) = self.attributes.get(&place) {
+                    return Ok(known.clone());
+                }
+                let found = self.attribute(&object, name).map_err(|f| f.at(line))?;
+                self.attributes.insert(place, found.clone());
+                Ok(found)
             }
             Expression::Call(function, arguments) => {
                 self.call_node(line, function, arguments, frame)

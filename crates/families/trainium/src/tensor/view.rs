@@ -122,6 +122,25 @@ impl View {
         sizes.fold(1, usize::saturating_mul)
     }
 
+    /// The same elements from the same place on, seen with other dimensions.
+    pub(crate) fn with(&self, dimensions: Vec<Dimension>) -> Self {
+        Self {
+            storage: Rc::clone(&self.storage),
+            dtype: self.dtype,
+            offset: self.offset,
+            dimensions,
+            open_blocks: self.open_blocks,
+            indirect: self.indirect.clone(),
+            mask: self.mask.clone(),
+            limits: self.limits.clone(),
+        }
+    }
+
+    /// Whether the view has this shape.
+    pub(crate) fn has_shape(&self, shape: &[usize]) -> bool {
+        self.dimensions.iter().map(|it| &it.size).eq(shape)
+    }
+
     /// A part of the view: `low..high` in every dimension.
     pub(crate) fn part(&self, bounds: &[(usize, usize)]) -> Self {
         let mut view = self.clone();
@@ -159,16 +178,13 @@ impl View {
                 }
             });
         }
-        Some(Self {
-            dimensions,
-            ..self.clone()
-        })
+        Some(self.with(dimensions))
     }
 
     /// The view spread to a larger shape, trailing dimensions of size 1 added as needed.
     pub(crate) fn spread_to(&self, shape: &[usize]) -> Option<Self> {
         if self.elements() == shape.iter().product::<usize>() {
-            if self.shape() == shape {
+            if self.has_shape(shape) {
                 return Some(self.clone());
             }
             return self.reshape(shape);
@@ -225,10 +241,7 @@ impl View {
                 return None;
             }
         }
-        Some(Self {
-            dimensions,
-            ..self.clone()
-        })
+        Some(self.with(dimensions))
     }
 
     /// Whether the elements lie one after the other.

@@ -1,17 +1,16 @@
 //! What goes to the accumulators, and what has no room there.
 
-use std::collections::HashMap;
-
 use super::machine::Machine;
 use super::memory::{Plan, spans};
+use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Features, Instruction, Operation, Region};
 
 /// Results that only one operation of the vector engine reads go to the accumulators if they fit
 /// a bank, which lets that operation stream both operands at once.
 pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
-    let mut writers: HashMap<(u32, u32), (u32, bool)> = HashMap::new();
-    let mut readers: HashMap<(u32, u32), (u32, usize)> = HashMap::new();
+    let mut writers: Keyed<(u32, u32), (u32, bool)> = Keyed::default();
+    let mut readers: Keyed<(u32, u32), (u32, usize)> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         let scalar = matches!(
             instruction.choice,
@@ -51,7 +50,7 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
 pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
     let spans = spans(plan, Buffer::Psum);
     let total: u64 = machine.psum_bytes;
-    let mut starts: HashMap<usize, Vec<(u32, u32)>> = HashMap::new();
+    let mut starts: Keyed<usize, Vec<(u32, u32)>> = Keyed::default();
     for (key, (first, _)) in &spans {
         starts.entry(*first).or_default().push(*key);
     }
@@ -89,7 +88,7 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
     if moved.is_empty() {
         return;
     }
-    let mut homes: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut homes: Keyed<(u32, u32), u32> = Keyed::default();
     for key in moved {
         let mut tensor = plan.tensors[key.0 as usize].clone();
         tensor.buffer = Buffer::Sbuf;
@@ -97,7 +96,7 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
         plan.tensors.push(tensor);
     }
     // The copy follows the last write; reads after it go to the copy.
-    let mut last_write: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut last_write: Keyed<(u32, u32), usize> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in &instruction.writes {
             if homes.contains_key(&(region.tensor, region.block)) {

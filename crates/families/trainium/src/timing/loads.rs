@@ -1,9 +1,10 @@
 //! Loads that are done once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::machine::Machine;
 use super::memory::{Plan, peak};
+use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation};
 
@@ -11,7 +12,7 @@ use crate::trace::{Instruction, Operation};
 /// equal loads are dropped and their users read the first copy.
 pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
     // By source line of the load: distinct tiles and how often they are loaded.
-    let mut sites: BTreeMap<u32, HashMap<u64, (u64, u32)>> = BTreeMap::new();
+    let mut sites: BTreeMap<u32, Keyed<u64, (u64, u32)>> = BTreeMap::new();
     let written: Vec<bool> = {
         let mut written = vec![false; plan.tensors.len()];
         for instruction in &plan.instructions {
@@ -36,7 +37,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
             .then_some(transfer.fingerprint)
     };
     // Tiles that something else writes, too, cannot be shared.
-    let mut writers: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut writers: Keyed<(u32, u32), u32> = Keyed::default();
     for instruction in &plan.instructions {
         for region in &instruction.writes {
             *writers.entry((region.tensor, region.block)).or_default() += 1;
@@ -79,8 +80,8 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
     if chosen.is_empty() {
         return;
     }
-    let mut first: HashMap<(u32, u64), (u32, u32)> = HashMap::new();
-    let mut renamed: HashMap<(u32, u32), (u32, u32)> = HashMap::new();
+    let mut first: Keyed<(u32, u64), (u32, u32)> = Keyed::default();
+    let mut renamed: Keyed<(u32, u32), (u32, u32)> = Keyed::default();
     let mut kept = Vec::with_capacity(plan.instructions.len());
     for mut instruction in std::mem::take(&mut plan.instructions) {
         for region in &mut instruction.reads {

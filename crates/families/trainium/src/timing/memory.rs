@@ -1,10 +1,9 @@
 //! What the compiler does before anything runs: loads that are done once, neighbours that become
 //! one instruction, accumulators that move to the on-chip memory, spills.
 
-use std::collections::BTreeMap;
-
 use super::accumulators;
 use super::machine::{Machine, Passes};
+use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Tensor, Trace};
 
@@ -61,8 +60,8 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
 }
 
 /// First and last use of every tile of a memory.
-pub(super) fn spans(plan: &Plan, buffer: Buffer) -> BTreeMap<(u32, u32), (usize, usize)> {
-    let mut spans: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
+pub(super) fn spans(plan: &Plan, buffer: Buffer) -> Keyed<(u32, u32), (usize, usize)> {
+    let mut spans: Keyed<(u32, u32), (usize, usize)> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in instruction.reads.iter().chain(&instruction.writes) {
             if plan

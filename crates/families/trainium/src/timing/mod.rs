@@ -4,7 +4,10 @@
 //! of the compiler inferred from published latencies.
 
 mod accumulators;
+mod banks;
 mod cost;
+mod dependences;
+mod engines;
 mod loads;
 mod machine;
 mod memory;

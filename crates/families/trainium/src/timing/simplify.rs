@@ -1,8 +1,7 @@
 //! What the compiler of the first dialect takes out of a kernel: operations that give the same in
 //! every iteration of a loop, and first sums into accumulators that hold zeros.
 
-use std::collections::HashMap;
-
+use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction, Operation, Region, Tensor};
 
@@ -14,8 +13,8 @@ fn key(region: &Region) -> Key {
 }
 
 /// How many instructions write each tile, and how many read it.
-fn uses(instructions: &[Instruction]) -> (HashMap<Key, u32>, HashMap<Key, u32>) {
-    let (mut writers, mut readers) = (HashMap::new(), HashMap::new());
+fn uses(instructions: &[Instruction]) -> (Keyed<Key, u32>, Keyed<Key, u32>) {
+    let (mut writers, mut readers) = (Keyed::<Key, u32>::default(), Keyed::<Key, u32>::default());
     for instruction in instructions {
         for region in &instruction.writes {
             *writers.entry(key(region)).or_default() += 1;
@@ -47,10 +46,10 @@ struct Seen {
 /// values, too. In a run without values those that differ in a number only count as equal.
 pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> u64 {
     let (writers, _) = uses(instructions);
-    let mut instances: HashMap<u32, (u32, u32)> = HashMap::new();
-    let mut last_write: HashMap<Key, usize> = HashMap::new();
-    let mut seen: HashMap<Name, Seen> = HashMap::new();
-    let mut renamed: HashMap<Key, Key> = HashMap::new();
+    let mut instances: Keyed<u32, (u32, u32)> = Keyed::default();
+    let mut last_write: Keyed<Key, usize> = Keyed::default();
+    let mut seen: Keyed<Name, Seen> = Keyed::default();
+    let mut renamed: Keyed<Key, Key> = Keyed::default();
     let mut hoisted = 0;
     let mut kept = Vec::with_capacity(instructions.len());
     for (position, mut instruction) in std::mem::take(instructions).into_iter().enumerate() {
@@ -135,8 +134,8 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
 /// writes there, and the sum goes. How many went.
 pub(super) fn first_sums(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> u64 {
     let (writers, readers) = uses(instructions);
-    let mut written: HashMap<Key, Vec<Region>> = HashMap::new();
-    let mut producers: HashMap<Key, usize> = HashMap::new();
+    let mut written: Keyed<Key, Vec<Region>> = Keyed::default();
+    let mut producers: Keyed<Key, usize> = Keyed::default();
     let mut out: Vec<Instruction> = Vec::with_capacity(instructions.len());
     let mut gone = 0;
     for instruction in std::mem::take(instructions) {

@@ -9,11 +9,12 @@
 //!
 //! [`spill`]: super::spill::spill
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::Machine;
 use super::memory::{Plan, spans};
 use super::spill::spilled;
+use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation, Region};
 
@@ -78,7 +79,7 @@ fn largest(plan: &Plan, machine: &Machine, done: &BTreeSet<u32>) -> Option<u32> 
 /// What a tensor holds; none if it is neither.
 fn content(plan: &Plan, tensor: u32) -> Option<Holds> {
     let whole = (0, plan.tensors[tensor as usize].bytes);
-    let mut written: HashMap<u32, u32> = HashMap::new();
+    let mut written: Keyed<u32, u32> = Keyed::default();
     let (mut loaded, mut sums) = (true, false);
     for instruction in &plan.instructions {
         for region in &instruction.writes {
@@ -113,7 +114,7 @@ fn is_load(plan: &Plan, instruction: &Instruction) -> bool {
 fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
     let home = plan.tensors.len() as u32;
     plan.tensors.push(plan.tensors[tensor as usize].clone());
-    let mut loads: HashMap<u32, Instruction> = HashMap::new();
+    let mut loads: Keyed<u32, Instruction> = Keyed::default();
     // Block and span that the newest tile holds.
     let mut latest: Option<(u32, (u64, u64))> = None;
     let mut stored: BTreeSet<u32> = BTreeSet::new();

@@ -1,9 +1,10 @@
 //! What does not fit the on-chip memory: put out and loaded again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::machine::Machine;
 use super::memory::Plan;
+use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Instruction, Operation, Region, Transfer};
 
@@ -25,7 +26,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
     if super::memory::peak(plan).0 <= machine.sbuf_bytes {
         return;
     }
-    let mut uses: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+    let mut uses: Keyed<(u32, u32), Vec<u32>> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in instruction.reads.iter().chain(&instruction.writes) {
             if plan
@@ -40,11 +41,11 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
             }
         }
     }
-    let mut cursor: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut cursor: Keyed<(u32, u32), usize> = Keyed::default();
     // By next use.
     let mut resident: BTreeMap<(u32, Key), (u64, Content, u16)> = BTreeMap::new();
-    let mut place: HashMap<(u32, u32), u32> = HashMap::new();
-    let mut away: HashMap<(u32, u32), (Content, u16)> = HashMap::new();
+    let mut place: Keyed<(u32, u32), u32> = Keyed::default();
+    let mut away: Keyed<(u32, u32), (Content, u16)> = Keyed::default();
     let mut level = 0u64;
     let mut out = Vec::with_capacity(plan.instructions.len());
     for (position, instruction) in std::mem::take(&mut plan.instructions)

@@ -20,7 +20,7 @@ pub(super) fn merge(
     let mut out: Vec<Instruction> = Vec::with_capacity(instructions.len());
     let mut merged = 0;
     let mut at = 0;
-    let all = std::mem::take(instructions);
+    let mut all = std::mem::take(instructions);
     while at < all.len() {
         let site = all[at].site.0;
         let mut end = at;
@@ -38,10 +38,11 @@ pub(super) fn merge(
             .iter()
             .take_while(|i| i.site.1 == all[at].site.1)
             .count();
-        if short && (end - at) / body >= 2 && uniform(&all[at..end], body) {
-            merged += widen(&all[at..end], body, tensors, &mut out);
-        } else {
-            out.extend_from_slice(&all[at..end]);
+        let alike = short && (end - at) / body >= 2 && uniform(&all[at..end], body);
+        let widened = alike.then(|| widen(&all[at..end], body, tensors, &mut out));
+        match widened.flatten() {
+            Some(gone) => merged += gone,
+            None => out.extend(all[at..end].iter_mut().map(Instruction::taken)),
         }
         at = end;
     }
@@ -70,7 +71,14 @@ fn uniform(run: &[Instruction], body: usize) -> bool {
     })
 }
 
-fn widen(run: &[Instruction], body: usize, tensors: &[Tensor], out: &mut Vec<Instruction>) -> u64 {
+/// Appends the widened instructions and returns how many went into others; nothing where they
+/// are too long to be widened.
+fn widen(
+    run: &[Instruction],
+    body: usize,
+    tensors: &[Tensor],
+    out: &mut Vec<Instruction>,
+) -> Option<u64> {
     let trips = run.len() / body;
     let psum = |i: &Instruction| {
         i.reads.iter().chain(&i.writes).any(|r| {
@@ -92,8 +100,7 @@ fn widen(run: &[Instruction], body: usize, tensors: &[Tensor], out: &mut Vec<Ins
         .min()
         .unwrap_or(1) as usize;
     if together < 2 {
-        out.extend_from_slice(run);
-        return 0;
+        return None;
     }
     let mut merged = 0;
     let mut first = 0;
@@ -115,5 +122,5 @@ fn widen(run: &[Instruction], body: usize, tensors: &[Tensor], out: &mut Vec<Ins
         }
         first += count;
     }
-    merged
+    Some(merged)
 }

@@ -1,0 +1,233 @@
+//! Reading and writing the values of views.
+
+use std::rc::Rc;
+
+use super::Device;
+use crate::diagnostic::{Failure, Outcome};
+use crate::tensor::bits;
+use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::{Storage, poison};
+use crate::tensor::view::{View, for_runs};
+
+/// Copies of an operand's values that are under way at a time.
+const COPIES: u64 = 4;
+
+impl Device {
+    /// Values of a tensor in main memory, for the caller of the kernel.
+    pub(crate) fn values(&mut self, view: &View) -> Outcome<Vec<f32>> {
+        self.read(view)
+    }
+
+    fn touch(&self, storage: &Storage, block: usize) -> Outcome<()> {
+        let fresh = matches!(storage.blocks.borrow().get(block), Some(None));
+        if fresh {
+            storage.hold(4 * storage.block_elements as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Values of a view in row-major order, as the engines read them. Empty in a run without data.
+    pub(super) fn read(&mut self, view: &View) -> Outcome<Vec<f32>> {
+        if !self.functional {
+            return Ok(Vec::new());
+        }
+        self.account
+            .room((view.elements() as u64).saturating_mul(4 * COPIES))?;
+        let mut out = Vec::with_capacity(view.elements());
+        match self.rows(view)? {
+            None => self.read_into(view, &mut out)?,
+            Some(rows) => {
+                for row in &rows {
+                    let row = row.as_ref().ok_or_else(row_out_of_range)?;
+                    self.read_into(row, &mut out)?;
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn read_into(&mut self, view: &View, out: &mut Vec<f32>) -> Outcome<()> {
+        let storage = Rc::clone(&view.storage);
+        let elements = view.block_elements().max(1) as i64;
+        let block = (view.offset / elements) as usize;
+        self.touch(&storage, block)?;
+        let base = view.offset - block as i64 * elements;
+        let raw = view.dtype == storage.dtype && !view.dtype.is_integer();
+        let dtype = view.dtype;
+        let stored = storage.dtype;
+        if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
+            storage.with_block(block, |data| {
+                for_runs(&view.dimensions, base, |at, count, stride| {
+                    for i in 0..count as i64 {
+                        let at = ((at + i * stride) as usize).wrapping_mul(dtype.bytes());
+                        let value = bits::read(data, stored, dtype, at);
+                        out.push(dtype.load(value.unwrap_or_else(poison)));
+                    }
+                });
+            });
+            return Ok(());
+        }
+        storage.with_block(block, |data| {
+            for_runs(&view.dimensions, base, |at, count, stride| {
+                let at = at as usize;
+                if stride == 1 && raw {
+                    match data.get(at..at + count) {
+                        Some(run) => out.extend_from_slice(run),
+                        None => out.resize(out.len() + count, poison()),
+                    }
+                } else if stride == 0 {
+                    let value = data.get(at).copied().unwrap_or_else(poison);
+                    let value = if raw {
+                        value
+                    } else {
+                        convert(stored, dtype, value)
+                    };
+                    out.resize(out.len() + count, value);
+                } else {
+                    for i in 0..count {
+                        let value = data
+                            .get((at as i64 + i as i64 * stride) as usize)
+                            .copied()
+                            .unwrap_or_else(poison);
+                        out.push(if raw {
+                            value
+                        } else {
+                            convert(stored, dtype, value)
+                        });
+                    }
+                }
+            });
+        });
+        Ok(())
+    }
+
+    /// Writes values to a view, rounding; where `flags` are given, only the flagged elements.
+    pub(super) fn write(
+        &mut self,
+        view: &View,
+        values: &[f32],
+        flags: Option<&[bool]>,
+    ) -> Outcome<()> {
+        view.storage.written.set(true);
+        if !self.functional {
+            return Ok(());
+        }
+        match self.rows(view)? {
+            None => self.write_plain(view, values, flags),
+            Some(rows) => {
+                let count = if rows.is_empty() {
+                    0
+                } else {
+                    values.len() / rows.len()
+                };
+                for (position, row) in rows.iter().enumerate() {
+                    let Some(row) = row else {
+                        return Err(row_out_of_range());
+                    };
+                    let part = position * count..(position + 1) * count;
+                    let flags = flags.map(|f| f.get(part.clone()).unwrap_or_default());
+                    self.write_plain(row, values.get(part).unwrap_or_default(), flags)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn write_plain(&mut self, view: &View, values: &[f32], flags: Option<&[bool]>) -> Outcome<()> {
+        let storage = Rc::clone(&view.storage);
+        let elements = view.block_elements().max(1) as i64;
+        let block = (view.offset / elements) as usize;
+        self.touch(&storage, block)?;
+        let base = view.offset - block as i64 * elements;
+        let dtype = view.dtype;
+        let stored = storage.dtype;
+        let exact = dtype == Dtype::Float32;
+        let mut position = 0;
+        if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
+            storage.with_block(block, |data| {
+                for_runs(&view.dimensions, base, |at, count, stride| {
+                    for i in 0..count {
+                        let wanted = flags.is_none_or(|f| f.get(position + i) == Some(&true));
+                        if let (true, Some(value)) = (wanted, values.get(position + i)) {
+                            let at =
+                                ((at + i as i64 * stride) as usize).wrapping_mul(dtype.bytes());
+                            bits::write(data, stored, dtype, at, dtype.store(*value));
+                        }
+                    }
+                    position += count;
+                });
+            });
+            return Ok(());
+        }
+        storage.with_block(block, |data| {
+            for_runs(&view.dimensions, base, |at, count, stride| {
+                let at = at as usize;
+                let source = values.get(position..position + count).unwrap_or(&[]);
+                if let (true, 1, None, Some(run)) =
+                    (exact, stride, flags, data.get_mut(at..at + count))
+                {
+                    if source.len() == run.len() {
+                        run.copy_from_slice(source);
+                    }
+                } else {
+                    for (i, value) in source.iter().enumerate() {
+                        if flags.is_none_or(|f| f.get(position + i).copied().unwrap_or(false))
+                            && let Some(slot) =
+                                data.get_mut((at as i64 + i as i64 * stride) as usize)
+                        {
+                            *slot = dtype.store(*value);
+                        }
+                    }
+                }
+                position += count;
+            });
+        });
+        Ok(())
+    }
+
+    /// Rows of an indirect view, `None` where the index is out of range; nothing for other views.
+    pub(super) fn rows(&mut self, view: &View) -> Outcome<Option<Vec<Option<View>>>> {
+        let Some(indirect) = view.indirect.clone() else {
+            return Ok(None);
+        };
+        let rows = self.read(&indirect.rows)?;
+        let mut plain = view.clone();
+        plain.indirect = None;
+        let mut resolved = Vec::with_capacity(rows.len());
+        if indirect.dimension != 0 {
+            return Err(Failure::documented(
+                "err_indirect_indices_free_dim",
+                "rows can be chosen by a tile in the partition dimension only",
+                "move the indexed dimension to the front",
+            ));
+        }
+        for row in rows.iter().take(view.partitions()) {
+            let inside = row.is_finite() && *row >= 0.0 && (*row as usize) < indirect.limit;
+            resolved.push(inside.then(|| {
+                let mut one = plain.clone();
+                one.offset += *row as i64 * indirect.stride;
+                if let Some(first) = one.dimensions.first_mut() {
+                    first.size = 1;
+                }
+                one
+            }));
+        }
+        Ok(Some(resolved))
+    }
+}
+
+fn row_out_of_range() -> Box<Failure> {
+    Failure::documented(
+        "err_tensor_access_out_of_bound",
+        "a row chosen by an index tile does not exist",
+        "keep indices within the tensor, or pass oob_mode=nisa.oob_mode.skip",
+    )
+}
+
+fn convert(stored: Dtype, seen: Dtype, value: f32) -> f32 {
+    if stored == seen {
+        return stored.load(value);
+    }
+    // The same four bytes seen as another type.
+    seen.load(value)
+}

@@ -1,0 +1,234 @@
+//! What each engine takes next, and how transfers spread over the queues.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::banks::Banks;
+use super::cost;
+use super::machine::Machine;
+use crate::trace::{Engine, Instruction};
+
+/// Order of floating-point times in heaps.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Time(pub(super) f64);
+impl Eq for Time {}
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Time {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// The engines, as the state numbers them.
+pub(super) const ENGINES: [Engine; 4] = [
+    Engine::Tensor,
+    Engine::Vector,
+    Engine::Scalar,
+    Engine::Gpsimd,
+];
+
+/// The engines and queues while a schedule is made.
+pub(super) struct State<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) instructions: &'a [Instruction],
+    pub(super) free: [f64; 4],
+    pub(super) running: [Option<u32>; 4],
+    /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers.
+    pub(super) ready: [BinaryHeap<Reverse<u32>>; 7],
+    pub(super) issued: Vec<bool>,
+    pub(super) oldest: usize,
+    pub(super) queues: Vec<f64>,
+    pub(super) queue_busy: Vec<f64>,
+    pub(super) hbm: f64,
+    /// When the next descriptors can be made.
+    pub(super) trigger: f64,
+    pub(super) psum_free: i64,
+    pub(super) next_bank: usize,
+}
+
+impl State<'_> {
+    /// The instruction that an idle engine takes now: the oldest ready one within the window.
+    pub(super) fn candidate(
+        &self,
+        engine: usize,
+        now: f64,
+        banks: &Banks,
+        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
+    ) -> Option<(usize, u32)> {
+        let heaps: &[usize] = match engine {
+            0 => &[0],
+            1 => &[1, 4, 5],
+            2 => &[2, 4],
+            _ => &[3, 5],
+        };
+        let mut best: Option<(usize, u32)> = None;
+        for heap in heaps {
+            let Some(Reverse(which)) = self.ready[*heap].peek().copied() else {
+                continue;
+            };
+            if which as usize >= self.oldest + self.machine.window {
+                continue;
+            }
+            if *heap >= 4 {
+                // The other engine may be done with it sooner.
+                let other = match (*heap, engine) {
+                    (4, 1) => 2,
+                    (5, 1) => 3,
+                    _ => 1,
+                };
+                let instruction = &self.instructions[which as usize];
+                let here = now + cost::busy(instruction, ENGINES[engine], self.machine);
+                let there = self.free[other].max(now)
+                    + cost::busy(instruction, ENGINES[other], self.machine);
+                let queued = !self.ready[other].is_empty();
+                if there < here && !queued {
+                    // An engine that is free is asked in this very round.
+                    if self.free[other] > now {
+                        events.push(Reverse((Time(self.free[other]), 2, 0)));
+                    }
+                    continue;
+                }
+            }
+            if !self.bank_free(which, banks) || self.excluded(engine, which, now, events) {
+                continue;
+            }
+            if best.is_none_or(|(_, found)| which < found) {
+                best = Some((*heap, which));
+            }
+        }
+        best
+    }
+
+    fn bank_free(&self, which: u32, banks: &Banks) -> bool {
+        match banks.opens[which as usize] {
+            None => true,
+            Some((_, bytes)) => {
+                banks.order.get(self.next_bank) == Some(&which) && self.psum_free >= bytes as i64
+            }
+        }
+    }
+
+    /// Takes the bank that the instruction opens.
+    pub(super) fn take_bank(&mut self, which: u32, banks: &Banks) {
+        if let Some((_, bytes)) = banks.opens[which as usize] {
+            self.psum_free -= bytes as i64;
+            self.next_bank += 1;
+        }
+    }
+
+    /// Whether another engine holds the port that the instruction needs.
+    fn excluded(
+        &self,
+        engine: usize,
+        which: u32,
+        now: f64,
+        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
+    ) -> bool {
+        if !self.machine.exclusions {
+            return false;
+        }
+        let own = &self.instructions[which as usize].features;
+        let rivals: &[(usize, bool)] = match engine {
+            1 => &[(3, false), (2, true)],
+            2 => &[(1, true)],
+            3 => &[(1, false)],
+            _ => &[],
+        };
+        for (other, psum) in rivals {
+            if self.free[*other] <= now {
+                continue;
+            }
+            let Some(running) = self.running[*other] else {
+                continue;
+            };
+            let theirs = &self.instructions[running as usize].features;
+            let clash = if *psum {
+                own.touches_psum && theirs.touches_psum
+            } else {
+                own.touches_sbuf && theirs.touches_sbuf
+            };
+            if clash {
+                events.push(Reverse((Time(self.free[*other]), 2, 0)));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Spreads a transfer over the least loaded queues.
+    pub(super) fn transfer(&mut self, which: u32, now: f64) -> (f64, f64, f64) {
+        let rates = &self.machine.dma;
+        let Some(transfer) = &self.instructions[which as usize].transfer else {
+            return (now, now, now);
+        };
+        let rows = transfer.rows.max(1) as usize;
+        let queues = rows
+            .div_ceil(8)
+            .min(rates.queues)
+            .max(rows.min(rates.queues).min(rates.queues));
+        let per_queue = rows.div_ceil(queues) as f64;
+        let run = f64::from(transfer.run_bytes);
+        let runs = f64::from(transfer.runs);
+        let mut each = per_queue * runs * (rates.descriptor_ns + run / rates.bytes_per_ns);
+        if transfer.transposed > 0 {
+            each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
+        }
+        let mut order: Vec<usize> = (0..self.queues.len()).collect();
+        order.sort_by(|a, b| self.queues[*a].total_cmp(&self.queues[*b]).then(a.cmp(b)));
+        let mut start = f64::INFINITY;
+        let mut end = now;
+        for queue in order.into_iter().take(queues) {
+            let begin = self.queues[queue].max(now);
+            self.queues[queue] = begin + each;
+            self.queue_busy[queue] += each;
+            start = start.min(begin);
+            end = end.max(begin + each);
+        }
+        let bytes = (transfer.hbm_read + transfer.hbm_written) as f64;
+        self.hbm = self.hbm.max(start) + bytes / rates.hbm_bytes_per_ns;
+        end = end.max(self.hbm);
+        (start, end, end + rates.latency_ns)
+    }
+
+    /// Counts an instruction as issued, and wakes those that waited for it.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the tables of the running schedule"
+    )]
+    pub(super) fn finish(
+        &mut self,
+        which: u32,
+        released: f64,
+        done: f64,
+        waiting: &[Vec<(u32, bool)>],
+        open: &mut [u32],
+        ready_at: &mut [f64],
+        blockers: &mut [Option<u32>],
+        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
+        banks: &Banks,
+    ) {
+        self.issued[which as usize] = true;
+        while self.oldest < self.issued.len() && self.issued[self.oldest] {
+            self.oldest += 1;
+        }
+        if banks.closes.contains_key(&which) {
+            events.push(Reverse((Time(done), 1, which)));
+        }
+        for (next, result) in &waiting[which as usize] {
+            let at = if *result { done } else { released };
+            let slot = &mut ready_at[*next as usize];
+            if at >= *slot {
+                *slot = at;
+                blockers[*next as usize] = Some(which);
+            }
+            open[*next as usize] -= 1;
+            if open[*next as usize] == 0 {
+                events.push(Reverse((Time(ready_at[*next as usize]), 0, *next)));
+            }
+        }
+    }
+}
