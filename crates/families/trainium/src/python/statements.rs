@@ -293,17 +293,9 @@ impl Interpreter {
                 let index = self.evaluate(index, frame)?;
                 self.device.line = line;
                 let old = self.subscript(&object, &index).map_err(|f| f.at(line))?;
-                if let Value::Tensor(view) = &old {
-                    let view = Rc::clone(view);
-                    drop(old);
-                    return self
-                        .device
-                        .augment(&view, operator, value)
-                        .map_err(|f| f.at(line));
-                }
-                let new = self
-                    .binary(operator, old, value, line)
-                    .map_err(|f| f.at(line))?;
+                let Some(new) = self.augmented(operator, old, value, line)? else {
+                    return Ok(());
+                };
                 self.store_subscript(&object, &index, new)
                     .map_err(|f| f.at(line))
             }
@@ -311,30 +303,14 @@ impl Interpreter {
                 let object = self.evaluate(object, frame)?;
                 self.device.line = line;
                 let old = self.attribute(&object, name).map_err(|f| f.at(line))?;
-                if let Value::Tensor(view) = &old {
-                    let view = Rc::clone(view);
-                    drop(old);
-                    return self
-                        .device
-                        .augment(&view, operator, value)
-                        .map_err(|f| f.at(line));
-                }
-                let new = self
-                    .binary(operator, old, value, line)
-                    .map_err(|f| f.at(line))?;
+                let Some(new) = self.augmented(operator, old, value, line)? else {
+                    return Ok(());
+                };
                 self.store_attribute(&object, name, new, line)
                     .map_err(|f| f.at(line))
             }
             _ => {
                 let old = self.read_target(target, frame, line)?;
-                if let Value::Tensor(view) = &old {
-                    let view = Rc::clone(view);
-                    drop(old);
-                    return self
-                        .device
-                        .augment(&view, operator, value)
-                        .map_err(|f| f.at(line));
-                }
                 if let (Value::List(list), super::tree::Binary::Add) = (&old, operator) {
                     let items = self.iterate(&value, line)?;
                     self.reserve(items.len() as u64, line)?;
@@ -344,12 +320,28 @@ impl Interpreter {
                     list.borrow_mut().0.extend(items);
                     return Ok(());
                 }
-                let new = self
-                    .binary(operator, old, value, line)
-                    .map_err(|f| f.at(line))?;
+                let Some(new) = self.augmented(operator, old, value, line)? else {
+                    return Ok(());
+                };
                 self.store(target, new, frame, line)
             }
         }
+    }
+
+    /// Returns what `old` is to be replaced by; nothing if it is a tensor, which changes in
+    /// its place.
+    fn augmented(
+        &mut self,
+        operator: super::tree::Binary,
+        old: Value,
+        value: Value,
+        line: u32,
+    ) -> Outcome<Option<Value>> {
+        let result = match old {
+            Value::Tensor(view) => self.device.augment(&view, operator, value).map(|()| None),
+            old => self.binary(operator, old, value, line).map(Some),
+        };
+        result.map_err(|f| f.at(line))
     }
 
     fn read_target(&mut self, target: &Target, frame: &Rc<Frame>, line: u32) -> Outcome<Value> {
