@@ -1,6 +1,8 @@
 //! `autocomp study`: settings set side by side, each with several seeds.
 
+mod course;
 mod file;
+mod interval;
 mod report;
 
 use super::optimize;
@@ -13,6 +15,7 @@ use autocomp_core::{StopReason, UsdMicros};
 use autocomp_runner::{RunError, RunState, RunView};
 use autocomp_store::StoreError;
 use clap::Args;
+use course::Course;
 use file::{StudyFile, StudyRun};
 use report::{RunRow, report, report_text};
 use std::fs;
@@ -199,9 +202,13 @@ fn row(folder: &Path, run: &StudyRun) -> Result<RunRow, CliError> {
         Some(RunState::Running { .. }) => ("running", String::new()),
         Some(_) => ("broken", String::new()),
     };
+    let course = view.as_ref().map_or_else(Course::default, |view| {
+        Course::of(view.events.iter().map(|stored| &stored.event))
+    });
     Ok(RunRow {
         arm: run.arm.clone(),
         problem: run.problem.clone(),
+        max_evaluations: run.max_evaluations,
         seed: run.seed,
         run: folder,
         state,
@@ -209,6 +216,8 @@ fn row(folder: &Path, run: &StudyRun) -> Result<RunRow, CliError> {
         best_cost: best.map(|best| best.cost.into()),
         speedup: progress.as_ref().and_then(|progress| progress.speedup()),
         evaluations: progress.as_ref().map_or(0, |progress| progress.evaluations),
+        evaluations_to_best: course.evaluations_to_best(),
         cost_usd: view.as_ref().map_or(0, spent) as f64 / 1e6,
+        course,
     })
 }

@@ -18,8 +18,9 @@ pub struct StudyFile {
     pub problems: Vec<String>,
     /// Seeds; every arm is run with each.
     pub seeds: Vec<u64>,
-    /// Kernels that each run evaluates at most.
-    pub max_evaluations: u32,
+    /// Kernels that each run evaluates at most; with several numbers, every run is made with
+    /// each.
+    pub max_evaluations: Budgets,
     /// Dollars that models may cost at most, in all runs together.
     pub max_usd: Option<f64>,
     /// What all arms have in common, as in a settings file.
@@ -28,6 +29,34 @@ pub struct StudyFile {
     /// The arms; the first one is what others are compared with.
     #[serde(rename = "arm")]
     pub arms: Vec<Arm>,
+}
+
+/// Evaluations at most: one number, or several.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a number of evaluations, or a list of them"
+)]
+pub enum Budgets {
+    /// The same for all runs.
+    One(u32),
+    /// Every run is made with each.
+    Several(Vec<u32>),
+}
+
+impl Budgets {
+    /// Returns all, in the order of the file.
+    pub fn all(&self) -> &[u32] {
+        match self {
+            Self::One(most) => std::slice::from_ref(most),
+            Self::Several(all) => all,
+        }
+    }
+
+    /// Returns the largest.
+    pub fn most(&self) -> u32 {
+        self.all().iter().copied().max().unwrap_or_default()
+    }
 }
 
 /// One variant of the settings.
@@ -50,6 +79,8 @@ pub struct StudyRun {
     pub arm: String,
     /// Its problem, as the file names it.
     pub problem: String,
+    /// Kernels that it evaluates at most.
+    pub max_evaluations: u32,
     /// Its seed.
     pub seed: u64,
     /// Its settings file.
@@ -84,6 +115,7 @@ impl StudyFile {
         let counts = [
             ("problems", self.problems.len()),
             ("seeds", self.seeds.len()),
+            ("max_evaluations", self.max_evaluations.all().len()),
             ("arm", self.arms.len()),
         ];
         if let Some((what, _)) = counts.iter().find(|(_, count)| *count == 0) {
@@ -116,6 +148,13 @@ impl StudyFile {
                 "it would give the same run",
             );
         }
+        let budgets: BTreeSet<u32> = self.max_evaluations.all().iter().copied().collect();
+        if budgets.len() < self.max_evaluations.all().len() {
+            return wrong(
+                "a number of `max_evaluations` is there twice".to_owned(),
+                "it would give the same run",
+            );
+        }
         if let Some(usd) = self.max_usd.filter(|usd| !(0.0 <= *usd && usd.is_finite())) {
             let what = format!("`max_usd` is {usd}");
             return wrong(what, "it must be 0 or a number above it");
@@ -127,69 +166,87 @@ impl StudyFile {
     pub fn runs(&self) -> Result<Vec<StudyRun>, CliError> {
         let mut runs = Vec::new();
         for seed in &self.seeds {
-            for (number, problem) in self.problems.iter().enumerate() {
-                for arm in &self.arms {
-                    let mut table = self.settings.clone();
-                    merge(&mut table, &arm.settings);
-                    self.bound(&mut table, problem, *seed, &arm.name)?;
-                    let settings = toml::to_string(&table).map_err(CliError::internal)?;
-                    let place = format!("the settings of arm `{}`", arm.name);
-                    Settings::parse(&settings, &place)?.check()?;
-                    runs.push(StudyRun {
-                        name: format!("{}-p{number}-s{seed}", arm.name),
-                        arm: arm.name.clone(),
-                        problem: problem.clone(),
-                        seed: *seed,
-                        settings,
-                    });
+            for max_evaluations in self.max_evaluations.all() {
+                for (number, problem) in self.problems.iter().enumerate() {
+                    let place = match &self.max_evaluations {
+                        Budgets::One(_) => format!("p{number}-s{seed}"),
+                        Budgets::Several(_) => format!("p{number}-e{max_evaluations}-s{seed}"),
+                    };
+                    for arm in &self.arms {
+                        runs.push(StudyRun {
+                            name: format!("{}-{place}", arm.name),
+                            arm: arm.name.clone(),
+                            problem: problem.clone(),
+                            max_evaluations: *max_evaluations,
+                            seed: *seed,
+                            settings: self.settings_of(arm, problem, *max_evaluations, *seed)?,
+                        });
+                    }
                 }
             }
         }
         Ok(runs)
     }
 
-    /// Sets what the study decides, and refuses settings that would contradict it.
-    fn bound(
+    /// Returns the settings file of a run.
+    fn settings_of(
         &self,
-        table: &mut toml::Table,
+        arm: &Arm,
         problem: &str,
+        max_evaluations: u32,
         seed: u64,
-        arm: &str,
-    ) -> Result<(), CliError> {
-        let refuse = |name: &str, remedy: &str| {
-            Err(CliError::input(format!(
-                "arm `{arm}` sets `{name}`, which is the same for all runs of a study"
-            ))
-            .hint(remedy))
-        };
-        for name in ["problem", "seed", "budget"] {
-            if table.contains_key(name) {
-                return refuse(name, "use `problems`, `seeds` and `max_usd` of the study");
-            }
-        }
-        let search = table
-            .entry("search")
-            .or_insert_with(|| toml::Table::new().into());
-        let Some(search) = search.as_table_mut() else {
-            return Err(CliError::input(format!(
-                "`search` of arm `{arm}` is no table"
-            )));
-        };
-        if search.contains_key("max_evaluations") {
-            return refuse("max_evaluations", "use `max_evaluations` of the study");
-        }
-        search.insert(
-            "max_evaluations".to_owned(),
-            i64::from(self.max_evaluations).into(),
-        );
-        table.insert("problem".to_owned(), problem.into());
-        let seed = i64::try_from(seed).map_err(|_| {
-            CliError::input(format!("the seed {seed} is too large"))
-                .hint(format!("seeds of a study go up to {}", i64::MAX))
-        })?;
-        table.insert("seed".to_owned(), seed.into());
-        Ok(())
+    ) -> Result<String, CliError> {
+        let mut table = self.settings.clone();
+        merge(&mut table, &arm.settings);
+        bound(&mut table, problem, max_evaluations, seed, &arm.name)?;
+        let settings = toml::to_string(&table).map_err(CliError::internal)?;
+        let place = format!("the settings of arm `{}`", arm.name);
+        Settings::parse(&settings, &place)?.check()?;
+        Ok(settings)
     }
+}
+
+/// Sets what the study decides, and refuses settings that would contradict it.
+fn bound(
+    table: &mut toml::Table,
+    problem: &str,
+    max_evaluations: u32,
+    seed: u64,
+    arm: &str,
+) -> Result<(), CliError> {
+    let refuse = |name: &str, remedy: &str| {
+        Err(CliError::input(format!(
+            "arm `{arm}` sets `{name}`, which is the same for all runs of a study"
+        ))
+        .hint(remedy))
+    };
+    for name in ["problem", "seed", "budget"] {
+        if table.contains_key(name) {
+            return refuse(name, "use `problems`, `seeds` and `max_usd` of the study");
+        }
+    }
+    let search = table
+        .entry("search")
+        .or_insert_with(|| toml::Table::new().into());
+    let Some(search) = search.as_table_mut() else {
+        return Err(CliError::input(format!(
+            "`search` of arm `{arm}` is no table"
+        )));
+    };
+    if search.contains_key("max_evaluations") {
+        return refuse("max_evaluations", "use `max_evaluations` of the study");
+    }
+    search.insert(
+        "max_evaluations".to_owned(),
+        i64::from(max_evaluations).into(),
+    );
+    table.insert("problem".to_owned(), problem.into());
+    let seed = i64::try_from(seed).map_err(|_| {
+        CliError::input(format!("the seed {seed} is too large"))
+            .hint(format!("seeds of a study go up to {}", i64::MAX))
+    })?;
+    table.insert("seed".to_owned(), seed.into());
+    Ok(())
 }
 
 /// Puts the entries of `over` into `under`, tables entry by entry.
@@ -266,6 +323,43 @@ mod tests {
             ),
         ] {
             assert!(error(text).contains(expected), "{}", error(text));
+        }
+    }
+
+    #[test]
+    fn every_run_is_made_with_each_budget() {
+        let with = |budgets: &str| {
+            let head = HEAD.replace("= 9", &format!("= {budgets}"));
+            let study = StudyFile::parse(&format!("{head}[[arm]]\nname = \"a\"\n"), "s.toml");
+            study.and_then(|study| study.runs())
+        };
+        let runs = with("[25, 100]").unwrap();
+        let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "a-p0-e25-s1",
+                "a-p1-e25-s1",
+                "a-p0-e100-s1",
+                "a-p1-e100-s1",
+                "a-p0-e25-s2",
+                "a-p1-e25-s2",
+                "a-p0-e100-s2",
+                "a-p1-e100-s2",
+            ]
+        );
+        assert!(runs[2].settings.contains("max_evaluations = 100"));
+        for (budgets, expected) in [
+            ("[]", "`max_evaluations` is empty"),
+            ("[9, 9]", "a number of `max_evaluations` is there twice"),
+            ("[9, 0]", "setting `max_evaluations` is 0"),
+            (
+                "\"many\"",
+                "expected a number of evaluations, or a list of them",
+            ),
+        ] {
+            let error = with(budgets).unwrap_err();
+            assert!(error.message.contains(expected), "{error}");
         }
     }
 }

@@ -1,19 +1,19 @@
 //! What a study has found: medians with intervals.
 
+use super::course::Course;
 use super::file::StudyFile;
-use autocomp_core::{CostObject, Seed};
+use super::interval::{Interval, median};
+use autocomp_core::CostObject;
 use autocomp_eval::text;
 use autocomp_reports::change::times;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// How often runs are drawn again for an interval.
-const RESAMPLES: usize = 4000;
-
 /// A study in numbers; field names are stable.
 #[derive(Debug, Serialize)]
 pub struct StudyReport {
     study: PathBuf,
+    /// Evaluations of a run at most; the most, if there are several budgets.
     max_evaluations: u32,
     /// What models have cost, all runs together.
     cost_usd: f64,
@@ -29,6 +29,7 @@ pub struct StudyReport {
 pub struct RunRow {
     pub arm: String,
     pub problem: String,
+    pub max_evaluations: u32,
     pub seed: u64,
     pub run: PathBuf,
     /// `finished`, `stopped`, `running`, `broken` or `absent`.
@@ -38,14 +39,19 @@ pub struct RunRow {
     pub best_cost: Option<CostObject>,
     pub speedup: Option<f64>,
     pub evaluations: u32,
+    /// Evaluations until its best kernel.
+    pub evaluations_to_best: Option<u32>,
     pub cost_usd: f64,
+    #[serde(skip)]
+    pub course: Course,
 }
 
-/// An arm on one problem: finished runs only.
+/// An arm on one problem within one budget: finished runs only.
 #[derive(Debug, Serialize)]
 struct ArmReport {
     arm: String,
     problem: String,
+    max_evaluations: u32,
     finished: usize,
     /// Cost of the best kernel.
     cost: Option<Interval>,
@@ -53,95 +59,102 @@ struct ArmReport {
     speedup: Option<Interval>,
     /// Cost of the first arm's best kernel by that of this one's, by pairs of equal seeds.
     ratio_to_first: Option<Interval>,
+    /// Median of the evaluations until a kernel was within 1 % of the best of all arms; nothing
+    /// if most runs found none.
+    evaluations_to_one_percent: Option<f64>,
+    /// Median of the evaluations until a run's own best kernel.
+    evaluations_to_best: Option<f64>,
     /// Median of the evaluations.
     evaluations: f64,
     cost_usd: f64,
 }
 
-/// A median, and where it would lie in 95 of 100 studies with other seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    median: f64,
-    low: f64,
-    high: f64,
-}
+/// What counts as nearly the best of all arms: its cost times this.
+const NEARLY: f64 = 1.01;
 
-impl Interval {
-    /// Returns the median of `figures` with its percentile bootstrap interval; the draws
-    /// are the same for equal figures. Nothing without figures.
-    fn of(figures: &[f64]) -> Option<Self> {
-        let middle = median(figures)?;
-        let mut seed = Seed(figures.len() as u64);
-        let mut medians: Vec<f64> = (0..RESAMPLES)
-            .filter_map(|_| {
-                let drawn: Vec<f64> = figures
-                    .iter()
-                    .map(|_| figures[seed.below(figures.len())])
-                    .collect();
-                median(&drawn)
-            })
-            .collect();
-        medians.sort_by(f64::total_cmp);
-        Some(Self {
-            median: middle,
-            low: medians[RESAMPLES / 40],
-            high: medians[RESAMPLES - 1 - RESAMPLES / 40],
-        })
-    }
-
-    fn text(self, show: impl Fn(f64) -> String) -> String {
-        let Self { median, low, high } = self;
-        format!("{} [{}, {}]", show(median), show(low), show(high))
-    }
-}
-
-fn median(figures: &[f64]) -> Option<f64> {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = sorted[(sorted.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
-}
+/// Columns of the tables in the text.
+const COLUMNS: [&str; 9] = [
+    "arm",
+    "runs",
+    "best cost",
+    "speedup",
+    "first arm by this one",
+    "within 1 %",
+    "own best",
+    "evaluations",
+    "cost",
+];
 
 /// Sums up the runs of a study.
 pub fn report(study: &StudyFile, folder: &Path, runs: Vec<RunRow>) -> StudyReport {
     let mut arms = Vec::new();
     for problem in &study.problems {
-        for arm in &study.arms {
-            let of = |arm: &str| -> Vec<&RunRow> {
-                let is_ours = |run: &&RunRow| run.arm == arm && run.problem == *problem;
-                let finished = runs.iter().filter(is_ours);
-                finished.filter(|run| run.state == "finished").collect()
+        for max_evaluations in study.max_evaluations.all() {
+            let is_ours = |run: &&RunRow| {
+                run.problem == *problem
+                    && run.max_evaluations == *max_evaluations
+                    && run.state == "finished"
             };
-            let (own, first) = (of(&arm.name), of(&study.arms[0].name));
-            let best = |run: &RunRow| run.best_cost.map(|cost| cost.value as f64);
-            let costs: Vec<f64> = own.iter().filter_map(|run| best(run)).collect();
-            let speedups: Vec<f64> = own.iter().filter_map(|run| run.speedup).collect();
-            let pairs = own.iter().filter_map(|run| {
-                let other = first.iter().find(|other| other.seed == run.seed)?;
-                Some(best(other)? / best(run)?)
-            });
-            let evaluations: Vec<f64> = own.iter().map(|run| f64::from(run.evaluations)).collect();
-            arms.push(ArmReport {
-                arm: arm.name.clone(),
+            let finished: Vec<&RunRow> = runs.iter().filter(is_ours).collect();
+            arms.extend(study.arms.iter().map(|arm| ArmReport {
                 problem: problem.clone(),
-                finished: own.len(),
-                cost: Interval::of(&costs),
-                speedup: Interval::of(&speedups),
-                ratio_to_first: Interval::of(&pairs.collect::<Vec<f64>>()),
-                evaluations: median(&evaluations).unwrap_or_default(),
-                cost_usd: own.iter().map(|run| run.cost_usd).sum(),
-            });
+                max_evaluations: *max_evaluations,
+                ..arm_report(&arm.name, &study.arms[0].name, &finished)
+            }));
         }
     }
     StudyReport {
         study: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
-        max_evaluations: study.max_evaluations,
+        max_evaluations: study.max_evaluations.most(),
         cost_usd: runs.iter().map(|run| run.cost_usd).sum(),
         finished: runs.iter().filter(|run| run.state == "finished").count(),
         total: runs.len(),
         arms,
         runs,
+    }
+}
+
+/// Sums up the runs of the arm `name` among those of all arms on one problem within one
+/// budget, of which the arm `first` is compared with.
+fn arm_report(name: &str, first: &str, runs: &[&RunRow]) -> ArmReport {
+    let of = |arm: &str| -> Vec<&RunRow> {
+        let is_of = |run: &&&RunRow| run.arm == arm;
+        runs.iter().filter(is_of).copied().collect()
+    };
+    let (own, first) = (of(name), of(first));
+    let best = |run: &RunRow| run.best_cost.map(|cost| cost.value as f64);
+    let costs: Vec<f64> = own.iter().filter_map(|run| best(run)).collect();
+    let speedups: Vec<f64> = own.iter().filter_map(|run| run.speedup).collect();
+    let pairs = own.iter().filter_map(|run| {
+        let other = first.iter().find(|other| other.seed == run.seed)?;
+        Some(best(other)? / best(run)?)
+    });
+    let evaluations: Vec<f64> = own.iter().map(|run| f64::from(run.evaluations)).collect();
+    let best_of_all = runs
+        .iter()
+        .filter_map(|run| best(run))
+        .min_by(f64::total_cmp);
+    // A run that never came there counts as one that takes for ever.
+    let to_nearly = own.iter().map(|run| {
+        let enough = best_of_all.map(|best| best * NEARLY);
+        let count = enough.and_then(|enough| run.course.evaluations_to(enough));
+        count.map_or(f64::INFINITY, f64::from)
+    });
+    let to_nearly = median(&to_nearly.collect::<Vec<f64>>());
+    let to_best = own.iter().filter_map(|run| run.evaluations_to_best);
+    let to_best: Vec<f64> = to_best.map(f64::from).collect();
+    ArmReport {
+        arm: name.to_owned(),
+        problem: String::new(),
+        max_evaluations: 0,
+        finished: own.len(),
+        cost: Interval::of(&costs),
+        speedup: Interval::of(&speedups),
+        ratio_to_first: Interval::of(&pairs.collect::<Vec<f64>>()),
+        evaluations_to_one_percent: to_nearly.filter(|count| count.is_finite()),
+        evaluations_to_best: median(&to_best),
+        evaluations: median(&evaluations).unwrap_or_default(),
+        cost_usd: own.iter().map(|run| run.cost_usd).sum(),
     }
 }
 
@@ -154,32 +167,50 @@ pub fn report_text(report: &StudyReport) -> String {
         report.max_evaluations,
         text::dollars((report.cost_usd * 1e6) as u64),
     )];
-    let mut problem = "";
+    let has_budgets = report
+        .arms
+        .iter()
+        .any(|arm| arm.max_evaluations != report.max_evaluations);
+    let mut title = String::new();
     for arm in &report.arms {
-        if arm.problem != problem {
-            problem = &arm.problem;
-            lines.push(format!("## {problem}\n"));
-            lines.push(
-                "| arm | runs | best cost | speedup | first arm by this one | evaluations | cost |"
-                    .to_owned(),
-            );
-            lines.push("|---|---|---|---|---|---|---|".to_owned());
+        let own = match has_budgets {
+            true => format!("{}, {} evaluations", arm.problem, arm.max_evaluations),
+            false => arm.problem.clone(),
+        };
+        if own != title {
+            // A heading stands apart from the table before it.
+            if !title.is_empty() {
+                lines.push(String::new());
+            }
+            title = own;
+            lines.push(format!("## {title}\n"));
+            lines.push(format!("| {} |", COLUMNS.join(" | ")));
+            lines.push(format!("|{}", "---|".repeat(COLUMNS.len())));
         }
         let show = |interval: Option<Interval>, show: &dyn Fn(f64) -> String| {
             interval.map_or("-".to_owned(), |it| it.text(show))
         };
-        lines.push(format!(
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            arm.arm,
-            arm.finished,
+        let count = |count: Option<f64>| count.map_or("-".to_owned(), |it| it.to_string());
+        let cells = [
+            arm.arm.clone(),
+            arm.finished.to_string(),
             show(arm.cost, &|value| text::grouped(value.round() as u64)),
             show(arm.speedup, &|value| format!("{}x", times(value))),
             show(arm.ratio_to_first, &|value| format!("{value:.3}")),
-            arm.evaluations,
+            count(arm.evaluations_to_one_percent),
+            count(arm.evaluations_to_best),
+            arm.evaluations.to_string(),
             text::dollars((arm.cost_usd * 1e6) as u64),
-        ));
+        ];
+        lines.push(format!("| {} |", cells.join(" | ")));
     }
-    lines.push("\nMedians over seeds, with 95 % intervals (percentile bootstrap).".to_owned());
+    lines.push(
+        "\nMedians over seeds, with 95 % intervals (percentile bootstrap). `within 1 %` and `own \
+         best` are evaluations, in the order of tasks: until a kernel cost at most 1 % more than \
+         the best of all arms within the same budget, `-` if most runs found none, and until a \
+         run's own best kernel."
+            .to_owned(),
+    );
     let unfinished: Vec<&RunRow> = report
         .runs
         .iter()
@@ -194,26 +225,4 @@ pub fn report_text(report: &StudyReport) -> String {
         ));
     }
     lines.join("\n") + "\n"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Interval, median};
-
-    #[test]
-    fn medians_have_intervals() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0]), Some(2.0));
-        let one = Interval {
-            median: 5.0,
-            low: 5.0,
-            high: 5.0,
-        };
-        assert_eq!(Interval::of(&[5.0]), Some(one));
-        let figures: Vec<f64> = (0..21).map(f64::from).collect();
-        let interval = Interval::of(&figures).unwrap();
-        assert_eq!(interval.median, 10.0);
-        assert!((3.0..8.0).contains(&interval.low), "{interval:?}");
-        assert!((12.0..17.0).contains(&interval.high), "{interval:?}");
-    }
 }
