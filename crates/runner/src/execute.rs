@@ -39,6 +39,10 @@ use tokio_util::sync::CancellationToken;
 /// model end at once, those that compute cannot be interrupted.
 const ABANDONING: Duration = Duration::from_secs(2);
 
+/// How long events may wait for others to be written with them, while tasks are so short
+/// that a commit costs more than several of them.
+const PUT_OFF: Duration = Duration::from_millis(2);
+
 /// What a task came to.
 enum Done {
     /// A proposal, with its texts kept.
@@ -103,6 +107,8 @@ struct Dispatcher<'a> {
     reservations: UnboundedReceiver<Waiting>,
     /// Events that observers are told of once they are in the journal.
     untold: Vec<Stored>,
+    /// When the first of them is to be written at the latest.
+    commit_by: Instant,
     /// What plans are told of kernels, in the iteration of that number.
     contexts: (u32, BTreeMap<CandidateId, Arc<context::Context>>),
 }
@@ -164,6 +170,7 @@ impl RunSession {
             unended: Vec::new(),
             reservations,
             untold: Vec::new(),
+            commit_by: Instant::now(),
             contexts: (0, BTreeMap::new()),
         };
         let result = dispatcher.run(cancel).await;
@@ -201,9 +208,12 @@ impl Dispatcher<'_> {
                 self.record(event)?;
                 self.extend_as_recorded()?;
             }
+            let is_finished = self.session.search.finish().is_some();
             // Before anything begins that builds on it.
-            self.commit()?;
-            if self.session.search.finish().is_some() {
+            if is_finished || !self.puts_off() {
+                self.commit()?;
+            }
+            if is_finished {
                 return Ok(());
             }
             if cancel.is_cancelled() {
@@ -222,7 +232,9 @@ impl Dispatcher<'_> {
                 self.evaluators.overdue(),
                 self.confirmers.overdue(),
             ];
-            let overdue = overdue.into_iter().flatten().min().map(Instant::from_std);
+            let overdue = overdue.into_iter().flatten().map(Instant::from_std);
+            let commit_by = (!self.untold.is_empty()).then_some(self.commit_by);
+            let overdue = overdue.chain(commit_by).min();
             let is_stopping = self.reach() == Some(Reach::Everything);
             tokio::select! {
                 biased;
@@ -313,9 +325,23 @@ impl Dispatcher<'_> {
     }
 
     fn record(&mut self, event: Event) -> Result<(), RunError> {
+        // What has cost something is written at once.
+        let is_urgent = !event.exchanges().is_empty();
+        if is_urgent || self.untold.is_empty() {
+            let now = Instant::now();
+            self.commit_by = if is_urgent { now } else { now + PUT_OFF };
+        }
         let stored = self.session.record_later(event)?;
         self.untold.push(stored);
         Ok(())
+    }
+
+    /// Returns whether what was recorded may wait a little to be written: tasks are so short
+    /// that they would be done again sooner than it is written.
+    fn puts_off(&self) -> bool {
+        self.proposers.is_hurried()
+            && self.evaluators.is_hurried()
+            && Instant::now() < self.commit_by
     }
 
     /// Forces what was recorded into the journal, and tells of it.

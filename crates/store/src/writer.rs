@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Borders that follow sooner are left to the next one: a search of instant candidates has
 /// hundreds in a second, and each would have to wait for the disk.
-const BORDER_PAUSE: Duration = Duration::from_millis(100);
+const BORDER_PAUSE: Duration = Duration::from_millis(500);
 
 /// The only writer of a run folder.
 #[derive(Debug)]
@@ -223,10 +223,10 @@ impl RunWriter {
     /// # Errors
     /// No room for what an earlier border began to force.
     pub fn border(&mut self) -> Result<(), StoreError> {
-        self.commit()?;
         if self.bordered.is_some_and(|it| it.elapsed() < BORDER_PAUSE) {
             return Ok(());
         }
+        self.commit()?;
         self.bordered = Some(Instant::now());
         if let Some((_, thread)) = &self.syncing {
             if !thread.is_finished() {

@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(2);
 /// Threads that take tasks from a queue, the oldest first.
 pub(super) struct Crew<K, D> {
     most: usize,
+    /// How many threads can compute at once.
+    processors: usize,
     queue: Arc<Mutex<Queue<K, D>>>,
     /// Who waits for outcomes.
     waiter: Arc<Notify>,
@@ -62,6 +64,7 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
     pub(super) fn new(most: usize, waiter: &Arc<Notify>) -> Self {
         Self {
             most: most.max(1),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
             queue: Arc::new(Mutex::new(Queue {
                 waiting: VecDeque::new(),
                 ended: Vec::new(),
@@ -73,6 +76,11 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
             })),
             waiter: Arc::clone(waiter),
         }
+    }
+
+    /// Returns whether tasks are so short that several wait for each thread.
+    pub(super) fn is_hurried(&self) -> bool {
+        lock(&self.queue).is_short()
     }
 
     /// Returns how many tasks may be begun or wait at a time: one for each
@@ -99,7 +107,12 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
         let n_waiting = queue.waiting.len();
         let usual = queue.usual.unwrap_or(WORTH_A_THREAD).as_nanos() as usize;
         let worth = n_waiting.saturating_mul(usual) / WORTH_A_THREAD.as_nanos() as usize;
-        let wanted = worth.clamp(1, self.most);
+        // Who is done so soon does not wait for anything but a processor.
+        let most = match queue.is_short() {
+            true => self.most.min(self.processors),
+            false => self.most,
+        };
+        let wanted = worth.clamp(1, most);
         self.call(queue, wanted);
     }
 
