@@ -112,6 +112,9 @@ pub(crate) struct Reader<'tree> {
     ranges: Vec<Range>,
     /// The body of the function that is being read.
     function: Node<'tree>,
+    /// Variables whose address is taken, by the body of the function that does so. Loops are
+    /// run, and so ask for the same again in every iteration.
+    taken: BTreeMap<usize, BTreeSet<&'tree str>>,
     /// How many calls deep.
     depth: usize,
     /// Whether only the effect on variables is wanted.
@@ -136,6 +139,7 @@ impl<'tree> Reader<'tree> {
             functions: BTreeMap::new(),
             types: BTreeMap::new(),
             globals: BTreeMap::new(),
+            taken: BTreeMap::new(),
             arrays: Vec::new(),
             bytes: Vec::new(),
             kept,

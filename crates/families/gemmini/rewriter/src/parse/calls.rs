@@ -7,6 +7,7 @@ use super::scope::{Binding, Entry, Obstacle, Quantity, Read};
 use super::statements::Flow;
 use crate::kernel::Statement;
 use crate::syntax::children;
+use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 /// The deepest nesting of calls.
@@ -29,6 +30,26 @@ const WITHOUT_EFFECT: &[&str] = &[
 const WHOLE_BLOCKS: &[&str] = &["gemmini_loop_ws", "gemmini_loop_conv_ws"];
 
 impl<'tree> Reader<'tree> {
+    /// Returns whether the address of the variable `name` is taken in the `body` of a function.
+    pub(super) fn takes_address(&mut self, body: Node<'tree>, name: &str) -> bool {
+        if !self.taken.contains_key(&body.id()) {
+            let mut names = BTreeSet::new();
+            let mut pending = vec![body];
+            while let Some(node) = pending.pop() {
+                if node.kind() == "pointer_expression"
+                    && self.operator(node) == "&"
+                    && let Some(argument) = node.child_by_field_name("argument")
+                    && argument.kind() == "identifier"
+                {
+                    names.insert(self.text(argument));
+                }
+                pending.extend(children(node));
+            }
+            self.taken.insert(body.id(), names);
+        }
+        self.taken[&body.id()].contains(name)
+    }
+
     /// Reads a call as a statement.
     pub(super) fn call(&mut self, node: Node<'tree>, out: &mut Vec<Statement>) -> Read<()> {
         self.tick()?;
@@ -121,7 +142,7 @@ impl<'tree> Reader<'tree> {
             if let Some(reason) = self.kept.get(&key) {
                 return self.unread(node, reason.clone());
             }
-            if address_taken(body, self, name) {
+            if self.takes_address(body, name) {
                 return self.unread(node, format!("the address of `{name}` is taken"));
             }
             entries.push(Entry {
@@ -175,19 +196,4 @@ pub(super) fn parameters(function: Node<'_>) -> Vec<Node<'_>> {
         declarator = node.child_by_field_name("declarator");
     }
     Vec::new()
-}
-
-/// Returns whether the address of the variable `name` is taken below `node`.
-pub(super) fn address_taken(node: Node<'_>, reader: &Reader<'_>, name: &str) -> bool {
-    let taken = node.kind() == "pointer_expression"
-        && reader.operator(node) == "&"
-        && node
-            .child_by_field_name("argument")
-            .is_some_and(|argument| {
-                argument.kind() == "identifier" && reader.text(argument) == name
-            });
-    taken
-        || children(node)
-            .into_iter()
-            .any(|child| address_taken(child, reader, name))
 }

@@ -1,7 +1,6 @@
 //! Reads declarations: which variables are followed, and which stay.
 
 use super::Reader;
-use super::calls::address_taken;
 use super::scope::{Binding, Entry, Obstacle, Orbit, Quantity, Read};
 use super::statements::calls;
 use crate::kernel::Statement;
@@ -129,7 +128,7 @@ impl<'tree> Reader<'tree> {
         let constant = words.contains(&"const");
         let kind = self.text(kind_node);
         let keep = |reason: &str| Ok(entry(Binding::Kept(reason.to_owned())));
-        if address_taken(self.function, self, name) {
+        if self.takes_address(self.function, name) {
             return keep("its address is taken");
         }
         if (words.contains(&"static") || words.contains(&"volatile")) && !constant {
