@@ -1,5 +1,5 @@
 //! Evaluates kernels of one problem: `evaluate PROBLEM FILE…`, or names of the
-//! problem's own kernels.
+//! problem's own kernels. Then compares each with the first, in the same rounds.
 #![allow(clippy::print_stdout, reason = "it prints what it finds")]
 
 use autocomp_catalog::Catalog;
@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let began = Instant::now();
     let bench = HostBench::open(problem, &target, "this", settings)?;
     println!("opened in {:?}; {:?}", began.elapsed(), bench.peaks());
+    let mut right: Vec<(String, String, f64)> = Vec::new();
     for kernel in arguments {
         let source = match bench.problem().kernel(&kernel) {
             Ok(source) => source.to_owned(),
@@ -55,6 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     "{kernel}: built {built:?}, right after {:?}, {call_ns} ns",
                     began.elapsed()
                 );
+                right.push((kernel.clone(), source.clone(), call_ns));
                 match bench.time(program, &source, call_ns)? {
                     Timed::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
                     Timed::Cost(timing) => {
@@ -73,6 +75,32 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     }
                 }
             }
+        }
+    }
+    let effort = Effort {
+        wall: Duration::from_secs(60),
+        half_width: 0.005,
+        ..Effort::default()
+    };
+    let build = |source: &str| match bench.build(source)? {
+        Ok(program) => Ok(program),
+        Err(found) => Err(Box::<dyn std::error::Error>::from(found[0].message.clone())),
+    };
+    if let Some(((first, source, first_ns), others)) = right.split_first() {
+        let base = build(source)?;
+        for (kernel, source, call_ns) in others {
+            let program = build(source)?;
+            let paired = bench.compare((&program, *call_ns), (&base, *first_ns), effort)?;
+            let at = paired.interval;
+            let load = std::fs::read_to_string("/proc/loadavg")?;
+            println!(
+                "{kernel} takes {:.3} [{:.3}, {:.3}] of {first}, {} rounds, load {}",
+                at.median,
+                at.low,
+                at.high,
+                paired.ratios.len(),
+                load.split(' ').next().unwrap_or_default(),
+            );
         }
     }
     Ok(())

@@ -84,15 +84,62 @@ pub(super) struct Named {
     pub extents: Vec<i64>,
 }
 
+/// The first size of what a pointer points at.
+pub(super) const UNKNOWN: i64 = i64::MAX;
+
+/// A parameter of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parameter {
+    pub name: String,
+    pub is_const: bool,
+    pub is_restrict: bool,
+}
+
 /// A kernel as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
     /// Everything up to the opening brace of the kernel.
     pub head: String,
+    /// The parameters in their order.
+    pub parameters: Vec<Parameter>,
+    /// Declarations of arrays outside of the kernel.
+    pub statics: String,
     /// Parameters and everything that is declared.
     pub names: BTreeMap<String, Named>,
     /// The body.
     pub body: Vec<Statement>,
+}
+
+impl Program {
+    /// Writes the head anew, with the dimensions that the parameters have now.
+    pub(super) fn write_head(&mut self) {
+        let front = self.head.split('(').next().unwrap_or("").to_owned();
+        let parameters = self.parameters.iter().filter_map(|parameter| {
+            let Parameter {
+                name,
+                is_const,
+                is_restrict,
+            } = parameter;
+            let named = self.names.get(name)?;
+            let mut sizes = String::new();
+            for (idx, extent) in named.extents.iter().enumerate() {
+                let size = match *extent {
+                    UNKNOWN => String::new(),
+                    extent => extent.to_string(),
+                };
+                let restrict = match (idx, is_restrict, size.is_empty()) {
+                    (0, true, true) => "restrict",
+                    (0, true, false) => "restrict ",
+                    _ => "",
+                };
+                sizes += &format!("[{restrict}{size}]");
+            }
+            let constant = if *is_const { "const " } else { "" };
+            Some(format!("{constant}{} {name}{sizes}", named.kind))
+        });
+        let parameters: Vec<String> = parameters.collect();
+        self.head = format!("{front}({})", parameters.join(", "));
+    }
 }
 
 impl Element {

@@ -137,7 +137,7 @@ impl Nest {
                 .result
                 .reads()
                 .iter()
-                .all(|it| it.name != self.output.name)
+                .all(|it| it.name != self.output.name || **it == self.output)
             && !self
                 .reduction
                 .iter()
@@ -206,10 +206,11 @@ impl Nest {
 }
 
 /// Returns whether an expression adds and multiplies only.
-fn is_ring(expression: &Expression, kind: &str) -> bool {
+pub(super) fn is_ring(expression: &Expression, kind: &str) -> bool {
     match expression {
         Expression::Number(_) | Expression::Element(_) => true,
         Expression::Cast(to, inner) => to == kind && is_ring(inner, kind),
+        Expression::Negative(inner) => is_ring(inner, kind),
         Expression::Binary(left, operator, right) => {
             ["+", "-", "*"].contains(&operator.as_str())
                 && is_ring(left, kind)

@@ -1,14 +1,33 @@
-//! Reads a plain kernel: counted loops around declarations and assignments.
+//! Reads a kernel in plain C: loops around declarations and assignments, in the
+//! spellings that people use for them.
+//!
+//! What only names or arranges things is resolved here: macros, constants,
+//! pointers into arrays, functions of the kernel's own, counters of any kind,
+//! `if` around assignments. What is left are counted loops from zero, around
+//! declarations and assignments to variables and elements of arrays.
 
+mod branches;
+mod constants;
+mod declarations;
 mod expressions;
+mod functions;
+mod loops;
+mod macros;
+mod order;
+mod places;
 
-use super::code::{Action, Expression, Loop, Named, Program, Statement};
+use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
+use super::{normal, shape};
+use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
-use std::collections::BTreeMap;
+use places::Place;
+use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
 /// The longest source that is read, in bytes.
 const SOURCE_LIMIT: usize = 1 << 16;
+/// How many expressions are read: functions and loops can be read again and again.
+const EXPRESSION_LIMIT: u32 = 100_000;
 /// Greatest bound of a loop, and size of a dimension.
 const EXTENT_LIMIT: i64 = 1 << 24;
 
@@ -20,57 +39,110 @@ pub(super) fn read(source: &str) -> Result<Program, String> {
     if SOURCE_LIMIT < source.len() {
         return Err("the kernel is too long".into());
     }
-    let tree = syntax_tree(source).ok_or("the kernel does not parse")?;
+    let text = macros::expanded(source)?;
+    let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {
         return Err("the kernel does not parse as C".into());
     }
-    let mut definitions = Vec::new();
-    for node in children(root) {
-        match node.kind() {
-            "comment" => {}
-            "function_definition" => definitions.push(node),
-            kind => {
-                return Err(format!(
-                    "there is more in the file than a function and comments: {kind}"
-                ));
-            }
-        }
-    }
-    let [function] = definitions.as_slice() else {
-        return Err("there is not exactly one function".into());
-    };
-    let body = function
+    let mut reader = Reader::new(&text, root);
+    let entry = reader.file(root)?;
+    let body = entry
         .child_by_field_name("body")
         .ok_or("the function has no body")?;
-    let mut reader = Reader {
-        source,
-        names: BTreeMap::new(),
-        all: BTreeMap::new(),
-        loops: Vec::new(),
-    };
-    reader.parameters(*function)?;
+    let parameters = reader.parameters(entry)?;
     let statements = reader.block(body)?;
-    Ok(Program {
-        head: source[function.start_byte()..body.start_byte()]
-            .trim_end()
-            .to_owned(),
+    let head = text[entry.start_byte()..body.start_byte()].trim();
+    let mut program = Program {
+        head: head.split_whitespace().collect::<Vec<_>>().join(" "),
+        parameters,
+        statics: reader.statics,
         names: reader.all,
         body: statements,
-    })
+    };
+    shape::give_dimensions(&mut program);
+    normal::normalize(&mut program);
+    Ok(program)
+}
+
+/// What a name stands for that is no variable of its own.
+#[derive(Clone, Debug, PartialEq)]
+enum Binding {
+    /// A whole number, known in terms of loop variables.
+    Index(Affine),
+    /// A value that is put wherever the name is read.
+    Value(Expression),
+    /// A variable that goes by another name.
+    Renamed(String),
+    /// A place in an array.
+    Pointer(Place),
+    /// A counter outside of its loop, and what it is if that is known.
+    Counter(Option<i64>),
+}
+
+/// A loop around, with the least and the greatest value of its variable.
+#[derive(Clone, Debug)]
+struct Around {
+    variable: String,
+    least: i64,
+    greatest: i64,
+    /// Whether differences of it do not get negative.
+    is_unsigned: bool,
 }
 
 struct Reader<'s> {
     source: &'s str,
-    /// Parameters and declared variables; no two may have one name.
+    /// Variables and arrays in sight.
     names: BTreeMap<String, Named>,
     /// The same, of all blocks.
     all: BTreeMap<String, Named>,
-    /// Variables of the loops around.
-    loops: Vec<String>,
+    /// Names in sight that stand for something else.
+    bindings: BTreeMap<String, Binding>,
+    /// The same, of the file.
+    globals: BTreeMap<String, Binding>,
+    loops: Vec<Around>,
+    functions: BTreeMap<String, Node<'s>>,
+    /// Functions that are being read.
+    calls: Vec<String>,
+    types: BTreeMap<String, String>,
+    /// Variables and arrays that something may change.
+    changed: BTreeSet<String>,
+    /// Variables that count loops and are declared outside of them.
+    counters: BTreeSet<String>,
+    /// Declarations of the file's arrays.
+    statics: String,
+    /// How many blocks around become a part of the one around them.
+    flat: u32,
+    /// How many expressions may still be read.
+    budget: u32,
+    /// What the kernel gets.
+    parameter_names: BTreeSet<String>,
+    /// What has to be done before the statement that is being read.
+    pending: Vec<Statement>,
 }
 
 impl<'s> Reader<'s> {
+    fn new(source: &'s str, root: Node<'s>) -> Self {
+        Self {
+            source,
+            names: BTreeMap::new(),
+            all: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+            globals: BTreeMap::new(),
+            loops: Vec::new(),
+            functions: BTreeMap::new(),
+            calls: Vec::new(),
+            types: BTreeMap::new(),
+            changed: constants::changed_names(root, source),
+            counters: loops::outside_counters(root, source),
+            statics: String::new(),
+            flat: 0,
+            budget: EXPRESSION_LIMIT,
+            parameter_names: BTreeSet::new(),
+            pending: Vec::new(),
+        }
+    }
+
     fn text(&self, node: Node<'_>) -> &'s str {
         &self.source[node.byte_range()]
     }
@@ -93,210 +165,271 @@ impl<'s> Reader<'s> {
         Err(format!("line {line} {why}: {shown}"))
     }
 
-    fn declare(&mut self, node: Node<'_>, name: &str, named: Named) -> Result<(), String> {
-        if is_reserved(name) {
-            return self.refused(node, &format!("uses the name `{name}`, which is wanted"));
-        }
-        // One name means one thing wherever it is declared.
-        let other = self.all.get(name).is_some_and(|known| *known != named);
-        self.all.insert(name.to_owned(), named.clone());
-        if other
-            || self.loops.iter().any(|it| it == name)
-            || self.names.insert(name.to_owned(), named).is_some()
-        {
-            return self.refused(node, &format!("declares `{name}` a second time"));
-        }
-        Ok(())
-    }
-
-    /// Reads `x[4][n]` and returns the name and the sizes.
-    fn declarator(&self, node: Node<'_>) -> Result<(&'s str, Vec<i64>), String> {
-        let mut extents = Vec::new();
-        let mut inner = node;
-        while inner.kind() == "array_declarator" {
-            let size = self.field(inner, "size")?;
-            match self.text(size).parse::<i64>() {
-                Ok(extent) if (1..=EXTENT_LIMIT).contains(&extent) => extents.push(extent),
-                _ => return self.not_understood(node),
+    /// Reads what stands outside of functions and returns the kernel's function.
+    fn file(&mut self, root: Node<'s>) -> Result<Node<'s>, String> {
+        let mut own = Vec::new();
+        let mut all = Vec::new();
+        for node in children(root) {
+            match node.kind() {
+                "function_definition" => {
+                    let name = self.function_name(node)?;
+                    self.functions.insert(name, node);
+                    let of_this_file = ["static", "inline"];
+                    let is_own = children(node).iter().any(|it| {
+                        it.kind() == "storage_class_specifier"
+                            && of_this_file.contains(&self.text(*it))
+                    });
+                    all.push(node);
+                    own.extend((!is_own).then_some(node));
+                }
+                _ => self.of_file(node)?,
             }
-            inner = self.field(inner, "declarator")?;
         }
-        extents.reverse();
-        match inner.kind() {
-            "identifier" => Ok((self.text(inner), extents)),
-            _ => self.not_understood(node),
+        self.globals = self.bindings.clone();
+        match (own.as_slice(), all.as_slice()) {
+            ([entry], _) | ([], [entry]) => Ok(*entry),
+            _ => Err("there is not exactly one function that is not `static`".into()),
         }
     }
 
-    fn parameters(&mut self, function: Node<'_>) -> Result<(), String> {
+    /// Returns a name that is used nowhere else, as near to `name` as can be.
+    fn fresh(&self, name: &str) -> String {
+        let taken = |name: &str| {
+            is_reserved(name)
+                || self.all.contains_key(name)
+                || self.bindings.contains_key(name)
+                || self.loops.iter().any(|it| it.variable == name)
+        };
+        let others = (2..).map(|number| format!("{}_n{number}", name.trim_end_matches('_')));
+        let mut all = std::iter::once(name.to_owned()).chain(others);
+        let found = all.find(|it| !taken(it));
+        match found {
+            Some(found) if !is_reserved(&found) => found,
+            _ => format!("own_{name}"),
+        }
+    }
+
+    /// Makes a name known and returns what it is called from now on.
+    fn declare(&mut self, name: &str, named: Named) -> String {
+        // One name means one thing wherever it is declared.
+        let known = self.all.get(name);
+        let free = !self.names.contains_key(name)
+            && (self.flat == 0 || known.is_none())
+            && !self.loops.iter().any(|it| it.variable == name)
+            && !is_reserved(name)
+            && known.is_none_or(|known| *known == named);
+        let own = match free {
+            true => name.to_owned(),
+            false => self.fresh(name),
+        };
+        self.all.insert(own.clone(), named.clone());
+        self.names.insert(own.clone(), named);
+        match free {
+            true => {
+                self.bindings.remove(name);
+            }
+            false => {
+                let renamed = Binding::Renamed(own.clone());
+                self.bindings.insert(name.to_owned(), renamed);
+            }
+        }
+        own
+    }
+
+    fn parameters(&mut self, function: Node<'s>) -> Result<Vec<Parameter>, String> {
         let declarator = self.field(function, "declarator")?;
         let list = declarator
             .child_by_field_name("parameters")
             .ok_or("the function has no parameters")?;
+        let mut found = Vec::new();
         for parameter in children(list) {
-            let kind = self.text(self.field(parameter, "type")?).to_owned();
-            let (name, extents) = self.declarator(self.field(parameter, "declarator")?)?;
-            if extents.is_empty() {
+            let kind = self.kind(parameter)?;
+            let declared = self.declarator(self.field(parameter, "declarator")?)?;
+            let Some(extents) = declared.extents else {
                 return self.not_understood(parameter);
+            };
+            if is_reserved(declared.name) {
+                let why = format!("uses the name `{}`, which is wanted", declared.name);
+                return self.refused(parameter, &why);
             }
-            self.declare(parameter, name, Named { kind, extents })?;
+            let text = self.text(parameter);
+            let has = |word: &str| {
+                text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .any(|it| it == word)
+            };
+            found.push(Parameter {
+                name: declared.name.to_owned(),
+                is_const: has("const"),
+                is_restrict: has("restrict") || has("__restrict") || has("__restrict__"),
+            });
+            self.parameter_names.insert(declared.name.to_owned());
+            self.declare(declared.name, Named { kind, extents });
         }
-        Ok(())
+        match found.is_empty() {
+            true => Err("the function has no parameters".into()),
+            false => Ok(found),
+        }
     }
 
-    fn block(&mut self, block: Node<'_>) -> Result<Vec<Statement>, String> {
+    /// Reads a block; what it declares is forgotten behind it.
+    fn block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, String> {
         let nodes = match block.kind() {
             "compound_statement" => children(block),
             _ => vec![block],
         };
+        let outside = (self.names.clone(), self.bindings.clone());
         let mut statements = Vec::new();
-        for node in nodes {
-            self.statement(node, &mut statements)?;
-        }
-        match statements.is_empty() {
-            true => self.refused(block, "has nothing in its braces"),
-            false => Ok(statements),
-        }
+        self.sequence(&nodes, &mut statements)?;
+        (self.names, self.bindings) = outside;
+        Ok(statements)
     }
 
-    fn statement(&mut self, node: Node<'_>, statements: &mut Vec<Statement>) -> Result<(), String> {
+    /// Reads a block whose statements become a part of what is around it.
+    fn flat_block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, String> {
+        self.flat += 1;
+        let read = self.block(block);
+        self.flat -= 1;
+        read
+    }
+
+    fn sequence(&mut self, nodes: &[Node<'s>], to: &mut Vec<Statement>) -> Result<(), String> {
+        for (idx, node) in nodes.iter().enumerate() {
+            if let Some(condition) = self.skips(*node)? {
+                let mut rest = Vec::new();
+                self.sequence(&nodes[idx + 1..], &mut rest)?;
+                to.extend(self.guarded(*node, &condition, rest)?);
+                return Ok(());
+            }
+            self.statement(*node, to)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
+        let mut own = Vec::new();
         match node.kind() {
-            "comment" => {}
-            "for_statement" => statements.push(Statement::Loop(self.counted(node)?)),
-            "declaration" => self.declaration(node, statements)?,
-            "expression_statement" => match node.named_child(0) {
-                Some(inner) => statements.push(Statement::Command(self.assignment(inner)?)),
-                None => return self.not_understood(node),
-            },
+            "comment" | ";" => {}
+            "for_statement" => self.counted(node, &mut own)?,
+            "while_statement" => self.counted_while(node, &mut own)?,
+            "declaration" => self.declaration(node, &mut own)?,
+            "compound_statement" => own = self.flat_block(node)?,
+            "if_statement" => self.branch(node, &mut own)?,
+            "return_statement" if node.named_child(0).is_none() && self.calls.is_empty() => {
+                // At the end it says nothing.
+                if node.next_named_sibling().is_some() || !self.loops.is_empty() {
+                    return self.not_understood(node);
+                }
+            }
+            "expression_statement" => {
+                if let Some(inner) = node.named_child(0) {
+                    self.effect(inner, &mut own)?;
+                }
+            }
             _ => return self.not_understood(node),
         }
+        to.append(&mut self.pending);
+        to.append(&mut own);
         Ok(())
     }
 
-    fn counted(&mut self, node: Node<'_>) -> Result<Loop, String> {
-        let header = self.field(node, "initializer")?;
-        let first = self.field(header, "declarator")?;
-        let (condition, update) = (self.field(node, "condition")?, self.field(node, "update")?);
-        if first.kind() != "init_declarator" || condition.kind() != "binary_expression" {
-            return self.not_understood(node);
-        }
-        let variable = self.text(self.field(first, "declarator")?);
-        let number = |node: Node<'_>| self.text(node).parse::<i64>().ok();
-        let update = self.text(update).replace(' ', "");
-        let step = match update.strip_prefix(&format!("{variable}+=")) {
-            Some(step) => step.parse::<i64>().ok(),
-            None => [format!("{variable}++"), format!("++{variable}")]
-                .contains(&update)
-                .then_some(1),
-        };
-        let start = number(self.field(first, "value")?);
-        let end = number(self.field(condition, "right")?);
-        let plain = self.text(self.field(condition, "left")?) == variable
-            && self.text(self.field(condition, "operator")?) == "<";
-        let (Some(start), Some(end), Some(step), true) = (start, end, step, plain) else {
-            return self.not_understood(node);
-        };
-        if start < 0 || end <= start || EXTENT_LIMIT < end || step < 1 {
-            return self.not_understood(node);
-        }
-        if is_reserved(variable) {
-            return self.refused(
-                node,
-                &format!("uses the name `{variable}`, which is wanted"),
-            );
-        }
-        if self.names.contains_key(variable) || self.loops.iter().any(|it| it == variable) {
-            return self.refused(node, &format!("declares `{variable}` a second time"));
-        }
-        self.loops.push(variable.to_owned());
-        let outside = self.names.clone();
-        let body = self.block(self.field(node, "body")?)?;
-        self.names = outside;
-        self.loops.pop();
-        Ok(Loop {
-            variable: variable.to_owned(),
-            start,
-            end,
-            step,
-            body,
-        })
-    }
-
-    fn declaration(
-        &mut self,
-        node: Node<'_>,
-        statements: &mut Vec<Statement>,
-    ) -> Result<(), String> {
-        let kind = self.text(self.field(node, "type")?).to_owned();
-        let kind = if kind == "int" {
-            "int32_t".into()
-        } else {
-            kind
-        };
-        let mut cursor = node.walk();
-        let declarators: Vec<Node<'_>> = node
-            .children_by_field_name("declarator", &mut cursor)
-            .collect();
-        for declarator in declarators {
-            let (place, value) = match declarator.kind() {
-                "init_declarator" => (
-                    self.field(declarator, "declarator")?,
-                    Some(self.expression(self.field(declarator, "value")?)?),
-                ),
-                _ => (declarator, None),
-            };
-            let (name, extents) = self.declarator(place)?;
-            if value.is_some() && !extents.is_empty() {
-                return self.not_understood(node);
-            }
-            let named = Named {
-                kind: kind.clone(),
-                extents: extents.clone(),
-            };
-            self.declare(node, name, named)?;
-            statements.push(Statement::Command(Action::Declare {
-                kind: kind.clone(),
-                name: name.to_owned(),
-                extents,
-                value,
-            }));
-        }
-        Ok(())
-    }
-
-    fn assignment(&self, node: Node<'_>) -> Result<Action, String> {
+    /// Reads an expression for what it does.
+    fn effect(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
         match node.kind() {
-            "update_expression" => {
-                let target = self.element(self.field(node, "argument")?)?;
-                let operator = match self.text(self.field(node, "operator")?) {
-                    "++" => '+',
-                    _ => '-',
-                };
-                Ok(Action::Assign {
-                    target,
-                    operator: Some(operator),
-                    value: Expression::Number("1".into()),
-                })
+            "parenthesized_expression" | "comma_expression" => {
+                for inner in children(node) {
+                    self.effect(inner, to)?;
+                    let mut before = std::mem::take(&mut self.pending);
+                    let at = to.len().saturating_sub(1);
+                    before.extend(to.drain(at..));
+                    to.append(&mut before);
+                }
+                Ok(())
             }
-            "assignment_expression" => {
-                let target = self.element(self.field(node, "left")?)?;
-                let operator = match self.text(self.field(node, "operator")?) {
-                    "=" => None,
-                    "+=" => Some('+'),
-                    "-=" => Some('-'),
-                    "*=" => Some('*'),
-                    "/=" => Some('/'),
-                    _ => return self.not_understood(node),
-                };
-                let value = self.expression(self.field(node, "right")?)?;
-                Ok(Action::Assign {
-                    target,
-                    operator,
-                    value,
-                })
+            "update_expression" | "assignment_expression" => {
+                if let Some(action) = self.assignment(node, to)? {
+                    to.push(Statement::Command(action));
+                }
+                Ok(())
             }
+            "call_expression" => self.call_for_effect(node, to),
+            // `(void)x;`
+            "cast_expression" if self.text(node).starts_with("(void)") => Ok(()),
             _ => self.not_understood(node),
         }
+    }
+
+    fn assignment(
+        &mut self,
+        node: Node<'s>,
+        to: &mut Vec<Statement>,
+    ) -> Result<Option<Action>, String> {
+        let is_update = node.kind() == "update_expression";
+        let left = self.field(node, if is_update { "argument" } else { "left" })?;
+        let operator = self.text(self.field(node, "operator")?);
+        if let Some(Binding::Counter(_)) = self.bindings.get(self.text(left)) {
+            let value = match (is_update, operator) {
+                (false, "=") => self.affine(self.field(node, "right")?),
+                _ => None,
+            };
+            let Some(value) = value.and_then(|it| it.as_constant()) else {
+                return self.not_understood(node);
+            };
+            let known = Binding::Counter(Some(value));
+            self.bindings.insert(self.text(left).to_owned(), known);
+            return Ok(None);
+        }
+        let target = self.element(left)?;
+        if self
+            .names
+            .get(&target.name)
+            .is_none_or(|it| it.extents.len() != target.indices.len())
+        {
+            return self.not_understood(node);
+        }
+        if is_update {
+            return Ok(Some(Action::Assign {
+                target,
+                operator: Some(if operator == "++" { '+' } else { '-' }),
+                value: Expression::Number("1".into()),
+            }));
+        }
+        let right = self.field(node, "right")?;
+        let value = match right.kind() {
+            // `a = b = 0`
+            "assignment_expression" => {
+                let Some(inner) = self.assignment(right, to)? else {
+                    return self.not_understood(node);
+                };
+                let Action::Assign { target: read, .. } = &inner else {
+                    return self.not_understood(node);
+                };
+                let value = Expression::Element(read.clone());
+                to.push(Statement::Command(inner));
+                value
+            }
+            _ => self.expression(right)?,
+        };
+        let operator = match operator {
+            "=" => return Ok(Some(normal::updated(target, value))),
+            "+=" => '+',
+            "-=" => '-',
+            "*=" => '*',
+            "/=" => '/',
+            _ => return self.not_understood(node),
+        };
+        Ok(Some(Action::Assign {
+            target,
+            operator: Some(operator),
+            value,
+        }))
+    }
+
+    /// Returns an element of the name of a variable.
+    fn variable(&self, name: &str) -> Element {
+        Element::variable(match self.bindings.get(name) {
+            Some(Binding::Renamed(own)) => own,
+            _ => name,
+        })
     }
 }
 

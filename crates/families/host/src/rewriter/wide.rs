@@ -333,6 +333,18 @@ impl WideLoop {
     }
 }
 
+/// Returns whether an action adds something up or finds an extreme.
+pub(super) fn is_gathered(action: &Action) -> bool {
+    match action {
+        Action::Assign {
+            target,
+            operator,
+            value,
+        } => gathered(target, *operator, value, false).is_some(),
+        Action::Declare { .. } => false,
+    }
+}
+
 fn operations(expression: &Expression) -> f64 {
     match expression {
         Expression::Number(_) | Expression::Index(_) => 0.0,

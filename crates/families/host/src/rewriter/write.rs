@@ -157,8 +157,9 @@ pub(super) fn write(program: &Program, schedule: &Schedule) -> Option<String> {
     text.close();
     let code = text.lines.join("\n");
     Some(format!(
-        "{}{}\n{code}\n",
+        "{}{}{}\n{code}\n",
         writer.preamble.text(),
+        program.statics,
         writer.statics
     ))
 }

@@ -1,135 +1,233 @@
 //! What stands in the statements of a plain kernel.
 
-use super::{EXTENT_LIMIT, Reader};
-use crate::rewriter::code::{Element, Expression, Index};
-use autocomp_c_loops::affine::Affine;
+use super::super::code::{Expression, Index};
+use super::super::shape;
+use super::constants::{is_index, number};
+use super::{Binding, Reader};
 use autocomp_c_loops::syntax::children;
 use tree_sitter::Node;
 
 /// Constants that kernels may name.
-const CONSTANTS: [&str; 6] = [
+const CONSTANTS: [&str; 8] = [
     "FLT_MAX",
     "FLT_MIN",
     "FLT_EPSILON",
     "INFINITY",
+    "NAN",
+    "M_PI",
     "INT32_MAX",
     "INT32_MIN",
 ];
 
 /// Functions without side effects that kernels may call.
-const FUNCTIONS: [&str; 8] = [
-    "expf", "erff", "tanhf", "sqrtf", "fabsf", "fmaxf", "fminf", "logf",
+const FUNCTIONS: [&str; 16] = [
+    "expf", "erff", "tanhf", "sqrtf", "fabsf", "fmaxf", "fminf", "logf", "exp", "erf", "tanh",
+    "sqrt", "fabs", "fmax", "fmin", "log",
 ];
 
-impl Reader<'_> {
-    /// Reads what can be assigned to: a declared variable or an element.
-    pub(super) fn element(&self, node: Node<'_>) -> Result<Element, String> {
-        let mut indices = Vec::new();
-        let mut inner = node;
-        while inner.kind() == "subscript_expression" {
-            let index = self.field(inner, "index")?;
-            indices.push(match self.affine(index) {
-                Some(affine) => Index::Affine(affine),
-                None => Index::Value(Box::new(self.expression(index)?)),
-            });
-            inner = self.field(inner, "argument")?;
+/// Operators between values.
+const OPERATORS: [&str; 16] = [
+    "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "<<", ">>",
+];
+
+impl<'s> Reader<'s> {
+    pub(super) fn expression(&mut self, node: Node<'s>) -> Result<Expression, String> {
+        match self.budget.checked_sub(1) {
+            Some(left) => self.budget = left,
+            None => return Err("the kernel is too long".into()),
         }
-        indices.reverse();
-        let name = self.text(inner);
-        match self.names.get(name) {
-            Some(named) if inner.kind() == "identifier" && named.extents.len() == indices.len() => {
-                Ok(Element {
-                    name: name.to_owned(),
-                    indices,
-                })
+        match node.kind() {
+            "parenthesized_expression" => match node.named_child(0) {
+                Some(inner) => self.expression(inner),
+                None => self.not_understood(node),
+            },
+            "number_literal" => Ok(Expression::Number(self.text(node).to_owned())),
+            "true" => Ok(number(1)),
+            "false" => Ok(number(0)),
+            "identifier" => self.named(node),
+            "subscript_expression" => Ok(Expression::Element(self.element(node)?)),
+            "pointer_expression" if self.text(node).starts_with('*') => {
+                Ok(Expression::Element(self.element(node)?))
             }
+            "sizeof_expression" => match self.affine(node).and_then(|it| it.as_constant()) {
+                Some(value) => Ok(number(value)),
+                None => self.not_understood(node),
+            },
+            "unary_expression" => {
+                let inner = self.field(node, "argument")?;
+                match self.text(self.field(node, "operator")?) {
+                    "-" => Ok(Expression::Negative(Box::new(self.expression(inner)?))),
+                    "+" => self.expression(inner),
+                    "!" => Ok(negated(self.expression(inner)?)),
+                    _ => self.not_understood(node),
+                }
+            }
+            "binary_expression" => self.binary(node),
+            "conditional_expression" => {
+                let condition = self.expression(self.field(node, "condition")?)?;
+                let before = self.pending.len();
+                let one = self.expression(self.field(node, "consequence")?)?;
+                let other = self.expression(self.field(node, "alternative")?)?;
+                // Both are computed on vectors, whichever is wanted.
+                if before != self.pending.len()
+                    || !self.may_always_read(&condition, &[&one, &other])
+                {
+                    return self.refused(
+                        node,
+                        "reads what must not be read unless its condition holds",
+                    );
+                }
+                Ok(Expression::Choice(
+                    Box::new(condition),
+                    Box::new(one),
+                    Box::new(other),
+                ))
+            }
+            "cast_expression" => {
+                let kind = self.type_name(self.text(self.field(node, "type")?));
+                let value = self.expression(self.field(node, "value")?)?;
+                match value {
+                    Expression::Index(_) if is_index(&kind) => Ok(value),
+                    value => Ok(Expression::Cast(kind, Box::new(value))),
+                }
+            }
+            "call_expression" => self.call(node),
             _ => self.not_understood(node),
         }
     }
 
-    pub(super) fn expression(&self, node: Node<'_>) -> Result<Expression, String> {
-        let field = |name: &str| self.expression(self.field(node, name)?);
-        Ok(match node.kind() {
-            "parenthesized_expression" => match node.named_child(0) {
-                Some(inner) => self.expression(inner)?,
-                None => return self.not_understood(node),
-            },
-            "number_literal" => Expression::Number(self.text(node).to_owned()),
-            "identifier" => {
-                let name = self.text(node);
-                if self.loops.iter().any(|it| it == name) {
-                    Expression::Index(Affine::variable(name))
-                } else if self.names.contains_key(name) {
-                    Expression::Element(self.element(node)?)
-                } else if CONSTANTS.contains(&name) {
-                    Expression::Number(name.to_owned())
-                } else {
-                    return self.not_understood(node);
-                }
+    fn named(&mut self, node: Node<'s>) -> Result<Expression, String> {
+        let name = self.text(node);
+        match self.bindings.get(name) {
+            Some(Binding::Index(affine)) => {
+                return Ok(match affine.as_constant() {
+                    Some(value) => number(value),
+                    None => Expression::Index(affine.clone()),
+                });
             }
-            "subscript_expression" => Expression::Element(self.element(node)?),
-            "unary_expression" if self.text(node).starts_with('-') => {
-                Expression::Negative(Box::new(field("argument")?))
-            }
-            "binary_expression" => {
-                let operator = self.text(self.field(node, "operator")?);
-                if !["+", "-", "*", "/", "<", ">", "<=", ">="].contains(&operator) {
-                    return self.not_understood(node);
-                }
-                let (left, right) = (Box::new(field("left")?), Box::new(field("right")?));
-                Expression::Binary(left, operator.to_owned(), right)
-            }
-            "conditional_expression" => Expression::Choice(
-                Box::new(field("condition")?),
-                Box::new(field("consequence")?),
-                Box::new(field("alternative")?),
-            ),
-            "cast_expression" => {
-                let kind = self.text(self.field(node, "type")?);
-                let kind = if kind == "int" { "int32_t" } else { kind };
-                Expression::Cast(kind.to_owned(), Box::new(field("value")?))
-            }
-            "call_expression" => {
-                let callee = self.text(self.field(node, "function")?);
-                if !FUNCTIONS.contains(&callee) {
-                    return self.not_understood(node);
-                }
-                let arguments = children(self.field(node, "arguments")?);
-                let arguments = arguments.into_iter().map(|it| self.expression(it));
-                Expression::Call(callee.to_owned(), arguments.collect::<Result<_, _>>()?)
-            }
-            _ => return self.not_understood(node),
-        })
-    }
-
-    /// Reads a sum of loop variables with coefficients, if it is one.
-    fn affine(&self, node: Node<'_>) -> Option<Affine> {
-        let field = |name: &str| self.affine(node.child_by_field_name(name)?);
-        match node.kind() {
-            "parenthesized_expression" => self.affine(node.named_child(0)?),
-            "number_literal" => {
-                let value = self.text(node).parse::<i64>().ok()?;
-                (value.abs() <= EXTENT_LIMIT).then(|| Affine::constant(value))
-            }
-            "identifier" => {
-                let name = self.text(node);
-                let is_loop = self.loops.iter().any(|it| it == name);
-                is_loop.then(|| Affine::variable(name))
-            }
-            "binary_expression" => {
-                let (left, right) = (field("left")?, field("right")?);
-                match self.text(node.child_by_field_name("operator")?) {
-                    "+" => left.plus(&right),
-                    "-" => left.minus(&right),
-                    "*" => match (left.as_constant(), right.as_constant()) {
-                        (Some(factor), _) => right.times(factor),
-                        (_, Some(factor)) => left.times(factor),
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            }
-            _ => None,
+            Some(Binding::Value(value)) => return Ok(value.clone()),
+            Some(Binding::Renamed(_)) => return Ok(Expression::Element(self.element(node)?)),
+            Some(Binding::Pointer(_) | Binding::Counter(_)) => return self.not_understood(node),
+            None => {}
+        }
+        if let Some(affine) = self.affine(node) {
+            Ok(Expression::Index(affine))
+        } else if self.names.contains_key(name) {
+            Ok(Expression::Element(self.element(node)?))
+        } else if CONSTANTS.contains(&name) {
+            Ok(Expression::Number(name.to_owned()))
+        } else {
+            self.not_understood(node)
         }
     }
+
+    fn binary(&mut self, node: Node<'s>) -> Result<Expression, String> {
+        let operator = self.text(self.field(node, "operator")?);
+        // Whole numbers of loop variables keep their form, so that equal ones are equal.
+        if let Some(affine) = self.affine(node) {
+            if let Some(value) = affine.as_constant() {
+                return Ok(number(value));
+            }
+            let unsigned = self
+                .loops
+                .iter()
+                .any(|it| it.is_unsigned && affine.mentions(&it.variable));
+            let least = shape::range(&affine, &self.ranges()).map(|it| it.0);
+            if unsigned && least.is_none_or(|it| it < 0) {
+                return self.refused(node, "may get below zero, with numbers that have no sign");
+            }
+            return Ok(Expression::Index(affine));
+        }
+        if !OPERATORS.contains(&operator) {
+            return self.not_understood(node);
+        }
+        let (left, right) = (self.field(node, "left")?, self.field(node, "right")?);
+        let (left, right) = (self.expression(left)?, self.expression(right)?);
+        Ok(Expression::Binary(
+            Box::new(left),
+            operator.to_owned(),
+            Box::new(right),
+        ))
+    }
+
+    fn call(&mut self, node: Node<'s>) -> Result<Expression, String> {
+        let callee = self.text(self.field(node, "function")?);
+        if self.functions.contains_key(callee) {
+            return self.call_for_value(node, callee);
+        }
+        let callee = callee.trim_start_matches("__builtin_");
+        let mut arguments = Vec::new();
+        for argument in children(self.field(node, "arguments")?) {
+            arguments.push(self.expression(argument)?);
+        }
+        match (callee, arguments.as_slice()) {
+            ("fmaf" | "fma", [one, other, sum]) => {
+                let product =
+                    Expression::Binary(Box::new(one.clone()), "*".into(), Box::new(other.clone()));
+                Ok(Expression::Binary(
+                    Box::new(product),
+                    "+".into(),
+                    Box::new(sum.clone()),
+                ))
+            }
+            _ if FUNCTIONS.contains(&callee) => Ok(Expression::Call(callee.to_owned(), arguments)),
+            _ => self.not_understood(node),
+        }
+    }
+
+    /// Returns whether values may be computed where a condition does not hold: a
+    /// condition on indices may keep them inside an array, one on data does not.
+    pub(super) fn may_always_read(&self, condition: &Expression, values: &[&Expression]) -> bool {
+        let guards = mentions_index(condition);
+        let known = condition.reads();
+        values.iter().all(|value| {
+            value.reads().into_iter().all(|element| {
+                let alone = Expression::Element(element.clone());
+                let looked_up = element
+                    .indices
+                    .iter()
+                    .any(|index| matches!(index, Index::Value(_)));
+                element.indices.is_empty()
+                    || known.contains(&element)
+                    || shape::is_inside(&alone, &self.names, &self.ranges())
+                    || !guards && !looked_up
+            })
+        })
+    }
+}
+
+/// Returns whether a condition compares indices.
+fn mentions_index(expression: &Expression) -> bool {
+    match expression {
+        Expression::Index(_) => true,
+        Expression::Number(_) | Expression::Element(_) => false,
+        Expression::Negative(inner) | Expression::Cast(_, inner) => mentions_index(inner),
+        Expression::Binary(left, _, right) => mentions_index(left) || mentions_index(right),
+        Expression::Choice(condition, one, other) => [condition, one, other]
+            .into_iter()
+            .any(|it| mentions_index(it)),
+        Expression::Call(_, arguments) => arguments.iter().any(mentions_index),
+    }
+}
+
+/// Returns the opposite of a condition.
+pub(super) fn negated(condition: Expression) -> Expression {
+    let opposite = |operator: &str| {
+        Some(match operator {
+            "==" => "!=",
+            "!=" => "==",
+            _ => return None,
+        })
+    };
+    match condition {
+        Expression::Binary(left, operator, right) => match opposite(&operator) {
+            Some(opposite) => Expression::Binary(left, opposite.into(), right),
+            None => is_zero(Expression::Binary(left, operator, right)),
+        },
+        other => is_zero(other),
+    }
+}
+
+fn is_zero(value: Expression) -> Expression {
+    Expression::Binary(Box::new(value), "==".into(), Box::new(number(0)))
 }

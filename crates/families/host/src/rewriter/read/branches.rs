@@ -1,0 +1,210 @@
+//! `if` around assignments: a choice between values.
+
+use super::super::code::{Action, Element, Expression, Statement};
+use super::Reader;
+use super::constants::number;
+use super::expressions::negated;
+use autocomp_c_loops::syntax::children;
+use tree_sitter::Node;
+
+impl<'s> Reader<'s> {
+    /// Reads the condition of an `if` around `continue`, if a statement is one.
+    pub(super) fn skips(&mut self, node: Node<'s>) -> Result<Option<Expression>, String> {
+        if node.kind() != "if_statement" || node.child_by_field_name("alternative").is_some() {
+            return Ok(None);
+        }
+        let mut inner = self.field(node, "consequence")?;
+        if inner.kind() == "compound_statement" {
+            match children(inner).as_slice() {
+                [only] => inner = *only,
+                _ => return Ok(None),
+            }
+        }
+        match inner.kind() {
+            "continue_statement" => {
+                let condition = self.expression(self.field(node, "condition")?)?;
+                Ok(Some(negated(condition)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn branch(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
+        let place = self.field(node, "condition")?;
+        // Known when the kernel is read: `if (N % 8 == 0)`.
+        if let Some(holds) = self.known_condition(place) {
+            let taken = match holds {
+                true => Some(self.field(node, "consequence")?),
+                false => node.child_by_field_name("alternative"),
+            };
+            if let Some(taken) = taken {
+                to.extend(self.arm(taken)?);
+            }
+            return Ok(());
+        }
+        let condition = self.expression(place)?;
+        to.append(&mut self.pending);
+        let then = self.arm(self.field(node, "consequence")?)?;
+        let otherwise = match node.child_by_field_name("alternative") {
+            Some(alternative) => self.arm(alternative)?,
+            None => Vec::new(),
+        };
+        // Both ways to the same place are one assignment.
+        if let (
+            [
+                Statement::Command(Action::Assign {
+                    target,
+                    operator,
+                    value: one,
+                }),
+            ],
+            [
+                Statement::Command(Action::Assign {
+                    target: same,
+                    operator: alike,
+                    value: other,
+                }),
+            ],
+        ) = (then.as_slice(), otherwise.as_slice())
+            && target == same
+            && operator == alike
+        {
+            if !self.may_always_read(&condition, &[one, other]) {
+                return self.refused(
+                    node,
+                    "reads what must not be read unless its condition holds",
+                );
+            }
+            to.push(Statement::Command(Action::Assign {
+                target: target.clone(),
+                operator: *operator,
+                value: chosen(&condition, one, other),
+            }));
+            return Ok(());
+        }
+        let opposite = negated(condition.clone());
+        let second = !otherwise.is_empty();
+        let then_changes = targets(&then);
+        to.extend(self.guarded(node, &condition, then)?);
+        if second {
+            if condition
+                .reads()
+                .iter()
+                .any(|it| then_changes.contains(&it.name))
+            {
+                return self.refused(node, "changes what its condition depends on");
+            }
+            to.extend(self.guarded(node, &opposite, otherwise)?);
+        }
+        Ok(())
+    }
+
+    fn arm(&mut self, node: Node<'s>) -> Result<Vec<Statement>, String> {
+        let inner = match node.kind() {
+            "else_clause" => match node.named_child(0) {
+                Some(inner) => inner,
+                None => return Ok(Vec::new()),
+            },
+            _ => node,
+        };
+        self.flat_block(inner)
+    }
+
+    fn known_condition(&self, node: Node<'s>) -> Option<bool> {
+        match node.kind() {
+            "parenthesized_expression" => self.known_condition(node.named_child(0)?),
+            "binary_expression" => {
+                let side = |name: &str| self.affine(node.child_by_field_name(name)?)?.as_constant();
+                let (left, right) = (side("left")?, side("right")?);
+                Some(match self.text(node.child_by_field_name("operator")?) {
+                    "<" => left < right,
+                    ">" => left > right,
+                    "<=" => left <= right,
+                    ">=" => left >= right,
+                    "==" => left == right,
+                    "!=" => left != right,
+                    _ => return None,
+                })
+            }
+            _ => self.affine(node)?.as_constant().map(|it| it != 0),
+        }
+    }
+
+    /// Returns statements that do something only where `condition` holds.
+    pub(super) fn guarded(
+        &mut self,
+        node: Node<'s>,
+        condition: &Expression,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Statement>, String> {
+        let last = statements.len().saturating_sub(1);
+        let mut result = Vec::new();
+        for (idx, statement) in statements.into_iter().enumerate() {
+            let Statement::Command(action) = statement else {
+                return self.refused(node, "is an `if` around a loop");
+            };
+            let action = match action {
+                Action::Declare { value, .. }
+                    if value
+                        .as_ref()
+                        .is_some_and(|it| !self.may_always_read(condition, &[it])) =>
+                {
+                    return self.refused(
+                        node,
+                        "reads what must not be read unless its condition holds",
+                    );
+                }
+                declared @ Action::Declare { .. } => declared,
+                Action::Assign {
+                    target,
+                    operator,
+                    value,
+                } => {
+                    let own = Expression::Element(target.clone());
+                    if !self.may_always_read(condition, &[&value, &own]) {
+                        return self.refused(
+                            node,
+                            "reads or writes what must not be touched unless its condition holds",
+                        );
+                    }
+                    if idx < last && depends(condition, &target) {
+                        return self.refused(node, "changes what its condition depends on");
+                    }
+                    let value = match operator {
+                        None => chosen(condition, &value, &own),
+                        Some('+' | '-') => chosen(condition, &value, &number(0)),
+                        Some(_) => chosen(condition, &value, &number(1)),
+                    };
+                    Action::Assign {
+                        target,
+                        operator,
+                        value,
+                    }
+                }
+            };
+            result.push(Statement::Command(action));
+        }
+        Ok(result)
+    }
+}
+
+fn depends(condition: &Expression, target: &Element) -> bool {
+    condition.reads().iter().any(|it| it.name == target.name)
+}
+
+fn targets(statements: &[Statement]) -> Vec<String> {
+    let of = |statement: &Statement| match statement {
+        Statement::Command(Action::Assign { target, .. }) => Some(target.name.clone()),
+        _ => None,
+    };
+    statements.iter().filter_map(of).collect()
+}
+
+/// Returns one of two values.
+pub(super) fn chosen(condition: &Expression, one: &Expression, other: &Expression) -> Expression {
+    Expression::Choice(
+        Box::new(condition.clone()),
+        Box::new(one.clone()),
+        Box::new(other.clone()),
+    )
+}

@@ -1,0 +1,395 @@
+//! Loops of any spelling become counted loops from zero.
+
+use super::super::code::{Loop, Statement};
+use super::constants::is_index;
+use super::order::{assigns, is_free};
+use super::{Around, Binding, EXTENT_LIMIT, Reader};
+use autocomp_c_loops::affine::Affine;
+use autocomp_c_loops::syntax::children;
+use std::collections::BTreeSet;
+use tree_sitter::Node;
+
+/// The values that a counter takes: from the least on, in steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Values {
+    least: i64,
+    trips: i64,
+    step: i64,
+    /// Whether the greatest comes first.
+    descends: bool,
+}
+
+/// Returns the variables that count a loop and are declared outside of it.
+pub(super) fn outside_counters(root: Node<'_>, source: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut pending = vec![root];
+    while let Some(node) = pending.pop() {
+        let text = |node: Node<'_>| source[node.byte_range()].to_owned();
+        let changed = |node: Node<'_>| {
+            let field = ["argument", "left"]
+                .into_iter()
+                .find_map(|it| node.child_by_field_name(it));
+            field.map(text)
+        };
+        match node.kind() {
+            "for_statement" => {
+                let first = node.child_by_field_name("initializer");
+                if first.is_none_or(|it| it.kind() != "declaration") {
+                    let update = node.child_by_field_name("update");
+                    found.extend(first.or(update).and_then(changed));
+                }
+            }
+            "while_statement" => {
+                let condition = node.child_by_field_name("condition").map(text);
+                let last = node
+                    .child_by_field_name("body")
+                    .and_then(|body| children(body).last().copied())
+                    .and_then(|last| last.named_child(0))
+                    .and_then(changed);
+                if let (Some(condition), Some(last)) = (condition, last) {
+                    let words = condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                    let mut words = words.filter(|it| !it.is_empty());
+                    found.extend(words.any(|it| it == last).then_some(last));
+                }
+            }
+            _ => {}
+        }
+        pending.extend(children(node));
+    }
+    found
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn counted(
+        &mut self,
+        node: Node<'s>,
+        to: &mut Vec<Statement>,
+    ) -> Result<(), String> {
+        let outside = (self.names.clone(), self.bindings.clone());
+        let (variable, start, kind) = self.first_value(node)?;
+        let condition = self.field(node, "condition")?;
+        let update = node.child_by_field_name("update");
+        let values = match start {
+            Some(start) => self.values(node, variable, start, condition, update)?,
+            None => return self.refused(node, "begins where no number says"),
+        };
+        let body = self.field(node, "body")?;
+        let nodes = match body.kind() {
+            "compound_statement" => children(body),
+            _ => vec![body],
+        };
+        let made = self.made(node, variable, &kind, values, &nodes)?;
+        (self.names, self.bindings) = outside;
+        self.forget_counters();
+        to.push(made);
+        Ok(())
+    }
+
+    /// Reads `while (i < n) { … i++; }`.
+    pub(super) fn counted_while(
+        &mut self,
+        node: Node<'s>,
+        to: &mut Vec<Statement>,
+    ) -> Result<(), String> {
+        let nodes = children(self.field(node, "body")?);
+        let (last, rest) = match nodes.split_last() {
+            Some((last, rest)) if !rest.is_empty() => (*last, rest),
+            _ => return self.not_understood(node),
+        };
+        let update = match last.named_child(0) {
+            Some(update) if last.kind() == "expression_statement" => update,
+            _ => return self.not_understood(node),
+        };
+        let counter = ["argument", "left"]
+            .into_iter()
+            .find_map(|it| update.child_by_field_name(it));
+        let variable = counter.map_or("", |it| self.text(it));
+        let Some(Binding::Counter(Some(start))) = self.bindings.get(variable) else {
+            return self.refused(node, "counts nothing whose first value is known");
+        };
+        let start = *start;
+        let condition = self.field(node, "condition")?;
+        let values = self.values(node, variable, start, condition, Some(update))?;
+        let changes = rest.iter().any(|it| {
+            autocomp_c_loops::syntax::assigned_names(*it, self.source).contains(variable)
+        });
+        if changes {
+            return self.refused(node, "changes its counter in more than one place");
+        }
+        let outside = (self.names.clone(), self.bindings.clone());
+        let made = self.made(node, variable, "int32_t", values, rest)?;
+        (self.names, self.bindings) = outside;
+        self.forget_counters();
+        to.push(made);
+        Ok(())
+    }
+
+    /// What counters are behind a loop is nobody's to know.
+    fn forget_counters(&mut self) {
+        for binding in self.bindings.values_mut() {
+            if let Binding::Counter(value) = binding {
+                *value = None;
+            }
+        }
+    }
+
+    /// Returns the variable of a `for`, its first value if that is known, and its type.
+    fn first_value(&mut self, node: Node<'s>) -> Result<(&'s str, Option<i64>, String), String> {
+        let Some(first) = node.child_by_field_name("initializer") else {
+            let update = self.field(node, "update")?;
+            let counter = ["argument", "left"]
+                .into_iter()
+                .find_map(|it| update.child_by_field_name(it));
+            let variable = counter.map_or("", |it| self.text(it));
+            return match self.bindings.get(variable) {
+                Some(Binding::Counter(value)) => Ok((variable, *value, "int32_t".into())),
+                _ => self.not_understood(node),
+            };
+        };
+        if first.kind() == "assignment_expression" {
+            let variable = self.text(self.field(first, "left")?);
+            let value = self.affine(self.field(first, "right")?);
+            return match self.bindings.get(variable) {
+                Some(Binding::Counter(_)) => Ok((
+                    variable,
+                    value.and_then(|it| it.as_constant()),
+                    "int32_t".into(),
+                )),
+                _ => self.not_understood(node),
+            };
+        }
+        let kind = self.kind(first)?;
+        if !is_index(&kind) {
+            return self.refused(node, "counts with numbers that may be too small");
+        }
+        let mut cursor = first.walk();
+        let declarators: Vec<Node<'s>> = first
+            .children_by_field_name("declarator", &mut cursor)
+            .collect();
+        let Some((counter, others)) = declarators.split_first() else {
+            return self.not_understood(node);
+        };
+        if counter.kind() != "init_declarator" {
+            return self.not_understood(node);
+        }
+        // `for (int i = 0, n = 512; …)`
+        for other in others {
+            let name = other.child_by_field_name("declarator");
+            let value = other
+                .child_by_field_name("value")
+                .and_then(|it| self.affine(it));
+            match (name, value) {
+                (Some(name), Some(value)) if !self.changed.contains(self.text(name)) => {
+                    self.bindings
+                        .insert(self.text(name).to_owned(), Binding::Index(value));
+                }
+                _ => return self.not_understood(node),
+            }
+        }
+        let variable = self.text(self.field(*counter, "declarator")?);
+        let value = self.affine(self.field(*counter, "value")?);
+        Ok((variable, value.and_then(|it| it.as_constant()), kind))
+    }
+
+    /// Returns the values of a counter that begins with `start`.
+    fn values(
+        &self,
+        node: Node<'s>,
+        variable: &str,
+        start: i64,
+        condition: Node<'s>,
+        update: Option<Node<'s>>,
+    ) -> Result<Values, String> {
+        let mut condition = condition;
+        while condition.kind() == "parenthesized_expression" {
+            match condition.named_child(0) {
+                Some(inner) => condition = inner,
+                None => return self.not_understood(node),
+            }
+        }
+        let is_counter = |it: Node<'_>| self.text(it) == variable;
+        let counts_down = |it: Node<'s>| {
+            it.kind() == "update_expression"
+                && self.text(it).replace(' ', "") == format!("{variable}--")
+        };
+        // `i-- > 0`, and `i--` for `i-- != 0`.
+        let before;
+        let (operator, bound) = if condition.kind() == "binary_expression" {
+            let (left, right) = (
+                self.field(condition, "left")?,
+                self.field(condition, "right")?,
+            );
+            let operator = self.text(self.field(condition, "operator")?);
+            before = counts_down(left);
+            if is_counter(left) || before {
+                (operator, self.affine(right))
+            } else if is_counter(right) {
+                let turned = match operator {
+                    "<" => ">",
+                    ">" => "<",
+                    "<=" => ">=",
+                    ">=" => "<=",
+                    other => other,
+                };
+                (turned, self.affine(left))
+            } else {
+                return self.not_understood(node);
+            }
+        } else if counts_down(condition) {
+            before = true;
+            ("!=", Some(Affine::constant(0)))
+        } else {
+            return self.not_understood(node);
+        };
+        let Some(bound) = bound.and_then(|it| it.as_constant()) else {
+            return self.refused(node, "ends where no number says");
+        };
+        let step = match update {
+            None if before => -1,
+            Some(update) if !before => match self.step(variable, update) {
+                Some(step) => step,
+                None => return self.not_understood(node),
+            },
+            _ => return self.not_understood(node),
+        };
+        // The old value is compared, the new one used.
+        let start = if before { start - 1 } else { start };
+        let bound = if before { bound - 1 } else { bound };
+        let span = match (operator, step) {
+            ("<", 1..) => bound - start,
+            ("<=", 1..) => bound + 1 - start,
+            ("!=", 1) => bound - start,
+            (">", ..=-1) => start - bound,
+            (">=", ..=-1) => start + 1 - bound,
+            ("!=", -1) => start - bound,
+            _ => return self.not_understood(node),
+        };
+        if !(1..=EXTENT_LIMIT).contains(&span) || EXTENT_LIMIT < start.abs() {
+            return self.refused(node, "does not run, or too long");
+        }
+        let trips = (span + step.abs() - 1) / step.abs();
+        Ok(Values {
+            least: start.min(start + (trips - 1) * step),
+            trips,
+            step: step.abs(),
+            descends: step < 0,
+        })
+    }
+
+    fn step(&self, variable: &str, update: Node<'s>) -> Option<i64> {
+        let is_counter = |name: &str| {
+            let place = update.child_by_field_name(name);
+            place.is_some_and(|it| self.text(it) == variable)
+        };
+        let operator = self.text(update.child_by_field_name("operator")?);
+        match update.kind() {
+            "update_expression" if is_counter("argument") => {
+                Some(if operator == "++" { 1 } else { -1 })
+            }
+            "assignment_expression" if is_counter("left") => {
+                let right = update.child_by_field_name("right")?;
+                let constant = |it: Node<'s>| self.affine(it)?.as_constant();
+                match operator {
+                    "+=" => constant(right),
+                    "-=" => Some(-constant(right)?),
+                    "=" if right.kind() == "binary_expression" => {
+                        let (left, other) = (
+                            right.child_by_field_name("left")?,
+                            right.child_by_field_name("right")?,
+                        );
+                        match self.text(right.child_by_field_name("operator")?) {
+                            "+" if self.text(left) == variable => constant(other),
+                            "+" if self.text(other) == variable => constant(left),
+                            "-" if self.text(left) == variable => Some(-constant(other)?),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+        .filter(|step| (1..=EXTENT_LIMIT).contains(&step.abs()))
+    }
+
+    /// Makes the loop of the statements in its body.
+    fn made(
+        &mut self,
+        node: Node<'s>,
+        variable: &str,
+        kind: &str,
+        values: Values,
+        body: &[Node<'s>],
+    ) -> Result<Statement, String> {
+        let ascending = self.with_values(variable, kind, values, false, body)?;
+        if !values.descends || is_free(&ascending) {
+            return self.checked(node, ascending);
+        }
+        let made = self.with_values(variable, kind, values, true, body)?;
+        self.checked(node, made)
+    }
+
+    fn checked(&self, node: Node<'s>, made: Loop) -> Result<Statement, String> {
+        if made.body.is_empty() {
+            return self.refused(node, "has nothing in its braces");
+        }
+        if assigns(&made.body, &made.variable) {
+            return self.refused(node, "changes its counter");
+        }
+        Ok(Statement::Loop(made))
+    }
+
+    fn with_values(
+        &mut self,
+        variable: &str,
+        kind: &str,
+        values: Values,
+        descends: bool,
+        body: &[Node<'s>],
+    ) -> Result<Loop, String> {
+        let outside = (self.names.clone(), self.bindings.clone());
+        let taken = self.names.contains_key(variable)
+            || self.all.contains_key(variable)
+            || super::is_reserved(variable)
+            || self.loops.iter().any(|it| it.variable == variable);
+        self.bindings.remove(variable);
+        let name = match taken {
+            true => self.fresh(variable),
+            false => variable.to_owned(),
+        };
+        // Steps stay as they are, as long as they go up from zero.
+        let step = if descends { 1 } else { values.step };
+        let greatest = (values.trips - 1) * step;
+        let own = Affine::variable(&name);
+        let value = match descends {
+            true => own
+                .times(-values.step)
+                .and_then(|it| it.plus_constant(values.least + (values.trips - 1) * values.step)),
+            false => own.plus_constant(values.least),
+        };
+        let value = value.ok_or("a loop counts too far")?;
+        if value != Affine::variable(variable) {
+            self.bindings
+                .insert(variable.to_owned(), Binding::Index(value));
+        }
+        self.forget_counters();
+        self.loops.push(Around {
+            variable: name.clone(),
+            least: 0,
+            greatest,
+            is_unsigned: kind.starts_with('u'),
+        });
+        let mut statements = Vec::new();
+        let read = self.sequence(body, &mut statements);
+        self.loops.pop();
+        (self.names, self.bindings) = outside;
+        read?;
+        Ok(Loop {
+            variable: name,
+            start: 0,
+            end: greatest + 1,
+            step,
+            body: statements,
+        })
+    }
+}

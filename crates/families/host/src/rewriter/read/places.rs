@@ -1,0 +1,228 @@
+//! Places in arrays: what pointers point at, and elements.
+
+use super::super::code::{Element, Expression, Index, UNKNOWN};
+use super::super::shape;
+use super::{Binding, Reader};
+use autocomp_c_loops::affine::Affine;
+use std::collections::BTreeMap;
+use tree_sitter::Node;
+
+/// A place in an array from which elements are counted.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// The array.
+    pub name: String,
+    /// Indices of the outer dimensions.
+    pub lead: Vec<Affine>,
+    /// What is added to the index of the next one.
+    pub offset: Affine,
+}
+
+impl Place {
+    fn of(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            lead: Vec::new(),
+            offset: Affine::constant(0),
+        }
+    }
+
+    fn plus(mut self, offset: &Affine) -> Option<Self> {
+        self.offset = self.offset.plus(offset)?;
+        Some(self)
+    }
+
+    /// Returns the first place in the row at `index`.
+    fn row(mut self, index: &Affine) -> Option<Self> {
+        self.lead.push(self.offset.plus(index)?);
+        self.offset = Affine::constant(0);
+        Some(self)
+    }
+}
+
+impl<'s> Reader<'s> {
+    /// Reads a pointer, or an array taken as one; nothing if it is neither.
+    pub(super) fn place(&self, node: Node<'s>) -> Option<Place> {
+        let field = |name: &str| node.child_by_field_name(name);
+        match node.kind() {
+            "parenthesized_expression" => self.place(node.named_child(0)?),
+            "identifier" => match self.bindings.get(self.text(node)) {
+                Some(Binding::Pointer(place)) => Some(place.clone()),
+                Some(Binding::Renamed(name)) => self.array(name),
+                Some(_) => None,
+                None => self.array(self.text(node)),
+            },
+            "subscript_expression" => {
+                let place = self.place(field("argument")?)?;
+                let dimensions = self.names.get(&place.name)?.extents.len();
+                if dimensions < place.lead.len() + 2 {
+                    return None;
+                }
+                place.row(&self.affine(field("index")?)?)
+            }
+            "pointer_expression" if self.text(node).starts_with('&') => {
+                let mut inner = field("argument")?;
+                while inner.kind() == "parenthesized_expression" {
+                    inner = inner.named_child(0)?;
+                }
+                if inner.kind() != "subscript_expression" {
+                    return None;
+                }
+                let place = self.place(inner.child_by_field_name("argument")?)?;
+                place.plus(&self.affine(inner.child_by_field_name("index")?)?)
+            }
+            "binary_expression" => {
+                let (left, right) = (field("left")?, field("right")?);
+                match (self.text(field("operator")?), self.place(left)) {
+                    ("+", Some(place)) => place.plus(&self.affine(right)?),
+                    ("-", Some(place)) => place.plus(&self.affine(right)?.times(-1)?),
+                    ("+", None) => self.place(right)?.plus(&self.affine(left)?),
+                    _ => None,
+                }
+            }
+            "cast_expression" => {
+                let mut place = self.place(field("value")?)?;
+                let text: String = self.text(field("type")?).split_whitespace().collect();
+                if !text.ends_with('*') {
+                    return None;
+                }
+                // Elements one after the other, whatever the dimensions.
+                let dimensions = self.names.get(&place.name)?.extents.len();
+                while place.lead.len() + 1 < dimensions {
+                    place = place.row(&Affine::constant(0))?;
+                }
+                Some(place)
+            }
+            _ => None,
+        }
+    }
+
+    fn array(&self, name: &str) -> Option<Place> {
+        let known = self.names.get(name)?;
+        (!known.extents.is_empty()).then(|| Place::of(name))
+    }
+
+    /// Reads what can be assigned to: a variable or an element.
+    pub(super) fn element(&mut self, node: Node<'s>) -> Result<Element, String> {
+        let mut indices = Vec::new();
+        let mut inner = node;
+        loop {
+            match inner.kind() {
+                "subscript_expression" => {
+                    indices.push(self.index(self.field(inner, "index")?)?);
+                    inner = self.field(inner, "argument")?;
+                }
+                "pointer_expression" if self.text(inner).starts_with('*') => {
+                    indices.push(Index::Affine(Affine::constant(0)));
+                    inner = self.field(inner, "argument")?;
+                }
+                "parenthesized_expression"
+                    if inner.named_child(0).is_some_and(|it| {
+                        ["pointer_expression", "subscript_expression"].contains(&it.kind())
+                            && self.place(it).is_none()
+                    }) =>
+                {
+                    inner = self.field_or(inner)?
+                }
+                _ => break,
+            }
+        }
+        indices.reverse();
+        if indices.is_empty() {
+            let name = self.text(inner);
+            let variable = self.variable(name);
+            return match self.names.get(&variable.name) {
+                Some(named) if named.extents.is_empty() && inner.kind() == "identifier" => {
+                    Ok(variable)
+                }
+                _ => self.not_understood(node),
+            };
+        }
+        let Some(place) = self.place(inner) else {
+            return self.not_understood(node);
+        };
+        match self.at(&place, indices) {
+            Some(element) => Ok(element),
+            None => self.not_understood(node),
+        }
+    }
+
+    fn field_or<'t>(&self, node: Node<'t>) -> Result<Node<'t>, String> {
+        match node.named_child(0) {
+            Some(inner) => Ok(inner),
+            None => self.not_understood(node),
+        }
+    }
+
+    fn index(&mut self, node: Node<'s>) -> Result<Index, String> {
+        Ok(match self.affine(node) {
+            Some(affine) => Index::Affine(affine),
+            None => Index::Value(Box::new(self.expression(node)?)),
+        })
+    }
+
+    /// Returns the element that `indices` name, counted from a place.
+    fn at(&self, place: &Place, indices: Vec<Index>) -> Option<Element> {
+        let extents = &self.names.get(&place.name)?.extents;
+        let mut all: Vec<Index> = place.lead.iter().cloned().map(Index::Affine).collect();
+        for (idx, index) in indices.into_iter().enumerate() {
+            let offset = match idx {
+                0 => place.offset.clone(),
+                _ => Affine::constant(0),
+            };
+            all.push(match index {
+                Index::Affine(affine) => Index::Affine(offset.plus(&affine)?),
+                Index::Value(value) if offset == Affine::constant(0) => Index::Value(value),
+                Index::Value(value) => Index::Value(Box::new(Expression::Binary(
+                    Box::new(Expression::Index(offset)),
+                    "+".into(),
+                    value,
+                ))),
+            });
+        }
+        if all.len() != extents.len() {
+            return None;
+        }
+        let element = Element {
+            name: place.name.clone(),
+            indices: all,
+        };
+        match place.lead.is_empty() {
+            true => Some(element),
+            false => self.within_rows(element, extents),
+        }
+    }
+
+    /// Returns the same element with every index inside its dimension: through a
+    /// pointer, rows can be left.
+    fn within_rows(&self, element: Element, extents: &[i64]) -> Option<Element> {
+        let Some(indices) = element.affine() else {
+            return Some(element);
+        };
+        let ranges = self.ranges();
+        let inside = indices.iter().zip(extents).skip(1).all(|(index, extent)| {
+            shape::range(index, &ranges).is_some_and(|(least, most)| 0 <= least && most < *extent)
+        });
+        if inside {
+            return Some(element);
+        }
+        let mut flat = Affine::constant(0);
+        for (index, extent) in indices.iter().zip(extents) {
+            flat = match extent {
+                &UNKNOWN => (*index).clone(),
+                extent => flat.times(*extent)?.plus(index)?,
+            };
+        }
+        let indices = shape::divided(&flat, &extents[1..], &ranges)?;
+        Some(Element {
+            name: element.name.clone(),
+            indices: indices.into_iter().map(Index::Affine).collect(),
+        })
+    }
+
+    /// Returns the least and the greatest value of each loop variable.
+    pub(super) fn ranges(&self) -> BTreeMap<String, (i64, i64)> {
+        let of = |it: &super::Around| (it.variable.clone(), (it.least, it.greatest));
+        self.loops.iter().map(of).collect()
+    }
+}

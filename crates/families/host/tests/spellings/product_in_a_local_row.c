@@ -1,0 +1,12 @@
+// parts: product
+// A float32 24,20 input
+// B float32 20,40 input
+// C float32 24,40 output
+void solution(float A[24][20], float B[20][40], float C[24][40]) {
+  for (int i = 0; i < 24; i++) {
+    float row[40] = {0};
+    for (int k = 0; k < 20; k++)
+      for (int j = 0; j < 40; j++) row[j] += A[i][k] * B[k][j];
+    for (int j = 0; j < 40; j++) C[i][j] = row[j] > 0 ? row[j] : 0;
+  }
+}

@@ -1,0 +1,13 @@
+// parts: product
+// A float32 24,20 input
+// B float32 20,40 input
+// C float32 24,40 inout
+void solution(float A[24][20], float B[20][40], float C[24][40]) {
+  const float alpha = 0.5f, beta = 2.0f;
+  for (int i = 0; i < 24; i++)
+    for (int j = 0; j < 40; j++) {
+      float sum = 0.0f;
+      for (int k = 0; k < 20; k++) sum += A[i][k] * B[k][j];
+      C[i][j] = alpha * sum + beta * C[i][j];
+    }
+}
