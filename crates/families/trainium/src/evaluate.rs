@@ -95,8 +95,8 @@ pub struct Evaluation {
     pub unwritten: u64,
 }
 
-/// Stack of the thread that runs kernels.
-const STACK: usize = 256 << 20;
+/// Bytes of stack that a thread which runs kernels needs.
+pub const STACK: usize = 256 << 20;
 
 /// Runs the function `entry` of `source` on named inputs, which are passed by position where the
 /// function has no parameter of that name.
@@ -114,7 +114,9 @@ pub fn evaluate(
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
             .stack_size(STACK)
-            .spawn_scoped(scope, || run(source, entry, inputs, options));
+            .spawn_scoped(scope, || {
+                evaluate_on_this_thread(source, entry, inputs, options)
+            });
         let internal = |what: &str| {
             Failure::new(
                 FailureKind::Limit,
@@ -169,7 +171,12 @@ fn is_marked(source: &str, entry: &str, mark: &str) -> bool {
     decorators.any(|line| line.contains(mark))
 }
 
-fn run(
+/// The same as [`evaluate`] without a thread of its own, for callers with many small kernels: the
+/// thread must have [`STACK`] bytes of stack, and a panic, which would be a defect, is the caller's.
+///
+/// # Errors
+/// A [`Failure`] with code, line and remedy.
+pub fn evaluate_on_this_thread(
     source: &str,
     entry: &str,
     inputs: &[(String, Input)],

@@ -21,6 +21,8 @@ pub mod trace;
 
 pub use api::{Dialect, Remark, interfaces};
 pub use diagnostic::{Failure, FailureKind};
-pub use evaluate::{Array, Evaluation, Input, Options, evaluate, parse_inputs};
+pub use evaluate::{
+    Array, Evaluation, Input, Options, STACK, evaluate, evaluate_on_this_thread, parse_inputs,
+};
 pub use family::{PythonNki, Trainium};
 pub use tensor::dtype::Dtype;

@@ -7,7 +7,7 @@ use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::{Items, Value};
 use crate::tensor::index::{Index, Mask, broadcast};
-use crate::tensor::view::{Dimension, Indirect, View};
+use crate::tensor::view::{Dimension, Dimensions, Indirect, View};
 
 impl Device {
     /// `view[index]`.
@@ -29,6 +29,10 @@ impl Device {
                 None => mask,
             });
             return Ok(super::operands::tensor(masked));
+        }
+        // `tile[...]` is the whole tile.
+        if matches!(index, Value::Ellipsis) && view.open_blocks == 0 && !view.dimensions.is_empty() {
+            return Ok(super::operands::tensor(view.clone()));
         }
         let parts: &[Value] = match index {
             Value::Tuple(items) => &items.0,
@@ -76,8 +80,8 @@ impl Device {
     }
 
     fn basic(&mut self, view: &View, parts: &[Value]) -> Outcome<View> {
-        let mut result = view.with(Vec::new());
-        let mut dimensions = Vec::with_capacity(view.dimensions.len() + 1);
+        let mut result = view.with(Dimensions::new());
+        let mut dimensions = Dimensions::new();
         let mut own = 0;
         let mut open_blocks = 0;
         for part in parts {

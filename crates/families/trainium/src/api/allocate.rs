@@ -85,7 +85,14 @@ pub(super) fn ndarray(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
                 "make it at the top of the kernel",
             ));
         }
+        let shared = buffer == Buffer::SharedHbm;
+        if shared && let Some(storage) = device.grid.earlier(dtype, &sizes) {
+            return Ok(tensor(View::whole(&storage)));
+        }
         let storage = device.allocate(buffer, dtype, sizes, 0, poison(), &name)?;
+        if shared {
+            device.grid.made(&storage);
+        }
         return Ok(tensor(View::whole(&storage)));
     }
     // Without par_dim the first dimension holds the partitions.
@@ -154,7 +161,8 @@ impl Device {
         let storage = &view.storage;
         let blocks = storage.block_count();
         let mut one = view.clone();
-        one.dimensions.drain(..storage.block_rank);
+        one.dimensions
+            .edit(|all| drop(all.drain(..storage.block_rank)));
         one.open_blocks = 0;
         for block in 0..blocks {
             one.offset = (block * storage.block_elements) as i64;

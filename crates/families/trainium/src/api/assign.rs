@@ -313,7 +313,7 @@ impl Device {
             return Err(Failure::unsupported(
                 "operator-on-tensor",
                 "tensors of the second dialect have no operators",
-                "use nisa.tensor_tensor or nisa.tensor_scalar with dst=",
+                "use nl.add and the like, or nisa.tensor_tensor and nisa.tensor_scalar with dst=",
             ));
         }
         self.combine(alu, left, right, None, None, None, true)
@@ -376,6 +376,6 @@ fn unsupported_operator() -> Box<Failure> {
     Failure::unsupported(
         "operator-on-tensor",
         "this operator does not work on tensors",
-        "use the functions of nl or the instructions of nisa",
+        "use the functions of nl or the instructions of nisa; nl.matmul and nisa.nc_matmul for products",
     )
 }

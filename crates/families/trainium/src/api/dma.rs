@@ -7,7 +7,7 @@ use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
-use crate::tensor::view::{Dimension, View};
+use crate::tensor::view::{Dimension, Dimensions, View};
 use crate::trace::{Choice, Engine, Instruction, Operation, Transfer};
 
 const DMA: Choice = Choice::Fixed(Engine::Dma);
@@ -158,7 +158,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     while source.dimensions.len() < 2 {
         source.dimensions.push(Dimension { size: 1, stride: 1 });
     }
-    let kept: Vec<Dimension> = source
+    let kept: Dimensions = source
         .dimensions
         .iter()
         .copied()

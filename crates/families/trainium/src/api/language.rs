@@ -3,7 +3,7 @@
 use super::arithmetic::{Alu, Function};
 use super::elementwise::{SCALAR, VECTOR};
 use super::operands::{Elementwise, tensor};
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
@@ -12,23 +12,8 @@ use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Choice, Operation};
 
-fn only_v1(device: &Device, bound: &Bound) -> Outcome<()> {
-    if device.dialect == Dialect::V1 {
-        return Ok(());
-    }
-    Err(Failure::unsupported(
-        "operation-as-function",
-        format!(
-            "{} is an operation to be passed as op= in this dialect",
-            bound.api.full_name()
-        ),
-        "call an instruction of nisa with dst=",
-    ))
-}
-
 /// A function of one operand.
 pub(super) fn unary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    only_v1(device, &bound)?;
     let x = bound.view("x")?;
     let x = device.operand(&bound, "x", x)?;
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
@@ -58,7 +43,6 @@ pub(super) fn unary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 
 /// A function of two operands.
 pub(super) fn binary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    only_v1(device, &bound)?;
     let (x, y) = (bound.required("x")?, bound.required("y")?);
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
     let Some(alu) = Alu::from_name(bound.api.name) else {
@@ -77,7 +61,6 @@ pub(super) fn binary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 /// `nl.copy`
 pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     // As an operation it is the identity; as a function it copies a tile.
-    only_v1(device, &bound)?;
     let source = bound.view("src")?;
     let source = device.operand(&bound, "src", source)?;
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
@@ -285,8 +268,14 @@ pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Valu
 }
 
 /// `nl.program_id`, `nl.num_programs`, `nl.program_ndim`: one core is simulated.
-pub(super) fn program(_: &mut Device, bound: Bound) -> Outcome<Value> {
-    Ok(Value::Int(i64::from(bound.api.name == "num_programs")))
+pub(super) fn program(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+    let axis = bound.take("axis").and_then(|value| value.as_int());
+    let axis = usize::try_from(axis.unwrap_or(0)).unwrap_or(usize::MAX);
+    Ok(Value::Int(match bound.api.name {
+        "program_ndim" => device.grid.sizes.len() as i64,
+        "num_programs" => device.grid.sizes.get(axis).copied().unwrap_or(1),
+        _ => device.grid.place.get(axis).copied().unwrap_or(0),
+    }))
 }
 
 /// `nisa.get_nc_version`

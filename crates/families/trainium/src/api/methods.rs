@@ -6,7 +6,7 @@ use super::operands::tensor;
 use super::{Device, Dialect, dtype_of, sizes};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::view::{Dimension, Indirect, View};
+use crate::tensor::view::{Dimension, Dimensions, Indirect, View};
 
 fn bad(name: &str, view: &View) -> Box<Failure> {
     Failure::documented(
@@ -129,7 +129,7 @@ impl Device {
             "permute" => {
                 let order = list(0, "dims").ok_or_else(fail)?;
                 let mut seen = vec![false; rank];
-                let mut dimensions = Vec::new();
+                let mut dimensions = Dimensions::new();
                 for d in &order {
                     let d = usize::try_from(*d)
                         .ok()
@@ -151,14 +151,15 @@ impl Device {
                 if chip && d == 0 {
                     return Err(fail());
                 }
-                out.dimensions.insert(d, Dimension { size: 1, stride: 0 });
+                out.dimensions
+                    .edit(|all| all.insert(d, Dimension { size: 1, stride: 0 }));
             }
             "squeeze_dim" => {
                 let d = dimension(0, "dim")?;
                 if out.dimensions[d].size != 1 || (chip && d == 0) {
                     return Err(fail());
                 }
-                out.dimensions.remove(d);
+                out.dimensions.edit(|all| drop(all.remove(d)));
             }
             "reshape_dim" => {
                 let d = dimension(0, "dim")?;
@@ -190,7 +191,7 @@ impl Device {
                     stride *= *size as i64;
                 }
                 parts.reverse();
-                out.dimensions.splice(d..=d, parts);
+                out.dimensions.edit(|all| drop(all.splice(d..=d, parts)));
             }
             "flatten_dims" => {
                 let (from, to) = (dimension(0, "start_dim")?, dimension(1, "end_dim")?);
@@ -224,7 +225,7 @@ impl Device {
                 if chip && d == 0 {
                     out.dimensions[0].size = 1;
                 } else {
-                    out.dimensions.remove(d);
+                    out.dimensions.edit(|all| drop(all.remove(d)));
                 }
             }
             "slice" => {
@@ -352,7 +353,7 @@ impl Device {
             None | Some(Value::None) => view.dtype,
             Some(value) => dtype_of(&value).ok_or_else(fail)?,
         };
-        let mut dimensions = Vec::new();
+        let mut dimensions = Dimensions::new();
         let (mut low, mut high) = (0i64, 0i64);
         for item in &items {
             let pair = match item {

@@ -33,13 +33,14 @@ mod values;
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
 use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
-use crate::tensor::storage::Buffer;
+use crate::tensor::storage::{Buffer, Shared};
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Loop, Region, Trace};
 
@@ -73,6 +74,13 @@ impl std::fmt::Display for Api {
 }
 
 impl Api {
+    fn is_in(&self, dialect: Dialect) -> bool {
+        match dialect {
+            Dialect::V1 => self.dialects.0,
+            Dialect::V2 => self.dialects.1,
+        }
+    }
+
     pub(crate) fn full_name(&self) -> String {
         self.to_string()
     }
@@ -102,6 +110,57 @@ struct Reducing {
     alu: arithmetic::Alu,
 }
 
+/// The grid of programs that a kernel of the first dialect is launched on, which the one core
+/// runs one after the other.
+#[derive(Default)]
+pub(crate) struct Grid {
+    /// Programs along each axis.
+    pub(crate) sizes: Vec<i64>,
+    /// The running program.
+    pub(crate) place: Vec<i64>,
+    /// Tensors in main memory that the programs share, in the order they are made in.
+    shared: Vec<Shared>,
+    /// How many of them the running program has made.
+    made: usize,
+}
+
+impl Grid {
+    pub(crate) fn new(sizes: Vec<i64>) -> Self {
+        Self {
+            place: vec![0; sizes.len()],
+            sizes,
+            ..Self::default()
+        }
+    }
+
+    /// Goes on to the next program; whether there is one.
+    pub(crate) fn advance(&mut self) -> bool {
+        self.made = 0;
+        for (place, size) in self.place.iter_mut().zip(&self.sizes).rev() {
+            *place += 1;
+            if *place < *size {
+                return true;
+            }
+            *place = 0;
+        }
+        false
+    }
+
+    /// The tensor that an earlier program made where the running one makes its next.
+    fn earlier(&mut self, dtype: Dtype, sizes: &[usize]) -> Option<Shared> {
+        let found = self.shared.get(self.made)?;
+        self.made += 1;
+        (found.dtype == dtype && found.shape == sizes).then(|| Shared::clone(found))
+    }
+
+    fn made(&mut self, storage: &Shared) {
+        if !self.sizes.is_empty() {
+            self.shared.push(Shared::clone(storage));
+            self.made = self.shared.len();
+        }
+    }
+}
+
 /// State of one running loop.
 struct Running {
     id: u32,
@@ -118,6 +177,20 @@ pub struct Remark {
     pub message: String,
     /// Line of the kernel file.
     pub line: u32,
+}
+
+/// The interfaces of a dialect by module and name.
+struct Interfaces(HashMap<(&'static str, &'static str), &'static Api>);
+
+impl Interfaces {
+    /// Those of `dialect`, collected once.
+    fn of(dialect: Dialect) -> &'static Self {
+        static EACH: [OnceLock<Interfaces>; 2] = [const { OnceLock::new() }; 2];
+        EACH[dialect as usize].get_or_init(|| {
+            let all = table::all().filter(|api| api.is_in(dialect));
+            Self(all.map(|api| ((api.module, api.name), api)).collect())
+        })
+    }
 }
 
 /// The device.
@@ -137,7 +210,8 @@ pub(crate) struct Device {
     /// State of the engines' random numbers.
     random: random::Generator,
     pub(crate) instruction_limit: usize,
-    interfaces: Rc<HashMap<(&'static str, &'static str), &'static Api>>,
+    pub(crate) grid: Grid,
+    interfaces: &'static Interfaces,
     /// Accumulators of the scalar engine, one for each partition.
     accumulators: Vec<f32>,
     /// Where each storage was last written within running affine loops, for the hazard check.
@@ -158,16 +232,6 @@ impl Device {
         functional: bool,
         byte_limit: u64,
     ) -> Self {
-        let mut interfaces = HashMap::new();
-        for api in table::all() {
-            let fits = match dialect {
-                Dialect::V1 => api.dialects.0,
-                Dialect::V2 => api.dialects.1,
-            };
-            if fits {
-                interfaces.insert((api.module, api.name), api);
-            }
-        }
         Self {
             dialect,
             architecture,
@@ -182,7 +246,8 @@ impl Device {
             account: Rc::new(Account::new(byte_limit)),
             random: random::Generator::default(),
             instruction_limit: 5_000_000,
-            interfaces: Rc::new(interfaces),
+            grid: Grid::default(),
+            interfaces: Interfaces::of(dialect),
             accumulators: vec![0.0; 128],
             hazards: hazards::Hazards::default(),
             remarks: Vec::new(),
@@ -195,7 +260,7 @@ impl Device {
     /// The interface of this name in this dialect.
     pub(crate) fn api(&self, module: &'static str, name: &str) -> Option<&'static Api> {
         // The map's keys are static; the name need not be.
-        let found = self.interfaces.get(&(module, known_name(name)?));
+        let found = self.interfaces.0.get(&(module, known_name(name)?));
         found.copied()
     }
 
@@ -311,18 +376,45 @@ impl Device {
 /// The interfaces of a dialect: path (`nl.load`) and names of parameters, those after `*` by
 /// keyword only.
 pub fn interfaces(dialect: Dialect) -> impl Iterator<Item = (String, &'static str)> {
-    let fits = move |api: &&Api| match dialect {
-        Dialect::V1 => api.dialects.0,
-        Dialect::V2 => api.dialects.1,
-    };
     table::all()
-        .filter(fits)
+        .filter(move |api| api.is_in(dialect))
         .map(|api| (api.full_name(), api.parameters))
+}
+
+/// Whether a dialect has the interface `module.name`.
+pub(crate) fn has(dialect: Dialect, module: &str, name: &str) -> bool {
+    table::all().any(|api| api.is_in(dialect) && api.module == module && api.name == name)
+}
+
+/// The interface of a module whose name differs from `name` in the fewest letters, if in few.
+pub(crate) fn similar(dialect: Dialect, module: &str, name: &str) -> Option<&'static str> {
+    if name.len() > 60 {
+        return None;
+    }
+    let fits = table::all().filter(|api| api.is_in(dialect) && api.module == module);
+    let distances = fits.map(|api| (letters_apart(api.name, name), api.name));
+    let (distance, nearest) = distances.min()?;
+    (distance <= 1 + name.len() / 5).then_some(nearest)
+}
+
+/// How many letters must be put in, taken out or changed to make one word of the other.
+fn letters_apart(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (position, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = position + 1;
+        for (at, wanted) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *wanted);
+            diagonal = row[at + 1];
+            row[at + 1] = changed.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// A static copy of a name of an interface, if it is one.
 fn known_name(name: &str) -> Option<&'static str> {
-    use std::sync::OnceLock;
     static NAMES: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
     NAMES
         .get_or_init(|| table::all().map(|api| (api.name, api.name)).collect())

@@ -1,6 +1,6 @@
 //! `rearrange`: views described as `"p (a b) -> p b a"`.
 
-use crate::tensor::view::{Dimension, View};
+use crate::tensor::view::{Dimension, Dimensions, View};
 
 /// Names of the dimensions of one side; those in brackets are together.
 fn groups(side: &str) -> Option<Vec<Vec<String>>> {
@@ -57,7 +57,7 @@ pub(super) fn rearranged(view: &View, pattern: &str, sizes: &[(String, i64)]) ->
         known.extend(split.into_iter().rev());
     }
     let mut used = 0;
-    let mut dimensions = Vec::new();
+    let mut dimensions = Dimensions::new();
     for group in &right {
         let mut merged = Dimension { size: 1, stride: 1 };
         for (position, name) in group.iter().enumerate() {

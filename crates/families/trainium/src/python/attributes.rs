@@ -335,6 +335,11 @@ impl Interpreter {
                     Value::Set(copy)
                 })
             }
+            (Value::Str(text), "format") => {
+                let positional: Vec<Value> = std::iter::from_fn(next).collect();
+                let text = self.brace_format(text, &positional, &arguments.keywords, line)?;
+                Ok(Value::str(&text))
+            }
             (Value::Str(text), method) => {
                 self.charge(text.len() / 8, line)?;
                 let mut strings = Vec::new();
@@ -343,10 +348,6 @@ impl Interpreter {
                     match value {
                         Value::Str(part) => strings.push(part),
                         other if method == "join" => list = Some(other),
-                        other if method == "format" => {
-                            let part = self.text(&other, line)?;
-                            strings.push(part.as_str().into());
-                        }
                         other => {
                             return Err(type_error(&format!(
                                 "`{method}` takes strings, not a {}",
@@ -393,13 +394,6 @@ impl Interpreter {
                         }
                         self.reserve(length / 8 + 1, line)?;
                         Value::str(&parts.join(text))
-                    }
-                    "format" => {
-                        return Err(Failure::unsupported(
-                            "unsupported-python",
-                            "str.format is not supported",
-                            "use an f-string",
-                        ));
                     }
                     "startswith" => Value::Bool(text.starts_with(&one(0)?)),
                     "endswith" => Value::Bool(text.ends_with(&one(0)?)),

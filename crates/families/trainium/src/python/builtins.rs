@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::calls::Arguments;
 use super::interpreter::{Interpreter, type_error};
 use super::subscripts::range_length;
-use super::value::{ClassKind, Items, LoopKind, Value};
+use super::value::{ClassKind, Items, LoopKind, Partial, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::storage::Buffer;
 
@@ -241,6 +241,18 @@ impl Interpreter {
                     (Err(failure), _, None) => return Err(failure),
                 }
             }
+            "partial" => {
+                let Some((function, rest)) = positional.split_first() else {
+                    return Err(wrong());
+                };
+                self.reserve(2 + (rest.len() + keywords.len()) as u64, line)?;
+                Value::Partial(Rc::new(Partial {
+                    function: function.clone(),
+                    positional: Items(rest.to_vec()),
+                    keywords,
+                }))
+            }
+            "auto" => Value::Symbol("enum.auto"),
             "allocate_sbuf" | "allocate_psum" => {
                 self.device.remark(
                     "direct-allocation",

@@ -7,7 +7,7 @@ use super::interpreter::{Interpreter, type_error};
 use super::statements::Flow;
 use super::tree::{Argument, Node};
 use super::value::{Closure, Dict, Frame, Items, Key, Value};
-use crate::api::{Api, Bound};
+use crate::api::{Api, Bound, Grid};
 use crate::diagnostic::{Failure, Outcome};
 
 /// Evaluated arguments.
@@ -85,6 +85,25 @@ impl Interpreter {
             Value::Type(name) => self.builtin(name, arguments, line),
             Value::Bound(bound) => self.method(&bound.0, &bound.1, arguments, line),
             Value::Class(class) => self.instantiate(class, arguments, line),
+            Value::Launch(launch) => self.launch(launch, arguments, line),
+            Value::Partial(partial) => {
+                let mut all = Arguments {
+                    positional: partial.positional.0.clone(),
+                    keywords: partial.keywords.clone(),
+                };
+                all.positional.extend(arguments.positional);
+                for (name, value) in arguments.keywords {
+                    match all.keywords.iter_mut().find(|(known, _)| *known == name) {
+                        Some(known) => known.1 = value,
+                        None => all.keywords.push((name, value)),
+                    }
+                }
+                // Partials of partials go no deeper than calls do.
+                self.enter_call(line)?;
+                let result = self.call(&partial.function, all, line);
+                self.depth -= 1;
+                result
+            }
             Value::Method(method) => self.call_with(&method.0, method.1.clone(), arguments, line),
             Value::Object(object) => match object.class.find(&"__call__".into()) {
                 Some((Value::Function(code), _)) => {
@@ -193,8 +212,14 @@ impl Interpreter {
         }
         let frame = Rc::new(Frame {
             slots: RefCell::new(Items(slots)),
+            code: Some(Rc::clone(&code)),
             parent: closure.parent.clone(),
         });
+        if code.yields {
+            let result = self.generate(&code, &frame, line);
+            self.depth -= 1;
+            return result;
+        }
         let result = match &code.value {
             Some(node) => self.evaluate(node, &frame),
             None => self.block(&code.body, &frame).map(|flow| match flow {
@@ -204,6 +229,66 @@ impl Interpreter {
         };
         self.depth -= 1;
         result
+    }
+
+    /// Runs every program of a grid, one after the other; what the last one returns.
+    fn launch(
+        &mut self,
+        (function, sizes): &(Rc<Closure>, Vec<i64>),
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
+        let before = std::mem::replace(&mut self.device.grid, Grid::new(sizes.clone()));
+        let result = loop {
+            let arguments = Arguments {
+                positional: arguments.positional.clone(),
+                keywords: arguments.keywords.clone(),
+            };
+            let result = self
+                .step(line)
+                .and_then(|()| self.call_closure(function, arguments, line));
+            if result.is_err() || !self.device.grid.advance() {
+                break result;
+            }
+        };
+        self.device.grid = before;
+        result
+    }
+
+    /// Runs a generator to its end; the list of what it yields. That is what looping over it
+    /// gives as long as it runs nothing on the device, whose instructions have an order.
+    fn generate(
+        &mut self,
+        code: &super::tree::Code,
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<Value> {
+        if self.device.dialect == crate::api::Dialect::V1 {
+            return Err(Failure::unsupported(
+                "unsupported-python",
+                "yield is not supported in kernels of NKI 1",
+                "return a list",
+            )
+            .at(code.line));
+        }
+        let before = self.device.trace.len();
+        self.yielded.push(Vec::new());
+        let flow = match &code.value {
+            Some(node) => self.evaluate(node, frame).map(|_| Flow::Next),
+            None => self.block(&code.body, frame),
+        };
+        let items = self.yielded.pop().unwrap_or_default();
+        flow?;
+        if self.device.trace.len() > before {
+            return Err(Failure::unsupported(
+                "unsupported-python",
+                format!("the generator `{}` runs instructions", code.name),
+                "yield indices and slices, and run instructions in the loop over them",
+            )
+            .at(code.line));
+        }
+        self.reserve(items.len() as u64, line)?;
+        Ok(Value::list(items))
     }
 
     /// Calls the function `entry` of the file with values prepared by the caller.

@@ -16,11 +16,11 @@ const MAXIMUM_HEIGHT: u32 = 20;
 
 impl Interpreter {
     pub(super) fn define_class(&mut self, code: &ClassCode, frame: &Rc<Frame>) -> Outcome<Value> {
-        if self.device.dialect == Dialect::V1 {
+        if self.device.dialect == Dialect::V1 && !Rc::ptr_eq(frame, &self.globals) {
             return Err(Failure::unsupported(
                 "unsupported-python",
-                "a class is not supported in kernels of NKI 1, whose compiler reads functions only",
-                "use plain functions, tuples and dicts",
+                "a class cannot be defined inside a kernel of NKI 1",
+                "define it beside the kernel, or use plain functions, tuples and dicts",
             ));
         }
         let mut kind = ClassKind::Plain;
@@ -29,7 +29,8 @@ impl Interpreter {
             match self.evaluate(node, frame)? {
                 Value::Class(base) => bases.push(base),
                 Value::Symbol("base:named-tuple") => kind = ClassKind::Named,
-                Value::Symbol("base:enumeration") => kind = ClassKind::Enumeration,
+                Value::Symbol("base:enumeration") => kind = ClassKind::Enumeration(false),
+                Value::Symbol("base:whole-enumeration") => kind = ClassKind::Enumeration(true),
                 Value::Symbol("base:object") | Value::Type("typing") => {}
                 other => {
                     return Err(Failure::unsupported(
@@ -64,7 +65,7 @@ impl Interpreter {
         let mut attributes = Dict::default();
         let mut methods = HashMap::new();
         let mut values = Vec::new();
-        let has_fields = !matches!(kind, ClassKind::Plain | ClassKind::Enumeration);
+        let has_fields = !matches!(kind, ClassKind::Plain | ClassKind::Enumeration(_));
         for member in &code.members {
             let (name, line) = (&member.name, member.line);
             let mut keep = |value: Value| {
@@ -76,12 +77,19 @@ impl Interpreter {
             };
             match &member.content {
                 Content::Value(hidden, node) => {
-                    let value = self.evaluate(node, frame)?;
+                    let mut value = self.evaluate(node, frame)?;
+                    if let Value::Symbol("enum.auto") = value {
+                        // One more than the largest so far.
+                        let numbers = values
+                            .iter()
+                            .filter_map(|(_, value): &(Rc<str>, Value)| value.as_int());
+                        value = Value::Int(numbers.max().unwrap_or(0).saturating_add(1));
+                    }
                     self.store(hidden, value.clone(), frame, line)?;
                     if has_fields && member.annotated {
                         set_field(&mut fields, name, FieldDefault::Value(value.clone()));
                     }
-                    if kind == ClassKind::Enumeration {
+                    if matches!(kind, ClassKind::Enumeration(_)) {
                         values.push((Rc::clone(name), value));
                     } else {
                         keep(value);
@@ -138,7 +146,7 @@ impl Interpreter {
         arguments: Arguments,
         line: u32,
     ) -> Outcome<Value> {
-        if class.kind == ClassKind::Enumeration {
+        if matches!(class.kind, ClassKind::Enumeration(_)) {
             return self.member_of(class, arguments);
         }
         self.reserve(4 + class.fields.len() as u64, line)?;
@@ -364,7 +372,10 @@ impl Interpreter {
                 ))
             }
             Value::Object(object)
-                if matches!(object.class.kind, ClassKind::Named | ClassKind::Enumeration) =>
+                if matches!(
+                    object.class.kind,
+                    ClassKind::Named | ClassKind::Enumeration(_)
+                ) =>
             {
                 Err(Failure::python(
                     "attribute-error",

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::interpreter::{Interpreter, MAXIMUM_DEPTH};
 use super::tree::Piece;
-use super::value::{Frame, Value};
+use super::value::{ClassKind, Frame, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 
 /// Widest field of a format.
@@ -17,12 +17,30 @@ impl Interpreter {
     pub(super) fn text(&mut self, value: &Value, line: u32) -> Outcome<String> {
         match value {
             Value::Str(text) => Ok(text.to_string()),
+            object @ Value::Object(_) => match self.special(object, "__str__", Vec::new(), line) {
+                Some(text) => self.own_text(text?),
+                None => self.repr(object, line),
+            },
             other => self.repr(other, line),
+        }
+    }
+
+    /// What a method that makes the text of an object has returned.
+    fn own_text(&self, value: Value) -> Outcome<String> {
+        match value {
+            Value::Str(text) => Ok(text.to_string()),
+            _ => Err(super::interpreter::type_error(
+                "the text of an object must be a string",
+            )),
         }
     }
 
     /// `repr(value)`.
     pub(super) fn repr(&mut self, value: &Value, line: u32) -> Outcome<String> {
+        if let Some(text) = self.special(value, "__repr__", Vec::new(), line) {
+            let text = text?;
+            return self.own_text(text);
+        }
         let mut out = String::new();
         write_repr(value, 0, &mut out);
         self.reserve(out.len() as u64 / 8, line)?;
@@ -258,6 +276,32 @@ fn write_repr(value: &Value, depth: u32, out: &mut String) {
         ),
         Value::Range(start, stop, step, _) => write!(out, "range({start}, {stop}, {step})"),
         Value::Api(api) => write!(out, "<{}>", api.full_name()),
+        Value::Object(object) if matches!(object.class.kind, ClassKind::Enumeration(_)) => {
+            let name = super::classes::get(object, &"name".into());
+            let name = match &name {
+                Some(Value::Str(name)) => name,
+                _ => "?",
+            };
+            write!(out, "{}.{name}", object.class.name)
+        }
+        Value::Object(object) => {
+            let fields = object.fields.borrow();
+            out.push_str(&object.class.name);
+            out.push('(');
+            for (position, (key, value)) in fields.entries.iter().enumerate() {
+                out.push_str(if position > 0 { ", " } else { "" });
+                if let Value::Str(key) = key {
+                    out.push_str(key);
+                }
+                out.push('=');
+                write_repr(value, depth + 1, out);
+                if out.len() > MAXIMUM_TEXT {
+                    break;
+                }
+            }
+            out.push(')');
+            Ok(())
+        }
         other => write!(out, "<{}>", other.type_name()),
     };
     // Writing to a string cannot fail.

@@ -28,6 +28,8 @@ pub(crate) struct Interpreter {
     pub(super) cycles: Cycles,
     /// Parameters of the interfaces called so far, by their addresses.
     pub(super) signatures: Keyed<usize, Signature>,
+    /// What the running generators have yielded, innermost last.
+    pub(super) yielded: Vec<Vec<Value>>,
     /// Attributes of modules read so far, by the addresses of the names of both in the file.
     attributes: Keyed<(usize, usize, usize), Value>,
 }
@@ -40,6 +42,7 @@ impl Interpreter {
             module: Rc::new(module),
             globals: Rc::new(Frame {
                 slots: RefCell::new(Items(slots)),
+                code: None,
                 parent: None,
             }),
             device,
@@ -50,6 +53,7 @@ impl Interpreter {
             depth: 0,
             cycles: Cycles::default(),
             signatures: Keyed::default(),
+            yielded: Vec::new(),
             attributes: Keyed::default(),
         }
     }
@@ -64,6 +68,9 @@ impl Interpreter {
         self.cycles.clear();
         let items = std::mem::take(&mut self.globals.slots.borrow_mut().0);
         drop(Items(items));
+        for items in self.yielded.drain(..) {
+            drop(Items(items));
+        }
     }
 
     pub(super) fn step(&mut self, line: u32) -> Outcome<()> {
@@ -287,6 +294,34 @@ impl Interpreter {
                 self.store(target, value.clone(), frame, line)?;
                 Ok(value)
             }
+            Expression::Yield(value, several) => {
+                let value = match value {
+                    Some(node) => self.evaluate(node, frame)?,
+                    None => Value::None,
+                };
+                let items = match several {
+                    true => self.iterate(&value, line)?,
+                    false => vec![value],
+                };
+                self.reserve(items.len() as u64, line)?;
+                if let Some(yielded) = self.yielded.last_mut() {
+                    yielded.extend(items);
+                }
+                Ok(Value::None)
+            }
+            Expression::First(items, default) => {
+                let items = self.evaluate(items, frame)?;
+                match (self.iterate(&items, line)?.into_iter().next(), default) {
+                    (Some(first), _) => Ok(first),
+                    (None, Some(default)) => self.evaluate(default, frame),
+                    (None, None) => {
+                        Err(
+                            Failure::python("value-error", "next of nothing", "pass a default")
+                                .at(line),
+                        )
+                    }
+                }
+            }
             Expression::Super(class) => {
                 let class = self.evaluate(class, frame)?;
                 // The first parameter of a method is the object or class.
@@ -317,7 +352,16 @@ impl Interpreter {
         match value {
             Value::Unbound => match name {
                 Some(name) => self.unbound_name(name).map_err(|f| f.at(line)),
-                None => Err(unbound("a local name").at(line)),
+                None => {
+                    let names = frame.code.as_ref().map_or(&[][..], |code| &code.names);
+                    let name = names.get(slot as usize).map_or("?", |name| name);
+                    Err(Failure::python(
+                        "name-error",
+                        format!("`{name}` has no value here"),
+                        "assign to it on every way that leads to this line",
+                    )
+                    .at(line))
+                }
             },
             Value::Broken(failure) => Err(Box::new(Failure::clone(&failure)).at(line)),
             value => Ok(value),
@@ -480,7 +524,7 @@ impl Interpreter {
     }
 
     /// Truth of a value.
-    pub(super) fn truth(&self, value: &Value) -> Outcome<bool> {
+    pub(super) fn truth(&mut self, value: &Value) -> Outcome<bool> {
         Ok(match value {
             Value::None => false,
             Value::Bool(value) => *value,
@@ -507,6 +551,19 @@ impl Interpreter {
                     "a condition depends on nl.arange or nl.mgrid",
                     "pass the condition as mask= instead of branching on it",
                 ));
+            }
+            object @ Value::Object(_) => {
+                let line = self.device.line;
+                for method in ["__bool__", "__len__"] {
+                    if let Some(result) = self.special(object, method, Vec::new(), line) {
+                        return match result? {
+                            Value::Bool(value) => Ok(value),
+                            Value::Int(value) => Ok(value != 0),
+                            _ => Err(type_error(&format!("`{method}` gives no truth value"))),
+                        };
+                    }
+                }
+                true
             }
             _ => true,
         })
@@ -547,10 +604,19 @@ fn set(frame: &Rc<Frame>, slot: u32, value: Value) {
         }
         std::mem::replace(&mut slots.0[at], value)
     };
-    drop(Items(vec![old]));
+    if old.is_container() {
+        drop(Items(vec![old]));
+    }
 }
 
 pub(super) fn unbound(name: &str) -> Box<Failure> {
+    if let Some(remedy) = super::modules::instead(name) {
+        return Failure::python(
+            "name-error",
+            format!("`{name}` of Python is not available in kernels"),
+            remedy,
+        );
+    }
     Failure::python(
         "name-error",
         format!("`{name}` is not defined here"),

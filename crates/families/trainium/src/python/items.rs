@@ -28,30 +28,32 @@ impl Interpreter {
                     positional.to_vec()
                 };
                 self.steps += items.len() as u64;
-                let mut best: Option<Value> = None;
+                let mut best: Option<(Value, Value)> = None;
                 for item in items {
+                    let rank = self.rank(&item, keywords, line)?;
                     let better = match &best {
                         None => true,
-                        Some(best) if name == "min" => self.less(&item, best)?,
-                        Some(best) => self.less(best, &item)?,
+                        Some((best, _)) if name == "min" => self.less(&rank, best)?,
+                        Some((best, _)) => self.less(best, &rank)?,
                     };
                     if better {
-                        best = Some(item);
+                        best = Some((rank, item));
                     }
                 }
-                best.or_else(|| {
-                    keywords
-                        .iter()
-                        .find(|(k, _)| &**k == "default")
-                        .map(|(_, v)| v.clone())
-                })
-                .ok_or_else(|| {
-                    Failure::python(
-                        "value-error",
-                        format!("{name} of nothing"),
-                        "pass at least one value",
-                    )
-                })?
+                best.map(|(_, item)| item)
+                    .or_else(|| {
+                        keywords
+                            .iter()
+                            .find(|(k, _)| &**k == "default")
+                            .map(|(_, v)| v.clone())
+                    })
+                    .ok_or_else(|| {
+                        Failure::python(
+                            "value-error",
+                            format!("{name} of nothing"),
+                            "pass at least one value",
+                        )
+                    })?
             }
             "sum" => {
                 let mut total = second.cloned().unwrap_or(Value::Int(0));
@@ -217,6 +219,20 @@ impl Interpreter {
         }))
     }
 
+    /// What an item is ordered by: what the keyword `key` makes of it, or the item.
+    fn rank(&mut self, item: &Value, keywords: &[(Rc<str>, Value)], line: u32) -> Outcome<Value> {
+        match keywords.iter().find(|(name, _)| &**name == "key") {
+            Some((_, key)) if !matches!(key, Value::None) => {
+                let arguments = Arguments {
+                    positional: vec![item.clone()],
+                    keywords: Vec::new(),
+                };
+                self.call(key, arguments, line)
+            }
+            _ => Ok(item.clone()),
+        }
+    }
+
     pub(super) fn sorted(
         &mut self,
         value: &Value,
@@ -225,22 +241,8 @@ impl Interpreter {
     ) -> Outcome<Vec<Value>> {
         let items = self.iterate(value, line)?;
         let mut keyed = Vec::with_capacity(items.len());
-        let key = keywords
-            .iter()
-            .find(|(name, _)| &**name == "key")
-            .map(|(_, v)| v.clone());
         for item in items {
-            let rank = match &key {
-                Some(key) if !matches!(key, Value::None) => self.call(
-                    key,
-                    Arguments {
-                        positional: vec![item.clone()],
-                        keywords: Vec::new(),
-                    },
-                    line,
-                )?,
-                _ => item.clone(),
-            };
+            let rank = self.rank(&item, keywords, line)?;
             keyed.push((rank, item));
         }
         // Merge sort, so that comparisons may fail.

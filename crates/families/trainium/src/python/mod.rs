@@ -10,10 +10,13 @@ pub(crate) mod interpreter;
 mod items;
 mod loops;
 mod lower;
+mod matches;
 mod modules;
 mod operators;
+mod special;
 mod statements;
 mod subscripts;
+mod texts;
 pub(crate) mod tree;
 pub(crate) mod value;
 

@@ -48,11 +48,61 @@ pub(crate) fn is_ambient(device: &Device, name: &str) -> bool {
 }
 
 fn refused(path: &str) -> Box<Failure> {
+    let remedy = match path.split('.').next().unwrap_or(path) {
+        "itertools" => "write the loops one inside the other, and sums as loops",
+        "torch" | "torch_xla" | "jax" | "tensorflow" | "scipy" => {
+            "compute with nl and nisa; the harness around a kernel is left alone"
+        }
+        "nkilib" | "nki_samples" | "neuronxcc" | "nki" => {
+            "copy what the kernel needs of it into this file"
+        }
+        _ => "import nki and its submodules, numpy or math only",
+    };
     Failure::unsupported(
         "import-refused",
         format!("kernels cannot use `{path}`"),
-        "import nki and its submodules, numpy or math only",
+        remedy,
     )
+}
+
+/// Documented names of NKI that are not simulated, and what to use instead.
+fn missing(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "dma_compute" | "atomic_rmw" => {
+            "compute in SBUF with nisa.tensor_tensor, then store; or nisa.dma_copy with dst_rmw_op="
+        }
+        "tensor_scalar_cumulative" => "use nisa.tensor_tensor_scan",
+        "topk" => "use nisa.max8 and nisa.nc_match_replace8, eight at a time",
+        "activate2" => "use nisa.tensor_scalar, then nisa.activation",
+        "exponential" => "use nisa.activation with op=nl.exp",
+        "quantize_mx" | "nc_matmul_mx" => "use nisa.nc_matmul with bf16 or float8 operands",
+        "gather_flattened" => "use nisa.local_gather or nisa.nc_n_gather",
+        "sequence_bounds" | "nonzero_with_count" => "compute them with comparisons and a scan",
+        "all" | "any" => "use nl.min or nl.max of the comparison",
+        "core_barrier" | "sendrecv" | "all_reduce" | "all_gather" | "reduce_scatter"
+        | "collective_permute" | "send_to" | "receive_from" => "one core is simulated",
+        _ => return None,
+    })
+}
+
+/// Built-in functions of Python that kernels have not, and what to do instead.
+pub(super) fn instead(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "iter" => "loop with for, or let `__iter__` return the list",
+        "next" => "loop with for, or subscript a list",
+        "frozenset" => "use set or a tuple",
+        "setattr" | "delattr" | "vars" | "dir" | "id" | "hash" | "super" | "type" => {
+            "keep values in variables, dicts or objects of a class of your own"
+        }
+        "open" | "input" | "eval" | "exec" | "compile" | "globals" | "locals" | "breakpoint"
+        | "memoryview" | "bytes" | "bytearray" => {
+            "kernels reach nothing but their arguments and the device"
+        }
+        "ord" | "chr" | "hex" | "bin" | "oct" | "ascii" | "format" => "use an f-string",
+        "complex" => "keep real and imaginary parts apart",
+        "NotImplemented" => "raise NotImplementedError(…)",
+        _ => return None,
+    })
 }
 
 /// `import path`.
@@ -137,6 +187,9 @@ pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
         | "NotImplementedError"
         | "TypeError"
         | "RuntimeError"
+        | "IndexError"
+        | "KeyError"
+        | "OverflowError"
         | "Exception" => Value::Builtin("repr"),
         _ => return None,
     })
@@ -145,7 +198,28 @@ pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
 /// An attribute of a module.
 pub(super) fn attribute(device: &Device, module: &'static str, name: &str) -> Outcome<Value> {
     find(device, module, name).ok_or_else(|| {
+        let other = match device.dialect {
+            Dialect::V1 => Dialect::V2,
+            Dialect::V2 => Dialect::V1,
+        };
+        let near = crate::api::similar(device.dialect, module, name);
+        let hint;
         let remedy = match (module, name) {
+            ("nl" | "nisa", name) if missing(name).is_some() => {
+                return Failure::unsupported(
+                    "not-simulated",
+                    format!("`{module}.{name}` is not simulated here"),
+                    missing(name).unwrap_or_default(),
+                );
+            }
+            ("nl" | "nisa", _) if crate::api::has(other, module, name) => match other {
+                Dialect::V1 => "it is one of NKI 1 (neuronxcc.nki); this file is in NKI 2",
+                Dialect::V2 => "it is one of NKI 2 (nki); this file is in NKI 1",
+            },
+            _ if near.is_some() => {
+                hint = format!("did you mean {module}.{}?", near.unwrap_or_default());
+                &hint
+            }
             ("nl" | "nisa", _) if device.dialect == Dialect::V2 => {
                 "the second dialect of NKI has no such name; check its documentation"
             }
@@ -303,6 +377,9 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
         },
         "functools" => match name {
             "reduce" => Some(Value::Builtin("reduce")),
+            "partial" => Some(Value::Builtin("partial")),
+            // They change how fast a function is, not what it gives.
+            "lru_cache" | "cache" | "wraps" => symbol("nki.jit"),
             _ => None,
         },
         "operator" => match name {
@@ -314,13 +391,20 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
         "typing" => Some(Value::Type("typing")),
         // Decorators and `field` are read with the class.
         "dataclasses" if matches!(name, "dataclass" | "field") => symbol("nki.jit"),
-        "enum" if matches!(name, "Enum" | "IntEnum") => symbol("base:enumeration"),
+        "enum" => match name {
+            "Enum" => symbol("base:enumeration"),
+            "IntEnum" => symbol("base:whole-enumeration"),
+            "auto" => Some(Value::Builtin("auto")),
+            "unique" => symbol("nki.jit"),
+            _ => None,
+        },
         "abc" => symbol("base:object"),
         "__future__" => Some(Value::None),
         // Direct allocation: what is allocated counts, where it lies does not.
         "compiler" => match name {
             "sbuf" => Some(Value::Module("compiler.sbuf")),
             "psum" => Some(Value::Module("compiler.psum")),
+            "no_reorder" => symbol("context:no_reorder"),
             "skip_middle_end_transformations" | "enable_stack_allocator" | "force_auto_alloc" => {
                 Some(Value::Symbol("nki.jit"))
             }

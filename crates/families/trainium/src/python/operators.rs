@@ -72,11 +72,10 @@ impl Interpreter {
                 let count = count.as_int().unwrap_or(0).max(0) as u64;
                 self.repeat(sequence, count, line)
             }
-            (Binary::Modulo, Value::Str(_), _) => Err(Failure::unsupported(
-                "unsupported-python",
-                "% formatting is not supported",
-                "use an f-string",
-            )),
+            (Binary::Modulo, Value::Str(text), values) => {
+                let text = self.percent_format(text, values, line)?;
+                Ok(Value::str(&text))
+            }
             (Binary::Subtract | Binary::And | Binary::Or, Value::Set(a), Value::Set(b)) => {
                 let (a, b) = (a.borrow(), b.borrow());
                 let items = match operator {
@@ -111,11 +110,16 @@ impl Interpreter {
                 }
                 Ok(Value::Dict(Rc::new(std::cell::RefCell::new(dict))))
             }
-            _ => Err(type_error(&format!(
-                "unsupported operand types: {} and {}",
-                left.type_name(),
-                right.type_name()
-            ))),
+            _ => {
+                if let Some(result) = self.object_arithmetic(operator, &left, &right, line)? {
+                    return Ok(result);
+                }
+                Err(type_error(&format!(
+                    "unsupported operand types: {} and {}",
+                    left.type_name(),
+                    right.type_name()
+                )))
+            }
         }
     }
 
@@ -185,10 +189,19 @@ impl Interpreter {
             (Unary::Invert, _) if value.as_int().is_some() => {
                 Ok(Value::Int(!value.as_int().unwrap_or(0)))
             }
-            _ => Err(type_error(&format!(
-                "bad operand for a unary operator: {}",
-                value.type_name()
-            ))),
+            _ => {
+                let line = self.device.line;
+                let method = match operator {
+                    Unary::Negate => self.special(&value, "__neg__", Vec::new(), line),
+                    _ => None,
+                };
+                method.unwrap_or_else(|| {
+                    Err(type_error(&format!(
+                        "bad operand for a unary operator: {}",
+                        value.type_name()
+                    )))
+                })
+            }
         }
     }
 
@@ -219,6 +232,11 @@ impl Interpreter {
         }
         if let Some(result) = indexing::comparison(operator, left, right)? {
             return Ok(result);
+        }
+        if matches!(left, Value::Object(_)) || matches!(right, Value::Object(_)) {
+            if let Some(result) = self.object_comparison(operator, left, right)? {
+                return Ok(result);
+            }
         }
         let ordering = match operator {
             Comparison::Equal => return Ok(Value::Bool(self.equal(left, right)?)),
@@ -256,6 +274,11 @@ impl Interpreter {
                 None => false,
             },
             other => {
+                let line = self.device.line;
+                if let Some(found) = self.special(other, "__contains__", vec![item.clone()], line) {
+                    let found = found?;
+                    return self.truth(&found);
+                }
                 let items = self.iterate(other, 0)?;
                 for candidate in &items {
                     if self.equal(candidate, item)? {

@@ -25,7 +25,7 @@ impl Interpreter {
             let line = statement.line;
             let targets: &[Target] = match &statement.kind {
                 Action::Assign(targets, _) => targets,
-                Action::Define(target, _)
+                Action::Define(target, ..)
                 | Action::Class(target, _)
                 | Action::Import(target, _)
                 | Action::ImportFrom(target, ..) => std::slice::from_ref(target),
@@ -75,7 +75,7 @@ impl Interpreter {
         Ok(Flow::Next)
     }
 
-    fn test(&mut self, node: &Node, frame: &Rc<Frame>) -> Outcome<bool> {
+    pub(super) fn test(&mut self, node: &Node, frame: &Rc<Frame>) -> Outcome<bool> {
         let value = self.evaluate(node, frame)?;
         self.truth(&value).map_err(|f| f.at(node.line))
     }
@@ -135,21 +135,7 @@ impl Interpreter {
                 return self.block(rest, frame);
             }
             Action::With(items, body) => {
-                for item in items {
-                    let value = self.evaluate(item, frame)?;
-                    if !matches!(value, Value::Symbol(name) if name.starts_with("context:")) {
-                        return Err(Failure::unsupported(
-                            "unsupported-python",
-                            "`with` is not supported for this value",
-                            "only nl.no_reorder() and the like can be entered",
-                        )
-                        .at(line));
-                    }
-                }
-                self.device.ordered += 1;
-                let flow = self.block(body, frame);
-                self.device.ordered -= 1;
-                return flow;
+                return self.run_with(items, body, frame, line);
             }
             Action::Return(node) => {
                 let value = match node {
@@ -190,9 +176,27 @@ impl Interpreter {
                 )
                 .at(line));
             }
-            Action::Define(target, code) => {
-                let closure = self.closure(code, frame)?;
-                self.store(target, closure, frame, line)?;
+            Action::Define(target, code, decorators) => {
+                let mut function = self.closure(code, frame)?;
+                for (name, whole) in decorators.iter().rev() {
+                    // Names of harnesses need not be there.
+                    let Ok(Value::Function(_) | Value::Partial(_)) = self.evaluate(name, frame)
+                    else {
+                        continue;
+                    };
+                    let decorator = self.evaluate(whole, frame)?;
+                    let arguments = super::Arguments {
+                        positional: vec![function],
+                        keywords: Vec::new(),
+                    };
+                    function = self
+                        .call(&decorator, arguments, line)
+                        .map_err(|f| f.at(line))?;
+                }
+                self.store(target, function, frame, line)?;
+            }
+            Action::Match(subject, cases) => {
+                return self.run_match(subject, cases, frame, line);
             }
             Action::Class(target, code) => {
                 let class = self.define_class(code, frame).map_err(|f| f.at(line))?;
@@ -226,6 +230,43 @@ impl Interpreter {
             Action::Refused(failure) => return Err(Box::new(Failure::clone(failure)).at(line)),
         }
         Ok(Flow::Next)
+    }
+
+    /// Enters values, runs a block, and leaves them in turn.
+    fn run_with(
+        &mut self,
+        items: &[(Node, Option<Target>)],
+        body: &[Statement],
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<Flow> {
+        let Some(((node, name), rest)) = items.split_first() else {
+            return self.block(body, frame);
+        };
+        let value = self.evaluate(node, frame)?;
+        if matches!(value, Value::Symbol(name) if name.starts_with("context:")) {
+            self.device.ordered += 1;
+            let flow = self.run_with(rest, body, frame, line);
+            self.device.ordered -= 1;
+            return flow;
+        }
+        let Some(entered) = self.special(&value, "__enter__", Vec::new(), line) else {
+            return Err(Failure::unsupported(
+                "unsupported-python",
+                "`with` is not supported for this value",
+                "only nl.no_reorder() and the like can be entered, and objects with `__enter__`",
+            )
+            .at(line));
+        };
+        let entered = entered?;
+        if let Some(name) = name {
+            self.store(name, entered, frame, line)?;
+        }
+        let flow = self.run_with(rest, body, frame, line)?;
+        let nothing = vec![Value::None; 3];
+        self.special(&value, "__exit__", nothing, line)
+            .transpose()?;
+        Ok(flow)
     }
 
     fn run_for(

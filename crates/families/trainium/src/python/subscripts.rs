@@ -1,8 +1,10 @@
 //! Subscripts, and walking over sequences.
 
+use std::rc::Rc;
+
 use super::interpreter::{Interpreter, hashable, type_error};
 use super::value::{ClassKind, Items, Value};
-use crate::api::indexing;
+use crate::api::{Dialect, indexing};
 use crate::diagnostic::{Failure, Outcome};
 
 /// A walk over the items of a value.
@@ -59,7 +61,7 @@ impl Interpreter {
             Value::Object(object) if object.class.kind == ClassKind::Named => {
                 super::classes::items(object)
             }
-            Value::Class(class) if class.kind == ClassKind::Enumeration => {
+            Value::Class(class) if matches!(class.kind, ClassKind::Enumeration(_)) => {
                 super::classes::members(class)
             }
             Value::List(list) => list.borrow().0.clone(),
@@ -93,6 +95,7 @@ impl Interpreter {
                 )
                 .at(line));
             }
+            object @ Value::Object(_) => return self.object_items(object, line),
             other => {
                 return Err(type_error(&format!(
                     "a {} cannot be iterated over",
@@ -110,7 +113,7 @@ impl Interpreter {
                 let items = Value::tuple(super::classes::items(inner));
                 self.subscript(&items, index)
             }
-            Value::Class(class) if class.kind == ClassKind::Enumeration => match index {
+            Value::Class(class) if matches!(class.kind, ClassKind::Enumeration(_)) => match index {
                 Value::Str(name) => self
                     .class_attribute(object, name)?
                     .ok_or_else(|| type_error("the enumeration has no such member")),
@@ -196,8 +199,25 @@ impl Interpreter {
                     "a range of kind {kind:?} takes a number here"
                 ))),
             },
-            // `kernel[grid](…)`: one core is simulated.
-            Value::Function(_) => Ok(object.clone()),
+            // `kernel[grid](…)`. In the second dialect the programs are cores, of which there is
+            // one here.
+            Value::Function(function) => {
+                let sizes: Vec<i64> = match index {
+                    Value::Tuple(items) => &items.0[..],
+                    other => std::slice::from_ref(other),
+                }
+                .iter()
+                .map(|size| size.as_int().filter(|size| *size > 0))
+                .collect::<Option<_>>()
+                .filter(|sizes: &Vec<i64>| sizes.len() <= 8)
+                .ok_or_else(|| {
+                    type_error("a kernel is launched on a grid of up to 8 positive sizes")
+                })?;
+                Ok(match self.device.dialect {
+                    Dialect::V1 => Value::Launch(Rc::new((Rc::clone(function), sizes))),
+                    Dialect::V2 => object.clone(),
+                })
+            }
             // Annotations such as nt.tensor[128, 512].
             Value::Type(_) | Value::Symbol(_) => Ok(object.clone()),
             Value::Window(..) | Value::Partition(_) => Err(type_error("this value has no items")),

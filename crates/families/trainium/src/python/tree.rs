@@ -120,6 +120,10 @@ pub(crate) enum Expression {
     Conditional(Box<Node>, Box<Node>, Box<Node>),
     Format(Vec<Piece>),
     Walrus(Target, Box<Node>),
+    /// A value that a generator yields, or all of several.
+    Yield(Option<Box<Node>>, bool),
+    /// The first of what a generator expression gives; else the default.
+    First(Box<Node>, Option<Box<Node>>),
     /// `super()` in a method of the class that the node names.
     Super(Box<Node>),
     Refused(Rc<Failure>),
@@ -154,11 +158,15 @@ pub(crate) enum Action {
     If(Node, Vec<Statement>, Vec<Statement>),
     For(Target, Node, Vec<Statement>, Vec<Statement>),
     While(Node, Vec<Statement>, Vec<Statement>),
-    With(Vec<Node>, Vec<Statement>),
+    /// Values that are entered, and the names that they get.
+    With(Vec<(Node, Option<Target>)>, Vec<Statement>),
+    Match(Node, Vec<Case>),
     Return(Option<Node>),
     Assert(Node, Option<Node>),
     Raise(Option<Node>),
-    Define(Target, Rc<Code>),
+    /// A function, and decorators that are functions of the file, if they turn out to be such:
+    /// name and whole, innermost last.
+    Define(Target, Rc<Code>, Vec<(Node, Node)>),
     Class(Target, Rc<ClassCode>),
     /// `import path` bound to a target.
     Import(Target, Rc<str>),
@@ -168,6 +176,28 @@ pub(crate) enum Action {
     Break,
     Continue,
     Pass,
+    Refused(Rc<Failure>),
+}
+
+/// One `case` of a `match`.
+pub(crate) struct Case {
+    pub(crate) pattern: Pattern,
+    pub(crate) guard: Option<Node>,
+    pub(crate) body: Vec<Statement>,
+}
+
+/// What a `case` compares with.
+pub(crate) enum Pattern {
+    Value(Node),
+    /// `None`, `True` or `False`.
+    Same(Value),
+    Any(Vec<Pattern>),
+    /// Whatever fits the inner pattern, under a name.
+    Capture(Option<Box<Pattern>>, Option<Target>),
+    /// Items; the place and the name of the starred ones, if any.
+    Sequence(Vec<Pattern>, Option<(usize, Option<Target>)>),
+    /// Objects of a class.
+    Class(Node),
     Refused(Rc<Failure>),
 }
 
@@ -189,6 +219,8 @@ pub(crate) struct Code {
     pub(crate) slots: u32,
     pub(crate) names: Vec<Rc<str>>,
     pub(crate) body: Vec<Statement>,
+    /// Whether it yields.
+    pub(crate) yields: bool,
     /// For a lambda: the value.
     pub(crate) value: Option<Node>,
 }

@@ -50,9 +50,18 @@ pub(crate) struct Closure {
     pub(crate) parent: Option<Rc<Frame>>,
 }
 
+/// A function with some of its arguments, from `functools.partial`.
+pub(crate) struct Partial {
+    pub(crate) function: Value,
+    pub(crate) positional: Items,
+    pub(crate) keywords: Vec<(Rc<str>, Value)>,
+}
+
 /// Variables of one call.
 pub(crate) struct Frame {
     pub(crate) slots: RefCell<Items>,
+    /// The function that was called; none for the file.
+    pub(crate) code: Option<Rc<Code>>,
     pub(crate) parent: Option<Rc<Frame>>,
 }
 
@@ -77,8 +86,8 @@ pub(crate) enum ClassKind {
     Data(bool),
     /// The same, and objects are tuples.
     Named,
-    /// Its values are its only objects.
-    Enumeration,
+    /// Its values are its only objects; whether they are numbers, too (`IntEnum`).
+    Enumeration(bool),
 }
 
 /// How a field of an object gets its value if the call gives none.
@@ -183,6 +192,9 @@ pub(crate) enum Value {
     Host(Rc<HostArray>),
     Class(Rc<Class>),
     Object(Rc<Object>),
+    Partial(Rc<Partial>),
+    /// A function and the sizes of the grid that it is launched on.
+    Launch(Rc<(Rc<Closure>, Vec<i64>)>),
     /// A function of a class and the object or class that it is called with.
     Method(Rc<(Rc<Closure>, Value)>),
     /// `super()`: a class and the object whose method looks for another.
@@ -242,7 +254,12 @@ impl Value {
             Self::Set(_) => "set",
             Self::Slice(_) => "slice",
             Self::Range(..) => "range",
-            Self::Function(_) | Self::Builtin(_) | Self::Api(_) | Self::Bound(_) => "function",
+            Self::Function(_)
+            | Self::Builtin(_)
+            | Self::Api(_)
+            | Self::Bound(_)
+            | Self::Partial(_)
+            | Self::Launch(_) => "function",
             Self::Module(_) => "module",
             Self::Dtype(_) => "dtype",
             Self::Buffer(_) => "buffer",
@@ -271,6 +288,12 @@ impl Value {
         match self {
             Self::Int(value) | Self::Partition(value) => Some(*value),
             Self::Bool(value) => Some(i64::from(*value)),
+            Self::Object(object) if object.class.kind == ClassKind::Enumeration(true) => {
+                match object.fields.borrow().get(&Key::Str("value".into())) {
+                    Some(Self::Int(value)) => Some(*value),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -283,7 +306,7 @@ impl Value {
         }
     }
 
-    fn is_container(&self) -> bool {
+    pub(super) fn is_container(&self) -> bool {
         matches!(
             self,
             Self::List(_)
@@ -293,6 +316,8 @@ impl Value {
                 | Self::Slice(_)
                 | Self::Function(_)
                 | Self::Bound(_)
+                | Self::Partial(_)
+                | Self::Launch(_)
                 | Self::Class(_)
                 | Self::Object(_)
                 | Self::Method(_)
@@ -336,7 +361,7 @@ impl Value {
             Self::Api(api) => Key::Name(api.name),
             Self::Engine(engine) => Key::Int(*engine as i64 + (1 << 40)),
             Self::Buffer(buffer) => Key::Name(buffer.name()),
-            Self::Object(object) if object.class.kind == ClassKind::Enumeration => {
+            Self::Object(object) if matches!(object.class.kind, ClassKind::Enumeration(_)) => {
                 Key::Same(Rc::as_ptr(object) as usize)
             }
             Self::Class(class) => Key::Same(Rc::as_ptr(class) as usize),
@@ -435,6 +460,18 @@ fn dismantle(mut pending: Vec<Value>) {
                             }
                         },
                     ));
+                }
+            }
+            Value::Launch(launch) => {
+                if let Some((function, _)) = Rc::into_inner(launch) {
+                    pending.push(Value::Function(function));
+                }
+            }
+            Value::Partial(partial) => {
+                if let Some(mut partial) = Rc::into_inner(partial) {
+                    pending.append(&mut partial.positional.0);
+                    pending.extend(partial.keywords.drain(..).map(|(_, value)| value));
+                    pending.push(partial.function);
                 }
             }
             Value::Method(method) => {

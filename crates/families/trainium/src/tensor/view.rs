@@ -4,14 +4,18 @@ use std::rc::Rc;
 
 use super::dtype::Dtype;
 use super::index::Mask;
+use super::short::Short;
 use super::storage::{Buffer, Shared};
 
 /// Size and stride (in elements) of one dimension of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dimension {
     pub(crate) size: usize,
     pub(crate) stride: i64,
 }
+
+/// Dimensions of a view, outermost first.
+pub(crate) type Dimensions = Short<Dimension, 4>;
 
 /// Rows chosen by another tile: element `i` of `rows` moves dimension 0 by `stride` elements.
 #[derive(Clone, Debug)]
@@ -29,7 +33,7 @@ pub(crate) struct View {
     pub(crate) storage: Shared,
     pub(crate) dtype: Dtype,
     pub(crate) offset: i64,
-    pub(crate) dimensions: Vec<Dimension>,
+    pub(crate) dimensions: Dimensions,
     /// Block dimensions that are still unresolved at the front.
     pub(crate) open_blocks: usize,
     pub(crate) indirect: Option<Rc<Indirect>>,
@@ -43,7 +47,7 @@ impl View {
     /// The whole tensor.
     pub(crate) fn whole(storage: &Shared) -> Self {
         let mut stride = 1i64;
-        let mut dimensions: Vec<Dimension> = Vec::with_capacity(storage.shape.len());
+        let mut dimensions = Dimensions::new();
         for size in storage.shape.iter().rev() {
             dimensions.push(Dimension {
                 size: *size,
@@ -123,7 +127,7 @@ impl View {
     }
 
     /// The same elements from the same place on, seen with other dimensions.
-    pub(crate) fn with(&self, dimensions: Vec<Dimension>) -> Self {
+    pub(crate) fn with(&self, dimensions: Dimensions) -> Self {
         Self {
             storage: Rc::clone(&self.storage),
             dtype: self.dtype,
@@ -157,7 +161,7 @@ impl View {
             return None;
         }
         let skip = shape.len() - self.dimensions.len();
-        let mut dimensions = Vec::with_capacity(shape.len());
+        let mut dimensions = Dimensions::new();
         for (position, size) in shape.iter().enumerate() {
             dimensions.push(if position < skip {
                 Dimension {
@@ -191,7 +195,7 @@ impl View {
         }
         let mut view = self.clone();
         if view.free() == 1 {
-            view.dimensions.truncate(1);
+            view.dimensions.edit(|all| all.truncate(1));
         }
         while view.dimensions.len() < shape.len() {
             view.dimensions.push(Dimension { size: 1, stride: 0 });
@@ -205,7 +209,7 @@ impl View {
             return None;
         }
         // Merge what is contiguous, then cut it anew.
-        let mut merged: Vec<Dimension> = Vec::new();
+        let mut merged = Dimensions::new();
         for dimension in &self.dimensions {
             if dimension.size == 1 {
                 continue;
@@ -219,7 +223,8 @@ impl View {
             }
             merged.push(*dimension);
         }
-        let mut dimensions = vec![Dimension { size: 1, stride: 1 }; shape.len()];
+        let one = Dimension { size: 1, stride: 1 };
+        let mut dimensions: Dimensions = std::iter::repeat_n(one, shape.len()).collect();
         let mut position = shape.len();
         for run in merged.iter().rev() {
             let mut left = run.size;

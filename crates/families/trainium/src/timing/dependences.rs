@@ -1,14 +1,18 @@
 //! Which instruction waits for which.
 
 use crate::keyed::Keyed;
+use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction, Operation, Region, Tensor};
+
+/// Instructions that wait for another, and whether for its result.
+pub(super) type Waiting = Short<(u32, bool), 3>;
 
 /// Edges of the dependence graph.
 pub(super) struct Graph {
     /// For each instruction: those that wait for it, and whether they wait for its result
     /// (otherwise for the engine to have read or streamed).
-    pub(super) waiting: Vec<Vec<(u32, bool)>>,
+    pub(super) waiting: Vec<Waiting>,
     /// How many instructions each waits for.
     pub(super) open: Vec<u32>,
 }
@@ -24,8 +28,8 @@ struct Tile {
 struct Rolled {
     step: (u32, u32),
     /// Last work of the iteration before, and of this one, by engine.
-    before: Keyed<u8, u32>,
-    now: Keyed<u8, u32>,
+    before: [Option<u32>; 4],
+    now: [Option<u32>; 4],
 }
 
 impl Rolled {
@@ -33,16 +37,16 @@ impl Rolled {
         if instruction.step != self.step {
             let next = instruction.step.0 == self.step.0 && self.step.0 != 0;
             let ended = std::mem::take(&mut self.now);
-            self.before = if next { ended } else { Keyed::default() };
+            self.before = if next { ended } else { [None; 4] };
             self.step = instruction.step;
         }
         if self.step.0 == 0 {
             return;
         }
-        let engine = match instruction.choice {
+        let engine: usize = match instruction.choice {
             Choice::Fixed(Engine::Dma) => {
                 if instruction.operation == Operation::Load {
-                    before.extend(self.before.values().map(|last| (*last, false)));
+                    before.extend(self.before.iter().flatten().map(|last| (*last, false)));
                 }
                 return;
             }
@@ -51,14 +55,14 @@ impl Rolled {
             Choice::Fixed(Engine::Gpsimd) => 2,
             _ => 3,
         };
-        self.now.insert(engine, own);
+        self.now[engine] = Some(own);
     }
 }
 
 /// The dependences between instructions, in program order.
 pub(super) fn graph(instructions: &[Instruction], tensors: &[Tensor], rolled_loops: bool) -> Graph {
     let mut graph = Graph {
-        waiting: vec![Vec::new(); instructions.len()],
+        waiting: vec![Waiting::new(); instructions.len()],
         open: vec![0; instructions.len()],
     };
     let mut tiles: Keyed<(u32, u32), Tile> = Keyed::default();

@@ -204,7 +204,7 @@ impl State<'_> {
         which: u32,
         released: f64,
         done: f64,
-        waiting: &[Vec<(u32, bool)>],
+        waiting: &[super::dependences::Waiting],
         open: &mut [u32],
         ready_at: &mut [f64],
         blockers: &mut [Option<u32>],

@@ -160,7 +160,7 @@ pub(super) fn first_sums(instructions: &mut Vec<Instruction>, tensors: &[Tensor]
             if let (true, Some(at)) = (zero, producer) {
                 let able = !matches!(out[at].choice, Choice::Fixed(Engine::Gpsimd | Engine::Dma));
                 if able {
-                    out[at].writes = vec![target];
+                    out[at].writes = [target].into_iter().collect();
                     out[at].features.touches_psum = true;
                     merged = true;
                     gone += 1;

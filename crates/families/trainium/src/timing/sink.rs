@@ -158,7 +158,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
                 _ => continue,
             };
             (load.site, load.step) = (instruction.site, instruction.step);
-            load.writes = vec![place];
+            load.writes = [place].into_iter().collect();
             out.push(load);
             latest = Some((region.block, region.span));
             tiles += 1;
@@ -193,7 +193,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
         let rows = target.partitions.1 - target.partitions.0;
         let mut store = spilled(Operation::Store, (home, tiles), bytes, rows, &instruction);
         (store.site, store.step) = (instruction.site, instruction.step);
-        store.reads = vec![place];
+        store.reads = [place].into_iter().collect();
         plan.spill_bytes += bytes * u64::from(rows);
         out.push(instruction);
         out.push(store);

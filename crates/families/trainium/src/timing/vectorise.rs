@@ -116,7 +116,7 @@ fn widen(
             }
             wide.reads
                 .sort_by_key(|r| (r.tensor, r.block, r.partitions, r.span));
-            wide.reads.dedup();
+            wide.reads.edit(Vec::dedup);
             merged += count as u64 - 1;
             out.push(wide);
         }

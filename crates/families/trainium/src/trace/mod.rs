@@ -2,6 +2,7 @@
 
 use crate::python::value::LoopKind;
 use crate::tensor::dtype::Dtype;
+use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 
 /// Engines of a core, and the DMA queues as one.
@@ -126,7 +127,7 @@ impl Operation {
 
 /// A part of one block of a tensor: partitions and a span of bytes in each (on chip), or a span
 /// of elements (main memory).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) tensor: u32,
     pub(crate) block: u32,
@@ -221,8 +222,8 @@ pub(crate) struct Instruction {
     /// Columns of the stationary operand of the matrix engine.
     pub(crate) columns: u32,
     pub(crate) features: Features,
-    pub(crate) reads: Vec<Region>,
-    pub(crate) writes: Vec<Region>,
+    pub(crate) reads: Short<Region, 3>,
+    pub(crate) writes: Short<Region, 1>,
     /// A fingerprint of the values that it gave; 0 of a run without values.
     pub(crate) values: u64,
     pub(crate) transfer: Option<Box<Transfer>>,
@@ -245,8 +246,8 @@ impl Instruction {
                 unit_stride: true,
                 ..Features::default()
             },
-            reads: Vec::new(),
-            writes: Vec::new(),
+            reads: Short::new(),
+            writes: Short::new(),
             values: 0,
             transfer: None,
             site: (0, 0),

@@ -1,7 +1,7 @@
 //! Random kernels: whatever is written, the answer is a result or a failure with a code. Many
 //! more cases run with `cargo run --release -p autocomp-trainium --example fuzz-nki -- SEED CASES`.
 
-use crate::generator::kernel;
+use crate::generator::{Case, kernel};
 use autocomp_trainium::timing::{Machine, Passes, time};
 use autocomp_trainium::{Options, evaluate, parse_inputs};
 
@@ -10,12 +10,18 @@ fn random_kernels_end_with_a_result_or_a_failure_with_a_remedy() {
     let machine = Machine::built_in("trn1").unwrap();
     let mut right = 0;
     for seed in 0..1000 {
-        let (source, inputs) = kernel(seed);
+        let Case {
+            source,
+            inputs,
+            functional,
+            ..
+        } = kernel(seed);
         let inputs = parse_inputs(inputs, Some(seed)).unwrap();
         let options = Options {
             step_limit: 20_000,
             byte_limit: 1 << 26,
             instruction_limit: 2_000,
+            functional,
             ..Options::default()
         };
         match evaluate(&source, "solution", &inputs, &options) {

@@ -1,5 +1,4 @@
-//! Every interface of both dialects, called once as documented: but for `nl.invert` and
-//! `nl.logical_not` of the second one, none is a name only.
+//! Every interface of both dialects, called once as documented.
 
 use std::collections::BTreeSet;
 
@@ -46,34 +45,30 @@ const CALLS: &[(&str, &str, &str)] = &[
         "nl.full((64, 8), 3.0, dtype=nl.float32, buffer=nl.sbuf)",
     ),
     ("nl.empty", "nl.empty((64, 8), dtype=nl.float32)", ""),
-    ("nl.zeros_like", "nl.zeros_like(t)", ""),
-    ("nl.empty_like", "nl.empty_like(t)", ""),
+    ("nl.zeros_like", "nl.zeros_like(t)", "nl.zeros_like(t)"),
+    ("nl.empty_like", "nl.empty_like(t)", "nl.empty_like(t)"),
     ("nl.arange", "nl.arange(4)", ""),
     ("nl.ds", "t[:, nl.ds(2, 4)]", "t[:, nl.ds(2, 4)]"),
     ("nl.par_dim", "nl.par_dim(64)", "nl.par_dim(64)"),
-    ("nl.load", "nl.load(a)", ""),
-    ("nl.store", "nl.store(o, t)", ""),
-    ("nl.load_transpose2d", "nl.load_transpose2d(a)", ""),
+    ("nl.load", "nl.load(a)", "nl.load(a)"),
+    ("nl.store", "nl.store(o, t)", "nl.store(o, t)"),
+    ("nl.load_transpose2d", "nl.load_transpose2d(a)", "nl.load_transpose2d(a)"),
     (
         "nl.shared_constant",
         "nl.load(nl.shared_constant(np.identity(8, dtype=np.float32)))",
         "nl.shared_constant(np.identity(8, dtype=np.float32))",
     ),
-    ("nl.matmul", "nl.matmul(q, t)", ""),
-    ("nl.transpose", "nl.transpose(q)", ""),
+    ("nl.matmul", "nl.matmul(q, t)", "nl.matmul(q, t)"),
+    ("nl.transpose", "nl.transpose(q)", "nl.transpose(q)"),
     (
         "nl.copy",
         "nl.copy(t)",
         "nisa.activation(dst=t, op=nl.copy, data=t)",
     ),
-    ("nl.var", "nl.var(t, axis=1)", ""),
-    ("nl.where", "nl.where(t > 0.0, t, u)", ""),
-    ("nl.softmax", "nl.softmax(t, axis=-1)", ""),
-    (
-        "nl.rms_norm",
-        "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)",
-        "",
-    ),
+    ("nl.var", "nl.var(t, axis=1)", "nl.var(t, axis=1)"),
+    ("nl.where", "nl.where(t > 0.0, t, u)", "nl.where(t > 0.0, t, u)"),
+    ("nl.softmax", "nl.softmax(t, axis=-1)", "nl.softmax(t, axis=-1)"),
+    ("nl.rms_norm", "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)", "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)"),
     (
         "nl.loop_reduce",
         "[nl.loop_reduce(t, op=np.add, loop_indices=[x]) for x in nl.affine_range(2)]",
@@ -91,12 +86,12 @@ const CALLS: &[(&str, &str, &str)] = &[
         "nl.sizeinbytes(nl.bfloat16)",
         "nl.sizeinbytes(nl.bfloat16)",
     ),
-    ("nl.expand_dims", "nl.expand_dims(t, 1)", ""),
-    ("nl.broadcast_to", "nl.broadcast_to(c, shape=(64, 8))", ""),
+    ("nl.expand_dims", "nl.expand_dims(t, 1)", "nl.expand_dims(t, 1)"),
+    ("nl.broadcast_to", "nl.broadcast_to(c, shape=(64, 8))", "nl.broadcast_to(c, shape=(64, 8))"),
     ("nl.static_cast", "nl.static_cast(t, nl.bfloat16)", ""),
-    ("nl.dropout", "nl.dropout(t, 0.5)", ""),
+    ("nl.dropout", "nl.dropout(t, 0.5)", "nl.dropout(t, 0.5)"),
     ("nl.rand", "nl.rand((64, 8))", "nl.rand((64, 8))"),
-    ("nl.random_seed", "nl.random_seed(7)", ""),
+    ("nl.random_seed", "nl.random_seed(7)", "nl.random_seed(7)"),
     (
         "nisa.nc_matmul",
         "nisa.nc_matmul(q, t)",
@@ -322,7 +317,7 @@ fn call(path: &str, parameters: &str, dialect: Dialect) -> Option<String> {
             format!("nisa.tensor_tensor(dst={tile}, data1={tile}, data2={tile}, op={path})")
         }
         // No instruction of this dialect takes them yet.
-        _ if ["invert", "logical_not"].contains(&name) => format!("[{path}]"),
+        _ if ["invert", "logical_not"].contains(&name) => format!("{path}({tile})"),
         (_, false) => format!("nisa.activation(dst=t, op={path}, data=t)"),
     })
 }

@@ -5,6 +5,7 @@
 mod fuzz;
 mod generator;
 mod hostile;
+mod idioms;
 mod interfaces;
 mod kernels;
 mod limits;

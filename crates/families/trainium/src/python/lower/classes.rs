@@ -18,9 +18,49 @@ const SPECIAL: &[&str] = &[
     "__getitem__",
     "__setitem__",
     "__len__",
+    "__iter__",
+    "__contains__",
+    "__bool__",
+    "__enter__",
+    "__exit__",
+    "__repr__",
+    "__str__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__neg__",
+    "__add__",
+    "__radd__",
+    "__sub__",
+    "__rsub__",
+    "__mul__",
+    "__rmul__",
+    "__matmul__",
+    "__rmatmul__",
+    "__truediv__",
+    "__rtruediv__",
+    "__floordiv__",
+    "__rfloordiv__",
+    "__mod__",
+    "__rmod__",
+    "__pow__",
+    "__rpow__",
+    "__lshift__",
+    "__rlshift__",
+    "__rshift__",
+    "__rrshift__",
+    "__and__",
+    "__rand__",
+    "__or__",
+    "__ror__",
+    "__xor__",
+    "__rxor__",
 ];
 /// The same for what does no harm and has no effect here.
-const IGNORED: &[&str] = &["__slots__", "__doc__", "__repr__", "__str__"];
+const IGNORED: &[&str] = &["__slots__", "__doc__", "__hash__"];
 
 /// Last name of a decorator or of what it calls (`dataclasses.dataclass(frozen=True)`).
 fn last_name(expression: &Expr) -> &str {
@@ -52,7 +92,7 @@ impl Lowering<'_> {
         for decorator in &node.decorator_list {
             match last_name(&decorator.expression) {
                 "dataclass" => dataclass = Some(is_set(&decorator.expression, "frozen")),
-                "jit" | "final" => {}
+                "jit" | "final" | "unique" | "total_ordering" => {}
                 other => {
                     let what = format!("the class decorator `{other}`");
                     let remedy = "use @dataclass, or write the class out";

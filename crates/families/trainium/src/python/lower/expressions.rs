@@ -66,6 +66,22 @@ impl Lowering<'_> {
                     "call the function of the other class by its name",
                 )),
             },
+            Expr::Call(node)
+                if is_next(node) && self.scopes.iter().all(|s| s.find("next").is_none()) =>
+            {
+                match (&*node.arguments.args, node.arguments.keywords.is_empty()) {
+                    ([generator @ Expr::Generator(_), rest @ ..], true) if rest.len() < 2 => {
+                        let first = self.boxed(generator)?;
+                        let default = rest.first().map(|it| self.boxed(it)).transpose()?;
+                        Expression::First(first, default)
+                    }
+                    _ => Expression::Refused(self.refuse(
+                        expression.start(),
+                        "next() of anything but a generator expression",
+                        "loop with for, or subscript a list",
+                    )),
+                }
+            }
             Expr::Call(node) => {
                 let function = self.boxed(&node.func)?;
                 line = function.line;
@@ -195,7 +211,23 @@ impl Lowering<'_> {
             }
             Expr::Named(node) => {
                 let value = self.boxed(&node.value)?;
+                if let Expr::Name(name) = &*node.target
+                    && self.scopes.len() > 1
+                    && !is_dunder(name.id.as_str())
+                {
+                    // Wherever it stands, it binds a name of the function.
+                    self.bind(name.id.as_str());
+                }
                 Expression::Walrus(self.target(&node.target)?, value)
+            }
+            Expr::Yield(node) if self.scopes.len() > 1 => {
+                self.top().yields = true;
+                let value = node.value.as_ref().map(|it| self.boxed(it)).transpose()?;
+                Expression::Yield(value, false)
+            }
+            Expr::YieldFrom(node) if self.scopes.len() > 1 => {
+                self.top().yields = true;
+                Expression::Yield(Some(self.boxed(&node.value)?), true)
             }
             Expr::Yield(_) | Expr::YieldFrom(_) => {
                 Expression::Refused(self.refuse(expression.start(), "yield", "return a list"))
@@ -296,6 +328,11 @@ impl Lowering<'_> {
 fn is_super(node: &ast::ExprCall) -> bool {
     matches!(&*node.func, Expr::Name(name) if name.id.as_str() == "super")
         && node.arguments.args.is_empty()
+}
+
+/// Whether a call is one of `next`.
+fn is_next(node: &ast::ExprCall) -> bool {
+    matches!(&*node.func, Expr::Name(name) if name.id.as_str() == "next")
 }
 
 pub(super) fn binary(operator: ast::Operator) -> Binary {

@@ -77,6 +77,7 @@ impl Lowering<'_> {
             slots: 0,
             names: Vec::new(),
             body: Vec::new(),
+            yields: false,
             value: None,
         }
     }
@@ -85,6 +86,7 @@ impl Lowering<'_> {
         if let Some(scope) = self.scopes.pop() {
             code.slots = scope.names.len() as u32;
             code.names = scope.names;
+            code.yields = scope.yields;
         }
     }
 }

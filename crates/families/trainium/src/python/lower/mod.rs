@@ -6,6 +6,7 @@ use std::rc::Rc;
 mod classes;
 mod expressions;
 mod functions;
+mod matches;
 mod nesting;
 mod scopes;
 mod statements;

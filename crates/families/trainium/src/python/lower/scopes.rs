@@ -16,6 +16,8 @@ pub(super) struct Scope {
     pub(super) global: Vec<String>,
     /// Names of comprehensions, innermost last.
     pub(super) overlay: Vec<(String, u32)>,
+    /// Whether something in it yields.
+    pub(super) yields: bool,
 }
 
 impl Scope {
@@ -128,6 +130,13 @@ impl Lowering<'_> {
                     }
                 }
                 self.declare(&node.body);
+            }
+            Stmt::Match(node) => {
+                self.declare_walrus(&node.subject);
+                for case in &node.cases {
+                    self.declare_pattern(&case.pattern);
+                    self.declare(&case.body);
+                }
             }
             Stmt::Try(node) => {
                 self.declare(&node.body);

@@ -85,7 +85,9 @@ impl Lowering<'_> {
             Stmt::With(node) if !node.is_async => {
                 let mut items = Vec::new();
                 for item in &node.items {
-                    items.push(self.expression(&item.context_expr)?);
+                    let entered = self.expression(&item.context_expr)?;
+                    let name = item.optional_vars.as_ref();
+                    items.push((entered, name.map(|it| self.target(it)).transpose()?));
                 }
                 Action::With(items, self.block(&node.body)?)
             }
@@ -115,8 +117,9 @@ impl Lowering<'_> {
                         "write a plain function",
                     ))
                 } else {
+                    let decorators = self.decorators(&node.decorator_list)?;
                     let code = self.function(node)?;
-                    Action::Define(target, Rc::new(code))
+                    Action::Define(target, Rc::new(code), decorators)
                 }
             }
             Stmt::Import(node) => {
@@ -170,6 +173,7 @@ impl Lowering<'_> {
                     .collect::<Outcome<_>>()?;
                 Action::Delete(targets)
             }
+            Stmt::Match(node) => self.choice(node)?,
             Stmt::Pass(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => Action::Pass,
             Stmt::Break(_) => Action::Break,
             Stmt::Continue(_) => Action::Continue,
@@ -188,7 +192,7 @@ impl Lowering<'_> {
             Stmt::Try(node) => Action::Refused(self.refuse(
                 node.range.start(),
                 "try",
-                "let errors surface; kernels have no exceptions",
+                "let errors surface: kernels have no exceptions; ask with if, hasattr or getattr(…, default)",
             )),
             other => Action::Refused(self.refuse(
                 other.start(),
@@ -198,5 +202,24 @@ impl Lowering<'_> {
         };
         out.push(Statement { line, kind });
         Ok(())
+    }
+
+    /// Decorators that name something of the file, which may be a function to apply: their names
+    /// and the decorators whole. Those of NKI say how a kernel is compiled, not what it does.
+    fn decorators(&mut self, list: &[ruff_python_ast::Decorator]) -> Outcome<Vec<(Node, Node)>> {
+        let mut found = Vec::new();
+        for decorator in list {
+            let root = match &decorator.expression {
+                Expr::Call(call) => &*call.func,
+                other => other,
+            };
+            if let Expr::Name(_) = root {
+                found.push((
+                    self.expression(root)?,
+                    self.expression(&decorator.expression)?,
+                ));
+            }
+        }
+        Ok(found)
     }
 }

@@ -1,51 +1,12 @@
-//! Random kernel files: whatever a seed gives is the same everywhere.
-//!
-//! Three kinds: programs that are mostly well-formed, kernels that work with a few tokens
-//! changed, and tokens without order.
+//! Programs that call every interface with arguments of all kinds; most fail somewhere.
 
-/// Pseudo-random numbers (xorshift, Marsaglia 2003).
-pub struct Random(u64);
+use std::sync::OnceLock;
 
-impl Random {
-    /// A sequence of its own for each seed.
-    pub fn new(seed: u64) -> Self {
-        let mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Self((mixed ^ (mixed >> 29)) | 1)
-    }
+use autocomp_trainium::Dialect;
 
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
+use super::{FIRST, Random, SECOND};
 
-    /// A number below `count`.
-    pub fn below(&mut self, count: usize) -> usize {
-        ((self.next() >> 11) % count.max(1) as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
-
-/// A kernel file and the text of its inputs.
-pub fn kernel(seed: u64) -> (String, &'static str) {
-    let mut random = Random::new(seed);
-    let source = match random.below(16) {
-        0 => tokens(&mut random),
-        1 | 2 => mutated(&mut random),
-        it => program(&mut random, it % 2 == 0),
-    };
-    (source, "a:f32[64,8];b:bf16[8,64];n=3")
-}
-
-const FIRST: &str = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\nimport neuronxcc.nki.isa as nisa\nimport numpy as np\n";
-const SECOND: &str =
-    "import nki\nimport nki.language as nl\nimport nki.isa as nisa\nimport numpy as np\n";
-
-const NUMBERS: &[&str] = &[
+pub const NUMBERS: &[&str] = &[
     "0",
     "1",
     "2",
@@ -331,14 +292,21 @@ fn argument(random: &mut Random, name: &str, second: bool) -> String {
     }
 }
 
+/// The interfaces of a dialect, collected once.
+fn interfaces(second: bool) -> &'static [(String, &'static str)] {
+    static EACH: [OnceLock<Vec<(String, &str)>>; 2] = [const { OnceLock::new() }; 2];
+    EACH[usize::from(second)].get_or_init(|| {
+        let dialect = match second {
+            true => Dialect::V2,
+            false => Dialect::V1,
+        };
+        autocomp_trainium::interfaces(dialect).collect()
+    })
+}
+
 fn call(random: &mut Random, second: bool) -> String {
-    let dialect = match second {
-        true => autocomp_trainium::Dialect::V2,
-        false => autocomp_trainium::Dialect::V1,
-    };
-    let count = autocomp_trainium::interfaces(dialect).count();
-    let at = random.below(count);
-    let Some((path, parameters)) = autocomp_trainium::interfaces(dialect).nth(at) else {
+    let all = interfaces(second);
+    let Some((path, parameters)) = all.get(random.below(all.len())) else {
         return "pass".into();
     };
     let mut arguments = Vec::new();
@@ -419,7 +387,7 @@ fn statement(random: &mut Random, second: bool) -> String {
     }
 }
 
-fn program(random: &mut Random, second: bool) -> String {
+pub fn program(random: &mut Random, second: bool) -> String {
     let mut source = String::from(if second { SECOND } else { FIRST });
     if second {
         source.push_str("class C:\n  count = 0\n  def __init__(self, n, value=None):\n    self.n = n\n    self.value = value\n  def next(self, x):\n    self.value = x\n    return self\n");
@@ -482,152 +450,4 @@ fn program(random: &mut Random, second: bool) -> String {
     }
     source.push_str("  return o\n");
     source
-}
-
-/// Kernels that work, to be changed in a few places.
-const WORKING: &[&str] = &[
-    "import neuronxcc.nki.language as nl\ndef solution(a, b, n):\n  o = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)\n  for i in nl.affine_range(2):\n    x = nl.load(a[i * 32:(i + 1) * 32, :])\n    y = nl.softmax(x * 2.0, axis=-1)\n    nl.store(o[i * 32:(i + 1) * 32, :], y)\n  return o\n",
-    "import neuronxcc.nki.language as nl\nimport neuronxcc.nki.isa as nisa\nimport numpy as np\ndef solution(a, b, n):\n  o = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  x = nl.load(a)\n  p = nl.zeros((8, 8), dtype=nl.float32, buffer=nl.psum)\n  for k in nl.affine_range(4):\n    p += nisa.nc_matmul(x[nl.ds(0, 64), :], x)\n  m = nisa.tensor_reduce(np.max, p, axis=(1,), negate=True)\n  e = nisa.activation(op=nl.exp, data=p, bias=m, scale=0.5)\n  i = nl.arange(8)[:, None]\n  j = nl.arange(8)[None, :]\n  nl.store(o[i, j], e[i, j], mask=(i + j < 8))\n  return o\n",
-    "import nki.language as nl\nimport nki.isa as nisa\ndef solution(a, b, n):\n  o = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  x = nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.dma_copy(dst=x, src=a)\n  p = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.psum)\n  for k in range(3):\n    nisa.nc_matmul(dst=p, stationary=x, moving=x)\n  y = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.activation(dst=y, op=nl.exp, data=p, scale=0.01)\n  nisa.tensor_scalar(dst=y, data=y, op0=nl.multiply, operand0=2.0)\n  nisa.dma_copy(dst=o, src=y)\n  return o\n",
-    "import nki.language as nl\nimport nki.isa as nisa\nfrom dataclasses import dataclass\n@dataclass\nclass Tile:\n  rows: int\n  data: object = None\n  def half(self):\n    return self.rows // 2\ndef solution(a, b, n):\n  o = nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  t = Tile(rows=64, data=nl.ndarray((64, 8), dtype=nl.float32, buffer=nl.sbuf))\n  nisa.dma_copy(dst=t.data[0:t.half(), :], src=a[0:32, :])\n  nisa.dma_copy(dst=t.data[t.half():, :], src=a[32:64, :])\n  view = t.data.view(nl.bfloat16)\n  nisa.tensor_copy(dst=view[:, ::2], src=view[:, 1::2])\n  nisa.dma_copy(dst=o, src=t.data)\n  return o\n",
-];
-
-const TOKENS: &[&str] = &[
-    "def",
-    "solution",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ":",
-    ",",
-    "\n",
-    "\n  ",
-    "\n    ",
-    "a",
-    "b",
-    "nl",
-    "nisa",
-    ".",
-    "load",
-    "store",
-    "=",
-    "==",
-    "+",
-    "-",
-    "*",
-    "/",
-    "//",
-    "%",
-    "**",
-    "@",
-    "<",
-    ">",
-    "not ",
-    "lambda x",
-    "if ",
-    "else ",
-    "for ",
-    " in ",
-    "while ",
-    "return ",
-    "import ",
-    "from ",
-    "class ",
-    "try:",
-    "except:",
-    "with ",
-    "yield ",
-    "await ",
-    "async ",
-    "global ",
-    "nonlocal ",
-    "del ",
-    "raise ",
-    "assert ",
-    "pass",
-    "break",
-    "continue",
-    "None",
-    "True",
-    "1",
-    "0",
-    "2**62",
-    "1e999",
-    "0x",
-    "'",
-    "\"",
-    "\"\"\"",
-    "f'{",
-    "}'",
-    "\\",
-    "#",
-    "...",
-    ":=",
-    "->",
-    "~",
-    "&",
-    "|",
-    "^",
-    "<<",
-    ">>",
-    "__class__",
-    "_",
-    "é",
-    "\u{1F600}",
-    "\t",
-    "\r",
-    "\0",
-    "match x:",
-    "case _:",
-    "type X = int",
-];
-
-fn tokens(random: &mut Random) -> String {
-    let mut source = String::new();
-    if random.below(2) == 0 {
-        source.push_str("def solution(a, b, n):\n  ");
-    }
-    for _ in 0..random.below(60) {
-        source.push_str(random.pick(TOKENS));
-        if random.below(3) == 0 {
-            source.push(' ');
-        }
-    }
-    source
-}
-
-fn mutated(random: &mut Random) -> String {
-    let source = WORKING[random.below(WORKING.len())];
-    // Words and single signs, with what separates them.
-    let mut pieces: Vec<String> = Vec::new();
-    for letter in source.chars() {
-        let word = letter.is_alphanumeric() || letter == '_';
-        match pieces.last_mut() {
-            Some(last) if word && last.chars().all(|c| c.is_alphanumeric() || c == '_') => {
-                last.push(letter);
-            }
-            _ => pieces.push(letter.to_string()),
-        }
-    }
-    for _ in 0..1 + random.below(4) {
-        let at = random.below(pieces.len());
-        let other = random.below(pieces.len());
-        match random.below(6) {
-            0 => pieces[at].clear(),
-            1 => {
-                let copy = pieces[other].clone();
-                pieces[at].push_str(&copy);
-            }
-            2 => pieces.swap(at, other),
-            3 => pieces[at] = random.pick(TOKENS).into(),
-            4 if pieces[at].chars().all(|c| c.is_ascii_digit()) => {
-                pieces[at] = random.pick(NUMBERS).into();
-            }
-            _ => pieces[at] = pieces[other].clone(),
-        }
-    }
-    pieces.concat()
 }
