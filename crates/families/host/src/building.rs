@@ -61,13 +61,17 @@ pub enum Kind {
     Kernel,
     /// Arithmetic as it is written.
     Reference,
+    /// The same without floating point, which does not build, and with plain characters that
+    /// have no sign, as on RISC-V: its results are those of every processor.
+    IntegerReference,
 }
 
 impl Kind {
-    fn flags(self) -> [&'static str; 2] {
+    fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::Kernel => ["-O3", "-ffp-contract=fast"],
-            Self::Reference => ["-O2", "-ffp-contract=off"],
+            Self::Kernel => &["-O3", "-ffp-contract=fast"],
+            Self::Reference => &["-O2", "-ffp-contract=off"],
+            Self::IntegerReference => &["-O2", "-funsigned-char", "-mgeneral-regs-only"],
         }
     }
 }

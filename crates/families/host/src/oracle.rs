@@ -94,6 +94,28 @@ impl Reference {
         toolchain: Toolchain,
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
+        Self::compiled(problem, toolchain, cache_folder, Kind::Reference)
+    }
+
+    /// Compiles a reference that computes with integers only, so that it gives the same
+    /// answers here as on any other processor.
+    ///
+    /// # Errors
+    /// As for [`Reference::new`]; [`EvalError::Input`] for one that needs floating point, too.
+    pub fn of_integers(
+        problem: &Problem,
+        toolchain: Toolchain,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        Self::compiled(problem, toolchain, cache_folder, Kind::IntegerReference)
+    }
+
+    fn compiled(
+        problem: &Problem,
+        toolchain: Toolchain,
+        cache_folder: &Path,
+        kind: Kind,
+    ) -> Result<Self, EvalError> {
         let architecture = std::env::consts::ARCH;
         // The runtime rounds with one instruction, which x86-64 has from SSE4.1 on.
         let flags: &[String] = match architecture {
@@ -101,7 +123,7 @@ impl Reference {
             _ => &[],
         };
         let builder = Builder::new(toolchain, architecture, flags, &problem.entry, cache_folder)?;
-        let program = built(&builder, "reference.c", &problem.reference, Kind::Reference)?;
+        let program = built(&builder, "reference.c", &problem.reference, kind)?;
         Ok(Self {
             problem: problem.clone(),
             builder,
@@ -119,6 +141,42 @@ impl Reference {
     #[must_use]
     pub fn builder(&self) -> &Builder {
         &self.builder
+    }
+
+    /// Returns what the buffers that are written hold after a call in a process of its own on
+    /// what they hold in `case`, zeros where it has nothing.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if it does not return.
+    pub fn answer(&self, case: &inputs::Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+        let buffers = &self.problem.buffers;
+        let content = buffers.iter().zip(&case.before).map(|(buffer, content)| {
+            let content = content.as_ref();
+            content.map_or_else(|| vec![0; buffer.bytes()], Clone::clone)
+        });
+        let filled = Case {
+            name: case.name.clone(),
+            before: content.collect(),
+            after: vec![None; buffers.len()],
+        };
+        let mut calls = Calls::new(&self.problem, 1, Seed(0))?;
+        let mut worker = calls.start(&self.program, self.settings)?;
+        calls.fill(0, &filled);
+        // Its answer is not known yet; that nothing is written beside it is looked at.
+        calls
+            .call(&mut worker, 0, &[&filled])
+            .map_err(|offence| EvalError::Input {
+                message: format!(
+                    "the reference of {} does not return on input set {}: {offence:?}",
+                    self.problem.name, case.name
+                ),
+                remedies: vec!["correct reference.c of the problem".into()],
+            })?;
+        let written = |idx: usize| calls.content(0, idx).to_vec();
+        let kept = buffers.iter().enumerate();
+        Ok(kept
+            .map(|(idx, buffer)| buffer.is_written().then(|| written(idx)))
+            .collect())
     }
 
     /// Draws the inputs of `set` and computes the right answers.

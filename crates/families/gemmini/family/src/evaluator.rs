@@ -23,7 +23,7 @@ use autocomp_eval::{TierClock, nanos};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::Toolchain;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -69,6 +69,7 @@ pub struct GemminiEvaluator {
     macros: Vec<(String, String)>,
     evaluations: Option<FileStore>,
     answers: FileStore,
+    cache_folder: PathBuf,
     cases: OnceLock<Vec<Case>>,
     /// Held while right answers are computed.
     computing: Mutex<()>,
@@ -138,6 +139,7 @@ impl GemminiEvaluator {
                 .use_cache
                 .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
             answers: FileStore::new(cache_folder, CachePart::Answers),
+            cache_folder: cache_folder.to_owned(),
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
@@ -224,6 +226,7 @@ impl GemminiEvaluator {
             header: self.header,
             macros: &self.macros,
             store: &self.answers,
+            cache_folder: &self.cache_folder,
             threads: self.settings.threads,
         }
     }

@@ -1,4 +1,5 @@
-//! Right answers: the problem's reference, run on the simulated core.
+//! Right answers: the problem's reference, run on the host if it computes with integers only,
+//! where the answers cannot differ, and on the simulated core otherwise.
 
 use super::engine::ENGINE_HASH;
 use super::image::{Image, ImageError};
@@ -10,8 +11,10 @@ use autocomp_eval::FileStore;
 use autocomp_eval::comparison::place;
 use autocomp_eval::inputs::Case;
 use autocomp_gemmini_sim::{Machine, MachineConfig, NoAccelerator, Stop};
+use autocomp_host::Reference;
 use autocomp_riscv::{Limits, Mode};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,8 +32,16 @@ pub(super) struct Oracle<'a> {
     pub(super) header: Option<&'a str>,
     pub(super) macros: &'a [(String, String)],
     pub(super) store: &'a FileStore,
+    /// Where what is compiled for the host lies.
+    pub(super) cache_folder: &'a Path,
     /// Threads that may compute at once.
     pub(super) threads: usize,
+}
+
+/// A reference that can be asked.
+pub(super) enum Asked {
+    Host(Box<Reference>),
+    Simulated(Box<Image>),
 }
 
 impl Oracle<'_> {
@@ -53,46 +64,57 @@ impl Oracle<'_> {
         if missing.is_empty() {
             return Ok(cases);
         }
+        // What goes wrong on the host goes wrong on the simulated core, too, which says where.
+        if let Ok(host) = self.on_host() {
+            let host = Asked::Host(Box::new(host));
+            if self.answer(&mut missing, is_first, &host).is_ok() {
+                self.keep(&missing);
+                return Ok(cases);
+            }
+        }
         let elf = self.reference()?;
+        let simulated = Asked::Simulated(Box::new(self.read(&elf)?));
+        self.answer(&mut missing, is_first, &simulated)?;
+        self.keep(&missing);
+        Ok(cases)
+    }
+
+    fn keep(&self, answered: &[(&mut Case, ContentHash)]) {
+        for (case, key) in answered {
+            let written = case.after.iter().flatten().flatten();
+            self.store.put(key, &written.copied().collect::<Vec<u8>>());
+        }
+    }
+
+    /// Computes the answers of `missing` cases.
+    fn answer(
+        &self,
+        missing: &mut [(&mut Case, ContentHash)],
+        is_first: bool,
+        reference: &Asked,
+    ) -> Result<(), EvalError> {
         let workers = self.threads.clamp(1, missing.len());
         let unchecked = AtomicBool::new(is_first);
-        let queue = Mutex::new(missing);
+        let panicked = |_| EvalError::Fault("a reference run panicked".into());
+        let queue = Mutex::new(missing.iter_mut());
         let work = || -> Result<(), EvalError> {
-            let program = self.read(&elf)?;
             loop {
-                let next = queue
-                    .lock()
-                    .map_err(|_| EvalError::Fault("a reference run panicked".into()))?
-                    .pop();
-                let Some((case, key)) = next else {
+                let next = queue.lock().map_err(|_| panicked(()))?.next();
+                let Some((case, _)) = next else {
                     return Ok(());
                 };
-                case.after = self.run(&program, case)?;
+                case.after = self.run(reference, case)?;
                 if unchecked.swap(false, Ordering::Relaxed) {
-                    self.check(&program, case)?;
+                    self.check(reference, case)?;
                 }
-                self.store.put(
-                    &key,
-                    &case
-                        .after
-                        .iter()
-                        .flatten()
-                        .flatten()
-                        .copied()
-                        .collect::<Vec<u8>>(),
-                );
             }
         };
         std::thread::scope(|scope| {
             let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            handles.into_iter().try_for_each(|handle| {
-                handle
-                    .join()
-                    .map_err(|_| EvalError::Fault("a reference run panicked".into()))?
-            })
-        })?;
-        drop(queue);
-        Ok(cases)
+            handles
+                .into_iter()
+                .try_for_each(|handle| handle.join().map_err(|_| panicked(()))?)
+        })
     }
 
     fn inputs(&self, set: &InputSet, seed: Seed) -> Case {
@@ -165,11 +187,25 @@ impl Oracle<'_> {
         }
     }
 
+    /// Compiles the reference for the host.
+    fn on_host(&self) -> Result<Reference, EvalError> {
+        let toolchain = self.builder.toolchain().clone();
+        Reference::of_integers(self.problem, toolchain, self.cache_folder)
+    }
+
+    /// Returns what the buffers that are written hold after a call; nothing for the others.
     pub(super) fn run(
         &self,
-        program: &Image,
+        reference: &Asked,
         case: &Case,
     ) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+        match reference {
+            Asked::Host(host) => host.answer(case),
+            Asked::Simulated(program) => self.simulate(program, case),
+        }
+    }
+
+    fn simulate(&self, program: &Image, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
         let buffers = &self.problem.buffers;
         let layout = Layout::new(program, buffers, Seed(0))?;
         let accelerator = NoAccelerator::new(0, 0);

@@ -1,8 +1,7 @@
 //! Whether a reference and the description of its problem fit together: outputs that
 //! are written, and axes that are symmetries.
 
-use super::image::Image;
-use super::oracle::Oracle;
+use super::oracle::{Asked, Oracle};
 use autocomp_catalog::{Axis, Problem, Tolerance};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
@@ -11,29 +10,29 @@ use autocomp_eval::inputs::{Case, poison_output};
 
 impl Oracle<'_> {
     /// Checks the reference with a case that it has answered.
-    pub(super) fn check(&self, program: &Image, case: &Case) -> Result<(), EvalError> {
+    pub(super) fn check(&self, reference: &Asked, case: &Case) -> Result<(), EvalError> {
         let problem = self.problem;
         // Where answers are exact, a permuted case shows both.
         let is_exact = matches!(problem.tolerance, Tolerance::Exact {});
         if !is_exact || problem.axes.is_empty() {
-            self.check_outputs(program, case)?;
+            self.check_outputs(reference, case)?;
         }
-        if problem.axes.is_empty() || self.contradiction(program, case, problem)?.is_none() {
+        if problem.axes.is_empty() || self.contradiction(reference, case, problem)?.is_none() {
             return Ok(());
         }
         if is_exact {
-            self.check_outputs(program, case)?;
+            self.check_outputs(reference, case)?;
         }
         let alone = |axis: &Axis| Problem {
             axes: vec![axis.clone()],
             ..problem.clone()
         };
         for axis in &problem.axes {
-            if let Some(found) = self.contradiction(program, case, &alone(axis))? {
+            if let Some(found) = self.contradiction(reference, case, &alone(axis))? {
                 return Err(self.no_symmetry(&format!("the axis `{}`", axis.name), case, &found));
             }
         }
-        match self.contradiction(program, case, problem)? {
+        match self.contradiction(reference, case, problem)? {
             Some(found) => Err(self.no_symmetry("all axes", case, &found)),
             None => Ok(()),
         }
@@ -42,9 +41,9 @@ impl Oracle<'_> {
     /// Checks that the answer to `case` does not depend on what its outputs held before:
     /// that the reference writes every element of them, and reads none that it has not
     /// written. Asking once more with other content there shows both.
-    fn check_outputs(&self, program: &Image, case: &Case) -> Result<(), EvalError> {
+    fn check_outputs(&self, reference: &Asked, case: &Case) -> Result<(), EvalError> {
         let again = with_filled_outputs(case);
-        let other = self.run(program, &again)?;
+        let other = self.run(reference, &again)?;
         for (idx, buffer) in self.problem.buffers.iter().enumerate() {
             let (Some(first), Some(second)) = (&case.after[idx], &other[idx]) else {
                 continue;
@@ -78,12 +77,12 @@ impl Oracle<'_> {
     /// with all or some of them: what is wrong in its answer to `case` permuted.
     fn contradiction(
         &self,
-        program: &Image,
+        reference: &Asked,
         case: &Case,
         problem: &Problem,
     ) -> Result<Option<String>, EvalError> {
         let permuted = with_filled_outputs(&case.permuted(problem, Seed(0)));
-        let given = self.run(program, &permuted)?;
+        let given = self.run(reference, &permuted)?;
         for (idx, buffer) in problem.buffers.iter().enumerate() {
             let (Some(right), Some(given)) = (&permuted.after[idx], &given[idx]) else {
                 continue;
