@@ -31,7 +31,8 @@ impl Device {
             return Ok(super::operands::tensor(masked));
         }
         // `tile[...]` is the whole tile.
-        if matches!(index, Value::Ellipsis) && view.open_blocks == 0 && !view.dimensions.is_empty() {
+        if matches!(index, Value::Ellipsis) && view.open_blocks == 0 && !view.dimensions.is_empty()
+        {
             return Ok(super::operands::tensor(view.clone()));
         }
         let parts: &[Value] = match index {
@@ -298,7 +299,7 @@ impl Device {
         }
         let rank = shape.len();
         let mut strides = vec![0i64; rank];
-        let mut result = view.with(Vec::new());
+        let mut result = view.with(Dimensions::new());
         for (at, (index, dimension)) in indices.iter().zip(&view.dimensions).enumerate() {
             let Some(index) = index else {
                 if let Some(rows) = &rows {

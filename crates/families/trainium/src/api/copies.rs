@@ -158,6 +158,16 @@ pub(super) fn memset(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         let target = bound.view("dst")?;
         let target = device.operand(&bound, "dst", target)?;
         device.check_mutable(&target)?;
+        if target.dtype.is_integer() && value.fract() != 0.0 {
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!(
+                    "nisa.memset: {value} is no value of {}",
+                    target.dtype.name()
+                ),
+                "give a whole number, or make the tile a floating-point one",
+            ));
+        }
         device.fill(&target, value)?;
         if let (Some(last), Choice::Fixed(_)) = (device.trace.instructions.last_mut(), choice) {
             last.choice = choice;

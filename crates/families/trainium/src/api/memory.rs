@@ -149,7 +149,7 @@ impl Device {
         if !storage.buffer.on_chip() {
             let mut high = base;
             for dimension in &view.dimensions {
-                high += dimension.stride.max(0) * (dimension.size as i64 - 1);
+                high += dimension.stride.max(0) * (dimension.size.max(1) as i64 - 1);
             }
             let span = if view.indirect.is_some() {
                 (0, elements as u64)
@@ -175,7 +175,7 @@ impl Device {
         let mut high = low;
         let mut last = first;
         for (position, dimension) in view.dimensions.iter().enumerate() {
-            let reach = dimension.stride * (dimension.size as i64 - 1);
+            let reach = dimension.stride * (dimension.size.max(1) as i64 - 1);
             if position == 0 && dimension.stride.abs() >= per_partition {
                 last = first + reach / per_partition;
             } else {

@@ -159,7 +159,9 @@ impl Device {
                 if out.dimensions[d].size != 1 || (chip && d == 0) {
                     return Err(fail());
                 }
-                out.dimensions.edit(|all| drop(all.remove(d)));
+                out.dimensions.edit(|all| {
+                    all.remove(d);
+                });
             }
             "reshape_dim" => {
                 let d = dimension(0, "dim")?;
@@ -225,7 +227,9 @@ impl Device {
                 if chip && d == 0 {
                     out.dimensions[0].size = 1;
                 } else {
-                    out.dimensions.edit(|all| drop(all.remove(d)));
+                    out.dimensions.edit(|all| {
+                        all.remove(d);
+                    });
                 }
             }
             "slice" => {

@@ -96,6 +96,17 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
             "make both bitwise or both arithmetic",
         ));
     }
+    if op0.is_bitwise() && !data.dtype.is_integer() {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            format!(
+                "{}: {op0:?} works on integers, not {}",
+                bound.api.full_name(),
+                data.dtype.name()
+            ),
+            "use an integer tile, or an arithmetic operator",
+        ));
+    }
     let linear = |op: Alu| matches!(op, Alu::Add | Alu::Multiply);
     let simple = linear(op0) && op1.is_none_or(linear);
     let default = if simple && device.dialect == Dialect::V1 {

@@ -123,7 +123,7 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
         let writes = instruction.writes.clone();
         let (line, partitions) = (instruction.line, instruction.partitions);
         out.push(instruction);
-        for region in writes {
+        for region in &writes {
             let key = (region.tensor, region.block);
             if last_write.get(&key) == Some(&position) {
                 let home = homes[&key];
@@ -141,7 +141,7 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
                 };
                 let whole = Region {
                     span: (0, bytes),
-                    ..region
+                    ..*region
                 };
                 copy.reads.push(whole);
                 copy.writes.push(Region {

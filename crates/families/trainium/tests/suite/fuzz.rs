@@ -39,3 +39,20 @@ fn random_kernels_end_with_a_result_or_a_failure_with_a_remedy() {
     // A generator whose kernels all fail early would test little.
     assert!(15 <= right, "{right} kernels ran");
 }
+
+/// Found by seed 2399582: a tile without partitions, as an operand and as a destination.
+#[test]
+fn a_tile_without_partitions_is_no_panic() {
+    let source = "import neuronxcc.nki.language as nl\ndef solution(a):\n  t = nl.load(a[0:9, 0:1])\n  x = nl.zeros((0, 1), dtype=nl.float32)\n  for k in nl.sequential_range(3):\n    x[...] = x + t\n  return x\n";
+    for functional in [true, false] {
+        let inputs = parse_inputs("a:f32[64,8]", functional.then_some(1)).unwrap();
+        let options = Options {
+            functional,
+            ..Options::default()
+        };
+        if let Err(failure) = evaluate(source, "solution", &inputs, &options) {
+            assert_ne!(failure.code, "evaluation-failed", "{failure}");
+            assert!(!failure.remedy.is_empty(), "{failure}");
+        }
+    }
+}

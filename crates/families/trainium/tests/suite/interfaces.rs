@@ -52,7 +52,11 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("nl.par_dim", "nl.par_dim(64)", "nl.par_dim(64)"),
     ("nl.load", "nl.load(a)", "nl.load(a)"),
     ("nl.store", "nl.store(o, t)", "nl.store(o, t)"),
-    ("nl.load_transpose2d", "nl.load_transpose2d(a)", "nl.load_transpose2d(a)"),
+    (
+        "nl.load_transpose2d",
+        "nl.load_transpose2d(a)",
+        "nl.load_transpose2d(a)",
+    ),
     (
         "nl.shared_constant",
         "nl.load(nl.shared_constant(np.identity(8, dtype=np.float32)))",
@@ -66,9 +70,21 @@ const CALLS: &[(&str, &str, &str)] = &[
         "nisa.activation(dst=t, op=nl.copy, data=t)",
     ),
     ("nl.var", "nl.var(t, axis=1)", "nl.var(t, axis=1)"),
-    ("nl.where", "nl.where(t > 0.0, t, u)", "nl.where(t > 0.0, t, u)"),
-    ("nl.softmax", "nl.softmax(t, axis=-1)", "nl.softmax(t, axis=-1)"),
-    ("nl.rms_norm", "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)", "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)"),
+    (
+        "nl.where",
+        "nl.where(t > 0.0, t, u)",
+        "nl.where(t > 0.0, t, u)",
+    ),
+    (
+        "nl.softmax",
+        "nl.softmax(t, axis=-1)",
+        "nl.softmax(t, axis=-1)",
+    ),
+    (
+        "nl.rms_norm",
+        "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)",
+        "nl.rms_norm(t, nl.load(b[0:1, 0:8]), axis=1, n=8)",
+    ),
     (
         "nl.loop_reduce",
         "[nl.loop_reduce(t, op=np.add, loop_indices=[x]) for x in nl.affine_range(2)]",
@@ -86,8 +102,16 @@ const CALLS: &[(&str, &str, &str)] = &[
         "nl.sizeinbytes(nl.bfloat16)",
         "nl.sizeinbytes(nl.bfloat16)",
     ),
-    ("nl.expand_dims", "nl.expand_dims(t, 1)", "nl.expand_dims(t, 1)"),
-    ("nl.broadcast_to", "nl.broadcast_to(c, shape=(64, 8))", "nl.broadcast_to(c, shape=(64, 8))"),
+    (
+        "nl.expand_dims",
+        "nl.expand_dims(t, 1)",
+        "nl.expand_dims(t, 1)",
+    ),
+    (
+        "nl.broadcast_to",
+        "nl.broadcast_to(c, shape=(64, 8))",
+        "nl.broadcast_to(c, shape=(64, 8))",
+    ),
     ("nl.static_cast", "nl.static_cast(t, nl.bfloat16)", ""),
     ("nl.dropout", "nl.dropout(t, 0.5)", "nl.dropout(t, 0.5)"),
     ("nl.rand", "nl.rand((64, 8))", "nl.rand((64, 8))"),

@@ -151,6 +151,16 @@ fn documented_limits_of_the_first_dialect() {
         ),
         ("return np.exp(nl.load(a[0:128, :]))", "numpy-on-tensor", 6),
         (
+            "x = nl.load(a[0:128, :])\ny = nisa.tensor_scalar(x, np.bitwise_and, 3)",
+            "unsupported-dtype",
+            7,
+        ),
+        (
+            "if nl.load(a[0:1, 0:1]):\n  pass",
+            "ambiguous-tensor-truth-value",
+            6,
+        ),
+        (
             "x = nl.load(a[0:128, :])\nnl.no_such_thing(x)",
             "unknown-name",
             7,
@@ -195,6 +205,26 @@ fn documented_limits_of_the_second_dialect() {
             7,
         ),
         ("i = nl.arange(4)", "unknown-name", 6),
+        (
+            "x = nl.ndarray((128, 4), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=x, value=1.5)",
+            "unsupported-dtype",
+            7,
+        ),
+        (
+            "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\ny = x.permute((1, 0))",
+            "unsupported-view",
+            7,
+        ),
+        (
+            "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.activation(op=nl.exp, data=x)",
+            "missing-argument",
+            7,
+        ),
+        (
+            "p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)\nnisa.dma_copy(dst=a[0:128, :], src=p)",
+            "unsupported-memory",
+            7,
+        ),
         (
             "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.tensor_copy(dst=x)",
             "missing-argument",
