@@ -219,6 +219,29 @@ def solution(x, w):
     return out
 ",
     ),
+    (
+        "weighed scans",
+        "x:f32[64,1024];w:f32[64,4];r:f32[4,1024]",
+        "import numpy as np
+
+
+def solution(x, w, r):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((rows, 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    total = nl.zeros((64, 1024), dtype=nl.float32, buffer=nl.sbuf)
+    few = nl.zeros((64, 256), nl.float32)
+    for s in nl.sequential_range(4):
+        decay = nisa.activation(op=nl.tanh, data=tile, scale=nl.load(w[:, s:s + 1]))
+        state = nisa.tensor_tensor_scan(decay, tile, initial=0, op0=nl.multiply, op1=nl.add)
+        total += nl.multiply(state, nl.load(r[s:s + 1, :]).broadcast_to((64, columns)))
+        few[...] = nl.add(few, nl.multiply(state[:, 0:256], decay[:, 0:256]))
+    nl.store(y, total)
+    nl.store(z, few)
+    return y, z
+",
+    ),
 ];
 
 /// Kernels in the second dialect.
@@ -418,6 +441,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "split-loop",
         "spread-in-pieces",
         "stay-in-psum",
+        "sum-by-identity",
         "take-windows-apart",
         "through-psum",
         "tile-for-each-result",

@@ -12,6 +12,7 @@ mod hoist;
 mod inline;
 mod interchange;
 mod kept_tiles;
+mod matrix_sums;
 mod narrow;
 mod narrow_tiles;
 mod own_buffer;
@@ -192,6 +193,11 @@ pub(super) const ALL: &[Transformation] = &[
         name: "accumulate-in-psum",
         menu_item: "accumulate-in-psum",
         changes: accumulate::changes,
+    },
+    Transformation {
+        name: "sum-by-identity",
+        menu_item: "balance-engines",
+        changes: matrix_sums::changes,
     },
     Transformation {
         name: "narrow-types",
