@@ -430,6 +430,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "keep-resident",
         "keep-tiles",
         "known-function",
+        "load-shared-rows-once",
         "narrow-tiles",
         "narrow-types",
         "own-buffer",

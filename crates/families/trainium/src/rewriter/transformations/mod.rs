@@ -21,6 +21,7 @@ mod precompute;
 mod psum_tiles;
 mod reduce;
 mod resident;
+mod shared_rows;
 mod skip_masked;
 mod split_loop;
 mod spread_pieces;
@@ -148,6 +149,11 @@ pub(super) const ALL: &[Transformation] = &[
         name: "keep-resident",
         menu_item: "keep-resident",
         changes: resident::changes,
+    },
+    Transformation {
+        name: "load-shared-rows-once",
+        menu_item: "keep-resident",
+        changes: shared_rows::changes,
     },
     Transformation {
         name: "precompute",
