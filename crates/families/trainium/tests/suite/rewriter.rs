@@ -509,6 +509,30 @@ fn types_are_narrowed_only_where_the_tolerance_allows_it() {
 }
 
 #[test]
+fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partition() {
+    let (_, _, body) = KERNELS.iter().find(|it| it.0 == "windows").unwrap();
+    let inputs = "x:f32[256,130];c:f32[128,1]";
+    let body = body.replace("solution(x)", "solution(x, c)");
+    let offered = |body: &str| {
+        let source = format!("{HEAD}{body}");
+        outputs(&source, inputs).unwrap();
+        let mut found = rewriter(inputs)
+            .single_changes(&source)
+            .unwrap()
+            .into_iter();
+        found.any(|it| it.0 == "load-shared-rows-once")
+    };
+    assert!(offered(&body));
+    // A column that is the same for all iterations, but not for all partitions.
+    let outside = body
+        .replace("    for i in", "    column = nl.load(c)\n    for i in")
+        .replace(", best, mask", ", nl.multiply(best, column), mask");
+    assert!(!offered(&outside));
+    let inside = body.replace(", best, mask", ", nl.multiply(best, nl.load(c)), mask");
+    assert!(!offered(&inside));
+}
+
+#[test]
 fn what_is_not_touched_stays() {
     for (_, inputs, body) in KERNELS {
         let source = format!("{HEAD}{body}");

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Expr, ExprSubscript, Operator, Stmt, StmtFor};
+use ruff_python_ast::{Expr, ExprSubscript, Operator, Stmt, StmtAssign, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument, is_elementwise};
@@ -64,9 +64,10 @@ impl<'t> Rows<'t> {
         let mut others: BTreeSet<&str> = BTreeSet::new();
         let mut size = None;
         for statement in &around.body {
-            let Some((names, sizes)) = grid(view, statement)? else {
+            let Some(made) = grid(view, statement) else {
                 continue;
             };
+            let (names, sizes) = axes(view, made)?;
             let ([first, rest @ ..], Some(rows)) = (names.as_slice(), sizes.first()) else {
                 return None;
             };
@@ -226,19 +227,22 @@ fn parts(subscript: &ExprSubscript) -> Option<Vec<&Expr>> {
     }
 }
 
-/// Names and sizes of the axes of the index grid that a statement makes; `Some(None)` if it makes
-/// none, `None` if the grid does not begin at zero.
-#[allow(clippy::option_option, clippy::type_complexity)]
-fn grid<'t>(view: &View<'_>, statement: &'t Stmt) -> Option<Option<(Vec<&'t str>, Vec<i64>)>> {
+/// The index grid that a statement makes.
+fn grid<'t>(view: &View<'_>, statement: &'t Stmt) -> Option<(&'t StmtAssign, &'t ExprSubscript)> {
     let Stmt::Assign(it) = statement else {
-        return Some(None);
+        return None;
     };
     let Expr::Subscript(made) = it.value.as_ref() else {
-        return Some(None);
+        return None;
     };
-    if view.source.path(&made.value).as_deref() != Some("nl.mgrid") {
-        return Some(None);
-    }
+    (view.source.path(&made.value).as_deref() == Some("nl.mgrid")).then_some((it, made))
+}
+
+/// Names and sizes of the axes of an index grid, if all of them begin at zero.
+fn axes<'t>(
+    view: &View<'_>,
+    (it, made): (&'t StmtAssign, &ExprSubscript),
+) -> Option<(Vec<&'t str>, Vec<i64>)> {
     let ([Expr::Tuple(names)], Expr::Tuple(slices)) = (it.targets.as_slice(), made.slice.as_ref())
     else {
         return None;
@@ -257,7 +261,7 @@ fn grid<'t>(view: &View<'_>, statement: &'t Stmt) -> Option<Option<(Vec<&'t str>
         return None;
     };
     let names = names.elts.iter().map(name_of).collect::<Option<_>>()?;
-    zero.then_some(Some((names, sizes.clone())))
+    zero.then_some((names, sizes.clone()))
 }
 
 /// Loads the rows of all windows before the loop, if a statement loads those of one.
@@ -288,12 +292,12 @@ fn kept(view: &View<'_>, around: &StmtFor, rows: &Rows<'_>, place: Place<'_>) ->
         return None;
     };
     let (row, layer) = added(row)?;
-    let axes = grid_before(view, place)?;
-    let (layer, column) = (axes.get(name_of(layer)?)?, axes.get(name_of(column)?)?);
+    let named = grid_before(view, place)?;
+    let (layer, column) = (named.get(name_of(layer)?)?, named.get(name_of(column)?)?);
     let whole = (rows.is_sum(row) || name_of(row).is_some_and(|it| rows.named.contains(it)))
         && layer.number == 1
         && column.number == 2
-        && axes.len() == 3
+        && named.len() == 3
         && column.size == width;
     let count = rows.trips + layer.size - 1;
     if !whole || layer.size < 2 || MOST_BYTES < count * width * 4 {
