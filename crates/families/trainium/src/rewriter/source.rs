@@ -171,6 +171,7 @@ impl<'a> Source<'a> {
     pub(super) fn alias(&self, module: &str) -> String {
         let full = match module {
             "nl" => "nki.language",
+            "np" => "numpy",
             _ => "nki.isa",
         };
         let found = self
@@ -189,7 +190,11 @@ impl<'a> Source<'a> {
 
     /// Carries out edits; adds the import of the instructions if they need it.
     pub(super) fn finish(&self, mut edits: Edits) -> Option<String> {
-        for (module, full) in [("nl", "nki.language"), ("nisa", "nki.isa")] {
+        for (module, full) in [
+            ("nl", "neuronxcc.nki.language"),
+            ("nisa", "neuronxcc.nki.isa"),
+            ("np", "numpy"),
+        ] {
             let alias = self.alias(module);
             let mark = format!("{module}.");
             if !self.imports.contains_key(&alias)
@@ -200,10 +205,7 @@ impl<'a> Source<'a> {
                     .body
                     .iter()
                     .find(|it| matches!(it, Stmt::Import(_) | Stmt::ImportFrom(_)))?;
-                edits.insert(
-                    first.start().into(),
-                    format!("import neuronxcc.{full} as {module}\n"),
-                );
+                edits.insert(first.start().into(), format!("import {full} as {module}\n"));
             }
         }
         let text = edits.apply(self.text)?;

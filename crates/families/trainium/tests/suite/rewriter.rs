@@ -219,6 +219,29 @@ def solution(x, w):
     return out
 ",
     ),
+    (
+        "weighed scans",
+        "x:f32[64,1024];w:f32[64,4];r:f32[4,1024]",
+        "import numpy as np
+
+
+def solution(x, w, r):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((rows, 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    total = nl.zeros((64, 1024), dtype=nl.float32, buffer=nl.sbuf)
+    few = nl.zeros((64, 256), nl.float32)
+    for s in nl.sequential_range(4):
+        decay = nisa.activation(op=nl.tanh, data=tile, scale=nl.load(w[:, s:s + 1]))
+        state = nisa.tensor_tensor_scan(decay, tile, initial=0, op0=nl.multiply, op1=nl.add)
+        total += nl.multiply(state, nl.load(r[s:s + 1, :]).broadcast_to((64, columns)))
+        few[...] = nl.add(few, nl.multiply(state[:, 0:256], decay[:, 0:256]))
+    nl.store(y, total)
+    nl.store(z, few)
+    return y, z
+",
+    ),
 ];
 
 /// Kernels in the second dialect.
@@ -407,6 +430,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "keep-resident",
         "keep-tiles",
         "known-function",
+        "load-shared-rows-once",
         "narrow-tiles",
         "narrow-types",
         "own-buffer",
@@ -418,6 +442,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "split-loop",
         "spread-in-pieces",
         "stay-in-psum",
+        "sum-by-identity",
         "take-windows-apart",
         "through-psum",
         "tile-for-each-result",
@@ -481,6 +506,30 @@ fn types_are_narrowed_only_where_the_tolerance_allows_it() {
         found.any(|(kind, _, text)| kind == "narrow-types" && text.contains("nl.bfloat16"))
     };
     assert!(narrowed(0.01) && !narrowed(0.001));
+}
+
+#[test]
+fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partition() {
+    let (_, _, body) = KERNELS.iter().find(|it| it.0 == "windows").unwrap();
+    let inputs = "x:f32[256,130];c:f32[128,1]";
+    let body = body.replace("solution(x)", "solution(x, c)");
+    let offered = |body: &str| {
+        let source = format!("{HEAD}{body}");
+        outputs(&source, inputs).unwrap();
+        let mut found = rewriter(inputs)
+            .single_changes(&source)
+            .unwrap()
+            .into_iter();
+        found.any(|it| it.0 == "load-shared-rows-once")
+    };
+    assert!(offered(&body));
+    // A column that is the same for all iterations, but not for all partitions.
+    let outside = body
+        .replace("    for i in", "    column = nl.load(c)\n    for i in")
+        .replace(", best, mask", ", nl.multiply(best, column), mask");
+    assert!(!offered(&outside));
+    let inside = body.replace(", best, mask", ", nl.multiply(best, nl.load(c)), mask");
+    assert!(!offered(&inside));
 }
 
 #[test]

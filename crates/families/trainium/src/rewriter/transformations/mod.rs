@@ -12,6 +12,7 @@ mod hoist;
 mod inline;
 mod interchange;
 mod kept_tiles;
+mod matrix_sums;
 mod narrow;
 mod narrow_tiles;
 mod own_buffer;
@@ -20,6 +21,7 @@ mod precompute;
 mod psum_tiles;
 mod reduce;
 mod resident;
+mod shared_rows;
 mod skip_masked;
 mod split_loop;
 mod spread_pieces;
@@ -149,6 +151,11 @@ pub(super) const ALL: &[Transformation] = &[
         changes: resident::changes,
     },
     Transformation {
+        name: "load-shared-rows-once",
+        menu_item: "keep-resident",
+        changes: shared_rows::changes,
+    },
+    Transformation {
         name: "precompute",
         menu_item: "keep-resident",
         changes: precompute::changes,
@@ -192,6 +199,11 @@ pub(super) const ALL: &[Transformation] = &[
         name: "accumulate-in-psum",
         menu_item: "accumulate-in-psum",
         changes: accumulate::changes,
+    },
+    Transformation {
+        name: "sum-by-identity",
+        menu_item: "balance-engines",
+        changes: matrix_sums::changes,
     },
     Transformation {
         name: "narrow-types",

@@ -18,9 +18,9 @@ const SIDE: i64 = 5;
 
 /// An axis of an index grid, `nl.mgrid[…]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Axis {
-    number: usize,
-    size: i64,
+pub(super) struct Axis {
+    pub(super) number: usize,
+    pub(super) size: i64,
 }
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -221,7 +221,10 @@ fn apart(view: &View<'_>, place: Place<'_>, in_psum: bool) -> Option<Change> {
 }
 
 /// The names that the last index grid before a statement gives to its axes.
-fn grid_before<'t>(view: &View<'_>, place: Place<'t>) -> Option<BTreeMap<&'t str, Axis>> {
+pub(super) fn grid_before<'t>(
+    view: &View<'_>,
+    place: Place<'t>,
+) -> Option<BTreeMap<&'t str, Axis>> {
     for statement in place.block[..place.at].iter().rev() {
         let Stmt::Assign(it) = statement else {
             continue;
@@ -257,7 +260,8 @@ fn grid_before<'t>(view: &View<'_>, place: Place<'t>) -> Option<BTreeMap<&'t str
     None
 }
 
-fn reduced_axes(view: &View<'_>, call: &ExprCall) -> Option<Vec<usize>> {
+/// The axes over which a call reduces.
+pub(super) fn reduced_axes(view: &View<'_>, call: &ExprCall) -> Option<Vec<usize>> {
     let Value::Tuple(axes) = view.shapes.value(argument(call, 1, "axis")?) else {
         return None;
     };
