@@ -3,6 +3,7 @@
 use crate::chain::{schedules, write};
 use crate::lift::Elementwise;
 use crate::limits::HardwareLimits;
+use crate::normalise::Vocabulary;
 use autocomp_gemmini::{Elements, GemminiConfig};
 
 /// Schedules that are checked, evenly spread over the ranking.
@@ -24,7 +25,8 @@ fn kernel() -> String {
 }
 
 fn followed(source: &str) -> Elementwise {
-    Elementwise::of(source, &config(), "solution").unwrap_or_else(|why| panic!("{why}\n{source}"))
+    Elementwise::of(source, &config(), &Vocabulary::default())
+        .unwrap_or_else(|why| panic!("{why}\n{source}"))
 }
 
 #[test]

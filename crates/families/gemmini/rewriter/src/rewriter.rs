@@ -210,7 +210,7 @@ impl GemminiRewriter {
     /// Returns whether a text stores the same in every array as a kernel.
     fn computes_the_same(&self, known: &Known, text: &str) -> bool {
         if let (Err(_), Some((before, _))) = (&known.lifted, &known.chain) {
-            let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary.entry);
+            let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary);
             return after.is_ok_and(|after| before.is_same(&after));
         }
         let works = |lifted: &Lifted| lifted.works.clone();
@@ -229,12 +229,12 @@ impl GemminiRewriter {
     }
 
     fn lifted(&self, source: &str) -> Result<Lifted, Reason> {
-        lift(source, &self.limits.accelerator, &self.vocabulary.entry)
+        lift(source, &self.limits.accelerator, &self.vocabulary)
     }
 
     fn chain(&self, source: &str) -> Result<(Elementwise, Chain), Reason> {
         let accelerator = &self.limits.accelerator;
-        let elements = Elementwise::of(source, accelerator, &self.vocabulary.entry)?;
+        let elements = Elementwise::of(source, accelerator, &self.vocabulary)?;
         let chain = elements.chain()?;
         Ok((elements, chain))
     }
@@ -290,13 +290,22 @@ impl GemminiRewriter {
 
 impl Rewriter for GemminiRewriter {
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
-        match parse_with(source, &self.vocabulary) {
+        let unread = match parse_with(source, &self.vocabulary) {
             Ok(kernel) => kernel.unread,
             Err(error) => vec![NotUnderstood {
                 line: error.line(),
                 reason: error.to_string(),
             }],
+        };
+        // A kernel that is followed as a whole is written anew, whatever its lines are.
+        let is_followed = || {
+            let known = self.known(source);
+            known.is_ok_and(|known| known.lifted.is_ok() || known.chain.is_some())
+        };
+        if unread.is_empty() || is_followed() {
+            return Vec::new();
         }
+        unread
     }
 
     fn script_format(&self) -> Option<&str> {

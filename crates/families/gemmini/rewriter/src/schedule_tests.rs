@@ -2,6 +2,7 @@
 
 use crate::lift::{Operation, lift};
 use crate::limits::HardwareLimits;
+use crate::normalise::Vocabulary;
 use crate::schedule::{schedules, write};
 
 /// Schedules of each kernel that are checked, evenly spread over the ranking.
@@ -12,18 +13,29 @@ fn kernel(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
+/// What kernels may take for granted, the header of whole operations included.
+fn vocabulary() -> Vocabulary {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let header = "../../../../targets/gemmini-int8-16/runtime/gemmini_tiled.h";
+    let header = std::fs::read_to_string(format!("{folder}/{header}")).unwrap();
+    let mut vocabulary = Vocabulary::of(&HardwareLimits::gemmini_int8_16());
+    vocabulary.set_library(&header);
+    vocabulary
+}
+
 /// Checks that all schedules of a kernel compute what it computes, and returns
 /// the operations in words.
 fn check(name: &str) -> Vec<String> {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
     let source = kernel(name);
-    let lifted = lift(&source, &config, "solution").unwrap_or_else(|why| panic!("{name}: {why}"));
+    let lifted =
+        lift(&source, &config, &vocabulary()).unwrap_or_else(|why| panic!("{name}: {why}"));
     let all = schedules(&lifted, &config);
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
         let text = write(&lifted, &schedule.parameters, &config).unwrap();
-        let again =
-            lift(&text, &config, "solution").unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
+        let again = lift(&text, &config, &vocabulary())
+            .unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
         assert_eq!(again.works, lifted.works, "{text}");
         assert!(again.hardware_loop.is_some());
         assert!(!text.contains("describes how it was"), "{text}");
@@ -31,8 +43,25 @@ fn check(name: &str) -> Vec<String> {
     let words = |work: &crate::lift::Work| {
         let (rows, columns) = (work.rows, work.columns);
         match work.operation {
-            Operation::Product { depth, .. } => {
-                format!("product {rows}x{columns}x{depth}")
+            Operation::Product {
+                depth,
+                turned,
+                factors,
+                ..
+            } => {
+                let mut text = format!("product {rows}x{columns}x{depth}");
+                for (turned, what) in turned.into_iter().zip(["input", "weights"]) {
+                    if turned {
+                        text.push_str(&format!(", {what} transposed"));
+                    }
+                }
+                if factors != [1.0; 2] {
+                    text.push_str(&format!(", operands times {factors:?}"));
+                }
+                if 1 < work.repeat.count {
+                    text.push_str(&format!(", {} times", work.repeat.count));
+                }
+                text
             }
             Operation::Convolution { sizes, .. } => format!(
                 "convolution {}x{}, stride {}, of {} channels, {rows}x{columns}",
@@ -54,6 +83,39 @@ fn products() {
         check("two-products"),
         ["product 128x64x96", "product 128x80x64"]
     );
+}
+
+#[test]
+fn products_by_other_means() {
+    assert_eq!(check("product-output-stationary"), ["product 64x32x48"]);
+    assert_eq!(
+        check("product-input-transposed"),
+        ["product 64x32x48, input transposed"]
+    );
+    assert_eq!(
+        check("product-weights-transposed"),
+        ["product 40x36x50, weights transposed"]
+    );
+    assert_eq!(
+        check("product-operands-scaled"),
+        ["product 32x48x32, operands times [0.5, 2.0]"]
+    );
+    assert_eq!(check("products-batch"), ["product 32x32x48, 4 times"]);
+    assert_eq!(check("bare-instructions"), ["product 32x32x48"]);
+}
+
+#[test]
+fn calls_of_the_library() {
+    assert_eq!(check("library-call"), ["product 100x72x48"]);
+    assert_eq!(
+        check("library-convolution"),
+        ["convolution 3x3, stride 1, of 32 channels, 162x48"]
+    );
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let by_the_core = kernel("library-call").replace("WS)", "CPU)");
+    let reason = lift(&by_the_core, &config, &vocabulary()).unwrap_err();
+    let reason = reason.to_string();
+    assert!(reason.contains("line 2"), "{reason}");
 }
 
 #[test]
@@ -86,13 +148,14 @@ fn convolutions() {
 
 #[test]
 fn additions() {
+    assert_eq!(check("scaled-copy"), ["addition 48x64"]);
     assert_eq!(check("addition"), ["addition 40x80"]);
 }
 
 #[test]
 fn a_schedule_for_another_kernel_is_refused() {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
-    let lifted = lift(&kernel("addition"), &config, "solution").unwrap();
+    let lifted = lift(&kernel("addition"), &config, &vocabulary()).unwrap();
     for parameters in [
         &[][..],
         &[1],
@@ -122,9 +185,9 @@ fn what_is_not_understood_is_named() {
             "line 17: a call that is not understood: `f(",
         ),
         (
-            "WEIGHT_STATIONARY",
-            "OUTPUT_STATIONARY",
-            "line 2: sums that stay in the array",
+            "compute_preloaded(0, GARBAGE_ADDR",
+            "compute_preloaded(0x80000000, GARBAGE_ADDR",
+            "line 17: an input that is not in the scratchpad",
         ),
         ("i < 100", "i < 84", ""),
         ("0xc0000000", "0x80000000", "what `C` is given"),
@@ -137,14 +200,14 @@ fn what_is_not_understood_is_named() {
     ] {
         assert!(base.contains(from), "{from}");
         let changed = base.replace(from, to);
-        match lift(&changed, &config, "solution") {
+        match lift(&changed, &config, &vocabulary()) {
             Err(reason) => {
                 let reason = reason.to_string();
                 assert!(reason.contains(why), "{from}: {reason}");
             }
             // Fewer rows are something else, not nothing.
             Ok(lifted) => {
-                let before = lift(&base, &config, "solution").unwrap();
+                let before = lift(&base, &config, &vocabulary()).unwrap();
                 assert_ne!(lifted.works, before.works, "{from}");
             }
         }
@@ -161,7 +224,7 @@ fn products_left_out_inside_an_image_are_no_padding() {
         ("v == 2 ? 1 : 0", "v == 2 ? 0 : 0", "no convolution"),
     ] {
         assert!(base.contains(from), "{from}");
-        let reason = lift(&base.replace(from, to), &config, "solution").unwrap_err();
+        let reason = lift(&base.replace(from, to), &config, &vocabulary()).unwrap_err();
         assert!(reason.to_string().contains(why), "{from}: {reason}");
     }
 }
@@ -174,7 +237,9 @@ fn pooling_is_named_with_its_line() {
         "config_st(48);",
         "gemmini_extended2_config_st(48, NO_ACTIVATION, 1.0f, 2, 2, 4, 8, 8, 4, 4, 0, 0);",
     );
-    let reason = lift(&pooled, &config, "solution").unwrap_err().to_string();
+    let reason = lift(&pooled, &config, &vocabulary())
+        .unwrap_err()
+        .to_string();
     assert!(reason.starts_with("line 23: pooling"), "{reason}");
 }
 
@@ -204,9 +269,9 @@ fn hostile_sizes_are_refused() {
         ),
     ] {
         let source = format!("void solution(int8_t {array}) {{ {body} }}");
-        assert!(lift(&source, &config, "solution").is_err(), "{source}");
+        assert!(lift(&source, &config, &vocabulary()).is_err(), "{source}");
     }
     let source = "int f(int i) { return f(i + 1); }
         void solution(int8_t A[16][16]) { int i = f(0); fence(); }";
-    assert!(lift(source, &config, "solution").is_err());
+    assert!(lift(source, &config, &vocabulary()).is_err());
 }

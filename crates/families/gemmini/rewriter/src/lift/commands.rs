@@ -3,7 +3,7 @@
 use super::run::Value;
 use autocomp_gemmini::{
     Activation, ConfigEx, ConfigLd, ConfigSt, ConvConfig, ConvRun, Dataflow, GemminiConfig,
-    Instruction, LocalAddress, MatmulConfig, MatmulRun, PoolFields, Tile,
+    Instruction, LocalAddress, MatmulConfig, MatmulRun, PoolFields, Tile, decode,
 };
 
 /// What a call does.
@@ -64,6 +64,10 @@ const MACROS: &[(&str, &[usize])] = &[
     ("fence", &[0]),
     ("gemmini_fence", &[0]),
     ("gemmini_flush", &[1]),
+    ("GEMMINI_ISSUE", &[3]),
+    ("GEMMINI_ISSUE_DMA", &[3]),
+    ("ROCC_INSTRUCTION_RS1_RS2", &[4]),
+    ("ROCC_INSTRUCTION_0_R_R", &[4]),
 ];
 
 /// Returns whether there is such a macro.
@@ -87,6 +91,9 @@ pub(super) fn effect(
         .strip_prefix("gemmini_extended_")
         .or_else(|| name.strip_prefix("gemmini_"))
         .unwrap_or(name);
+    if let Some(places) = bare(name) {
+        return call.bare(places);
+    }
     let dim = u64::from(config.dim);
     let one = |instruction| Ok(Effect::Issue(vec![instruction]));
     match (name, short) {
@@ -151,6 +158,15 @@ pub(super) fn effect(
     }
 }
 
+/// Returns which arguments of a bare instruction are its function and its two operands.
+fn bare(name: &str) -> Option<[usize; 3]> {
+    match name {
+        "GEMMINI_ISSUE" | "GEMMINI_ISSUE_DMA" => Some([0, 1, 2]),
+        "ROCC_INSTRUCTION_RS1_RS2" | "ROCC_INSTRUCTION_0_R_R" => Some([3, 1, 2]),
+        _ => None,
+    }
+}
+
 struct Call<'call> {
     arguments: &'call [Value],
     config: &'call GemminiConfig,
@@ -162,6 +178,17 @@ impl Call<'_> {
             Some(Value::Integer(value)) => Ok(*value as u64),
             Some(Value::Float(value)) => Ok(*value as u64),
             _ => Err("an argument depends on the contents of memory".to_owned()),
+        }
+    }
+
+    fn bare(&self, [funct, rs1, rs2]: [usize; 3]) -> Result<Effect, String> {
+        let funct = u8::try_from(self.integer(funct)?)
+            .map_err(|_| "a function that does not exist".to_owned())?;
+        let (rs1, rs2) = (self.integer(rs1)?, self.integer(rs2)?);
+        match decode(self.config, funct, rs1, rs2) {
+            Ok(Instruction::Flush { .. }) => Ok(Effect::Nothing),
+            Ok(instruction) => Ok(Effect::Issue(vec![instruction])),
+            Err(unknown) => Err(unknown.to_string()),
         }
     }
 

@@ -244,12 +244,12 @@ impl<'source> Reader<'source> {
         Ok(kind)
     }
 
-    fn base_type(&self, node: Node<'_>) -> Result<Type, Reason> {
+    pub(super) fn base_type(&self, node: Node<'_>) -> Result<Type, Reason> {
         let text = self.text(node);
         let signed = !text.contains("unsigned");
         Ok(match text {
             "void" => Type::Void,
-            "float" => Type::Float,
+            "float" | "scale_t" | "acc_scale_t" => Type::Float,
             "int8_t" => Type::Integer(1, true),
             "uint8_t" | "bool" | "_Bool" => Type::Integer(1, false),
             "int16_t" => Type::Integer(2, true),
@@ -263,6 +263,8 @@ impl<'source> Reader<'source> {
                 Type::Float => Type::Float,
                 _ => Type::Integer(4, true),
             },
+            _ if text.starts_with("enum") => Type::Integer(4, true),
+            _ if self.types.contains_key(text) => self.types[text].clone(),
             _ if text.contains("char") => Type::Integer(1, signed),
             _ if text.contains("short") => Type::Integer(2, signed),
             _ if text.contains("long") => Type::Integer(8, signed),

@@ -168,6 +168,8 @@ impl<'source> Reader<'source> {
             slots: 0,
             macro_depth: self.macro_depth + 1,
             is_float: self.is_float,
+            types: self.types.clone(),
+            is_library: self.is_library,
         };
         reader.expression(value).map_err(|_| refused)
     }
@@ -344,13 +346,29 @@ impl<'source> Reader<'source> {
                 arguments.push(self.expression(argument)?.0);
             }
         }
+        // Lines of a library are none of the kernel's.
+        let line = if self.is_library {
+            0
+        } else {
+            node.start_position().row + 1
+        };
         if let Some((function, kind)) = self.known.get(name) {
-            return Ok((Expression::Call(*function, arguments), kind.clone()));
+            return Ok((Expression::Call(*function, arguments, line), kind.clone()));
+        }
+        if name == "gemmini_float_bits" && arguments.len() == 1 {
+            let value = arguments.remove(0);
+            return Ok((Expression::Unary(Unary::Bits, Box::new(value)), Type::WIDE));
         }
         if !super::commands::is_command(name, arguments.len()) {
+            if self.is_library {
+                let why = match name {
+                    "__builtin_trap" => "a call that the library does not support".to_owned(),
+                    _ => format!("the core computes in the library (`{name}`)"),
+                };
+                return Ok((Expression::Refused(why), Type::WIDE));
+            }
             return Err(self.refuse(node, "a call that is not understood"));
         }
-        let line = node.start_position().row + 1;
         Ok((
             Expression::Command(name.to_owned(), arguments, line),
             Type::Void,

@@ -6,33 +6,44 @@
 use super::commands::{Effect, effect};
 use super::program::Memory;
 use super::run::{Value, World};
-use super::traced::{HardwareLoop, Output, Place, Store, Stored, Sum, Term, Weights};
+use super::traced::{Cell, HardwareLoop, Numbered, Output, Place, Store, Stored, Sum};
 use autocomp_gemmini::{
-    Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, Dataflow, GemminiConfig, Instruction,
+    Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, GemminiConfig, Instruction,
     LoopSlots, MatmulLoop, MatmulParameters, PoolFields, Tile,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Rows of local memory that commands may touch.
 const ROW_LIMIT: u64 = 100_000_000;
 /// Products that are recorded at most.
 const TERM_LIMIT: usize = 24_000_000;
 
+/// What the array holds.
+#[derive(Debug)]
+pub(super) enum Held {
+    Nothing,
+    /// Weights, all zeros.
+    Zeros,
+    /// The number of the weights.
+    Weights(u32),
+    /// Sums that stay there, row by row.
+    Sums(Vec<Sum>),
+}
+
 /// Everything that was seen.
 pub(crate) struct Machine<'config> {
-    config: &'config GemminiConfig,
+    pub(super) config: &'config GemminiConfig,
     /// Bytes of each array, where they are known.
     sizes: Vec<Option<i64>>,
-    scratchpad: Vec<Option<Place>>,
-    accumulator: Vec<Sum>,
+    pub(super) scratchpad: Vec<Option<Cell>>,
+    pub(super) accumulator: Vec<Sum>,
     loads: [ConfigLd; 3],
-    execute: Option<ConfigEx>,
+    pub(super) execute: Option<ConfigEx>,
     store: Store,
-    pooled: bool,
-    pending: Option<(Tile, Tile)>,
-    in_array: Option<u32>,
-    pub(crate) weights: Vec<Weights>,
-    numbers: HashMap<Weights, u32>,
+    pool: PoolFields,
+    pub(super) pending: Option<(Tile, Tile)>,
+    pub(super) in_array: Held,
+    pub(crate) numbered: Numbered,
     matmul: LoopSlots<MatmulParameters>,
     convolution: LoopSlots<ConvParameters>,
     pub(crate) stored: BTreeMap<usize, Stored>,
@@ -52,7 +63,7 @@ pub(crate) struct Machine<'config> {
     pub(crate) is_fenced: bool,
 }
 
-type Done = Result<(), String>;
+pub(super) type Done = Result<(), String>;
 
 impl<'config> Machine<'config> {
     pub(crate) fn new(config: &'config GemminiConfig, memories: &[Memory]) -> Self {
@@ -77,11 +88,10 @@ impl<'config> Machine<'config> {
                 pitch: 0,
                 full_width: false,
             },
-            pooled: false,
+            pool: PoolFields::default(),
             pending: None,
-            in_array: None,
-            weights: Vec::new(),
-            numbers: HashMap::new(),
+            in_array: Held::Nothing,
+            numbered: Numbered::default(),
             matmul: LoopSlots::default(),
             convolution: LoopSlots::default(),
             stored: BTreeMap::new(),
@@ -118,7 +128,7 @@ impl<'config> Machine<'config> {
                 if !matches!(new.activation, Activation::None | Activation::Relu) {
                     return Err("an activation other than ReLU".to_owned());
                 }
-                self.pooled = new.pool != PoolFields::default();
+                self.pool = new.pool;
                 self.store.is_relu = new.activation == Activation::Relu;
                 self.store.pitch = new.stride;
                 if let Some(scale) = new.scale {
@@ -169,17 +179,21 @@ impl<'config> Machine<'config> {
     }
 
     fn configure_execute(&mut self, new: ConfigEx) -> Done {
-        if new.strides_only {
-            return Err("strides that change between products".to_owned());
+        match self.execute.as_mut() {
+            Some(now) if new.strides_only => {
+                now.a_stride = new.a_stride;
+                now.c_stride = new.c_stride;
+            }
+            None if new.strides_only => return Err("strides of no dataflow".to_owned()),
+            _ => self.execute = Some(new),
         }
-        if new.dataflow != Dataflow::WeightStationary {
-            return Err("sums that stay in the array (output stationary)".to_owned());
-        }
-        if new.a_transpose || new.b_transpose {
-            return Err("operands that the array transposes".to_owned());
-        }
-        self.execute = Some(new);
         Ok(())
+    }
+
+    /// Returns the address that stands for a result in the scratchpad: behind all arrays.
+    pub(super) fn result_address(&self, number: u32) -> u64 {
+        let row = u64::from(self.config.dim * self.config.element_bytes());
+        Memory::base(self.sizes.len()) + u64::from(number) * row
     }
 
     /// Notes that the accelerator reads an array.
@@ -270,135 +284,29 @@ impl<'config> Machine<'config> {
                         .scratchpad
                         .get_mut(at)
                         .ok_or("a row beyond the scratchpad")?;
-                    *slot = Some(place);
+                    *slot = Some(Cell::Memory(place));
                 }
-            }
-        }
-        Ok(())
-    }
-
-    fn row(&self, row: u32) -> Result<Place, String> {
-        let place = self.scratchpad.get(row as usize).copied().flatten();
-        let place = place.ok_or("an operand that nothing wrote")?;
-        if place.address != 0 && place.scale != 1.0f32.to_bits() {
-            return Err("an operand that is scaled as it comes in".to_owned());
-        }
-        Ok(place)
-    }
-
-    /// Returns the number of the weights in consecutive rows.
-    fn stationary(&mut self, tile: Tile) -> Result<u32, String> {
-        if tile.address.is_garbage() {
-            return Err("weights of zeros".to_owned());
-        }
-        if tile.address.is_accumulator() {
-            return Err("weights in the accumulator".to_owned());
-        }
-        let first = self.row(tile.address.row())?;
-        let mut pitch = 0;
-        let mut last = first;
-        for row in 0..u32::from(tile.rows) {
-            let place = self.row(tile.address.row() + row)?;
-            if place.address == 0 || place.columns < tile.cols {
-                return Err("weights that are partly zeros".to_owned());
-            }
-            if row == 1 {
-                pitch = place.address.wrapping_sub(first.address);
-            }
-            if 0 < row && place.address.wrapping_sub(last.address) != pitch {
-                return Err("weights whose rows are not evenly apart".to_owned());
-            }
-            last = place;
-        }
-        let weights = Weights {
-            address: first.address,
-            pitch,
-            rows: tile.rows,
-            columns: tile.cols,
-        };
-        let next = self.weights.len() as u32;
-        let number = *self.numbers.entry(weights).or_insert(next);
-        if number == next {
-            self.weights.push(weights);
-        }
-        Ok(number)
-    }
-
-    fn compute(&mut self, preloaded: bool, a: Tile, bd: Tile) -> Done {
-        let execute = self
-            .execute
-            .ok_or("products before the array is configured")?;
-        let (stationary, dest) = self.pending.take().ok_or("a product without a preload")?;
-        if preloaded {
-            self.in_array = Some(self.stationary(stationary)?);
-        }
-        let number = self.in_array.ok_or("a product without weights")?;
-        let weights = self.weights[number as usize];
-        if !bd.address.is_garbage() {
-            return Err("a product with an addend from the scratchpad".to_owned());
-        }
-        if dest.address.is_garbage() {
-            return Ok(());
-        }
-        if !dest.address.is_accumulator() {
-            return Err("a result in the scratchpad".to_owned());
-        }
-        if a.address.is_garbage() || a.address.is_accumulator() {
-            return Err("an input that is not in the scratchpad".to_owned());
-        }
-        if a.cols != weights.rows || weights.columns < dest.cols || a.rows < dest.rows {
-            return Err("tiles of a product that do not fit each other".to_owned());
-        }
-        if execute.c_stride != 1 {
-            return Err("results in rows that are apart".to_owned());
-        }
-        for row in 0..u32::from(dest.rows) {
-            let step = row.wrapping_mul(execute.a_stride.into());
-            let from = self.row(a.address.row().wrapping_add(step))?;
-            if from.address != 0 && from.columns < a.cols {
-                return Err("an input that is wider than what came in".to_owned());
-            }
-            let sum = self
-                .accumulator
-                .get_mut((dest.address.row() + row) as usize)
-                .ok_or("a row beyond the accumulator")?;
-            if dest.address.accumulates() {
-                if !sum.is_written || sum.columns < dest.cols {
-                    return Err("a sum with what nothing wrote".to_owned());
-                }
-            } else {
-                sum.is_written = true;
-                sum.columns = dest.cols;
-                sum.addends.clear();
-                sum.terms.clear();
-            }
-            if from.address != 0 {
-                sum.terms.push(Term {
-                    input: from.address,
-                    weights: number,
-                });
             }
         }
         Ok(())
     }
 
     fn move_out(&mut self, dram: u64, tile: Tile) -> Done {
-        if self.pooled {
+        if self.pool != PoolFields::default() {
             return Err("pooling".to_owned());
         }
-        if !tile.address.is_accumulator() {
-            return Err("a store from the scratchpad".to_owned());
-        }
+        let from_accumulator = tile.address.is_accumulator();
         let (array, _) = Memory::of(dram).ok_or("an address outside all arrays")?;
-        let store = Store {
-            full_width: tile.address.is_full_width(),
+        let mut store = Store {
+            full_width: from_accumulator && tile.address.is_full_width(),
             ..self.store
         };
-        let width = if store.full_width {
-            self.config.acc_element_bytes()
-        } else {
-            self.config.element_bytes()
-        };
+        if !from_accumulator {
+            store.scale = 1.0f32.to_bits();
+            let first = self.scratchpad.get(tile.address.row() as usize);
+            store.is_relu = matches!(first, Some(Some(Cell::Result(number)))
+                if self.numbered.results[*number as usize].is_relu);
+        }
         let now = self.commands;
         let stored = self.stored.entry(array).or_insert_with(|| Stored {
             store,
@@ -414,36 +322,73 @@ impl<'config> Machine<'config> {
         if stored.read.is_some() {
             return Err("an array that is stored to again after it was read".to_owned());
         }
+        let width = if store.full_width {
+            self.config.acc_element_bytes()
+        } else {
+            self.config.element_bytes()
+        };
         let dim = self.config.dim as u16;
         for block in 0..tile.cols.div_ceil(dim) {
             let columns = (tile.cols - block * dim).min(dim);
             for row in 0..tile.rows {
                 let at = tile.address.row() + u32::from(block * dim) + u32::from(row);
-                let sum = self
-                    .accumulator
-                    .get(at as usize)
-                    .ok_or("a row beyond the accumulator")?;
-                if !sum.is_written || sum.columns < columns {
-                    return Err("a store of what nothing wrote".to_owned());
-                }
-                self.terms += sum.terms.len() + 1;
-                if TERM_LIMIT < self.terms {
-                    return Err("more products than are followed".to_owned());
-                }
                 let address = dram
                     .wrapping_add(u64::from(row) * u64::from(store.pitch))
                     .wrapping_add(u64::from(block * dim) * u64::from(width));
-                let end = Memory::of(address).map(|(_, offset)| offset + i64::from(columns));
-                if self.sizes[array].is_some_and(|size| end.is_none_or(|end| size < end)) {
-                    return Err("a move beyond the end of an array".to_owned());
-                }
-                stored.outputs.push(Output {
-                    address,
-                    columns,
-                    addends: sum.addends.clone(),
-                    terms: sum.terms.clone(),
-                });
+                self.is_inside(address, u64::from(columns) * u64::from(width))?;
+                let output = self.outgoing(at, columns, address, from_accumulator)?;
+                self.put_out(array, output)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Returns what leaves from a local row.
+    fn outgoing(
+        &self,
+        row: u32,
+        columns: u16,
+        address: u64,
+        from_accumulator: bool,
+    ) -> Result<Output, String> {
+        let unwritten = "a store of what nothing wrote";
+        let (known, addends, terms) = if from_accumulator {
+            let sum = self.accumulator.get(row as usize);
+            let sum = sum.ok_or("a row beyond the accumulator")?;
+            if !sum.is_written {
+                return Err(unwritten.to_owned());
+            }
+            (sum.columns, &sum.addends, &sum.terms)
+        } else {
+            match self.scratchpad.get(row as usize).copied().flatten() {
+                Some(Cell::Result(number)) => {
+                    let result = &self.numbered.results[number as usize];
+                    (result.columns, &result.addends, &result.terms)
+                }
+                Some(Cell::Memory(_)) => {
+                    return Err("a store of what only came in to the scratchpad".to_owned());
+                }
+                None => return Err(unwritten.to_owned()),
+            }
+        };
+        if known < columns {
+            return Err(unwritten.to_owned());
+        }
+        Ok(Output {
+            address,
+            columns,
+            addends: addends.clone(),
+            terms: terms.clone(),
+        })
+    }
+
+    fn put_out(&mut self, array: usize, output: Output) -> Done {
+        self.terms += output.terms.len() + 1;
+        if TERM_LIMIT < self.terms {
+            return Err("more products than are followed".to_owned());
+        }
+        if let Some(stored) = self.stored.get_mut(&array) {
+            stored.outputs.push(output);
         }
         Ok(())
     }

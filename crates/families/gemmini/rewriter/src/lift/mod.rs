@@ -6,11 +6,14 @@
 //! stored is a matrix product, a convolution or an addition of arrays, it can
 //! be scheduled anew.
 
+mod array;
 mod commands;
+mod contraction;
 mod declare;
 mod expressions;
 mod group;
 mod machine;
+mod parts;
 mod program;
 mod read;
 mod recognize;
@@ -23,9 +26,10 @@ mod work;
 
 pub(crate) use program::Memory;
 pub(crate) use traced::{HardwareLoop, Store};
-pub(crate) use work::{Bias, Convolution, Operand, Operation, Work};
+pub(crate) use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
 
 use crate::chain::Graph;
+use crate::normalise::Vocabulary;
 use autocomp_gemmini::{Elements, GemminiConfig};
 use machine::Machine;
 use std::collections::BTreeMap;
@@ -83,8 +87,12 @@ pub(crate) struct Lifted {
 ///
 /// # Errors
 /// What is not understood.
-pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<Lifted, Reason> {
-    let program = program(source, config, entry)?;
+pub(crate) fn lift(
+    source: &str,
+    config: &GemminiConfig,
+    vocabulary: &Vocabulary,
+) -> Result<Lifted, Reason> {
+    let program = program(source, config, vocabulary)?;
     let mut machine = Machine::new(config, &program.memories);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
@@ -113,8 +121,9 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<
     let mut works = Vec::new();
     for (_, array) in order {
         let stored = &machine.stored[&array];
-        let work = recognize::recognize(array, stored, &machine.weights, &program.memories, facts);
-        works.push(work.map_err(|why| {
+        let found =
+            recognize::recognize(array, stored, &machine.numbered, &program.memories, facts);
+        works.extend(found.map_err(|why| {
             nowhere(&format!(
                 "what `{}` is given: {why}",
                 program.memories[array].name
@@ -149,7 +158,11 @@ pub(crate) fn lift(source: &str, config: &GemminiConfig, entry: &str) -> Result<
     })
 }
 
-fn program(source: &str, config: &GemminiConfig, entry: &str) -> Result<program::Program, Reason> {
+fn program(
+    source: &str,
+    config: &GemminiConfig,
+    vocabulary: &Vocabulary,
+) -> Result<program::Program, Reason> {
     let sizes = [
         ("DIM", i64::from(config.dim)),
         ("BANK_NUM", i64::from(config.spad_banks)),
@@ -158,7 +171,9 @@ fn program(source: &str, config: &GemminiConfig, entry: &str) -> Result<program:
         ("MAX_BLOCK_LEN", i64::from(config.max_block_len())),
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
-    read::read(source, &sizes, config.elements == Elements::Float32, entry)
+    let is_float = config.elements == Elements::Float32;
+    let library = vocabulary.library();
+    read::read(source, &sizes, is_float, library, &vocabulary.entry)
 }
 
 /// What a kernel on floats leaves in memory, element by element.
@@ -177,11 +192,15 @@ impl Elementwise {
     ///
     /// # Errors
     /// What cannot be followed.
-    pub(crate) fn of(source: &str, config: &GemminiConfig, entry: &str) -> Result<Self, Reason> {
+    pub(crate) fn of(
+        source: &str,
+        config: &GemminiConfig,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, Reason> {
         if config.elements != Elements::Float32 {
             return Err(Reason::at(0, "results are rounded to integers"));
         }
-        let program = program(source, config, entry)?;
+        let program = program(source, config, vocabulary)?;
         let mut trace = Trace::new(config, &program.memories);
         run::run(&program, &mut trace)?;
         if !trace.is_fenced {

@@ -58,8 +58,10 @@ pub(super) enum Expression {
     Store(Box<(Self, Self)>, i64),
     /// What an assignment leaves of a value: bytes, signed.
     Narrow(u8, bool, Box<Self>),
-    /// A call of a function of the file.
-    Call(usize, Vec<Self>),
+    /// A call of a function of the file, and the line it stands in.
+    Call(usize, Vec<Self>, usize),
+    /// What must not be reached, with the reason.
+    Refused(String),
     /// A call of one of the accelerator's macros, and the line it stands in.
     Command(String, Vec<Self>, usize),
 }
@@ -70,6 +72,8 @@ pub(super) enum Unary {
     Negate,
     Invert,
     Not,
+    /// The bits of a float.
+    Bits,
 }
 
 /// An operation on two operands.

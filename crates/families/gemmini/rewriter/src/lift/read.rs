@@ -20,6 +20,26 @@ const NAMES: &[(&str, i64)] = &[
     ("IGELU", 3),
     ("SOFTMAX", 4),
     ("GARBAGE_ADDR", 0xffff_ffff),
+    // Functions of bare instructions, as headers name them.
+    ("GEMMINI_FUNCT_CONFIG", 0),
+    ("GEMMINI_FUNCT_MVIN2", 1),
+    ("GEMMINI_FUNCT_MVIN", 2),
+    ("GEMMINI_FUNCT_MVOUT", 3),
+    ("GEMMINI_FUNCT_COMPUTE_PRELOADED", 4),
+    ("GEMMINI_FUNCT_COMPUTE_ACCUMULATED", 5),
+    ("GEMMINI_FUNCT_PRELOAD", 6),
+    ("GEMMINI_FUNCT_FLUSH", 7),
+    ("GEMMINI_FUNCT_MVIN3", 14),
+    ("k_CONFIG", 0),
+    ("k_MVIN2", 1),
+    ("k_MVIN", 2),
+    ("k_MVOUT", 3),
+    ("k_COMPUTE_PRELOADED", 4),
+    ("k_COMPUTE_ACCUMULATE", 5),
+    ("k_PRELOAD", 6),
+    ("k_FLUSH", 7),
+    ("k_MVIN3", 14),
+    ("XCUSTOM_ACC", 3),
 ];
 
 /// Bytes that an array may have.
@@ -39,7 +59,7 @@ pub(super) struct Reader<'source> {
     pub(super) memories: Vec<Memory>,
     pub(super) functions: Vec<Function>,
     /// Functions by name: number and result.
-    pub(super) known: BTreeMap<&'source str, (usize, Type)>,
+    pub(super) known: BTreeMap<String, (usize, Type)>,
     pub(super) macros: BTreeMap<String, String>,
     pub(super) constants: BTreeMap<&'static str, i64>,
     /// Names in scope, innermost last.
@@ -47,9 +67,14 @@ pub(super) struct Reader<'source> {
     pub(super) slots: usize,
     pub(super) macro_depth: usize,
     pub(super) is_float: bool,
+    /// Types that have names.
+    pub(super) types: BTreeMap<String, Type>,
+    /// What is read is not the kernel, but functions that a header gives it.
+    pub(super) is_library: bool,
 }
 
-/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`.
+/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`
+/// and, in C without directives, the functions of `library`.
 ///
 /// # Errors
 /// The line that is not understood, and why.
@@ -57,6 +82,7 @@ pub(super) fn read(
     source: &str,
     sizes: &[(&'static str, i64)],
     is_float: bool,
+    library: &str,
     name: &str,
 ) -> Result<Program, Reason> {
     let nowhere = |text: &str| Reason::at(0, text);
@@ -78,34 +104,108 @@ pub(super) fn read(
         slots: 0,
         macro_depth: 0,
         is_float,
+        types: BTreeMap::new(),
+        is_library: false,
     };
-    for node in children(root) {
-        match node.kind() {
-            "preproc_def" => {
-                let name = node
-                    .child_by_field_name("name")
-                    .map(|name| reader.text(name));
-                let value = node
-                    .child_by_field_name("value")
-                    .map(|value| reader.text(value));
-                if let (Some(name), Some(value)) = (name, value) {
-                    reader.macros.insert(name.to_owned(), value.to_owned());
-                }
-            }
-            "declaration" => {
-                // What is not understood may never be used.
-                let _ = reader.declaration(node, true);
-            }
-            "function_definition" if node != main => {
-                let _ = reader.function(node);
-            }
-            _ => {}
-        }
+    if let Some(tree) = names_some_of(source, library)
+        .then(|| syntax_tree(library))
+        .flatten()
+    {
+        let mut functions = Reader {
+            source: library,
+            is_library: true,
+            memories: Vec::new(),
+            functions: Vec::new(),
+            known: BTreeMap::new(),
+            macros: BTreeMap::new(),
+            constants: reader.constants.clone(),
+            scope: Vec::new(),
+            slots: 0,
+            macro_depth: 0,
+            is_float,
+            types: BTreeMap::new(),
+        };
+        functions.definitions(tree.root_node(), None);
+        reader.functions = functions.functions;
+        reader.known = functions.known;
+        reader.macros = functions.macros;
+        reader.types = functions.types;
     }
+    reader.definitions(root, Some(main));
     reader.main(main)
 }
 
+/// Returns whether a kernel calls a function that a library defines.
+fn names_some_of(source: &str, library: &str) -> bool {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    source.match_indices('(').any(|(at, _)| {
+        let before = source[..at].trim_end();
+        let start = before
+            .rfind(|letter| !is_word(letter))
+            .map_or(0, |at| at + 1);
+        let name = &before[start..];
+        !name.is_empty()
+            && library
+                .match_indices(&format!("{name}("))
+                .any(|(at, _)| library[..at].ends_with("void "))
+    })
+}
+
 impl<'source> Reader<'source> {
+    /// Reads what a file defines, but for the function `main`.
+    fn definitions(&mut self, root: Node<'source>, main: Option<Node<'source>>) {
+        let reader = self;
+        for node in children(root) {
+            match node.kind() {
+                "type_definition" => {
+                    let base = node.child_by_field_name("type");
+                    let name = node.child_by_field_name("declarator");
+                    if let (Some(base), Some(name)) = (base, name)
+                        && let Ok(kind) = reader.base_type(base)
+                    {
+                        let name = reader.text(name).to_owned();
+                        reader.types.insert(name, kind);
+                    }
+                }
+                "enum_specifier" if reader.is_library => reader.enumerators(node),
+                "preproc_def" => {
+                    let name = node
+                        .child_by_field_name("name")
+                        .map(|name| reader.text(name));
+                    let value = node
+                        .child_by_field_name("value")
+                        .map(|value| reader.text(value));
+                    if let (Some(name), Some(value)) = (name, value) {
+                        reader.macros.insert(name.to_owned(), value.to_owned());
+                    }
+                }
+                "declaration" => {
+                    // What is not understood may never be used.
+                    let _ = reader.declaration(node, true);
+                }
+                "function_definition" if Some(node) != main => {
+                    let _ = reader.function(node);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Gives the names of an enumeration their values: each one more than the one before.
+    fn enumerators(&mut self, node: Node<'source>) {
+        let list = node.child_by_field_name("body").map(children);
+        let names: Vec<&str> = list
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|part| part.kind() == "enumerator")
+            .filter_map(|part| part.child_by_field_name("name"))
+            .map(|name| self.text(name))
+            .collect();
+        for (value, name) in names.into_iter().enumerate() {
+            self.constant_name(name, value as i64);
+        }
+    }
+
     pub(super) fn text(&self, node: Node<'_>) -> &'source str {
         &self.source[node.byte_range()]
     }
@@ -181,7 +281,7 @@ impl<'source> Reader<'source> {
         let Declared { name, kind, .. } = declared?;
         let start = node.byte_range().start;
         let at = self.source[start..].find(name.as_str()).unwrap_or(0) + start;
-        let name = &self.source[at..at + name.len()];
+        let name = self.source[at..at + name.len()].to_owned();
         self.known.insert(name, (self.functions.len(), kind));
         self.functions.push(Function { slots, body });
         Ok(())

@@ -4,148 +4,211 @@
 //! with what a product, a convolution or an addition would have stored there.
 
 use super::program::Memory;
-use super::traced::{Output, Place, Stored, Weights};
-use super::work::{Bias, Operand, Operation, Work};
+use super::traced::{Numbered, Output, Place, Store, Stored};
+use super::work::{Bias, Operand, Operation, Repeat, Work};
 
 /// A stretch of the summation: first row of weights, rows, first element of the input.
 pub(super) type Segment = (i64, i64, i64);
+/// A row that is stored, or that a maximum is taken of: row, first column, sum.
+pub(super) type Placed<'seen> = (i64, i64, &'seen Output);
 
 pub(super) struct Recognizer<'seen> {
-    array: usize,
-    stored: &'seen Stored,
-    weights: &'seen [Weights],
+    pub(super) array: usize,
+    pub(super) store: Store,
+    pub(super) numbered: &'seen Numbered,
     pub(super) memories: &'seen [Memory],
-    element: i64,
-    dim: i64,
+    pub(super) element: i64,
+    pub(super) dim: i64,
 }
 
-/// Returns what `array` was given.
+/// Returns what `array` was given: one operation, or several in different parts of it.
 ///
 /// # Errors
 /// Why that is none of the operations that are known.
 pub(crate) fn recognize(
     array: usize,
     stored: &Stored,
-    weights: &[Weights],
+    numbered: &Numbered,
     memories: &[Memory],
     (element, dim): (i64, i64),
-) -> Result<Work, String> {
-    Recognizer {
+) -> Result<Vec<Work>, String> {
+    let recognizer = Recognizer {
         array,
-        stored,
-        weights,
+        store: stored.store,
+        numbered,
         memories,
         element,
         dim,
+    };
+    let all: Vec<&Output> = stored.outputs.iter().collect();
+    match recognizer.one(&all) {
+        Ok(work) => Ok(vec![work]),
+        Err(why) => recognizer.parts(&all).ok_or(why),
     }
-    .work()
+}
+
+/// Where rows of outputs lie in their array.
+pub(super) struct Rectangle {
+    pub(super) output: Operand,
+    pub(super) rows: i64,
+    pub(super) columns: i64,
+    /// Row and first column of each, in the order given.
+    pub(super) places: Vec<(i64, i64)>,
 }
 
 impl Recognizer<'_> {
-    fn work(&self) -> Result<Work, String> {
-        let width = if self.stored.store.full_width {
+    /// Finds the rectangle that rows of outputs fill, each element exactly once.
+    pub(super) fn rectangle(&self, outputs: &[(u64, u16)]) -> Result<Rectangle, String> {
+        let width = if self.store.full_width {
             4
         } else {
             self.element
         };
-        let pitch = i64::from(self.stored.store.pitch);
+        let pitch = i64::from(self.store.pitch);
         let base = Memory::base(self.array);
-        let mut order: Vec<&Output> = self.stored.outputs.iter().collect();
-        order.sort_by_key(|output| output.address);
-        let position = |output: &Output| {
-            let relative = (output.address - base) as i64;
+        let position = |address: u64| {
+            let relative = address.wrapping_sub(base) as i64;
             if pitch == 0 {
                 (0, relative / width)
             } else {
                 (relative / pitch, relative % pitch / width)
             }
         };
-        let (first_row, first_column) = order.first().map_or((0, 0), |output| position(output));
-        let columns = order
-            .iter()
-            .map(|output| position(output).1 + i64::from(output.columns));
+        let places: Vec<(i64, i64)> = outputs.iter().map(|it| position(it.0)).collect();
+        let mut order: Vec<usize> = (0..outputs.len()).collect();
+        order.sort_by_key(|at| places[*at]);
+        let refused = || "it does not store every element exactly once".to_owned();
+        let first = *order.first().ok_or_else(refused)?;
+        let first_row = places[first].0;
+        let first_column = places.iter().map(|it| it.1).min().unwrap_or(0);
+        let ends = places.iter().zip(outputs);
+        let columns = ends.map(|(place, output)| place.1 + i64::from(output.1));
         let columns = columns.max().unwrap_or(0) - first_column;
-        let last_row = order.last().map_or(0, |output| position(output).0);
-        let rows = last_row - first_row + 1;
         let mut expected = (0, 0);
-        for output in &order {
-            let (row, column) = position(output);
+        for at in order {
+            let (row, column) = places[at];
             if (row - first_row, column - first_column) != expected {
-                return Err("it does not store every element exactly once".to_owned());
+                return Err(refused());
             }
-            expected.1 += i64::from(output.columns);
+            expected.1 += i64::from(outputs[at].1);
             if expected.1 == columns {
                 expected = (expected.0 + 1, 0);
             }
         }
-        if expected != (rows, 0) {
-            return Err("it does not store every element exactly once".to_owned());
+        if expected.1 != 0 {
+            return Err(refused());
         }
-        let placed: Vec<(i64, i64, &Output)> = order
-            .into_iter()
-            .map(|output| {
-                let (row, column) = position(output);
-                (row - first_row, column - first_column, output)
-            })
+        Ok(Rectangle {
+            output: Operand {
+                array: self.array,
+                offset: first_row * pitch + first_column * width,
+                pitch,
+            },
+            rows: expected.0,
+            columns,
+            places: places
+                .into_iter()
+                .map(|(row, column)| (row - first_row, column - first_column))
+                .collect(),
+        })
+    }
+
+    /// Returns the one operation that computes rows of outputs.
+    pub(super) fn one(&self, outputs: &[&Output]) -> Result<Work, String> {
+        let all: Vec<(u64, u16)> = outputs.iter().map(|it| (it.address, it.columns)).collect();
+        let rectangle = self.rectangle(&all)?;
+        let mut placed: Vec<Placed<'_>> = outputs
+            .iter()
+            .zip(&rectangle.places)
+            .map(|(output, (row, column))| (*row, *column, *output))
             .collect();
-        let output = Operand {
-            array: self.array,
-            offset: first_row * pitch + first_column * width,
-            pitch,
-        };
-        let addends = placed
-            .first()
-            .map_or(0, |(_, _, output)| output.addends.len());
+        placed.sort_by_key(|(row, column, _)| (*row, *column));
+        let (rows, columns) = (rectangle.rows, rectangle.columns);
         let is_sum = placed
             .first()
             .is_some_and(|(_, _, output)| output.terms.is_empty());
         let (operation, bias) = if is_sum {
-            if addends != 2 {
-                return Err("it stores what is no sum of two arrays".to_owned());
-            }
-            let (left, one) = self.addend(&placed, 0)?;
-            let (right, two) = self.addend(&placed, 1)?;
-            if [one.width, two.width].map(i64::from) != [self.element; 2] {
-                return Err("it adds sums, not operands".to_owned());
-            }
-            let factors = [one.scale, two.scale].map(f32::from_bits);
-            let operands = [left, right];
-            (Operation::Addition { operands, factors }, None)
+            (self.addition(&placed)?, None)
         } else {
-            let bias = match addends {
-                0 => None,
-                1 => {
-                    let (operand, place) = self.addend(&placed, 0)?;
-                    if place.scale != 1.0f32.to_bits() {
-                        return Err("its bias is scaled as it comes in".to_owned());
-                    }
-                    let is_narrow = place.width == 1;
-                    Some(Bias { operand, is_narrow })
-                }
-                _ => return Err("it starts its sums with more than one bias".to_owned()),
-            };
-            (self.contraction(&placed, rows, columns)?, bias)
+            let operation = self.contraction(&placed, rows, columns)?;
+            (operation, self.bias(&placed)?)
         };
-        Ok(Work {
+        let work = Work {
             operation,
-            output,
+            output: rectangle.output,
             rows,
             columns,
             bias,
-            store: self.stored.store,
+            store: self.store,
+            repeat: Repeat::ONCE,
+        };
+        self.checked(work)
+    }
+
+    /// Refuses what the hardware's loops cannot do.
+    pub(super) fn checked(&self, work: Work) -> Result<Work, String> {
+        if let (Operation::Convolution { .. }, Some(bias)) = (work.operation, work.bias)
+            && (bias.is_narrow || bias.factor != 1.0 || bias.operand.pitch != 0)
+        {
+            return Err("a convolution whose bias is no row of sums".to_owned());
+        }
+        if let Operation::Convolution { .. } = work.operation
+            && work.store.full_width
+        {
+            return Err("a convolution whose results are stored at full width".to_owned());
+        }
+        Ok(work)
+    }
+
+    fn addition(&self, placed: &[Placed<'_>]) -> Result<Operation, String> {
+        let addends = placed.first().map_or(0, |it| it.2.addends.len());
+        if !(1..=2).contains(&addends) || placed.iter().any(|it| !it.2.terms.is_empty()) {
+            return Err("it stores what is no sum of two arrays".to_owned());
+        }
+        let (left, one) = self.addend(placed, 0)?;
+        let other = (addends == 2).then(|| self.addend(placed, 1)).transpose()?;
+        let (right, two) = other.map_or((None, one), |(right, two)| (Some(right), two));
+        if [one.width, two.width].map(i64::from) != [self.element; 2] {
+            return Err("it adds sums, not operands".to_owned());
+        }
+        if self.store.full_width {
+            return Err("it stores a sum of operands at full width".to_owned());
+        }
+        let factors = [one.scale, two.scale].map(f32::from_bits);
+        Ok(Operation::Addition {
+            left,
+            right,
+            factors,
         })
     }
 
+    /// Returns what starts sums of products.
+    pub(super) fn bias(&self, placed: &[Placed<'_>]) -> Result<Option<Bias>, String> {
+        match placed.first().map_or(0, |it| it.2.addends.len()) {
+            0 if placed.iter().all(|it| it.2.addends.is_empty()) => Ok(None),
+            1 => {
+                let (operand, place) = self.addend(placed, 0)?;
+                Ok(Some(Bias {
+                    operand,
+                    is_narrow: i64::from(place.width) == self.element && self.element != 4,
+                    factor: f32::from_bits(place.scale),
+                }))
+            }
+            0 => Err("only some of its sums start with a bias".to_owned()),
+            _ => Err("it starts its sums with more than one bias".to_owned()),
+        }
+    }
+
     /// Returns addend `which` of all sums as rows of an array.
-    fn addend(
-        &self,
-        placed: &[(i64, i64, &Output)],
-        which: usize,
-    ) -> Result<(Operand, Place), String> {
+    fn addend(&self, placed: &[Placed<'_>], which: usize) -> Result<(Operand, Place), String> {
         let refused = || "an addend is no array, row by row".to_owned();
         let mut first: Option<(Place, u64)> = None;
         let mut pitch = None;
+        let count = placed.first().map_or(0, |it| it.2.addends.len());
         for (row, column, output) in placed {
+            if output.addends.len() != count {
+                return Err("only some of its sums start with a bias".to_owned());
+            }
             let place = output.addends.get(which).ok_or_else(refused)?;
             let start = place
                 .address
@@ -173,181 +236,4 @@ impl Recognizer<'_> {
         };
         Ok((operand, place))
     }
-
-    /// Returns the array and pitch of the weights.
-    fn weights_layout(&self, placed: &[(i64, i64, &Output)]) -> Result<(usize, i64), String> {
-        let mut array = None;
-        let mut pitch = None;
-        let mut input_array = None;
-        for term in placed.iter().flat_map(|(_, _, output)| &output.terms) {
-            let tile = &self.weights[term.weights as usize];
-            let (now, _) = Memory::of(tile.address).ok_or("weights outside all arrays")?;
-            let (input, _) = Memory::of(term.input).ok_or("an input outside all arrays")?;
-            if *array.get_or_insert(now) != now || *input_array.get_or_insert(input) != input {
-                return Err("its products are of more than two arrays".to_owned());
-            }
-            if 1 < tile.rows && *pitch.get_or_insert(tile.pitch) != tile.pitch {
-                return Err("rows of its weights are not evenly apart".to_owned());
-            }
-        }
-        let array = array.ok_or("no products")?;
-        let declared = self.memories[array].extents.last().copied().unwrap_or(0) * self.element;
-        let pitch = pitch.map_or(declared, |pitch| pitch as i64);
-        if pitch <= 0 {
-            return Err("rows of its weights are not apart".to_owned());
-        }
-        Ok((array, pitch))
-    }
-
-    fn contraction(
-        &self,
-        placed: &[(i64, i64, &Output)],
-        rows: i64,
-        columns: i64,
-    ) -> Result<Operation, String> {
-        let (weights_array, pitch) = self.weights_layout(placed)?;
-        let base = Memory::base(weights_array);
-        let place = |number: u32| {
-            let relative = (self.weights[number as usize].address - base) as i64;
-            (relative / pitch, relative % pitch / self.element)
-        };
-        let first_of = |column: i64| {
-            placed
-                .iter()
-                .find(|(_, other, _)| *other == column)
-                .and_then(|(_, _, output)| output.terms.first())
-                .map(|term| place(term.weights))
-        };
-        // Columns of outputs are columns of weights, unless those lie on diagonals.
-        let (_, left) = first_of(0).ok_or("a sum without products")?;
-        let is_grouped = placed
-            .iter()
-            .find(|(_, column, _)| *column != 0)
-            .and_then(|(_, column, _)| first_of(*column))
-            .is_some_and(|(_, other)| other == left);
-        if is_grouped && left != 0 {
-            return Err("groups of channels with weights that lie elsewhere".to_owned());
-        }
-        let mut sums: Vec<Vec<Segment>> =
-            vec![Vec::new(); usize::try_from(rows).map_err(|_| "too many rows")?];
-        let mut segments: Vec<Segment> = Vec::new();
-        for (row, column, output) in placed {
-            segments.clear();
-            let shift = if is_grouped { *column } else { 0 };
-            for term in &output.terms {
-                let (depth, at) = place(term.weights);
-                let tile = &self.weights[term.weights as usize];
-                if at != left + *column - shift || tile.columns < output.columns {
-                    return Err("columns of its weights are not those of its results".to_owned());
-                }
-                let (_, input) = Memory::of(term.input).ok_or("an input outside all arrays")?;
-                segments.push((
-                    depth - shift,
-                    i64::from(tile.rows),
-                    input / self.element - shift,
-                ));
-            }
-            segments.sort_unstable();
-            segments.dedup_by(|next, kept| {
-                let joins = kept.0 + kept.1 == next.0 && kept.2 + kept.1 == next.2;
-                if joins {
-                    kept.1 += next.1;
-                }
-                joins
-            });
-            if segments.is_empty() {
-                return Err("a sum without products".to_owned());
-            }
-            let known = sums
-                .get_mut(*row as usize)
-                .ok_or("rows that do not exist")?;
-            if known.is_empty() {
-                known.clone_from(&segments);
-            } else if *known != segments {
-                return Err("columns of one row have different inputs".to_owned());
-            }
-        }
-        let (signature, origins) = aligned(&sums)?;
-        let is_padded = sums.iter().any(|sum| length(sum) < length(&signature));
-        let (input_array, _) = placed
-            .iter()
-            .find_map(|(_, _, output)| output.terms.first())
-            .and_then(|term| Memory::of(term.input))
-            .ok_or("an input outside all arrays")?;
-        let operand = |array, first: i64, step: i64| Operand {
-            array,
-            offset: first * self.element,
-            pitch: step * self.element,
-        };
-        let weights = Operand {
-            array: weights_array,
-            offset: signature[0].0 * pitch + left * self.element,
-            pitch,
-        };
-        let step = origins.get(1).map_or(0, |second| second - origins[0]);
-        let is_even = origins
-            .iter()
-            .enumerate()
-            .all(|(row, origin)| *origin == origins[0] + row as i64 * step);
-        if signature.len() == 1 && is_even && !is_grouped && !is_padded {
-            return Ok(Operation::Product {
-                input: operand(input_array, origins[0], step),
-                weights,
-                depth: signature[0].1,
-            });
-        }
-        let groups = is_grouped && columns % self.dim == 0;
-        if is_grouped && !groups {
-            return Err("groups of channels that do not fill the array".to_owned());
-        }
-        let padded = is_padded.then_some(&sums[..]);
-        let sizes = self.convolution(&signature, &origins, input_array, is_grouped, padded)?;
-        let [above, beside] = sizes.padding;
-        let first = origins[0] + (above * sizes.in_columns + beside) * sizes.in_channels;
-        Ok(Operation::Convolution {
-            input: operand(input_array, first, sizes.in_channels),
-            weights,
-            sizes,
-        })
-    }
-}
-
-/// Returns the rows of weights in a sum.
-pub(super) fn length(sum: &[Segment]) -> i64 {
-    sum.iter().map(|segment| segment.1).sum()
-}
-
-/// Returns the longest of sums, relative to its first input, and where each of them would
-/// begin if it had all that the longest has: zeros around an image leave products out.
-fn aligned(sums: &[Vec<Segment>]) -> Result<(Vec<Segment>, Vec<i64>), String> {
-    let longest = sums
-        .iter()
-        .rev()
-        .max_by_key(|sum| length(sum))
-        .filter(|sum| !sum.is_empty())
-        .ok_or("rows without products")?;
-    let origin = longest[0].2;
-    let signature: Vec<Segment> = longest
-        .iter()
-        .map(|(first, length, at)| (*first, *length, at - origin))
-        .collect();
-    let begin = |sum: &Vec<Segment>| {
-        if length(sum) == length(&signature) {
-            let begin = sum.first()?.2;
-            let mut both = sum.iter().zip(&signature);
-            let is_same = both.all(|(one, other)| *one == (other.0, other.1, begin + other.2));
-            return (is_same && sum.len() == signature.len()).then_some(begin);
-        }
-        let mut begins = sum.iter().map(|(first, length, at)| {
-            let whole = signature
-                .iter()
-                .find(|whole| whole.0 <= *first && first + length <= whole.0 + whole.1)?;
-            Some(at - whole.2 - (first - whole.0))
-        });
-        let begin = begins.next()??;
-        begins.all(|other| other == Some(begin)).then_some(begin)
-    };
-    let origins: Option<Vec<i64>> = sums.iter().map(begin).collect();
-    let origins = origins.ok_or("its sums are not all of the same kind")?;
-    Ok((signature, origins))
 }

@@ -171,6 +171,9 @@ impl<W: World> Runner<'_, W> {
             Expression::Unary(operation, inner) => match (operation, self.value(inner, frame)?) {
                 (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
                 (Unary::Negate, Value::Float(value)) => Value::Float(-value),
+                (Unary::Bits, Value::Float(value)) => {
+                    Value::Integer((value as f32).to_bits().into())
+                }
                 (Unary::Negate, value @ Value::Named(_)) => {
                     self.world
                         .compute(Binary::Subtract, Value::Float(0.0), value)
@@ -238,7 +241,8 @@ impl<W: World> Runner<'_, W> {
                 Value::Named(_) => Value::Unknown,
                 other => other,
             },
-            Expression::Call(function, arguments) => {
+            Expression::Refused(why) => return Err(Reason::at(0, why)),
+            Expression::Call(function, arguments, line) => {
                 let called = &self.program.functions[*function];
                 let mut inner = vec![Value::Unknown; called.slots.max(arguments.len())];
                 for (slot, argument) in inner.iter_mut().zip(arguments) {
@@ -248,7 +252,12 @@ impl<W: World> Runner<'_, W> {
                     return Err(Reason::at(0, "functions call each other too deeply"));
                 }
                 self.depth += 1;
-                let flow = self.block(&called.body, &mut inner)?;
+                let flow = self.block(&called.body, &mut inner);
+                // What a library's function refuses is the fault of its call.
+                let flow = flow.map_err(|why| match why.line {
+                    0 => Reason::at(*line, &why.text),
+                    _ => why,
+                })?;
                 self.depth -= 1;
                 match flow {
                     Flow::Return(value) => value,
@@ -282,6 +291,7 @@ pub(super) fn unary(operation: Unary, value: i64) -> i64 {
         Unary::Negate => value.wrapping_neg(),
         Unary::Invert => !value,
         Unary::Not => i64::from(value == 0),
+        Unary::Bits => (value as f32).to_bits().into(),
     }
 }
 

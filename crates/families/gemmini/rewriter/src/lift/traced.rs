@@ -1,5 +1,7 @@
 //! What is known of the contents of local memory, and of what was stored.
 
+use std::collections::HashMap;
+
 /// A row of a local memory as it came from memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -13,23 +15,90 @@ pub(crate) struct Place {
     pub(crate) scale: u32,
 }
 
-/// Weights: rows of memory that are a fixed distance apart.
+/// A row of the scratchpad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    /// It came from memory.
+    Memory(Place),
+    /// The array left it there: the number of the result.
+    Result(u32),
+}
+
+/// A row that the array left in the scratchpad.
+#[derive(Clone, Debug)]
+pub(crate) struct Rounded {
+    pub(super) is_relu: bool,
+    pub(crate) columns: u16,
+    pub(crate) addends: Vec<Place>,
+    pub(crate) terms: Vec<Term>,
+}
+
+/// Weights: rows and columns in memory that are fixed distances apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Weights {
     pub(crate) address: u64,
-    /// Bytes between rows; 0 for a single row.
+    /// Bytes from one element of the summation to the next; 0 for a single one.
     pub(crate) pitch: u64,
+    /// Bytes from one column to the next; 0 for a single one.
+    pub(crate) across: u64,
     pub(crate) rows: u16,
     pub(crate) columns: u16,
+    /// Bits of the factor.
+    pub(crate) scale: u32,
+}
+
+/// How the elements of an input lie that go into one sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    /// Bytes from one element to the next; 0 for a single one.
+    pub(crate) step: u64,
+    /// Bits of the factor.
+    pub(crate) scale: u32,
 }
 
 /// A product: a row of the input with a tile of weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Term {
     /// Address of the first element of the input.
     pub(crate) input: u64,
     /// Number of the weights.
     pub(crate) weights: u32,
+    /// Number of the input's form.
+    pub(crate) form: u32,
+}
+
+/// What numbers in terms stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Numbered {
+    pub(crate) weights: Vec<Weights>,
+    pub(crate) forms: Vec<Form>,
+    /// What the array left in the scratchpad.
+    pub(crate) results: Vec<Rounded>,
+    known_weights: HashMap<Weights, u32>,
+    known_forms: HashMap<Form, u32>,
+}
+
+impl Numbered {
+    pub(super) fn weights(&mut self, new: Weights) -> u32 {
+        let next = self.weights.len() as u32;
+        let number = *self.known_weights.entry(new).or_insert(next);
+        if number == next {
+            self.weights.push(new);
+        }
+        number
+    }
+
+    pub(super) fn form(&mut self, new: Form) -> u32 {
+        if self.forms.first() == Some(&new) {
+            return 0;
+        }
+        let next = self.forms.len() as u32;
+        let number = *self.known_forms.entry(new).or_insert(next);
+        if number == next {
+            self.forms.push(new);
+        }
+        number
+    }
 }
 
 /// A sum.

@@ -1,6 +1,7 @@
 //! Recognises convolutions: which inputs the sums of neighbouring pixels share.
 
-use super::recognize::{Recognizer, Segment, length};
+use super::contraction::length;
+use super::recognize::{Recognizer, Segment};
 use super::work::Convolution;
 
 impl Recognizer<'_> {

@@ -14,11 +14,28 @@ pub(crate) struct Operand {
 }
 
 /// What starts a sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bias {
     pub(crate) operand: Operand,
     /// Its elements are operands, not sums.
     pub(crate) is_narrow: bool,
+    /// What it is multiplied by as it comes in.
+    pub(crate) factor: f32,
+}
+
+/// How often an operation is done, each time a fixed distance further on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repeat {
+    pub(crate) count: i64,
+    /// Bytes from one time to the next: input, weights, bias, output.
+    pub(crate) steps: [i64; 4],
+}
+
+impl Repeat {
+    pub(crate) const ONCE: Self = Self {
+        count: 1,
+        steps: [0; 4],
+    };
 }
 
 /// A convolution's sizes, in pixels and channels.
@@ -64,6 +81,11 @@ pub(crate) enum Operation {
         input: Operand,
         weights: Operand,
         depth: i64,
+        /// Whether the input, and the weights, lie in memory transposed: with a row for
+        /// each row of the weights, and for each column of the result.
+        turned: [bool; 2],
+        /// What the input, and the weights, are multiplied by as they come in.
+        factors: [f32; 2],
     },
     /// The pitch of the input is that of pixels, that of the weights that of input channels.
     Convolution {
@@ -71,9 +93,10 @@ pub(crate) enum Operation {
         weights: Operand,
         sizes: Convolution,
     },
-    /// A sum of two arrays, each times a factor.
+    /// A sum of two arrays, each times a factor, or one array times a factor.
     Addition {
-        operands: [Operand; 2],
+        left: Operand,
+        right: Option<Operand>,
         factors: [f32; 2],
     },
 }
@@ -87,4 +110,5 @@ pub(crate) struct Work {
     pub(crate) columns: i64,
     pub(crate) bias: Option<Bias>,
     pub(crate) store: Store,
+    pub(crate) repeat: Repeat,
 }

@@ -96,13 +96,15 @@ pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Strips> {
 /// Returns the schedule in words.
 pub(super) fn text(lifted: &Lifted, work: &Work, strips: &Strips) -> String {
     let name = |operand: Operand| &lifted.memories[operand.array].name;
-    let Operation::Addition { operands, .. } = work.operation else {
+    let Operation::Addition { left, right, .. } = work.operation else {
         return String::new();
     };
+    let what = match right {
+        Some(right) => format!("Add {} and {}", name(left), name(right)),
+        None => format!("Carry {} over", name(left)),
+    };
     format!(
-        "Add {} and {} by the hardware's matrix loop, {}x{} tiles per call, {} outermost.",
-        name(operands[0]),
-        name(operands[1]),
+        "{what} by the hardware's matrix loop, {}x{} tiles per call, {} outermost.",
         strips.tiles[0],
         strips.tiles[1],
         if strips.by_rows { "rows" } else { "columns" },
@@ -117,12 +119,18 @@ pub(super) fn write(
     machine: &Machine,
     code: &mut Code,
 ) -> Option<()> {
-    let Operation::Addition { operands, factors } = work.operation else {
+    let Operation::Addition {
+        left,
+        right,
+        factors,
+    } = work.operation
+    else {
         return None;
     };
     let e = machine.element;
     let [rows, columns] = blocks(work, strips, machine);
-    for (channel, (operand, factor)) in operands.iter().zip(factors).enumerate() {
+    let operands = [Some(left), right].into_iter().flatten();
+    for (channel, (operand, factor)) in operands.zip(factors).enumerate() {
         code.line(&format!(
             "gemmini_extended3_config_ld({}, {}, true, {channel});",
             operand.pitch,
@@ -159,18 +167,17 @@ pub(super) fn write(
             &[(rows.at(), operand.pitch), (columns.at(), e)],
         )
     };
-    let [left, right] = operands;
     code.line(&format!("gemmini_loop_ws({sizes}, 0, {missing}, 0,"));
     code.line(&format!(
         "    {}, {}, 0, {},",
         at(left),
-        at(right),
+        right.map_or("0".to_owned(), at),
         at(work.output)
     ));
     code.line(&format!(
         "    {}, {}, 0, {}, 0, 0, 0, 0, 0, {}, 0, 0, 1);",
         left.pitch / e,
-        right.pitch / e,
+        right.map_or(0, |right| right.pitch / e),
         work.output.pitch / e,
         if work.store.is_relu {
             "RELU"

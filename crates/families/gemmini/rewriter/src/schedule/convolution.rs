@@ -372,7 +372,9 @@ pub(super) fn write(
     );
     // Without a bias the sums begin with zeros, for which any address stands.
     let (bias, no_bias) = match work.bias {
-        Some(Bias { operand, is_narrow }) if operand.pitch == 0 && !is_narrow => (
+        Some(Bias {
+            operand, is_narrow, ..
+        }) if operand.pitch == 0 && !is_narrow => (
             only_if(
                 &[slice.is_first()],
                 address(lifted, operand, &[(channel.at(), 4)]),

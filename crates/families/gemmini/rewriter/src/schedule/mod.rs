@@ -273,8 +273,12 @@ pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig)
             Operation::Convolution { sizes, .. } => sizes.stride,
             _ => 1,
         };
+        let [input_turned, weights_turned] = match work.operation {
+            Operation::Product { turned, .. } => turned,
+            _ => [false; 2],
+        };
         code.line(&format!(
-            "config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, {stride}, false, false);"
+            "config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, {stride}, {input_turned}, {weights_turned});"
         ));
         code.line(&store(work));
         match &single {

@@ -2,7 +2,7 @@
 
 use super::address::{Blocks, Code, address, counted, only_if};
 use super::{Machine, Traffic, blocks_of};
-use crate::lift::{Bias, Lifted, Operand, Operation, Work};
+use crate::lift::{Bias, Lifted, Operand, Operation, Repeat, Work};
 
 /// How a product is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +52,8 @@ struct Parts {
     input: Operand,
     weights: Operand,
     depth: i64,
+    turned: [bool; 2],
+    factors: [f32; 2],
 }
 
 fn parts(work: &Work) -> Option<Parts> {
@@ -60,10 +62,14 @@ fn parts(work: &Work) -> Option<Parts> {
             input,
             weights,
             depth,
+            turned,
+            factors,
         } => Some(Parts {
             input,
             weights,
             depth,
+            turned,
+            factors,
         }),
         _ => None,
     }
@@ -86,9 +92,13 @@ fn blocks(work: &Work, depth: i64, schedule: &Product, machine: &Machine) -> [Bl
 
 /// Returns whether a schedule fits the machine and keeps what it says.
 pub(super) fn is_possible(work: &Work, schedule: &Product, machine: &Machine) -> bool {
-    let Some(Parts { depth, .. }) = parts(work) else {
+    let Some(Parts { depth, turned, .. }) = parts(work) else {
         return false;
     };
+    // At rest in the array, weights are transposed only if the input is not.
+    if turned == [true; 2] {
+        return false;
+    }
     let [i, j, k] = schedule.tiles;
     if [i, j, k].iter().any(|tiles| !(1..=1024).contains(tiles)) {
         return false;
@@ -116,7 +126,8 @@ pub(super) fn is_possible(work: &Work, schedule: &Product, machine: &Machine) ->
 
 /// Returns what a schedule moves and computes.
 pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Option<Traffic> {
-    let Parts { depth, .. } = parts(work)?;
+    let Parts { depth, turned, .. } = parts(work)?;
+    let times = work.repeat.count as f64;
     let all = blocks(work, depth, schedule, machine);
     let [row_blocks, column_blocks, slices] = all.map(|block| block.count());
     let dim = machine.dim;
@@ -139,6 +150,9 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
     // A weight tile serves the rows of a block; while they stream the next one goes in.
     let streamed = (row_blocks - 1) * bi.max(dim) + all[0].last().max(dim);
     let mut mesh = (tiles(n) * tiles(k) * streamed) as f64;
+    if turned[1] {
+        mesh *= TURNED;
+    }
     if schedule.tiles[0] == 1 {
         mesh *= SINGLE_ROW;
     }
@@ -155,20 +169,22 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
     let waste = |width: i64, whole: i64| machine.waste(width * e, whole * e);
     let (wide_k, wide_n) = (waste(bk, k), waste(bj, n));
     let blocks = (row_blocks * column_blocks) as f64;
+    let bytes_in = (input_times * m * k) as f64 * wide_k + (weight_times * k * n) as f64 * wide_n;
     Some(Traffic {
-        mesh,
-        bytes_in: ((input_times * m * k) as f64 * wide_k + (weight_times * k * n) as f64 * wide_n)
-            * e as f64,
-        distinct_in: ((m * k) as f64 * wide_k + (k * n) as f64 * wide_n) * e as f64,
-        bytes_out: (m * n * e) as f64 * wide_n,
+        mesh: times * mesh,
+        bytes_in: times * bytes_in * e as f64,
+        distinct_in: times * ((m * k) as f64 * wide_k + (k * n) as f64 * wide_n) * e as f64,
+        bytes_out: times * (m * n * e) as f64 * wide_n,
         first: ((bi * bk.min(4 * dim) + bk * bj) * e) as f64,
         last: (bi * bj * e) as f64,
-        calls: blocks * BLOCK + blocks * (slices - 1) as f64 * SLICE,
+        calls: times * (blocks * BLOCK + blocks * (slices - 1) as f64 * SLICE),
     })
 }
 
 /// How much longer products take whose weights serve a single row of tiles.
 const SINGLE_ROW: f64 = 1.1;
+/// How much longer they take if the array transposes weights as it takes them.
+const TURNED: f64 = 2.0;
 /// How much longer they take if operands share a bank.
 const SHARED_BANK: f64 = 1.04;
 /// How much longer they take for each dimension that blocks do not divide.
@@ -216,6 +232,8 @@ pub(super) fn text(lifted: &Lifted, work: &Work, schedule: &Product, machine: &M
         input,
         weights,
         depth,
+        turned,
+        ..
     }) = parts(work)
     else {
         return String::new();
@@ -236,6 +254,12 @@ pub(super) fn text(lifted: &Lifted, work: &Work, schedule: &Product, machine: &M
             "columns"
         },
     );
+    for (operand, _) in [input, weights].iter().zip(turned).filter(|it| it.1) {
+        text.push_str(&format!(" The array transposes {}.", name(*operand)));
+    }
+    if 1 < work.repeat.count {
+        text.push_str(&format!(" All of that {} times.", work.repeat.count));
+    }
     let [_, _, slices] = blocks(work, depth, schedule, machine).map(|b| b.count());
     for (keeps, operand, is_outer) in [
         (
@@ -272,6 +296,8 @@ pub(super) fn write(
         input,
         weights,
         depth,
+        turned,
+        factors,
     } = parts(work)?;
     let e = machine.element;
     let all @ [rows, columns, slices] = blocks(work, depth, schedule, machine);
@@ -282,20 +308,30 @@ pub(super) fn write(
         keeps_weights,
         ..
     } = *schedule;
-    code.line(&format!(
-        "config_ld({}, 1.0f, {}, 0);",
-        input.pitch, machine.dim
-    ));
-    code.line(&format!(
-        "config_ld({}, 1.0f, {}, 1);",
-        weights.pitch, machine.dim
-    ));
-    if let Some(Bias { operand, is_narrow }) = work.bias {
+    for (channel, (operand, factor)) in [input, weights].iter().zip(factors).enumerate() {
         code.line(&format!(
-            "gemmini_extended3_config_ld({}, 1.0f, {is_narrow}, 2);",
-            operand.pitch
+            "config_ld({}, {}, {}, {channel});",
+            operand.pitch,
+            super::float(factor),
+            machine.dim
         ));
     }
+    if let Some(bias) = work.bias {
+        code.line(&format!(
+            "gemmini_extended3_config_ld({}, {}, {}, 2);",
+            bias.operand.pitch,
+            super::float(bias.factor),
+            bias.is_narrow
+        ));
+    }
+    let Repeat { count, steps } = work.repeat;
+    let again = Blocks {
+        variable: "b",
+        extent: count,
+        size: 1,
+        tile: 1,
+    };
+    code.open(&[again]);
     if by_pairs {
         let (all, size) = (columns.end(), columns.step());
         code.line(&format!(
@@ -351,24 +387,42 @@ pub(super) fn write(
     };
     let a = only_if(
         &[first_column],
-        address(lifted, input, &[(rows.at(), input.pitch), (slices.at(), e)]),
+        address(
+            lifted,
+            input,
+            &[
+                (again.at(), steps[0]),
+                (rows.at(), if turned[0] { e } else { input.pitch }),
+                (slices.at(), if turned[0] { input.pitch } else { e }),
+            ],
+        ),
     );
     let b = only_if(
         &[first_if(keeps_weights, &rows)],
         address(
             lifted,
             weights,
-            &[(slices.at(), weights.pitch), (columns.at(), e)],
+            &[
+                (again.at(), steps[1]),
+                (slices.at(), if turned[1] { e } else { weights.pitch }),
+                (columns.at(), if turned[1] { weights.pitch } else { e }),
+            ],
         ),
     );
     let (d, d_stride, low) = match work.bias {
         None => ("0".to_owned(), 0, 0),
-        Some(Bias { operand, is_narrow }) => {
+        Some(Bias {
+            operand, is_narrow, ..
+        }) => {
             let width = if is_narrow { e } else { 4 };
             let from = address(
                 lifted,
                 operand,
-                &[(rows.at(), operand.pitch), (columns.at(), width)],
+                &[
+                    (again.at(), steps[2]),
+                    (rows.at(), operand.pitch),
+                    (columns.at(), width),
+                ],
             );
             (
                 only_if(&[slices.is_first()], from),
@@ -384,7 +438,11 @@ pub(super) fn write(
         address(
             lifted,
             work.output,
-            &[(rows.at(), work.output.pitch), (columns.at(), width)],
+            &[
+                (again.at(), steps[3]),
+                (rows.at(), work.output.pitch),
+                (columns.at(), width),
+            ],
         ),
     );
     // Sums begin with the bias, or with what the slices before have left.
@@ -397,10 +455,12 @@ pub(super) fn write(
     code.line(&format!("    {a}, {b},"));
     code.line(&format!("    {d}, {c},"));
     code.line(&format!(
-        "    {}, {}, {d_stride}, {}, 0, 0, {}, {low}, {adds}, {},",
+        "    {}, {}, {d_stride}, {}, {}, {}, {}, {low}, {adds}, {},",
         input.pitch / e,
         weights.pitch / e,
         work.output.pitch / width,
+        i64::from(turned[0]),
+        i64::from(turned[1]),
         i64::from(full),
         if work.store.is_relu {
             "RELU"

@@ -1,0 +1,325 @@
+//! Follows what the array multiplies, with either operand at rest, transposed or not.
+
+use super::machine::{Done, Held, Machine};
+use super::traced::{Cell, Form, Place, Rounded, Sum, Term, Weights};
+use autocomp_gemmini::{Activation, ConfigEx, Dataflow, Tile};
+
+/// A product for one row of the result, with what is added to it.
+#[derive(Clone, Copy, Default)]
+struct Share<'sums> {
+    addend: Option<Place>,
+    term: Option<Term>,
+    /// A sum that stayed in the array.
+    held: Option<&'sums Sum>,
+}
+
+impl Machine<'_> {
+    /// Returns the scratchpad row that holds an operand.
+    fn row(&self, row: u32) -> Result<Place, String> {
+        let cell = self.scratchpad.get(row as usize).copied().flatten();
+        match cell.ok_or("an operand that nothing wrote")? {
+            Cell::Memory(place) => Ok(place),
+            Cell::Result(number) => Ok(Place {
+                address: self.result_address(number),
+                columns: self.numbered.results[number as usize].columns,
+                width: self.config.element_bytes() as u8,
+                scale: 1.0f32.to_bits(),
+            }),
+        }
+    }
+
+    /// Returns the number of the weights in a tile; nothing if they are zeros.
+    ///
+    /// `turned`: rows and columns change places as they enter the array.
+    fn stationary(&mut self, tile: Tile, turned: bool) -> Result<Option<u32>, String> {
+        if tile.address.is_garbage() {
+            return Ok(None);
+        }
+        if tile.address.is_accumulator() {
+            return Err("weights in the accumulator".to_owned());
+        }
+        let (lines, wide) = if turned {
+            (tile.cols, tile.rows)
+        } else {
+            (tile.rows, tile.cols)
+        };
+        let first = self.row(tile.address.row())?;
+        let mut apart = 0;
+        let mut last = first;
+        let mut count = u16::from(first.address != 0);
+        for line in 1..u32::from(lines) {
+            let place = self.row(tile.address.row() + line)?;
+            // Rows of zeros fill up what is no whole tile.
+            if place.address == 0 {
+                continue;
+            }
+            if u32::from(count) != line || place.columns < wide || place.scale != first.scale {
+                return Err("weights that are partly zeros".to_owned());
+            }
+            if line == 1 {
+                apart = place.address.wrapping_sub(first.address);
+            }
+            if place.address.wrapping_sub(last.address) != apart {
+                return Err("weights whose rows are not evenly apart".to_owned());
+            }
+            last = place;
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        if first.columns < wide {
+            return Err("weights that are partly zeros".to_owned());
+        }
+        let inside = u64::from(first.width);
+        let weights = if turned {
+            Weights {
+                address: first.address,
+                pitch: if wide == 1 { 0 } else { inside },
+                across: apart,
+                rows: wide,
+                columns: count,
+                scale: first.scale,
+            }
+        } else {
+            Weights {
+                address: first.address,
+                pitch: apart,
+                across: if wide == 1 { 0 } else { inside },
+                rows: count,
+                columns: wide,
+                scale: first.scale,
+            }
+        };
+        Ok(Some(self.numbered.weights(weights)))
+    }
+
+    /// Returns the products of row `row` of a tile with weights of `depth` rows; nothing
+    /// if it holds zeros.
+    fn product(
+        &mut self,
+        a: Tile,
+        row: u32,
+        weights: u32,
+        execute: &ConfigEx,
+    ) -> Result<Option<Term>, String> {
+        if a.address.is_garbage() {
+            return Ok(None);
+        }
+        if a.address.is_accumulator() {
+            return Err("an input that is not in the scratchpad".to_owned());
+        }
+        let depth = self.numbered.weights[weights as usize].rows;
+        if a.cols < depth {
+            return Err("tiles of a product that do not fit each other".to_owned());
+        }
+        let stride = u32::from(execute.a_stride);
+        let line = |number: u32| a.address.row().wrapping_add(number.wrapping_mul(stride));
+        if !execute.a_transpose {
+            let from = self.row(line(row))?;
+            if from.address == 0 {
+                return Ok(None);
+            }
+            if from.columns < depth {
+                return Err("an input that is wider than what came in".to_owned());
+            }
+            let step = if depth == 1 { 0 } else { u64::from(from.width) };
+            let form = self.numbered.form(Form {
+                step,
+                scale: from.scale,
+            });
+            return Ok(Some(Term {
+                input: from.address,
+                weights,
+                form,
+            }));
+        }
+        let first = self.row(line(0))?;
+        let mut last = first;
+        let mut step = 0;
+        for number in 0..u32::from(depth) {
+            let from = self.row(line(number))?;
+            if from.address == 0 || u32::from(from.columns) <= row || from.scale != first.scale {
+                return Err("an input that is partly zeros, transposed".to_owned());
+            }
+            let now = from.address.wrapping_sub(last.address);
+            if number == 1 {
+                step = now;
+            }
+            if 0 < number && now != step {
+                return Err("an input whose rows are not evenly apart, transposed".to_owned());
+            }
+            last = from;
+        }
+        let form = self.numbered.form(Form {
+            step,
+            scale: first.scale,
+        });
+        Ok(Some(Term {
+            input: first.address + u64::from(row) * u64::from(first.width),
+            weights,
+            form,
+        }))
+    }
+
+    /// Returns what a row of an operand adds to a sum.
+    fn addend(&self, tile: Tile, row: u32, columns: u16) -> Result<Option<Place>, String> {
+        if tile.address.is_garbage() || u32::from(tile.rows) <= row {
+            return Ok(None);
+        }
+        if tile.address.is_accumulator() {
+            return Err("an addend of a product in the accumulator".to_owned());
+        }
+        let place = self.row(tile.address.row() + row)?;
+        if place.address == 0 {
+            return Ok(None);
+        }
+        if place.columns < columns || tile.cols < columns {
+            return Err("an addend that is narrower than the result".to_owned());
+        }
+        Ok(Some(place))
+    }
+
+    pub(super) fn compute(&mut self, preloaded: bool, a: Tile, bd: Tile) -> Done {
+        let execute = self
+            .execute
+            .ok_or("products before the array is configured")?;
+        let (stationary, dest) = self.pending.take().ok_or("a product without a preload")?;
+        if execute.dataflow == Dataflow::OutputStationary {
+            return self.compute_in_place(preloaded, &execute, [stationary, dest, a, bd]);
+        }
+        if preloaded {
+            self.in_array = match self.stationary(stationary, execute.b_transpose)? {
+                Some(number) => Held::Weights(number),
+                None => Held::Zeros,
+            };
+        }
+        let number = match self.in_array {
+            Held::Weights(number) => Some(number),
+            Held::Zeros => None,
+            _ => return Err("a product without weights".to_owned()),
+        };
+        if dest.address.is_garbage() {
+            return Ok(());
+        }
+        if let Some(number) = number {
+            let columns = self.numbered.weights[number as usize].columns;
+            if columns < dest.cols || a.rows < dest.rows {
+                return Err("tiles of a product that do not fit each other".to_owned());
+            }
+        }
+        for row in 0..dest.rows {
+            let term = match number {
+                Some(number) => self.product(a, row.into(), number, &execute)?,
+                None => None,
+            };
+            let share = Share {
+                addend: self.addend(bd, row.into(), dest.cols)?,
+                term,
+                held: None,
+            };
+            self.deposit(dest, row, &execute, share)?;
+        }
+        Ok(())
+    }
+
+    /// A product whose sums stay in the array.
+    fn compute_in_place(
+        &mut self,
+        preloaded: bool,
+        execute: &ConfigEx,
+        [stationary, dest, a, bd]: [Tile; 4],
+    ) -> Done {
+        if execute.in_shift != 0 {
+            return Err("sums that are shifted as they leave the array".to_owned());
+        }
+        let dim = self.config.dim as u16;
+        let mut sums = match std::mem::replace(&mut self.in_array, Held::Nothing) {
+            Held::Sums(sums) if !preloaded => sums,
+            _ if !preloaded => return Err("sums that nothing began".to_owned()),
+            _ => {
+                let mut sums = Vec::new();
+                for row in 0..dim {
+                    let columns = stationary.cols.min(dim);
+                    let addend = self.addend(stationary, row.into(), columns)?;
+                    sums.push(Sum {
+                        is_written: true,
+                        columns: if addend.is_some() { columns } else { dim },
+                        addends: addend.into_iter().collect(),
+                        terms: Vec::new(),
+                    });
+                }
+                sums
+            }
+        };
+        if let Some(weights) = self.stationary(bd, execute.b_transpose)? {
+            let columns = self.numbered.weights[weights as usize].columns;
+            for (row, sum) in sums.iter_mut().enumerate().take(a.rows.into()) {
+                sum.terms
+                    .extend(self.product(a, row as u32, weights, execute)?);
+                sum.columns = sum.columns.min(columns);
+            }
+        }
+        if !dest.address.is_garbage() {
+            for row in 0..dest.rows.min(dim) {
+                let held = &sums[usize::from(row)];
+                if held.columns < dest.cols {
+                    return Err("tiles of a product that do not fit each other".to_owned());
+                }
+                let share = Share {
+                    held: Some(held),
+                    ..Share::default()
+                };
+                self.deposit(dest, row, execute, share)?;
+            }
+        }
+        self.in_array = Held::Sums(sums);
+        Ok(())
+    }
+
+    /// Writes a row of a result.
+    fn deposit(&mut self, dest: Tile, row: u16, execute: &ConfigEx, share: Share<'_>) -> Done {
+        let at = dest.address.row() + u32::from(row) * u32::from(execute.c_stride);
+        if dest.address.is_accumulator() {
+            let sum = self
+                .accumulator
+                .get_mut(at as usize)
+                .ok_or("a row beyond the accumulator")?;
+            begin(sum, dest)?;
+            sum.addends.extend(share.addend);
+            sum.terms.extend(share.term);
+            if let Some(held) = share.held {
+                sum.addends.extend_from_slice(&held.addends);
+                sum.terms.extend_from_slice(&held.terms);
+            }
+            return Ok(());
+        }
+        let held = share.held.cloned().unwrap_or_default();
+        let result = Rounded {
+            is_relu: execute.activation == Activation::Relu,
+            columns: dest.cols,
+            addends: held.addends.into_iter().chain(share.addend).collect(),
+            terms: held.terms.into_iter().chain(share.term).collect(),
+        };
+        let number = self.numbered.results.len() as u32;
+        let slot = self.scratchpad.get_mut(at as usize);
+        *slot.ok_or("a row beyond the scratchpad")? = Some(Cell::Result(number));
+        self.numbered.results.push(result);
+        Ok(())
+    }
+}
+
+/// Begins a sum, or checks that there is one to add to.
+fn begin(sum: &mut Sum, dest: Tile) -> Done {
+    if dest.address.accumulates() {
+        if !sum.is_written || sum.columns < dest.cols {
+            return Err("a sum with what nothing wrote".to_owned());
+        }
+    } else {
+        sum.is_written = true;
+        sum.columns = dest.cols;
+        sum.addends.clear();
+        sum.terms.clear();
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Recognises several operations that each fill a part of one array.
+
+use super::program::Memory;
+use super::recognize::Recognizer;
+use super::traced::Output;
+use super::work::{Operand, Operation, Repeat, Work};
+use std::collections::BTreeMap;
+
+/// Parts of an array that are looked at, at most.
+const PART_LIMIT: usize = 256;
+/// Different operations that one array may be given.
+const WORK_LIMIT: usize = 8;
+
+impl Recognizer<'_> {
+    /// Returns the operations that compute parts of an array, each of other operands;
+    /// those that only lie a fixed distance apart as one that is repeated.
+    pub(super) fn parts(&self, outputs: &[&Output]) -> Option<Vec<Work>> {
+        let mut groups: BTreeMap<[i64; 4], Vec<&Output>> = BTreeMap::new();
+        for output in outputs {
+            groups.entry(self.key(output)?).or_default().push(output);
+            if PART_LIMIT < groups.len() {
+                return None;
+            }
+        }
+        if groups.len() < 2 {
+            return None;
+        }
+        let works: Option<Vec<Work>> = groups
+            .into_values()
+            .map(|outputs| self.one(&outputs).ok())
+            .collect();
+        let mut works = works?;
+        works.sort_by_key(|work| work.output.offset);
+        let found = repeated(works);
+        (found.len() <= WORK_LIMIT).then_some(found)
+    }
+
+    /// Returns what outputs of one operation have in common: the input's array, the weights'
+    /// array, and where in that their products begin.
+    fn key(&self, output: &Output) -> Option<[i64; 4]> {
+        let first = |number: u32| {
+            let tile = &self.numbered.weights[number as usize];
+            let (array, offset) = Memory::of(tile.address)?;
+            Some((array, offset, tile.pitch.max(1) as i64))
+        };
+        let term = output
+            .terms
+            .iter()
+            .min_by_key(|term| first(term.weights).map(|it| it.1))?;
+        let (input, _) = Memory::of(term.input)?;
+        let (array, offset, pitch) = first(term.weights)?;
+        let row = offset / pitch;
+        // Columns of weights and results begin together.
+        let width = if self.store.full_width {
+            4
+        } else {
+            self.element
+        };
+        let column = (output.address - Memory::base(self.array)) as i64;
+        let column = column.checked_rem(i64::from(self.store.pitch))? / width;
+        Some([
+            input as i64,
+            array as i64,
+            row,
+            offset % pitch / self.element - column,
+        ])
+    }
+}
+
+/// Joins operations that only lie a fixed distance apart.
+fn repeated(works: Vec<Work>) -> Vec<Work> {
+    let mut joined: Vec<Work> = Vec::new();
+    for work in works {
+        let Some(last) = joined.last_mut() else {
+            joined.push(work);
+            continue;
+        };
+        let now = offsets(&work).zip(offsets(last));
+        let steps = now.map(|(now, before)| {
+            let mut steps = [0; 4];
+            for (at, step) in steps.iter_mut().enumerate() {
+                *step = now[at] - before[at];
+            }
+            steps
+        });
+        let Repeat { count, steps: old } = last.repeat;
+        let times = |step: i64| step * count;
+        match steps {
+            Some(steps) if moved(&work, steps) == moved(last, [0; 4]) => {
+                if count == 1 {
+                    last.repeat = Repeat { count: 2, steps };
+                    continue;
+                }
+                if steps == old.map(times) {
+                    last.repeat.count += 1;
+                    continue;
+                }
+                joined.push(work);
+            }
+            _ => joined.push(work),
+        }
+    }
+    joined
+}
+
+/// Returns where the operands of a product begin: input, weights, bias, output.
+fn offsets(work: &Work) -> Option<[i64; 4]> {
+    match work.operation {
+        Operation::Product { input, weights, .. } => Some([
+            input.offset,
+            weights.offset,
+            work.bias.map_or(0, |bias| bias.operand.offset),
+            work.output.offset,
+        ]),
+        _ => None,
+    }
+}
+
+/// Returns an operation done once, with its operands that much further back.
+fn moved(work: &Work, steps: [i64; 4]) -> Work {
+    let mut moved = *work;
+    moved.repeat = Repeat::ONCE;
+    let back = |operand: &mut Operand, step: i64| operand.offset -= step;
+    if let Operation::Product { input, weights, .. } = &mut moved.operation {
+        back(input, steps[0]);
+        back(weights, steps[1]);
+    }
+    if let Some(bias) = &mut moved.bias {
+        back(&mut bias.operand, steps[2]);
+    }
+    back(&mut moved.output, steps[3]);
+    moved
+}
