@@ -30,6 +30,20 @@ pub struct Effort {
     pub half_width: f64,
     /// Confidence of the interval.
     pub confidence: f64,
+    /// How many times as long and as often what seems to be best is timed once more.
+    pub confirmation: u32,
+}
+
+impl Effort {
+    /// Returns the effort for what seems to be best.
+    #[must_use]
+    pub fn confirming(self) -> Self {
+        Self {
+            most_rounds: self.most_rounds * self.confirmation as usize,
+            wall: self.wall * self.confirmation,
+            ..self
+        }
+    }
 }
 
 impl Default for Effort {
@@ -40,6 +54,7 @@ impl Default for Effort {
             wall: Duration::from_secs(4),
             half_width: 0.01,
             confidence: 0.99,
+            confirmation: 4,
         }
     }
 }

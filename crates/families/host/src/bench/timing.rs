@@ -23,6 +23,7 @@ const NOISE_EFFORT: Effort = Effort {
     wall: Duration::from_secs(2),
     half_width: 0.01,
     confidence: 0.9,
+    confirmation: 1,
 };
 /// A kernel that takes less than this share of the base is the next base.
 const NEW_BASE: f64 = 0.7;
@@ -67,8 +68,8 @@ pub(super) struct Base {
 
 impl HostBench {
     /// Times a kernel that is right against a base that others are timed against, too. One
-    /// that seems to be better than all before is timed once more, on inputs of its own,
-    /// and only that counts: the best of many measurements is better than its kernel.
+    /// that seems to be better than all before is timed once more, longer and on inputs of
+    /// its own, and only that counts: the best of many measurements is better than its kernel.
     ///
     /// # Errors
     /// [`EvalError`] if the machine does not allow to time kernels, or the
@@ -98,7 +99,7 @@ impl HostBench {
             && known.shared.call_ns * paired.interval.median < *least_ns
         {
             pairs = self.pairs(&core, prepared, self.fresh(prepared)?)?;
-            compared = pairs.compare(candidate, other, self.settings.effort);
+            compared = pairs.compare(candidate, other, self.settings.effort.confirming());
         }
         let paired = match compared {
             Ok(paired) => paired,

@@ -91,6 +91,8 @@ pub(super) const UNKNOWN: i64 = i64::MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parameter {
     pub name: String,
+    /// Type and sizes as they are declared: callers know no others.
+    pub declared: Named,
     pub is_const: bool,
     pub is_restrict: bool,
 }
@@ -98,7 +100,7 @@ pub(super) struct Parameter {
 /// A kernel as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
-    /// Everything up to the opening brace of the kernel.
+    /// Type and name of the kernel.
     pub head: String,
     /// The parameters in their order.
     pub parameters: Vec<Parameter>,
@@ -111,18 +113,17 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Writes the head anew, with the dimensions that the parameters have now.
-    pub(super) fn write_head(&mut self) {
-        let front = self.head.split('(').next().unwrap_or("").to_owned();
-        let parameters = self.parameters.iter().filter_map(|parameter| {
+    /// Returns the head of the kernel, with every constant as a number.
+    pub(super) fn head_to_c(&self) -> String {
+        let parameters = self.parameters.iter().map(|parameter| {
             let Parameter {
                 name,
+                declared,
                 is_const,
                 is_restrict,
             } = parameter;
-            let named = self.names.get(name)?;
             let mut sizes = String::new();
-            for (idx, extent) in named.extents.iter().enumerate() {
+            for (idx, extent) in declared.extents.iter().enumerate() {
                 let size = match *extent {
                     UNKNOWN => String::new(),
                     extent => extent.to_string(),
@@ -135,10 +136,43 @@ impl Program {
                 sizes += &format!("[{restrict}{size}]");
             }
             let constant = if *is_const { "const " } else { "" };
-            Some(format!("{constant}{} {name}{sizes}", named.kind))
+            let flat = if self.is_reshaped(parameter) {
+                "_flat"
+            } else {
+                ""
+            };
+            format!("{constant}{} {name}{flat}{sizes}", declared.kind)
         });
         let parameters: Vec<String> = parameters.collect();
-        self.head = format!("{front}({})", parameters.join(", "));
+        format!("{}({})", self.head, parameters.join(", "))
+    }
+
+    fn is_reshaped(&self, parameter: &Parameter) -> bool {
+        self.names
+            .get(&parameter.name)
+            .is_some_and(|it| *it != parameter.declared)
+    }
+
+    /// Returns the lines that give parameters the dimensions that their indices have.
+    pub(super) fn opening(&self) -> Vec<String> {
+        let reshaped = self.parameters.iter().filter(|it| self.is_reshaped(it));
+        let line = |it: &Parameter| {
+            let named = self.names.get(&it.name)?;
+            let inner: String = named
+                .extents
+                .iter()
+                .skip(1)
+                .map(|it| format!("[{it}]"))
+                .collect();
+            let constant = if it.is_const { "const " } else { "" };
+            let restrict = if it.is_restrict { "restrict " } else { "" };
+            let kind = &named.kind;
+            Some(format!(
+                "{constant}{kind} (*{restrict}{0}){inner} = ({constant}{kind} (*){inner}){0}_flat;",
+                it.name
+            ))
+        };
+        reshaped.filter_map(line).collect()
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn read(source: &str) -> Result<Program, String> {
     let statements = reader.block(body)?;
     let head = text[entry.start_byte()..body.start_byte()].trim();
     let mut program = Program {
-        head: head.split_whitespace().collect::<Vec<_>>().join(" "),
+        head: head.split('(').next().unwrap_or("").trim().to_owned(),
         parameters,
         statics: reader.statics,
         names: reader.all,
@@ -259,6 +259,10 @@ impl<'s> Reader<'s> {
             };
             found.push(Parameter {
                 name: declared.name.to_owned(),
+                declared: Named {
+                    kind: kind.clone(),
+                    extents: extents.clone(),
+                },
                 is_const: has("const"),
                 is_restrict: has("restrict") || has("__restrict") || has("__restrict__"),
             });

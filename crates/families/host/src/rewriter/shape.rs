@@ -118,7 +118,6 @@ pub(super) fn give_dimensions(program: &mut Program) {
     }
     let body = std::mem::take(&mut program.body);
     program.body = reshaped(&body, &found, &mut Ranges::new());
-    program.write_head();
 }
 
 fn extents(all: i64, inner: &[i64]) -> Vec<i64> {

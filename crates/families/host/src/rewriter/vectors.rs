@@ -162,6 +162,10 @@ impl Vectors<'_> {
             Expression::Element(element) => self.load(element)?,
             Expression::Negative(inner) => format!("(-{})", self.vector(inner)?),
             Expression::Cast(kind, inner) if kind == self.kind => return self.value(inner),
+            // Rounded earlier than it is written; tests decide whether that is right.
+            Expression::Cast(kind, inner) if kind == "double" && self.kind == "float" => {
+                return self.value(inner);
+            }
             Expression::Cast(..) => return None,
             Expression::Binary(left, operator, right) => {
                 if !["+", "-", "*", "/"].contains(&operator.as_str()) {
@@ -174,24 +178,28 @@ impl Vectors<'_> {
                 format!("({left} {operator} {right})")
             }
             Expression::Choice(condition, one, other) => {
-                let Expression::Binary(left, operator, right) = &**condition else {
-                    return None;
-                };
-                if !["<", ">", "<=", ">="].contains(&operator.as_str()) || self.kind != "float" {
-                    return None;
-                }
-                let (left, right) = (self.vector(left)?, self.vector(right)?);
+                let mask = self.mask(condition)?;
                 let (one, other) = (self.vector(one)?, self.vector(other)?);
-                let chosen = self.preamble.function(self.lanes, "chosen")?;
-                format!("{chosen}({left} {operator} {right}, {one}, {other})")
+                match self.kind {
+                    "float" => {
+                        let chosen = self.preamble.function(self.lanes, "chosen")?;
+                        format!("{chosen}({mask}, {one}, {other})")
+                    }
+                    _ => format!("(({mask} & {one}) | (~{mask} & {other}))"),
+                }
             }
             Expression::Call(name, arguments) => {
                 if self.kind != "float" {
                     return None;
                 }
                 let name = match name.as_str() {
-                    "fmaxf" => "larger",
-                    "fminf" => "smaller",
+                    "fmaxf" | "fmax" => "larger",
+                    "fminf" | "fmin" => "smaller",
+                    "exp" => "expf",
+                    "erf" => "erff",
+                    "tanh" => "tanhf",
+                    "sqrt" => "sqrtf",
+                    "fabs" => "fabsf",
                     name => name,
                 };
                 let function = self.preamble.function(self.lanes, name)?;
@@ -201,6 +209,65 @@ impl Vectors<'_> {
             }
         };
         Some(Value::Vector(text))
+    }
+
+    /// Translates a condition: all bits of a lane are set where it holds.
+    fn mask(&mut self, condition: &Expression) -> Option<String> {
+        let integers = self.preamble.vector(self.lanes, "int32_t");
+        let varies = condition.mentions(self.variable)
+            || condition
+                .reads()
+                .iter()
+                .any(|it| self.locals.contains_key(&it.name));
+        if !varies {
+            let text = shifted_expression(condition, self.shifts)?.to_c();
+            return Some(format!("(({integers}){{0}} - ({text}))"));
+        }
+        let Expression::Binary(left, operator, right) = condition else {
+            return None;
+        };
+        match operator.as_str() {
+            "&&" => Some(format!("({} & {})", self.mask(left)?, self.mask(right)?)),
+            "||" => Some(format!("({} | {})", self.mask(left)?, self.mask(right)?)),
+            // `!c`
+            "==" if is_condition(left) && **right == Expression::Number("0".into()) => {
+                Some(format!("(~{})", self.mask(left)?))
+            }
+            "<" | ">" | "<=" | ">=" | "==" | "!=" => {
+                let (left, right) = match (self.indices(left), self.indices(right)) {
+                    (Some(left), Some(right)) => (left, right),
+                    _ => (self.vector(left)?, self.vector(right)?),
+                };
+                Some(format!("({left} {operator} {right})"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a vector of indices; nothing for what is no index.
+    fn indices(&mut self, expression: &Expression) -> Option<String> {
+        let affine = match expression {
+            Expression::Index(affine) => affine.clone(),
+            Expression::Number(text) => Affine::constant(text.parse().ok()?),
+            Expression::Negative(inner) => match &**inner {
+                Expression::Number(text) => {
+                    Affine::constant(text.parse::<i64>().ok()?.checked_neg()?)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let next = Affine::variable(self.variable).plus_constant(1)?;
+        let step = affine
+            .substitute(self.variable, &next)?
+            .minus(&affine)?
+            .as_constant()?;
+        let first = shifted_expression(&Expression::Index(affine), self.shifts)?.to_c();
+        let vector = self.preamble.vector(self.lanes, "int32_t");
+        let steps: Vec<String> = (0..i64::from(self.lanes))
+            .map(|lane| (lane * step).to_string())
+            .collect();
+        Some(format!("(({vector}){{{}}} + ({first}))", steps.join(", ")))
     }
 
     fn load(&mut self, element: &Element) -> Option<String> {
@@ -229,6 +296,11 @@ impl Vectors<'_> {
         let each: Vec<String> = each.collect::<Option<_>>()?;
         Some(format!("({vector}){{{}}}", each.join(", ")))
     }
+}
+
+fn is_condition(expression: &Expression) -> bool {
+    let operators = ["<", ">", "<=", ">=", "==", "!=", "&&", "||"];
+    matches!(expression, Expression::Binary(_, operator, _) if operators.contains(&operator.as_str()))
 }
 
 /// Returns whether an expression is made of whole numbers only.

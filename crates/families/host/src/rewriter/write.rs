@@ -151,7 +151,8 @@ pub(super) fn write(program: &Program, schedule: &Schedule) -> Option<String> {
         return None;
     }
     let mut text = Text::default();
-    text.open(&program.head);
+    text.open(&program.head_to_c());
+    text.take(&program.opening());
     text.take(&writer.once);
     text.take(&writer.text.lines);
     text.close();

@@ -1,4 +1,5 @@
 // parts: product
+// computes the product
 // A float32 24,20 input
 // B float32 20,40 input
 // C float32 24,40 output

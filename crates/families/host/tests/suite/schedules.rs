@@ -305,7 +305,7 @@ fn what_is_not_understood_is_left_alone_with_a_reason() {
         Err(RewriteError::NotUnderstood(reason)) => reason,
         other => panic!("{other:?}"),
     };
-    let other = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    if (X[i] < 0) Y[i] = 0;\n  }\n}\n";
+    let other = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    for (int j = i; j < 8; j++) Y[j] += X[i];\n  }\n}\n";
     assert!(reason(other).contains("line 3"), "{}", reason(other));
     let chain = "void solution(float X[8], float Y[8]) {\n  for (int i = 1; i < 8; i++) {\n    Y[i] = Y[i - 1] * X[i];\n  }\n}\n";
     assert!(

@@ -96,6 +96,7 @@ pub fn open(problem: Problem, catalog: &Catalog, seed: Seed) -> Option<HostBench
             least_rounds: 3,
             most_rounds: 3,
             wall: Duration::from_secs(600),
+            confirmation: 1,
             ..Effort::default()
         },
         command_time: Duration::from_secs(10),

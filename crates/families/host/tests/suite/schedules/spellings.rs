@@ -3,7 +3,9 @@
 use super::{choice, menu, own_rewriter, problem};
 use crate::support;
 
-use autocomp_core::{Outcome, Rewriter};
+use autocomp_core::Rewriter;
+use autocomp_host::bench::{HostBench, Tested};
+use std::collections::BTreeMap;
 
 #[test]
 fn spellings_stay_right() {
@@ -15,6 +17,8 @@ fn spellings_stay_right() {
     files.sort();
     let (menu, rewriter) = (menu(), own_rewriter());
     let mut failures = Vec::new();
+    // Kernels that say that they compute the same share what it is compared with.
+    let mut benches: BTreeMap<String, HostBench> = BTreeMap::new();
     for file in files {
         let name = file
             .file_name()
@@ -50,11 +54,30 @@ fn spellings_stay_right() {
                 fills += &format!("fill.{name} = {values}\n");
             }
         }
+        // Callers see pointers and constants as the kernel declares them.
+        let own = source
+            .split_once("void solution(")
+            .and_then(|(_, rest)| rest.split_once(')'));
+        let own: Vec<&str> = own.map_or("", |(list, _)| list).split(',').collect();
+        for (parameter, own) in parameters.iter_mut().zip(own) {
+            if own.contains('*') || own.contains("const ") {
+                let own = own.trim().replace("real", "float");
+                *parameter = own.replace("__restrict__ ", "").replace("restrict ", "");
+            }
+        }
         let signature = parameters.join(", ");
         let text = problem(&signature, super::CLOSE, &buffers, &fills);
-        let Some(bench) = support::bench_of(&text, &source) else {
-            return;
-        };
+        let computes = source
+            .lines()
+            .find_map(|line| line.strip_prefix("// computes "));
+        let key = format!("{} {signature}", computes.unwrap_or(&name));
+        if !benches.contains_key(&key) {
+            let Some(bench) = support::bench_of(&text, &source) else {
+                return;
+            };
+            benches.insert(key.clone(), bench);
+        }
+        let bench = &benches[&key];
         let planned = match rewriter.plan(&source, choice(&menu, 0, 0)) {
             Ok(planned) => planned,
             Err(error) => {
@@ -65,9 +88,16 @@ fn spellings_stay_right() {
         let made = rewriter
             .implement(&source, &planned.payload, 0)
             .expect("a kernel");
-        let (outcome, found) = support::outcome(&bench, &made);
-        if outcome != Outcome::Ok {
-            failures.push(format!("{name}: {outcome} {found:?}\n{made}"));
+        let program = match bench.build(&made).expect("a compiler") {
+            Ok(program) => program,
+            Err(found) => {
+                failures.push(format!("{name}: does not build: {found:?}\n{made}"));
+                continue;
+            }
+        };
+        match bench.test(&program, &made).expect("a machine") {
+            Tested::Right { .. } => {}
+            wrong @ Tested::Failed(..) => failures.push(format!("{name}: {wrong:?}\n{made}")),
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
