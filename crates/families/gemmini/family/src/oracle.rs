@@ -21,6 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Instructions that a reference may take, per multiply-accumulate step.
 const INSTRUCTIONS_PER_MAC: u64 = 200;
 
+/// Multiply-accumulate steps of all calls from which on compiling for the host, which takes
+/// about a second, costs less than running on the simulated core.
+const WORTH_COMPILING: u64 = 64_000_000;
+
 /// File name of references in messages.
 const REFERENCE: &str = "reference.c";
 
@@ -65,7 +69,10 @@ impl Oracle<'_> {
             return Ok(cases);
         }
         // What goes wrong on the host goes wrong on the simulated core, too, which says where.
-        if let Ok(host) = self.on_host() {
+        let work = (missing.len() as u64).saturating_mul(self.problem.work.macs);
+        if WORTH_COMPILING <= work
+            && let Ok(host) = self.on_host()
+        {
             let host = Asked::Host(Box::new(host));
             if self.answer(&mut missing, is_first, &host).is_ok() {
                 self.keep(&missing);

@@ -233,10 +233,10 @@ impl Interpreter {
         if let Some(result) = indexing::comparison(operator, left, right)? {
             return Ok(result);
         }
-        if matches!(left, Value::Object(_)) || matches!(right, Value::Object(_)) {
-            if let Some(result) = self.object_comparison(operator, left, right)? {
-                return Ok(result);
-            }
+        if (matches!(left, Value::Object(_)) || matches!(right, Value::Object(_)))
+            && let Some(result) = self.object_comparison(operator, left, right)?
+        {
+            return Ok(result);
         }
         let ordering = match operator {
             Comparison::Equal => return Ok(Value::Bool(self.equal(left, right)?)),
