@@ -51,6 +51,8 @@ const COMMON: &[&str] = &[
 
 /// Processor time of one run of the compiler, seconds.
 const CPU_SECONDS: u64 = 20;
+/// How much more time may pass, since others have the processor, too.
+const WALL_PER_PROCESSOR_TIME: u64 = 20;
 /// From this age on a folder is of a process that was killed.
 const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -319,7 +321,7 @@ impl Builder {
             .map(|(name, value)| (name.into(), value))
             .collect(),
             limits: Limits {
-                wall: Duration::from_secs(4 * CPU_SECONDS),
+                wall: Duration::from_secs(CPU_SECONDS * WALL_PER_PROCESSOR_TIME),
                 cpu_seconds: CPU_SECONDS,
                 address_space_bytes: 4 << 30,
                 file_bytes: 64 << 20,
