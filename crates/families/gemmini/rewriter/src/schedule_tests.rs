@@ -105,20 +105,6 @@ fn products_by_other_means() {
 }
 
 #[test]
-fn calls_of_the_library() {
-    assert_eq!(check("library-call"), ["product 100x72x48"]);
-    assert_eq!(
-        check("library-convolution"),
-        ["convolution 3x3, stride 1, of 32 channels, 162x48"]
-    );
-    let config = HardwareLimits::gemmini_int8_16().accelerator;
-    let by_the_core = kernel("library-call").replace("WS)", "CPU)");
-    let reason = lift(&by_the_core, &config, &vocabulary()).unwrap_err();
-    let reason = reason.to_string();
-    assert!(reason.contains("line 2"), "{reason}");
-}
-
-#[test]
 fn convolutions() {
     assert_eq!(
         check("convolution-strided"),
