@@ -12,9 +12,6 @@ use autocomp_gemmini_sim::MachineConfig;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Header of a target's runtime with functions that compute whole operations.
-const LIBRARY: &str = "gemmini_tiled.h";
-
 /// The family of Gemmini accelerators beside a Rocket core.
 #[derive(Debug)]
 pub struct Gemmini;
@@ -64,9 +61,6 @@ impl Family for Gemmini {
         let mut vocabulary = Vocabulary::of(&limits);
         vocabulary.entry.clone_from(&problem.entry);
         vocabulary.signature.clone_from(&problem.signature);
-        if let Some(header) = target.runtime.get(LIBRARY) {
-            vocabulary.set_library(&String::from_utf8_lossy(header));
-        }
         let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
         Ok(Some(Arc::new(rewriter)))
     }

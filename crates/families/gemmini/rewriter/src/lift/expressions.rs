@@ -169,7 +169,6 @@ impl<'source> Reader<'source> {
             macro_depth: self.macro_depth + 1,
             is_float: self.is_float,
             types: self.types.clone(),
-            is_library: self.is_library,
         };
         reader.expression(value).map_err(|_| refused)
     }

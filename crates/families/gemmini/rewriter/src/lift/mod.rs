@@ -172,8 +172,7 @@ fn program(
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
     let is_float = config.elements == Elements::Float32;
-    let library = vocabulary.library();
-    read::read(source, &sizes, is_float, library, &vocabulary.entry)
+    read::read(source, &sizes, is_float, &vocabulary.entry)
 }
 
 /// What a kernel on floats leaves in memory, element by element.

@@ -69,12 +69,9 @@ pub(super) struct Reader<'source> {
     pub(super) is_float: bool,
     /// Types that have names.
     pub(super) types: BTreeMap<String, Type>,
-    /// What is read is not the kernel, but functions that a header gives it.
-    pub(super) is_library: bool,
 }
 
-/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`
-/// and, in C without directives, the functions of `library`.
+/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`.
 ///
 /// # Errors
 /// The line that is not understood, and why.
@@ -82,7 +79,6 @@ pub(super) fn read(
     source: &str,
     sizes: &[(&'static str, i64)],
     is_float: bool,
-    library: &str,
     name: &str,
 ) -> Result<Program, Reason> {
     let nowhere = |text: &str| Reason::at(0, text);
@@ -105,55 +101,14 @@ pub(super) fn read(
         macro_depth: 0,
         is_float,
         types: BTreeMap::new(),
-        is_library: false,
     };
-    if let Some(tree) = names_some_of(source, library)
-        .then(|| syntax_tree(library))
-        .flatten()
-    {
-        let mut functions = Reader {
-            source: library,
-            is_library: true,
-            memories: Vec::new(),
-            functions: Vec::new(),
-            known: BTreeMap::new(),
-            macros: BTreeMap::new(),
-            constants: reader.constants.clone(),
-            scope: Vec::new(),
-            slots: 0,
-            macro_depth: 0,
-            is_float,
-            types: BTreeMap::new(),
-        };
-        functions.definitions(tree.root_node(), None);
-        reader.functions = functions.functions;
-        reader.known = functions.known;
-        reader.macros = functions.macros;
-        reader.types = functions.types;
-    }
-    reader.definitions(root, Some(main));
+    reader.definitions(root, main);
     reader.main(main)
-}
-
-/// Returns whether a kernel calls a function that a library defines.
-fn names_some_of(source: &str, library: &str) -> bool {
-    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    source.match_indices('(').any(|(at, _)| {
-        let before = source[..at].trim_end();
-        let start = before
-            .rfind(|letter| !is_word(letter))
-            .map_or(0, |at| at + 1);
-        let name = &before[start..];
-        !name.is_empty()
-            && library
-                .match_indices(&format!("{name}("))
-                .any(|(at, _)| library[..at].ends_with("void "))
-    })
 }
 
 impl<'source> Reader<'source> {
     /// Reads what a file defines, but for the function `main`.
-    fn definitions(&mut self, root: Node<'source>, main: Option<Node<'source>>) {
+    fn definitions(&mut self, root: Node<'source>, main: Node<'source>) {
         let reader = self;
         for node in children(root) {
             match node.kind() {
@@ -167,7 +122,6 @@ impl<'source> Reader<'source> {
                         reader.types.insert(name, kind);
                     }
                 }
-                "enum_specifier" if reader.is_library => reader.enumerators(node),
                 "preproc_def" => {
                     let name = node
                         .child_by_field_name("name")
@@ -183,26 +137,11 @@ impl<'source> Reader<'source> {
                     // What is not understood may never be used.
                     let _ = reader.declaration(node, true);
                 }
-                "function_definition" if Some(node) != main => {
+                "function_definition" if node != main => {
                     let _ = reader.function(node);
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// Gives the names of an enumeration their values: each one more than the one before.
-    fn enumerators(&mut self, node: Node<'source>) {
-        let list = node.child_by_field_name("body").map(children);
-        let names: Vec<&str> = list
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|part| part.kind() == "enumerator")
-            .filter_map(|part| part.child_by_field_name("name"))
-            .map(|name| self.text(name))
-            .collect();
-        for (value, name) in names.into_iter().enumerate() {
-            self.constant_name(name, value as i64);
         }
     }
 

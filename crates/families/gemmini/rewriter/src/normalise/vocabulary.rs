@@ -1,6 +1,5 @@
 //! What kernels may take for granted: the target's constants and the entry.
 
-use super::macros::expand;
 use crate::limits::HardwareLimits;
 use std::collections::BTreeMap;
 
@@ -18,8 +17,6 @@ pub struct Vocabulary {
     /// The declaration of the function, which gives its arrays their extents
     /// where the kernel declares plain pointers; empty if unknown.
     pub signature: String,
-    /// Functions that the target's header defines, without directives.
-    library: String,
 }
 
 impl Vocabulary {
@@ -56,19 +53,7 @@ impl Vocabulary {
             sum_bytes: 4,
             entry: "solution".to_owned(),
             signature: String::new(),
-            library: String::new(),
         }
-    }
-
-    /// Takes the functions of a header for known: kernels may call them. A header that
-    /// cannot be read gives none.
-    pub fn set_library(&mut self, header: &str) {
-        self.library = expand(header).map_or_else(|_| String::new(), |it| it.text);
-    }
-
-    /// Returns the functions that headers define, as C without directives.
-    pub(crate) fn library(&self) -> &str {
-        &self.library
     }
 
     /// Returns the bytes of a scalar type; `None` if it has no fixed size.
