@@ -345,12 +345,7 @@ impl<'source> Reader<'source> {
                 arguments.push(self.expression(argument)?.0);
             }
         }
-        // Lines of a library are none of the kernel's.
-        let line = if self.is_library {
-            0
-        } else {
-            node.start_position().row + 1
-        };
+        let line = node.start_position().row + 1;
         if let Some((function, kind)) = self.known.get(name) {
             return Ok((Expression::Call(*function, arguments, line), kind.clone()));
         }
@@ -359,13 +354,6 @@ impl<'source> Reader<'source> {
             return Ok((Expression::Unary(Unary::Bits, Box::new(value)), Type::WIDE));
         }
         if !super::commands::is_command(name, arguments.len()) {
-            if self.is_library {
-                let why = match name {
-                    "__builtin_trap" => "a call that the library does not support".to_owned(),
-                    _ => format!("the core computes in the library (`{name}`)"),
-                };
-                return Ok((Expression::Refused(why), Type::WIDE));
-            }
             return Err(self.refuse(node, "a call that is not understood"));
         }
         Ok((

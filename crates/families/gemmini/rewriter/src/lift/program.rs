@@ -60,8 +60,6 @@ pub(super) enum Expression {
     Narrow(u8, bool, Box<Self>),
     /// A call of a function of the file, and the line it stands in.
     Call(usize, Vec<Self>, usize),
-    /// What must not be reached, with the reason.
-    Refused(String),
     /// A call of one of the accelerator's macros, and the line it stands in.
     Command(String, Vec<Self>, usize),
 }

@@ -241,7 +241,6 @@ impl<W: World> Runner<'_, W> {
                 Value::Named(_) => Value::Unknown,
                 other => other,
             },
-            Expression::Refused(why) => return Err(Reason::at(0, why)),
             Expression::Call(function, arguments, line) => {
                 let called = &self.program.functions[*function];
                 let mut inner = vec![Value::Unknown; called.slots.max(arguments.len())];
@@ -253,7 +252,7 @@ impl<W: World> Runner<'_, W> {
                 }
                 self.depth += 1;
                 let flow = self.block(&called.body, &mut inner);
-                // What a library's function refuses is the fault of its call.
+                // What has no line of its own has that of the call.
                 let flow = flow.map_err(|why| match why.line {
                     0 => Reason::at(*line, &why.text),
                     _ => why,
