@@ -4,18 +4,21 @@
 use crate::generator::{Case, kernel};
 use autocomp_trainium::timing::{Machine, Passes, time};
 use autocomp_trainium::{Options, evaluate, parse_inputs};
+use std::collections::BTreeSet;
 
 #[test]
 fn random_kernels_end_with_a_result_or_a_failure_with_a_remedy() {
     let machine = Machine::built_in("trn1").unwrap();
     let mut right = 0;
+    let mut kinds = BTreeSet::new();
     for seed in 0..1000 {
         let Case {
+            kind,
             source,
             inputs,
             functional,
-            ..
         } = kernel(seed);
+        kinds.insert(kind);
         let inputs = parse_inputs(inputs, Some(seed)).unwrap();
         let options = Options {
             step_limit: 20_000,
@@ -38,6 +41,7 @@ fn random_kernels_end_with_a_result_or_a_failure_with_a_remedy() {
     }
     // A generator whose kernels all fail early would test little.
     assert!(15 <= right, "{right} kernels ran");
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
 }
 
 /// Found by seed 2399582: a tile without partitions, as an operand and as a destination.
