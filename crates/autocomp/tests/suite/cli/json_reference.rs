@@ -86,13 +86,13 @@ fn the_documented_fields_are_those_printed() {
     // The problem's baseline is then another kernel to compare with, and one line is
     // not understood.
     let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
-    let odd = "  static int8_t kept[4];\n  kept[0] = 1;\n  config_ex";
+    let odd = "  static int8_t kept[4];\n  kept[0] = A[0][0];\n  config_st";
     place.file(
         "lessons.jsonl",
         "{\"id\":\"1\",\"target\":\"t\",\"problem\":\"p\",\"menu_item\":\"unroll\",\"plan\":\"Unroll.\",\
          \"outcome\":\"ok\",\"factor\":1.5,\"finding\":\"bound by moves\",\"attempts\":2}\n",
     );
-    place.file("mine.c", baseline.replacen("  config_ex", odd, 1));
+    place.file("mine.c", baseline.replacen("  config_st", odd, 1));
     let wrong = data("kernels/modifies-a.c");
     place.file(
         "s.toml",
