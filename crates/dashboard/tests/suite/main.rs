@@ -303,7 +303,7 @@ fn stand_in(folder: &Path) -> PathBuf {
     let program = folder.join("program");
     let calls = folder.join("calls");
     let script = format!(
-        "#!/bin/sh\nprintf '%s|' \"$@\" >> '{0}'\necho >> '{0}'\n\
+        "#!/bin/sh\nsaid=$(printf '%s|' \"$@\")\nprintf '%s\\n' \"$said\" >> '{0}'\n\
          echo 'error: nothing to see' >&2\nexit 3\n",
         calls.display()
     );
