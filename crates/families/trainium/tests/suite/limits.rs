@@ -221,9 +221,9 @@ fn documented_limits_of_the_second_dialect() {
             7,
         ),
         (
-            "p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)\nnisa.dma_copy(dst=a[0:128, :], src=p)",
+            "p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)\no = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\nnisa.dma_copy(dst=o, src=p)",
             "unsupported-memory",
-            7,
+            8,
         ),
         (
             "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.tensor_copy(dst=x)",
