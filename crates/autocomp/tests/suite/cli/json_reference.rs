@@ -45,9 +45,7 @@ fn collect(
             collect(inner, &object, documented, fields);
         }
         if described(&elements) {
-            let inner = inner.as_array().unwrap();
-            assert!(!inner.is_empty(), "{path} is empty and shows nothing");
-            for element in inner {
+            for element in inner.as_array().unwrap() {
                 collect(element, &elements, documented, fields);
             }
         }
@@ -84,7 +82,7 @@ fn the_documented_fields_are_those_printed() {
     let place = Place::new();
     let problem = problem();
     // The problem's baseline is then another kernel to compare with, and one line is
-    // not understood.
+    // not understood, so that nothing better is found.
     let baseline = std::fs::read_to_string(format!("{problem}/baseline.c")).unwrap();
     let odd = "  static int8_t kept[4];\n  kept[0] = A[0][0];\n  config_st";
     place.file(
@@ -118,11 +116,22 @@ fn the_documented_fields_are_those_printed() {
                 "optimize",
                 &problem,
                 "--run-dir",
+                "runs/odd",
+                "--max-evaluations",
+                "2",
+                "--baseline",
+                "mine.c",
+            ],
+        ),
+        (
+            "optimize",
+            &[
+                "optimize",
+                &problem,
+                "--run-dir",
                 "runs/one",
                 "--max-evaluations",
                 "3",
-                "--baseline",
-                "mine.c",
                 "--config",
                 "confirm.toml",
             ],
@@ -170,12 +179,19 @@ fn the_documented_fields_are_those_printed() {
         ("models check", &["models", "check", "nobody::model"]),
     ];
     let mut documented = documented();
+    // What one call leaves out, another call of the command may print.
+    let mut seen = BTreeMap::<_, BTreeSet<_>>::new();
     for (name, arguments) in calls {
         let expected = documented
-            .remove(*name)
+            .get(*name)
             .unwrap_or_else(|| panic!("{name} is not documented"));
         let (_, value) = place.json(arguments);
-        assert_eq!(printed(&value, &expected), expected, "{name}");
+        seen.entry(*name)
+            .or_default()
+            .extend(printed(&value, expected));
+    }
+    for (name, fields) in seen {
+        assert_eq!(fields, documented.remove(name).unwrap(), "{name}");
     }
     let serve = documented.remove("serve").unwrap();
     assert_eq!(printed(&served(&place), &serve), serve, "serve");
