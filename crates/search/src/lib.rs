@@ -11,6 +11,7 @@
 //! but the seeds of tasks. Selection looks at complete iterations in key
 //! order, so the course of a run does not depend on timing.
 
+mod allotment;
 mod attempt;
 mod bandit;
 mod bound;
@@ -29,11 +30,11 @@ mod search;
 mod strategy;
 mod task;
 
+pub use allotment::{Allotment, allot};
 pub use attempt::{Attempt, Kinship};
 pub use bound::Bounding;
 pub use dropout::menu_after_dropout;
 pub use error::{ApplyError, SearchError};
-pub use iteration::{Allotment, allot};
 pub use lineage::LineageStep;
 pub use pareto::FrontEntry;
 pub use progress::{BestKernel, Progress, ProposalCounts};

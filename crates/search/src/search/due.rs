@@ -1,8 +1,9 @@
 //! The state into what comes next: events that follow, and tasks that may run.
 
 use super::{Candidate, Phase, Search};
+use crate::allotment::{Allotment, allot};
 use crate::exhaustive::deal;
-use crate::iteration::{Allotment, Iteration, allot};
+use crate::iteration::Iteration;
 use crate::kinds::{add_polish, first_places, plan_kinds};
 use crate::strategy::Pool;
 use crate::task::Task;

@@ -379,6 +379,11 @@ impl<'a> Trial<'a> {
             engine: evaluator.engine.name.clone(),
             compiler: evaluator.toolchain().name.clone(),
             figures: [
+                // The runtime's included, which are few and the same for all kernels.
+                (
+                    "code_bytes".to_owned(),
+                    self.program.code.end - self.program.code.start,
+                ),
                 ("cold_cycles".to_owned(), reports[0].cycles),
                 ("instructions".to_owned(), ranked.instructions),
             ]

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{Items, Value};
+use crate::python::release::Items;
+use crate::python::value::Value;
 use crate::tensor::index::{Index, Mask, broadcast};
 use crate::tensor::view::{Dimension, Dimensions, Indirect, View};
 

@@ -2,7 +2,8 @@
 
 use super::arithmetic::{Alu, Function};
 use super::elementwise::{Operand, SCALAR};
-use super::operands::{Elementwise, not_a_column, result_type, select, selected_shape, tensor};
+use super::operands::{Elementwise, not_a_column, select, selected_shape, tensor};
+use super::results::result_type;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

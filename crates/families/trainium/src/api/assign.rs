@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::arithmetic::Alu;
-use super::operands::{Elementwise, Output, tensor};
+use super::operands::{Elementwise, tensor};
+use super::results::Output;
 use super::{Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::tree::{Binary, Comparison, Unary};

@@ -2,7 +2,8 @@
 
 use super::arithmetic::Function;
 use super::elementwise::{GPSIMD, VECTOR};
-use super::operands::{Elementwise, Output, result_type, select, selected_shape, tensor};
+use super::operands::{Elementwise, select, selected_shape, tensor};
+use super::results::{Output, result_type};
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

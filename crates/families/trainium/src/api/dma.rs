@@ -1,6 +1,7 @@
 //! Transfers between main memory and the chip.
 
-use super::operands::{Output, result_type, select, selected_shape, tensor, within};
+use super::operands::{select, selected_shape, tensor, within};
+use super::results::{Output, result_type};
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

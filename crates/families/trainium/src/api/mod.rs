@@ -5,6 +5,7 @@ mod activation;
 mod allocate;
 mod arithmetic;
 mod assign;
+mod bound;
 mod choices;
 mod copies;
 mod dma;
@@ -12,6 +13,7 @@ mod elementwise;
 mod gather;
 mod hazards;
 pub(crate) mod indexing;
+mod interfaces;
 mod language;
 mod matrix;
 mod memory;
@@ -23,6 +25,7 @@ mod random;
 mod rearrange;
 mod reduce;
 pub(crate) mod registers;
+mod results;
 mod scan;
 mod shuffles;
 mod statistics;
@@ -31,9 +34,12 @@ mod tensor_tensor;
 mod transposes;
 mod values;
 
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::OnceLock;
+
+pub(crate) use bound::{Bound, dtype_of, sizes};
+use interfaces::Interfaces;
+pub use interfaces::interfaces;
+pub(crate) use interfaces::{Api, has, similar};
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
@@ -54,43 +60,6 @@ pub enum Dialect {
     /// `nki`: results are written to `dst`.
     #[serde(rename = "nki2")]
     V2,
-}
-
-/// An interface of NKI.
-pub(crate) struct Api {
-    pub(crate) module: &'static str,
-    pub(crate) name: &'static str,
-    /// Whether it exists in the first and in the second dialect.
-    pub(crate) dialects: (bool, bool),
-    /// Names of its parameters; after `*` by keyword only.
-    pub(crate) parameters: &'static str,
-    pub(crate) handler: fn(&mut Device, Bound) -> Outcome<Value>,
-}
-
-impl std::fmt::Display for Api {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.module, self.name)
-    }
-}
-
-impl Api {
-    fn is_in(&self, dialect: Dialect) -> bool {
-        match dialect {
-            Dialect::V1 => self.dialects.0,
-            Dialect::V2 => self.dialects.1,
-        }
-    }
-
-    pub(crate) fn full_name(&self) -> String {
-        self.to_string()
-    }
-}
-
-/// Arguments bound to the parameters of an interface.
-pub(crate) struct Bound {
-    pub(crate) api: &'static Api,
-    pub(crate) names: Rc<[&'static str]>,
-    pub(crate) values: Vec<Option<Value>>,
 }
 
 /// Limits that depend on the machine.
@@ -179,20 +148,6 @@ pub struct Remark {
     pub line: u32,
 }
 
-/// The interfaces of a dialect by module and name.
-struct Interfaces(HashMap<(&'static str, &'static str), &'static Api>);
-
-impl Interfaces {
-    /// Those of `dialect`, collected once.
-    fn of(dialect: Dialect) -> &'static Self {
-        static EACH: [OnceLock<Interfaces>; 2] = [const { OnceLock::new() }; 2];
-        EACH[dialect as usize].get_or_init(|| {
-            let all = table::all().filter(|api| api.is_in(dialect));
-            Self(all.map(|api| ((api.module, api.name), api)).collect())
-        })
-    }
-}
-
 /// The device.
 pub(crate) struct Device {
     pub(crate) dialect: Dialect,
@@ -255,13 +210,6 @@ impl Device {
             loop_totals: Keyed::default(),
             accumulating: false,
         }
-    }
-
-    /// The interface of this name in this dialect.
-    pub(crate) fn api(&self, module: &'static str, name: &str) -> Option<&'static Api> {
-        // The map's keys are static; the name need not be.
-        let found = self.interfaces.0.get(&(module, known_name(name)?));
-        found.copied()
     }
 
     /// Bytes of on-chip memory in each partition that kernels may use.
@@ -370,183 +318,5 @@ impl Device {
                 line,
             });
         }
-    }
-}
-
-/// The interfaces of a dialect: path (`nl.load`) and names of parameters, those after `*` by
-/// keyword only.
-pub fn interfaces(dialect: Dialect) -> impl Iterator<Item = (String, &'static str)> {
-    table::all()
-        .filter(move |api| api.is_in(dialect))
-        .map(|api| (api.full_name(), api.parameters))
-}
-
-/// Whether a dialect has the interface `module.name`.
-pub(crate) fn has(dialect: Dialect, module: &str, name: &str) -> bool {
-    table::all().any(|api| api.is_in(dialect) && api.module == module && api.name == name)
-}
-
-/// The interface of a module whose name differs from `name` in the fewest letters, if in few.
-pub(crate) fn similar(dialect: Dialect, module: &str, name: &str) -> Option<&'static str> {
-    if name.len() > 60 {
-        return None;
-    }
-    let fits = table::all().filter(|api| api.is_in(dialect) && api.module == module);
-    let distances = fits.map(|api| (letters_apart(api.name, name), api.name));
-    let (distance, nearest) = distances.min()?;
-    (distance <= 1 + name.len() / 5).then_some(nearest)
-}
-
-/// How many letters must be put in, taken out or changed to make one word of the other.
-fn letters_apart(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (position, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = position + 1;
-        for (at, wanted) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *wanted);
-            diagonal = row[at + 1];
-            row[at + 1] = changed.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
-}
-
-/// A static copy of a name of an interface, if it is one.
-fn known_name(name: &str) -> Option<&'static str> {
-    static NAMES: OnceLock<HashMap<&'static str, &'static str>> = OnceLock::new();
-    NAMES
-        .get_or_init(|| table::all().map(|api| (api.name, api.name)).collect())
-        .get(name)
-        .copied()
-}
-
-/// The data type that a value names.
-pub(crate) fn dtype_of(value: &Value) -> Option<Dtype> {
-    match value {
-        Value::Dtype(dtype) | Value::ScalarOf(dtype) => Some(*dtype),
-        Value::Str(name) => Dtype::parse(name),
-        Value::Type("float") => Some(Dtype::Float32),
-        Value::Type("int") => Some(Dtype::Int32),
-        Value::Type("bool") => Some(Dtype::Uint8),
-        _ => None,
-    }
-}
-
-impl Bound {
-    /// The argument of this name, unless it is missing or `None`.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        let at = self.names.iter().position(|n| *n == name)?;
-        match self.values[at].take() {
-            Some(Value::None) | None => None,
-            value => value,
-        }
-    }
-
-    fn missing(&self, name: &str) -> Box<Failure> {
-        Failure::python(
-            "missing-argument",
-            format!("{} needs `{name}`", self.api.full_name()),
-            format!("its parameters are: {}", self.api.parameters),
-        )
-    }
-
-    fn wrong(&self, name: &str, expected: &str, found: &Value) -> Box<Failure> {
-        Failure::python(
-            "argument-type",
-            format!(
-                "{}: `{name}` must be {expected}, not a {}",
-                self.api.full_name(),
-                found.type_name()
-            ),
-            format!("its parameters are: {}", self.api.parameters),
-        )
-    }
-
-    pub(crate) fn required(&mut self, name: &str) -> Outcome<Value> {
-        self.take(name).ok_or_else(|| self.missing(name))
-    }
-
-    /// A tensor.
-    pub(crate) fn view(&mut self, name: &str) -> Outcome<View> {
-        match self.required(name)? {
-            Value::Tensor(view) => Ok(Rc::unwrap_or_clone(view)),
-            other => Err(self.wrong(name, "a tensor", &other)),
-        }
-    }
-
-    pub(crate) fn optional_view(&mut self, name: &str) -> Outcome<Option<View>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(Value::Tensor(view)) => Ok(Some(Rc::unwrap_or_clone(view))),
-            Some(other) => Err(self.wrong(name, "a tensor", &other)),
-        }
-    }
-
-    pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(value) => dtype_of(&value)
-                .map(Some)
-                .ok_or_else(|| self.wrong(name, "a dtype", &value)),
-        }
-    }
-
-    pub(crate) fn flag(&mut self, name: &str) -> Outcome<bool> {
-        match self.take(name) {
-            None => Ok(false),
-            Some(Value::Bool(value)) => Ok(value),
-            Some(other) => match other.as_int() {
-                Some(value) => Ok(value != 0),
-                None => Err(self.wrong(name, "True or False", &other)),
-            },
-        }
-    }
-
-    pub(crate) fn integer(&mut self, name: &str) -> Outcome<Option<i64>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(value) => value
-                .as_int()
-                .map(Some)
-                .ok_or_else(|| self.wrong(name, "a whole number", &value)),
-        }
-    }
-
-    pub(crate) fn number(&mut self, name: &str) -> Outcome<Option<f64>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(value) => value
-                .as_number()
-                .map(Some)
-                .ok_or_else(|| self.wrong(name, "a number", &value)),
-        }
-    }
-
-    /// A list of sizes.
-    pub(crate) fn sizes(&mut self, name: &str) -> Outcome<Vec<usize>> {
-        let value = self.required(name)?;
-        sizes(&value).ok_or_else(|| self.wrong(name, "a tuple of sizes", &value))
-    }
-
-    pub(crate) fn buffer(&mut self, name: &str) -> Outcome<Option<Buffer>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(Value::Buffer(buffer)) => Ok(Some(buffer)),
-            Some(other) => {
-                Err(self.wrong(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", &other))
-            }
-        }
-    }
-}
-
-/// Sizes in a tuple or list of whole numbers.
-pub(crate) fn sizes(value: &Value) -> Option<Vec<usize>> {
-    let size = |v: &Value| v.as_int().and_then(|n| usize::try_from(n).ok());
-    match value {
-        Value::Tuple(items) => items.0.iter().map(size).collect(),
-        Value::List(list) => list.borrow().0.iter().map(size).collect(),
-        other => size(other).map(|n| vec![n]),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::arithmetic::Alu;
 use super::elementwise::GPSIMD;
-use super::operands::{Elementwise, result_type, tensor};
+use super::operands::{Elementwise, tensor};
+use super::results::result_type;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

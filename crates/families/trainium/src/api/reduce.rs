@@ -2,7 +2,8 @@
 
 use super::arithmetic::Alu;
 use super::elementwise::VECTOR;
-use super::operands::{Output, result_type, select, tensor, within};
+use super::operands::{select, tensor, within};
+use super::results::{Output, result_type};
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

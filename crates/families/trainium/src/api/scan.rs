@@ -1,7 +1,8 @@
 //! Running results along the columns of a tile.
 
 use super::elementwise::{Operand, VECTOR};
-use super::operands::{Output, result_type, select, tensor, within};
+use super::operands::{select, tensor, within};
+use super::results::{Output, result_type};
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

@@ -2,7 +2,8 @@
 
 use super::arithmetic::Alu;
 use super::elementwise::{GPSIMD, Operand, SCALAR, VECTOR};
-use super::operands::{Elementwise, not_a_column, result_type, tensor};
+use super::operands::{Elementwise, not_a_column, tensor};
+use super::results::result_type;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;

@@ -1,6 +1,7 @@
 //! Tiles turned around, on the matrix engine and on the vector engine.
 
-use super::operands::{Output, select, tensor};
+use super::operands::{select, tensor};
+use super::results::Output;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::{EngineName, Value};

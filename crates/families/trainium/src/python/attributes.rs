@@ -216,7 +216,7 @@ impl Interpreter {
             }
             (Value::List(list), "clear") => {
                 let old = std::mem::take(&mut list.borrow_mut().0);
-                drop(super::value::Items(old));
+                drop(super::release::Items(old));
                 Ok(Value::None)
             }
             (Value::List(list), "sort") => {
@@ -321,7 +321,7 @@ impl Interpreter {
                 Ok(Value::None)
             }
             (Value::Dict(_) | Value::Set(_), "copy") => {
-                let mut copy = super::value::Dict::default();
+                let mut copy = super::dictionary::Dict::default();
                 if let Value::Dict(dict) | Value::Set(dict) = object {
                     for (name, value) in &dict.borrow().entries {
                         copy.insert(hashable(name)?, name.clone(), value.clone());

@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use super::calls::Arguments;
 use super::interpreter::{Interpreter, type_error};
+use super::objects::ClassKind;
+use super::release::Items;
 use super::subscripts::range_length;
-use super::value::{ClassKind, Items, LoopKind, Partial, Value};
+use super::value::{LoopKind, Partial, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::storage::Buffer;
 

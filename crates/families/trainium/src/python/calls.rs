@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::dictionary::{Dict, Key};
 use super::interpreter::{Interpreter, type_error};
+use super::release::Items;
 use super::statements::Flow;
 use super::tree::{Argument, Node};
-use super::value::{Closure, Dict, Frame, Items, Key, Value};
+use super::value::{Closure, Frame, Value};
 use crate::api::{Api, Bound, Grid};
 use crate::diagnostic::{Failure, Outcome};
 

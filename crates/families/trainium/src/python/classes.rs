@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::calls::Arguments;
+use super::dictionary::{Dict, Key};
 use super::interpreter::{Interpreter, hashable, type_error};
+use super::objects::{Class, ClassKind, FieldDefault, MethodKind, Object};
 use super::tree::{ClassCode, Content};
-use super::value::{Class, ClassKind, Dict, FieldDefault, Frame, Key, MethodKind, Object, Value};
+use super::value::{Frame, Value};
 use crate::api::Dialect;
 use crate::diagnostic::{Failure, Outcome};
 

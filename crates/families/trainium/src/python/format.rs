@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::interpreter::{Interpreter, MAXIMUM_DEPTH};
+use super::objects::ClassKind;
 use super::tree::Piece;
-use super::value::{ClassKind, Frame, Value};
+use super::value::{Frame, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 
 /// Widest field of a format.

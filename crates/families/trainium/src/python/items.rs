@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::builtins::wrong_arguments;
 use super::calls::Arguments;
+use super::dictionary::Dict;
 use super::interpreter::Interpreter;
-use super::value::{Dict, Value};
+use super::value::Value;
 use crate::diagnostic::{Failure, Outcome};
 
 impl Interpreter {

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::interpreter::{Interpreter, MAXIMUM_DEPTH, type_error};
-use super::tree::{Binary, Comparison, Unary};
-use super::value::{ClassKind, Value};
+use super::tree::{Binary, Unary};
+use super::value::Value;
 use crate::api::indexing;
 use crate::api::registers::computed;
-use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::diagnostic::{Failure, Outcome};
 
 fn overflow() -> Box<Failure> {
     Failure::python(
@@ -100,7 +100,7 @@ impl Interpreter {
                 self.make_set(items)
             }
             (Binary::Or, Value::Dict(a), Value::Dict(b)) => {
-                let mut dict = super::value::Dict::default();
+                let mut dict = super::dictionary::Dict::default();
                 for (name, value) in a.borrow().entries.iter().chain(&b.borrow().entries) {
                     dict.insert(
                         super::interpreter::hashable(name)?,
@@ -204,91 +204,6 @@ impl Interpreter {
             }
         }
     }
-
-    pub(super) fn compare(
-        &mut self,
-        operator: Comparison,
-        left: &Value,
-        right: &Value,
-    ) -> Outcome<Value> {
-        match operator {
-            Comparison::Is | Comparison::IsNot => {
-                let same = identical(left, right);
-                return Ok(Value::Bool(same == (operator == Comparison::Is)));
-            }
-            Comparison::In | Comparison::NotIn => {
-                let found = self.contains(right, left)?;
-                return Ok(Value::Bool(found == (operator == Comparison::In)));
-            }
-            _ => {}
-        }
-        if matches!(left, Value::Tensor(_)) || matches!(right, Value::Tensor(_)) {
-            if matches!(left, Value::None) || matches!(right, Value::None) {
-                return Ok(Value::Bool(operator == Comparison::NotEqual));
-            }
-            return self
-                .device
-                .compare_operator(operator, left.clone(), right.clone());
-        }
-        if let Some(result) = indexing::comparison(operator, left, right)? {
-            return Ok(result);
-        }
-        if (matches!(left, Value::Object(_)) || matches!(right, Value::Object(_)))
-            && let Some(result) = self.object_comparison(operator, left, right)?
-        {
-            return Ok(result);
-        }
-        let ordering = match operator {
-            Comparison::Equal => return Ok(Value::Bool(self.equal(left, right)?)),
-            Comparison::NotEqual => return Ok(Value::Bool(!self.equal(left, right)?)),
-            _ => {
-                let mut budget = self.step_limit.saturating_sub(self.steps);
-                let before = budget;
-                let ordering = order(left, right, MAXIMUM_DEPTH, &mut budget);
-                self.steps += before - budget;
-                ordering?
-            }
-        };
-        Ok(Value::Bool(match operator {
-            Comparison::Less => ordering == Some(std::cmp::Ordering::Less),
-            Comparison::LessEqual => matches!(
-                ordering,
-                Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
-            ),
-            Comparison::Greater => ordering == Some(std::cmp::Ordering::Greater),
-            _ => matches!(
-                ordering,
-                Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)
-            ),
-        }))
-    }
-
-    fn contains(&mut self, container: &Value, item: &Value) -> Outcome<bool> {
-        Ok(match container {
-            Value::Str(text) => match item {
-                Value::Str(part) => text.contains(&**part),
-                _ => return Err(type_error("`in` a string needs a string")),
-            },
-            Value::Dict(dict) | Value::Set(dict) => match item.key(MAXIMUM_DEPTH) {
-                Some(key) => dict.borrow().keys.contains_key(&key),
-                None => false,
-            },
-            other => {
-                let line = self.device.line;
-                if let Some(found) = self.special(other, "__contains__", vec![item.clone()], line) {
-                    let found = found?;
-                    return self.truth(&found);
-                }
-                let items = self.iterate(other, 0)?;
-                for candidate in &items {
-                    if self.equal(candidate, item)? {
-                        return Ok(true);
-                    }
-                }
-                false
-            }
-        })
-    }
 }
 
 fn cycle(items: &[Value], count: usize) -> Vec<Value> {
@@ -375,131 +290,4 @@ fn floats(operator: Binary, a: f64, b: f64) -> Outcome<Value> {
         Binary::Power => a.powf(b),
         _ => return Err(type_error("this operator needs integers")),
     }))
-}
-
-fn identical(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
-        (Value::Bool(a), Value::Bool(b)) => a == b,
-        (Value::Int(a), Value::Int(b)) => a == b,
-        (Value::Str(a), Value::Str(b)) => a == b,
-        (Value::Dtype(a), Value::Dtype(b)) => a == b,
-        (Value::Buffer(a), Value::Buffer(b)) => a == b,
-        (Value::Engine(a), Value::Engine(b)) => a == b,
-        (Value::Symbol(a), Value::Symbol(b))
-        | (Value::Type(a), Value::Type(b))
-        | (Value::Builtin(a), Value::Builtin(b)) => a == b,
-        (Value::Api(a), Value::Api(b)) => std::ptr::eq(*a, *b),
-        (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b),
-        (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b),
-        (Value::Dict(a), Value::Dict(b)) => Rc::ptr_eq(a, b),
-        (Value::Function(a), Value::Function(b)) => Rc::ptr_eq(a, b),
-        (Value::Class(a), Value::Class(b)) => Rc::ptr_eq(a, b),
-        (Value::Object(a), Value::Object(b)) => Rc::ptr_eq(a, b),
-        (Value::Tensor(a), Value::Tensor(b)) => Rc::ptr_eq(a, b),
-        _ => false,
-    }
-}
-
-/// Takes one comparison from the budget, and refuses values that are nested too deeply.
-fn visit(depth: u32, budget: &mut u64) -> Outcome<()> {
-    if depth == 0 || *budget == 0 {
-        let code = if depth == 0 {
-            "depth-limit"
-        } else {
-            "step-limit"
-        };
-        return Err(Failure::new(
-            FailureKind::Limit,
-            code,
-            "values are nested too deeply, or too large, to be compared",
-            "flatten them",
-        ));
-    }
-    *budget -= 1;
-    Ok(())
-}
-
-/// Equality, to a limited depth and within a budget of comparisons.
-pub(super) fn equal(left: &Value, right: &Value, depth: u32, budget: &mut u64) -> Outcome<bool> {
-    visit(depth, budget)?;
-    if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
-        return Ok(a == b);
-    }
-    let mut all = |a: &[Value], b: &[Value]| -> Outcome<bool> {
-        if a.len() != b.len() {
-            return Ok(false);
-        }
-        for (x, y) in a.iter().zip(b) {
-            if !equal(x, y, depth - 1, budget)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    };
-    Ok(match (left, right) {
-        (Value::List(a), Value::List(b)) => Rc::ptr_eq(a, b) || all(&a.borrow().0, &b.borrow().0)?,
-        (Value::Tuple(a), Value::Tuple(b)) => all(&a.0, &b.0)?,
-        (Value::Dict(a), Value::Dict(b)) | (Value::Set(a), Value::Set(b)) => {
-            let (a, b) = (a.borrow(), b.borrow());
-            if a.entries.len() != b.entries.len() {
-                return Ok(false);
-            }
-            for (name, value) in &a.entries {
-                let Some(key) = name.key(MAXIMUM_DEPTH) else {
-                    return Ok(false);
-                };
-                match b.get(&key) {
-                    Some(other) if equal(value, other, depth - 1, budget)? => {}
-                    _ => return Ok(false),
-                }
-            }
-            true
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let by_fields = matches!(a.class.kind, ClassKind::Data(_) | ClassKind::Named);
-            Rc::ptr_eq(a, b)
-                || (by_fields
-                    && Rc::ptr_eq(&a.class, &b.class)
-                    && all(&super::classes::items(a), &super::classes::items(b))?)
-        }
-        (Value::Range(a, b, c, _), Value::Range(x, y, z, _)) => (a, b, c) == (x, y, z),
-        (Value::Dtype(d), Value::Str(name)) | (Value::Str(name), Value::Dtype(d)) => {
-            d.name() == &**name
-        }
-        _ => identical(left, right),
-    })
-}
-
-fn order(
-    left: &Value,
-    right: &Value,
-    depth: u32,
-    budget: &mut u64,
-) -> Outcome<Option<std::cmp::Ordering>> {
-    visit(depth, budget)?;
-    if let (Some(a), Some(b)) = (left.as_int(), right.as_int()) {
-        return Ok(Some(a.cmp(&b)));
-    }
-    if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {
-        return Ok(a.partial_cmp(&b));
-    }
-    let mut lists = |a: &[Value], b: &[Value]| -> Outcome<Option<std::cmp::Ordering>> {
-        for (x, y) in a.iter().zip(b) {
-            if !equal(x, y, depth - 1, budget)? {
-                return order(x, y, depth - 1, budget);
-            }
-        }
-        Ok(Some(a.len().cmp(&b.len())))
-    };
-    match (left, right) {
-        (Value::Str(a), Value::Str(b)) => Ok(Some(a.cmp(b))),
-        (Value::Tuple(a), Value::Tuple(b)) => lists(&a.0, &b.0),
-        (Value::List(a), Value::List(b)) => lists(&a.borrow().0, &b.borrow().0),
-        _ => Err(type_error(&format!(
-            "cannot order {} and {}",
-            left.type_name(),
-            right.type_name()
-        ))),
-    }
 }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use super::interpreter::{Interpreter, hashable, type_error};
-use super::value::{ClassKind, Items, Value};
+use super::objects::ClassKind;
+use super::release::Items;
+use super::value::Value;
 use crate::api::{Dialect, indexing};
 use crate::diagnostic::{Failure, Outcome};
 

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use super::dictionary::Key;
 use super::interpreter::{Interpreter, type_error};
-use super::value::{Key, Value};
+use super::value::Value;
 use crate::diagnostic::{Failure, Outcome};
 
 fn unknown(text: &str) -> Box<Failure> {

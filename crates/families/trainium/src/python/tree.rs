@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::value::{MethodKind, Value};
+use super::objects::MethodKind;
+use super::value::Value;
 use crate::diagnostic::Failure;
 
 /// Binary operators of Python that have a meaning here.

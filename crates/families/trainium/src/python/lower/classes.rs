@@ -7,8 +7,8 @@ use ruff_text_size::Ranged;
 
 use super::Lowering;
 use crate::diagnostic::Outcome;
+use crate::python::objects::MethodKind;
 use crate::python::tree::{Action, ClassCode, Content, Expression, Member, Node};
-use crate::python::value::MethodKind;
 
 /// Names between two underscores that methods of a class may have.
 const SPECIAL: &[&str] = &[

@@ -9,17 +9,13 @@ use ruff_text_size::Ranged;
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::Memory;
 use super::super::source::{Edits, each_expression, name_of};
-use super::{Change, each_place, each_site};
+use super::{Change, changes_in_first_dialect, each_place, each_site};
 
 /// Bytes of one bank in each partition.
 const BANK: i64 = 2048;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         let Stmt::Assign(it) = place.statement() else {
             return;
         };
@@ -112,8 +108,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 source,
             });
         }
-    });
-    found
+    })
 }
 
 fn base(expression: &Expr) -> Option<&str> {

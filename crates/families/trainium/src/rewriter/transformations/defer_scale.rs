@@ -9,14 +9,10 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{Operation, View, argument};
 use super::super::source::{Edits, base_of, each_expression, name_of};
-use super::{Change, each_place, each_site};
+use super::{Change, changes_in_first_dialect, each_place, each_site};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         let Stmt::Assign(it) = place.statement() else {
             return;
         };
@@ -26,8 +22,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         if let Some(name) = name_of(target) {
             found.extend(deferred(view, name, it));
         }
-    });
-    found
+    })
 }
 
 fn deferred(view: &View<'_>, name: &str, made: &ruff_python_ast::StmtAssign) -> Option<Change> {

@@ -10,17 +10,13 @@ use super::super::operation::{View, argument, only};
 use super::super::shapes::Affine;
 use super::super::source::Edits;
 use super::windows::{Part, settled, windows};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Bytes in each partition that gathered results may take.
 const MOST_BYTES: i64 = 64 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, loops| {
+    changes_in_first_dialect(view, |found, place, loops| {
         let (Some(around), Stmt::Expr(it)) = (loops.last(), place.statement()) else {
             return;
         };
@@ -115,6 +111,5 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             })
         };
         found.extend(gather());
-    });
-    found
+    })
 }

@@ -11,7 +11,7 @@ use ruff_text_size::Ranged;
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::{Memory, Tensor};
 use super::super::source::{Edits, base_of, each_expression, name_of};
-use super::{Change, each_place, each_site};
+use super::{Change, changes_in_first_dialect, each_place, each_site};
 
 /// Columns of four bytes that a bank holds.
 const BANK: i64 = 512;
@@ -21,14 +21,9 @@ const MOST_COLUMNS: i64 = 2048;
 const ROWS: i64 = 128;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, loops| {
+    changes_in_first_dialect(view, |found, place, loops| {
         found.extend(summed(view, place.statement(), loops.first().copied()));
-    });
-    found
+    })
 }
 
 /// The sum that a statement begins with zeros, inside of the loop `outermost` if in any.

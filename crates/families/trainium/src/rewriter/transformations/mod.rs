@@ -238,6 +238,19 @@ fn each_place<'t>(view: &'t View<'_>, mut visit: impl FnMut(Place<'t>, &[&'t Stm
     each_statement(&view.source.function().body, &mut Vec::new(), &mut visit);
 }
 
+/// Every change that `look` finds at a statement, with the loops around it, of a kernel of the first
+/// dialect; none in the second, in whose words these kinds do not write.
+fn changes_in_first_dialect<'t>(
+    view: &'t View<'_>,
+    mut look: impl FnMut(&mut Vec<Change>, Place<'t>, &[&'t StmtFor]),
+) -> Vec<Change> {
+    let mut found = Vec::new();
+    if view.source.first_dialect() {
+        each_place(view, |place, loops| look(&mut found, place, loops));
+    }
+    found
+}
+
 /// Replaces an expression, and drops the statements that made what it replaces.
 ///
 /// An instruction that writes to a tile is given without it: the new one writes to the same tile.

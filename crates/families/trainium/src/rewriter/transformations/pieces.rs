@@ -14,22 +14,17 @@ use super::super::operation::{Operation, View, argument, only};
 use super::super::shapes::Affine;
 use super::super::source::{Edits, Place, each_expression, name_of};
 use super::windows::{Part, windows};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Columns of a piece.
 const WIDTHS: &[i64] = &[512, 1024, 2048];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         for width in WIDTHS {
             found.extend(in_pieces(view, place, *width));
         }
-    });
-    found
+    })
 }
 
 fn in_pieces(view: &View<'_>, place: Place<'_>, width: i64) -> Option<Change> {

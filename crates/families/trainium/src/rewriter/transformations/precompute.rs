@@ -9,17 +9,13 @@ use super::super::operation::View;
 use super::super::shapes::Memory;
 use super::super::source::{Edits, each_expression, names_in};
 use super::hoist::is_pure;
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Bytes in each partition that kept tiles may take.
 const MOST_BYTES: i64 = 96 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, loops| {
+    changes_in_first_dialect(view, |found, place, loops| {
         let value = match place.statement() {
             Stmt::Assign(it) => &it.value,
             Stmt::AugAssign(it) => &it.value,
@@ -41,8 +37,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 }
             });
         }
-    });
-    found
+    })
 }
 
 /// Computes `expression` for all iterations of the loops that it depends on before the first.

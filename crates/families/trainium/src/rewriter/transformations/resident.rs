@@ -9,18 +9,14 @@ use super::super::shapes::Affine;
 use super::super::source::Edits;
 use super::super::source::each_expression;
 use super::windows::{Part, Windows, settled, windows};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 use ruff_python_ast::Stmt;
 
 /// Bytes in each partition that kept tiles may take.
 const MOST_BYTES: i64 = 128 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, loops| {
+    changes_in_first_dialect(view, |found, place, loops| {
         let value = match place.statement() {
             Stmt::Assign(it) => &it.value,
             Stmt::AugAssign(it) => &it.value,
@@ -34,8 +30,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 }
             }
         });
-    });
-    found
+    })
 }
 
 /// Loads what `expression` loads in all iterations of `loops` before the first of them.

@@ -17,22 +17,17 @@ use super::super::operation::{View, argument, is_elementwise};
 use super::super::shapes::Value;
 use super::super::source::{Edits, Place, each_expression_in, name_of, names_in};
 use super::windows_apart::{grid_before, reduced_axes};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Bytes in each partition that kept rows may take.
 const MOST_BYTES: i64 = 96 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         if let Stmt::For(around) = place.statement() {
             found.extend(shared(view, around));
         }
-    });
-    found
+    })
 }
 
 fn shared(view: &View<'_>, around: &StmtFor) -> Option<Change> {

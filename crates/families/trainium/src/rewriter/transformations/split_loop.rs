@@ -13,7 +13,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{Edits, base_of, each_expression_in, each_statement, name_of, names_in};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Bytes in each partition that the tiles between both loops may take.
 const MOST_BYTES: i64 = 96 << 10;
@@ -21,17 +21,12 @@ const MOST_BYTES: i64 = 96 << 10;
 const LONGEST: i64 = 64;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         if let Stmt::For(around) = place.statement() {
             let cuts = 1..around.body.len();
             found.extend(cuts.filter_map(|cut| split(view, around, cut)));
         }
-    });
-    found
+    })
 }
 
 /// A tile that the first loop makes and the second reads.

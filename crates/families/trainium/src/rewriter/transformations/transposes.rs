@@ -10,17 +10,13 @@ use super::super::operation::{View, argument, only};
 use super::super::shapes::Affine;
 use super::super::source::{Edits, name_of};
 use super::windows::{Part, windows};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Side of the matrix engine's array.
 const SIDE: i64 = 128;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         let Stmt::Assign(it) = place.statement() else {
             return;
         };
@@ -88,6 +84,5 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             })
         };
         found.extend(turn());
-    });
-    found
+    })
 }

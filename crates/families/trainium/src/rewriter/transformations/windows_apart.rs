@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 use super::super::operation::{View, argument, only};
 use super::super::shapes::Value;
 use super::super::source::{Edits, Place, each_expression, name_of};
-use super::{Change, each_place};
+use super::{Change, changes_in_first_dialect};
 
 /// Bytes that one tile in PSUM may take in each partition: half of all banks.
 const MOST_BYTES: i64 = 8 << 10;
@@ -24,16 +24,11 @@ pub(super) struct Axis {
 }
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
-    each_place(view, |place, _| {
+    changes_in_first_dialect(view, |found, place, _| {
         for in_psum in [false, true] {
             found.extend(apart(view, place, in_psum));
         }
-    });
-    found
+    })
 }
 
 /// Operations on two tiles, each of which goes on with the result of the one before.

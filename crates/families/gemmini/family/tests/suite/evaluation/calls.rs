@@ -103,6 +103,18 @@ fn kernels_that_look_at_results_or_clocks_are_timed_as_if_nobody_helped() {
 }
 
 #[test]
+fn the_size_of_the_code_is_a_figure() {
+    let cache = support::cache_folder();
+    let evaluator = evaluator(&cache, SETTINGS);
+    let bytes = ["", "if (0 < k) k += 2 * j;"].map(|end| {
+        let end = format!("volatile int j = 1, k = 0;\n{end}");
+        let evaluation = evaluator.evaluate(&ending("", &end)).expect("works");
+        evaluation.measurement.expect("a right kernel").figures["code_bytes"]
+    });
+    assert!((4..100).contains(&(bytes[1] - bytes[0])), "{bytes:?}");
+}
+
+#[test]
 fn a_warm_call_takes_as_long_whether_the_cold_one_before_it_took_time_or_not() {
     let cache = support::cache_folder();
     let evaluator = evaluator(&cache, SETTINGS);

@@ -1,0 +1,160 @@
+//! Results of instructions, on their way to the tiles that they are written to.
+
+use super::Device;
+use super::memory::check_tile;
+use crate::diagnostic::{Failure, Outcome};
+use crate::tensor::dtype::Dtype;
+use crate::tensor::index::Selection;
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Features, Instruction, fingerprint};
+
+/// A result on its way to a tile.
+pub(super) struct Output {
+    /// Shape of the whole result, before masking.
+    pub(super) shape: Vec<usize>,
+    pub(super) dtype: Dtype,
+    pub(super) buffer: Buffer,
+    pub(super) selection: Selection,
+    /// Values of the selected box.
+    pub(super) values: Vec<f32>,
+}
+
+/// The type of a result: the destination's, else the one asked for, else its `own`.
+pub(super) fn result_type(destination: Option<&View>, asked: Option<Dtype>, own: Dtype) -> Dtype {
+    destination.map_or(asked.unwrap_or(own), |view| view.dtype)
+}
+
+impl Device {
+    /// Writes a result to its destination, or to a tile of its own, and adds the instruction.
+    pub(super) fn finish(
+        &mut self,
+        instruction: Option<Instruction>,
+        output: Output,
+        destination: Option<View>,
+    ) -> Outcome<View> {
+        let place = match destination {
+            Some(view) => self.destination(view, &output.shape, output.buffer)?,
+            None => {
+                let tile = self.tile(output.buffer, output.dtype, &output.shape)?;
+                *tile.storage.selection.borrow_mut() = output.selection.clone();
+                tile
+            }
+        };
+        let Some(mut instruction) = instruction else {
+            return Ok(place);
+        };
+        let (part, flags) = match &output.selection {
+            Selection::Part(bounds, flags) => (place.part(bounds), flags.as_deref()),
+            _ => (place.clone(), None),
+        };
+        self.write(&part, &output.values, flags)?;
+        if self.functional {
+            instruction.values = fingerprint(&output.values);
+        }
+        self.note_write(&mut instruction, &part);
+        let position = self.emit(instruction)?;
+        place.storage.producer.set(Some(position));
+        Ok(place)
+    }
+
+    /// The same for a result that fills its tile, in SBUF unless its destination lies elsewhere.
+    pub(super) fn finish_tile(
+        &mut self,
+        instruction: Instruction,
+        shape: Vec<usize>,
+        dtype: Dtype,
+        values: Vec<f32>,
+        destination: Option<View>,
+    ) -> Outcome<View> {
+        let output = Output {
+            shape,
+            dtype,
+            buffer: Buffer::Sbuf,
+            selection: Selection::All,
+            values,
+        };
+        self.finish(Some(instruction), output, destination)
+    }
+
+    /// Lets the last instruction write `values` as well.
+    pub(super) fn also_write(&mut self, target: &View, values: &[f32]) -> Outcome<()> {
+        self.write(target, values, None)?;
+        let region = self.region(target);
+        if let Some(last) = self.trace.instructions.last_mut() {
+            last.writes.push(region);
+        }
+        Ok(())
+    }
+
+    pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) {
+        instruction.writes.push(self.region(view));
+        let features: &mut Features = &mut instruction.features;
+        match view.buffer() {
+            Buffer::Psum => features.touches_psum = true,
+            Buffer::Sbuf => features.touches_sbuf = true,
+            _ => {}
+        }
+        features.narrow &= view.dtype.bytes() <= 2;
+    }
+
+    /// Checks a destination against the shape of a result.
+    fn destination(&mut self, view: View, shape: &[usize], buffer: Buffer) -> Outcome<View> {
+        self.check_scope(&view)?;
+        self.check_mutable(&view)?;
+        let mut shape = shape.to_vec();
+        while shape.len() < 2 {
+            shape.push(1);
+        }
+        let fits =
+            view.partitions() == shape[0] && view.elements() == shape.iter().product::<usize>();
+        if !fits {
+            return Err(Failure::documented(
+                "err_store_dst_shape_smaller_than_other_shape",
+                format!(
+                    "the destination of shape {:?} does not fit a result of shape {shape:?}",
+                    view.shape()
+                ),
+                "make the destination as large as the result",
+            ));
+        }
+        if buffer == Buffer::Psum && view.buffer() != Buffer::Psum {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!(
+                    "the matrix engine writes to PSUM only, not to {}",
+                    view.buffer().name()
+                ),
+                "allocate the destination with buffer=nl.psum and copy from there",
+            ));
+        }
+        check_tile(view.buffer(), view.dtype, &shape)?;
+        if view.shape() == shape {
+            return Ok(view);
+        }
+        view.reshape(&shape).ok_or_else(|| {
+            Failure::documented(
+                "err_annotation_shape_mismatch",
+                format!(
+                    "the destination of shape {:?} cannot be seen as {shape:?}",
+                    view.shape()
+                ),
+                "give the destination the shape of the result",
+            )
+        })
+    }
+
+    pub(super) fn check_mutable(&self, view: &View) -> Outcome<()> {
+        if view.storage.immutable {
+            return Err(Failure::documented(
+                "err_cannot_update_immutable_parameter",
+                format!(
+                    "the kernel's input of shape {:?} cannot be written",
+                    view.storage.shape
+                ),
+                "write to a tensor made with nl.ndarray(…, buffer=nl.shared_hbm) and return it",
+            ));
+        }
+        Ok(())
+    }
+}
