@@ -43,11 +43,10 @@ pub(crate) use interfaces::{Api, has, similar};
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
-use crate::python::value::{LoopKind, Value};
+use crate::python::value::LoopKind;
 use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
-use crate::tensor::storage::{Buffer, Shared};
-use crate::tensor::view::View;
+use crate::tensor::storage::Shared;
 use crate::trace::{Instruction, Loop, Region, Trace};
 
 /// Dialects of NKI.
