@@ -61,6 +61,10 @@ impl Family for Gemmini {
         let mut vocabulary = Vocabulary::of(&limits);
         vocabulary.entry.clone_from(&problem.entry);
         vocabulary.signature.clone_from(&problem.signature);
+        let library = target.runtime.get("gemmini_tiled.h");
+        vocabulary.library = library
+            .map(|text| String::from_utf8_lossy(text).into_owned())
+            .unwrap_or_default();
         let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
         Ok(Some(Arc::new(rewriter)))
     }

@@ -290,7 +290,7 @@ impl GemminiRewriter {
 
 impl Rewriter for GemminiRewriter {
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
-        let unread = match parse_with(source, &self.vocabulary) {
+        let mut unread = match parse_with(source, &self.vocabulary) {
             Ok(kernel) => kernel.unread,
             Err(error) => vec![NotUnderstood {
                 line: error.line(),
@@ -304,6 +304,12 @@ impl Rewriter for GemminiRewriter {
         };
         if unread.is_empty() || is_followed() {
             return Vec::new();
+        }
+        // Of a line that both readers stop at, the one that follows calls knows more.
+        if let Err(why) = self.lifted(source)
+            && let Some(line) = unread.iter_mut().find(|it| it.line == why.line)
+        {
+            line.reason = why.text;
         }
         unread
     }

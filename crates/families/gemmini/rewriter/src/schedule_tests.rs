@@ -1,9 +1,10 @@
 //! Kernels are understood, scheduled anew, and still compute the same.
 
-use crate::lift::{Operation, lift};
+use crate::lift::{Lifted, Operation, Work, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
 use crate::schedule::{schedules, write};
+use autocomp_catalog::Catalog;
 
 /// Schedules of each kernel that are checked, evenly spread over the ranking.
 const CHECKED: usize = 40;
@@ -14,57 +15,96 @@ fn kernel(name: &str) -> String {
 }
 
 fn vocabulary() -> Vocabulary {
-    Vocabulary::of(&HardwareLimits::gemmini_int8_16())
+    let catalog = Catalog::built_in().expect("built-in data");
+    let target = catalog.target("gemmini-int8-16").expect("the target");
+    let library = target.runtime["gemmini_tiled.h"].clone();
+    Vocabulary {
+        library: String::from_utf8(library).expect("text"),
+        ..Vocabulary::of(&HardwareLimits::gemmini_int8_16())
+    }
 }
 
 /// Checks that all schedules of a kernel compute what it computes, and returns
 /// the operations in words.
 fn check(name: &str) -> Vec<String> {
+    let lifted = checked(name, &kernel(name));
+    lifted.works.iter().map(in_words).collect()
+}
+
+/// Checks that all schedules of a kernel compute what it computes.
+fn checked(name: &str, source: &str) -> Lifted {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
-    let source = kernel(name);
-    let lifted =
-        lift(&source, &config, &vocabulary()).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let vocabulary = vocabulary();
+    let lifted = lift(source, &config, &vocabulary).unwrap_or_else(|why| panic!("{name}: {why}"));
     let all = schedules(&lifted, &config);
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
         let text = write(&lifted, &schedule.parameters, &config).unwrap();
-        let again = lift(&text, &config, &vocabulary())
-            .unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
+        let again =
+            lift(&text, &config, &vocabulary).unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
         assert_eq!(again.works, lifted.works, "{text}");
         assert!(again.hardware_loop.is_some());
         assert!(!text.contains("describes how it was"), "{text}");
     }
-    let words = |work: &crate::lift::Work| {
-        let (rows, columns) = (work.rows, work.columns);
-        match work.operation {
-            Operation::Product {
-                depth,
-                turned,
-                factors,
-                ..
-            } => {
-                let mut text = format!("product {rows}x{columns}x{depth}");
-                for (turned, what) in turned.into_iter().zip(["input", "weights"]) {
-                    if turned {
-                        text.push_str(&format!(", {what} transposed"));
-                    }
+    lifted
+}
+
+fn in_words(work: &Work) -> String {
+    let (rows, columns) = (work.rows, work.columns);
+    match work.operation {
+        Operation::Product {
+            depth,
+            turned,
+            factors,
+            ..
+        } => {
+            let mut text = format!("product {rows}x{columns}x{depth}");
+            for (turned, what) in turned.into_iter().zip(["input", "weights"]) {
+                if turned {
+                    text.push_str(&format!(", {what} transposed"));
                 }
-                if factors != [1.0; 2] {
-                    text.push_str(&format!(", operands times {factors:?}"));
-                }
-                if 1 < work.repeat.count {
-                    text.push_str(&format!(", {} times", work.repeat.count));
-                }
-                text
             }
-            Operation::Convolution { sizes, .. } => format!(
-                "convolution {}x{}, stride {}, of {} channels, {rows}x{columns}",
-                sizes.kernel_rows, sizes.kernel_columns, sizes.stride, sizes.depth
-            ),
-            Operation::Addition { .. } => format!("addition {rows}x{columns}"),
+            if factors != [1.0; 2] {
+                text.push_str(&format!(", operands times {factors:?}"));
+            }
+            if 1 < work.repeat.count {
+                text.push_str(&format!(", {} times", work.repeat.count));
+            }
+            text
         }
-    };
-    lifted.works.iter().map(words).collect()
+        Operation::Convolution { sizes, .. } => format!(
+            "convolution {}x{}, stride {}, of {} channels, {rows}x{columns}",
+            sizes.kernel_rows, sizes.kernel_columns, sizes.stride, sizes.depth
+        ),
+        Operation::Addition { .. } => format!("addition {rows}x{columns}"),
+    }
+}
+
+/// Calls of the library: `tests/library/*.c`. The first line names the kernel of
+/// `tests/kernels` that computes the same, or says why the call is not understood.
+#[test]
+fn calls_of_the_library() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let folder = format!("{}/tests/library", env!("CARGO_MANIFEST_DIR"));
+    let mut seen = [0; 2];
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.display().to_string();
+        let source = std::fs::read_to_string(path).expect("text");
+        let head = source.lines().next().expect("a first line");
+        if let Some(like) = head.strip_prefix("// like: ") {
+            let plain = lift(&kernel(like), &config, &vocabulary()).expect("a kernel that is read");
+            let lifted = checked(&name, &source);
+            assert_eq!(lifted.works, plain.works, "{name}");
+            seen[0] += 1;
+        } else {
+            let why = head.strip_prefix("// refused: ").expect("a reason");
+            let reason = lift(&source, &config, &vocabulary()).expect_err(&name);
+            assert_eq!(reason.to_string(), why, "{name}");
+            seen[1] += 1;
+        }
+    }
+    assert!(10 < seen[0] && 4 < seen[1], "{seen:?}");
 }
 
 #[test]

@@ -117,11 +117,11 @@ impl Machine<'_> {
         let line = |number: u32| a.address.row().wrapping_add(number.wrapping_mul(stride));
         if !execute.a_transpose {
             let from = self.row(line(row))?;
+            if from.columns < depth {
+                return self.neighbours(line(row), from, weights);
+            }
             if from.address == 0 {
                 return Ok(None);
-            }
-            if from.columns < depth {
-                return Err("an input that is wider than what came in".to_owned());
             }
             let step = if depth == 1 { 0 } else { u64::from(from.width) };
             let form = self.numbered.form(Form {
@@ -304,6 +304,7 @@ impl Machine<'_> {
         let number = self.numbered.results.len() as u32;
         let slot = self.scratchpad.get_mut(at as usize);
         *slot.ok_or("a row beyond the scratchpad")? = Some(Cell::Result(number));
+        self.beside.remove(&(at as usize));
         self.numbered.results.push(result);
         Ok(())
     }

@@ -32,7 +32,16 @@ impl<'source> Reader<'source> {
             "sizeof_expression" => {
                 let size = match (field("type"), field("value")) {
                     (Some(kind), _) => self.type_name(kind)?.size(),
-                    (None, Some(value)) => self.expression(value)?.1.size(),
+                    (None, Some(value)) => match self.expression(value) {
+                        Ok((_, kind)) => kind.size(),
+                        // The syntax does not tell the name of a type from that of a variable.
+                        Err(why) => children(value)
+                            .first()
+                            .filter(|inner| inner.kind() == "identifier")
+                            .and_then(|inner| self.base_type(*inner).ok())
+                            .ok_or(why)?
+                            .size(),
+                    },
                     (None, None) => return Err(missing(self)),
                 };
                 (Expression::Integer(size), Type::WIDE)
@@ -127,6 +136,9 @@ impl<'source> Reader<'source> {
         if let Some(text) = self.macros.get(name).cloned() {
             return self.macro_value(node, &text);
         }
+        if !self.constants.contains_key(name) && self.reads_library(name) {
+            return self.name(node);
+        }
         match name {
             "MVIN_SCALE_IDENTITY" | "ACC_SCALE_IDENTITY" => {
                 Ok((Expression::Float(1.0), Type::Float))
@@ -169,6 +181,9 @@ impl<'source> Reader<'source> {
             macro_depth: self.macro_depth + 1,
             is_float: self.is_float,
             types: self.types.clone(),
+            refused: BTreeMap::new(),
+            library: "",
+            is_library: self.is_library,
         };
         reader.expression(value).map_err(|_| refused)
     }
@@ -346,15 +361,34 @@ impl<'source> Reader<'source> {
             }
         }
         let line = node.start_position().row + 1;
+        let is_command = super::commands::is_command(name, arguments.len());
+        if !is_command && !self.known.contains_key(name) {
+            self.reads_library(name);
+        }
         if let Some((function, kind)) = self.known.get(name) {
+            // What a parameter keeps of an argument.
+            let parameters = &self.functions[*function].parameters;
+            let mut given = arguments.into_iter();
+            let mut arguments: Vec<Expression> = parameters
+                .iter()
+                .zip(&mut given)
+                .map(|(kind, argument)| narrowed(argument, kind))
+                .collect();
+            arguments.extend(given);
             return Ok((Expression::Call(*function, arguments, line), kind.clone()));
         }
         if name == "gemmini_float_bits" && arguments.len() == 1 {
             let value = arguments.remove(0);
             return Ok((Expression::Unary(Unary::Bits, Box::new(value)), Type::WIDE));
         }
-        if !super::commands::is_command(name, arguments.len()) {
-            return Err(self.refuse(node, "a call that is not understood"));
+        if !is_command {
+            let reason = match self.refused.get(name) {
+                Some(why) if why.line != 0 => why.clone(),
+                Some(why) => Reason::at(line, &format!("`{name}`: {}", why.text)),
+                None if name == "__builtin_trap" => Reason::at(line, "it would end in a trap"),
+                None => self.refuse(node, "a call that is not understood"),
+            };
+            return Ok((Expression::Refused(reason), Type::WIDE));
         }
         Ok((
             Expression::Command(name.to_owned(), arguments, line),

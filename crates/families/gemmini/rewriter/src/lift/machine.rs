@@ -36,6 +36,8 @@ pub(crate) struct Machine<'config> {
     /// Bytes of each array, where they are known.
     sizes: Vec<Option<i64>>,
     pub(super) scratchpad: Vec<Option<Cell>>,
+    /// What lies in rows of the scratchpad behind what came in to them, pixel by pixel.
+    pub(super) beside: BTreeMap<usize, Vec<Option<Place>>>,
     pub(super) accumulator: Vec<Sum>,
     loads: [ConfigLd; 3],
     pub(super) execute: Option<ConfigEx>,
@@ -79,6 +81,7 @@ impl<'config> Machine<'config> {
             config,
             sizes: memories.iter().map(Memory::bytes).collect(),
             scratchpad: vec![None; config.spad_rows() as usize],
+            beside: BTreeMap::new(),
             accumulator: vec![Sum::default(); config.acc_rows() as usize],
             loads: [load; 3],
             execute: None,
@@ -224,9 +227,6 @@ impl<'config> Machine<'config> {
             .loads
             .get(channel)
             .ok_or("a load channel that does not exist")?;
-        if 1 < load.pixel_repeats {
-            return Err("pixels that are repeated as they come in".to_owned());
-        }
         let to_accumulator = tile.address.is_accumulator();
         let width = if to_accumulator && !load.shrink {
             self.config.acc_element_bytes()
@@ -285,6 +285,10 @@ impl<'config> Machine<'config> {
                         .get_mut(at)
                         .ok_or("a row beyond the scratchpad")?;
                     *slot = Some(Cell::Memory(place));
+                    self.beside.remove(&at);
+                    if 1 < load.pixel_repeats {
+                        self.repeat(at, place, load.pixel_repeats)?;
+                    }
                 }
             }
         }

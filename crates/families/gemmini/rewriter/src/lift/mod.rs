@@ -7,11 +7,13 @@
 //! be scheduled anew.
 
 mod array;
+mod beside;
 mod commands;
 mod contraction;
 mod declare;
 mod expressions;
 mod group;
+mod library;
 mod machine;
 mod parts;
 mod program;
@@ -172,7 +174,8 @@ fn program(
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
     let is_float = config.elements == Elements::Float32;
-    read::read(source, &sizes, is_float, &vocabulary.entry)
+    let library = &vocabulary.library;
+    read::read(source, &sizes, is_float, library, &vocabulary.entry)
 }
 
 /// What a kernel on floats leaves in memory, element by element.

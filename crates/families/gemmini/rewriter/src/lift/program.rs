@@ -3,6 +3,8 @@
 //! Types are resolved and names become numbers while it is read, so that
 //! hundreds of thousands of commands are followed in moments.
 
+use super::Reason;
+
 /// A type, as far as addresses and widths depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Type {
@@ -62,6 +64,8 @@ pub(super) enum Expression {
     Call(usize, Vec<Self>, usize),
     /// A call of one of the accelerator's macros, and the line it stands in.
     Command(String, Vec<Self>, usize),
+    /// What is not understood; it matters only if it is reached.
+    Refused(Reason),
 }
 
 /// An operation on one operand.
@@ -115,9 +119,13 @@ pub(super) enum Statement {
     Continue,
 }
 
-/// A function of the file.
+/// A function of the file, or of the library.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
+    pub(super) name: String,
+    /// Its lines are not those of the file.
+    pub(super) is_library: bool,
+    pub(super) parameters: Vec<Type>,
     /// Variables that it has, parameters first.
     pub(super) slots: usize,
     pub(super) body: Vec<Statement>,

@@ -69,9 +69,15 @@ pub(super) struct Reader<'source> {
     pub(super) is_float: bool,
     /// Types that have names.
     pub(super) types: BTreeMap<String, Type>,
+    /// Functions that are not understood, and why.
+    pub(super) refused: BTreeMap<String, Reason>,
+    /// Text of functions that kernels may call, until one is.
+    pub(super) library: &'source str,
+    pub(super) is_library: bool,
 }
 
-/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`.
+/// Reads a kernel, the function `name`, for an accelerator whose headers define `sizes`
+/// and the functions of `library`.
 ///
 /// # Errors
 /// The line that is not understood, and why.
@@ -79,6 +85,7 @@ pub(super) fn read(
     source: &str,
     sizes: &[(&'static str, i64)],
     is_float: bool,
+    library: &str,
     name: &str,
 ) -> Result<Program, Reason> {
     let nowhere = |text: &str| Reason::at(0, text);
@@ -101,14 +108,17 @@ pub(super) fn read(
         macro_depth: 0,
         is_float,
         types: BTreeMap::new(),
+        refused: BTreeMap::new(),
+        library,
+        is_library: false,
     };
-    reader.definitions(root, main);
+    reader.definitions(root, Some(main));
     reader.main(main)
 }
 
 impl<'source> Reader<'source> {
     /// Reads what a file defines, but for the function `main`.
-    fn definitions(&mut self, root: Node<'source>, main: Node<'source>) {
+    pub(super) fn definitions(&mut self, root: Node<'source>, main: Option<Node<'source>>) {
         let reader = self;
         for node in children(root) {
             match node.kind() {
@@ -137,9 +147,8 @@ impl<'source> Reader<'source> {
                     // What is not understood may never be used.
                     let _ = reader.declaration(node, true);
                 }
-                "function_definition" if node != main => {
-                    let _ = reader.function(node);
-                }
+                "enum_specifier" => reader.enumerators(node),
+                "function_definition" if Some(node) != main => reader.function(node),
                 _ => {}
             }
         }
@@ -199,14 +208,16 @@ impl<'source> Reader<'source> {
         })
     }
 
-    fn function(&mut self, node: Node<'source>) -> Result<(), Reason> {
+    fn function(&mut self, node: Node<'source>) {
         let outer = (std::mem::take(&mut self.slots), self.scope.len());
         let declared = self.declared(
             node.child_by_field_name("type"),
             node.child_by_field_name("declarator"),
         );
+        let mut kinds = Vec::new();
         let result = self.parameters(node).and_then(|parameters| {
             for Declared { name, kind, .. } in parameters {
+                kinds.push(kind.clone());
                 self.variable(&name, kind);
             }
             let block = node
@@ -216,14 +227,44 @@ impl<'source> Reader<'source> {
         });
         self.scope.truncate(outer.1);
         let slots = std::mem::replace(&mut self.slots, outer.0);
-        let body = result?;
-        let Declared { name, kind, .. } = declared?;
-        let start = node.byte_range().start;
-        let at = self.source[start..].find(name.as_str()).unwrap_or(0) + start;
-        let name = self.source[at..at + name.len()].to_owned();
-        self.known.insert(name, (self.functions.len(), kind));
-        self.functions.push(Function { slots, body });
-        Ok(())
+        let Ok(Declared { name, kind, .. }) = declared else {
+            return;
+        };
+        match result {
+            Ok(body) => {
+                self.known
+                    .insert(name.clone(), (self.functions.len(), kind));
+                self.functions.push(Function {
+                    name,
+                    is_library: self.is_library,
+                    parameters: kinds,
+                    slots,
+                    body,
+                });
+            }
+            Err(why) => {
+                self.refused.insert(name, why);
+            }
+        }
+    }
+
+    /// Gives the constants of an enumeration their names.
+    fn enumerators(&mut self, node: Node<'source>) {
+        let list = node.child_by_field_name("body");
+        let mut next = 0;
+        for item in list.map(children).unwrap_or_default() {
+            let Some(name) = item.child_by_field_name("name") else {
+                continue;
+            };
+            if let Some(value) = item.child_by_field_name("value") {
+                match self.constant(value) {
+                    Some(value) => next = value,
+                    None => return,
+                }
+            }
+            self.constant_name(self.text(name), next);
+            next += 1;
+        }
     }
 
     /// Checks that what a type refers to is of a sensible size.

@@ -238,6 +238,7 @@ impl<W: World> Runner<'_, W> {
             }
             Expression::Narrow(bytes, signed, inner) => match self.value(inner, frame)? {
                 Value::Integer(value) => Value::Integer(narrow(value, *bytes, *signed)),
+                Value::Float(value) => Value::Integer(narrow(value as i64, *bytes, *signed)),
                 Value::Named(_) => Value::Unknown,
                 other => other,
             },
@@ -252,8 +253,12 @@ impl<W: World> Runner<'_, W> {
                 }
                 self.depth += 1;
                 let flow = self.block(&called.body, &mut inner);
-                // What has no line of its own has that of the call.
+                // What has no line of its own has that of the call, and so has what is
+                // not understood of the library.
                 let flow = flow.map_err(|why| match why.line {
+                    _ if called.is_library => {
+                        Reason::at(*line, &format!("`{}`: {}", called.name, why.text))
+                    }
                     0 => Reason::at(*line, &why.text),
                     _ => why,
                 })?;
@@ -263,6 +268,7 @@ impl<W: World> Runner<'_, W> {
                     _ => Value::Unknown,
                 }
             }
+            Expression::Refused(reason) => return Err(reason.clone()),
             Expression::Command(name, arguments, line) => {
                 self.step()?;
                 let mut values = [Value::Unknown; 64];

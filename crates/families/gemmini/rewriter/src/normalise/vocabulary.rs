@@ -17,6 +17,8 @@ pub struct Vocabulary {
     /// The declaration of the function, which gives its arrays their extents
     /// where the kernel declares plain pointers; empty if unknown.
     pub signature: String,
+    /// Functions of the target's headers that kernels may call, in C; empty for none.
+    pub library: String,
 }
 
 impl Vocabulary {
@@ -53,6 +55,7 @@ impl Vocabulary {
             sum_bytes: 4,
             entry: "solution".to_owned(),
             signature: String::new(),
+            library: String::new(),
         }
     }
 

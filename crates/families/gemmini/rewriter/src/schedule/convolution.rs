@@ -69,6 +69,24 @@ fn start(input: &Operand, sizes: &Convolution) -> [i64; 2] {
     ]
 }
 
+/// Returns how many neighbouring pixels lie side by side in a row of the scratchpad, so
+/// that one pass of the array takes as many taps: where all their channels fit, and
+/// taps are neighbours in memory too.
+fn side_by_side(parts: &Parts, depth: i64, machine: &Machine) -> i64 {
+    let sizes = &parts.sizes;
+    let all = [
+        sizes.depth,
+        sizes.tap_pitch,
+        parts.input.pitch / machine.element,
+    ];
+    let fits = machine.repeats_pixels && !sizes.is_grouped && sizes.dilation == 1;
+    if fits && all == [depth; 3] {
+        (machine.dim / depth).clamp(1, sizes.kernel_columns)
+    } else {
+        1
+    }
+}
+
 /// Returns whether a schedule fits the machine.
 pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bool {
     let Some(Parts { sizes, input, .. }) = parts(work) else {
@@ -144,14 +162,17 @@ fn fits(work: &Work, sizes: &Convolution, call: [i64; 5], machine: &Machine) -> 
 
 /// Returns what a schedule moves and computes.
 pub(super) fn traffic(work: &Work, tiling: &Tiling, machine: &Machine) -> Option<Traffic> {
-    let Parts { sizes, .. } = parts(work)?;
+    let parts = parts(work)?;
+    let sizes = parts.sizes;
     let [.., channels, depth] = tiling.sizes;
     let dim = machine.dim;
     let e = machine.element as f64;
+    let neighbours = side_by_side(&parts, depth, machine);
+    let taps = sizes.kernel_rows * blocks_of(sizes.kernel_columns, neighbours);
     let window = sizes.kernel_rows * sizes.kernel_columns;
     let outputs = blocks_of(work.columns, channels);
     let slices = blocks_of(sizes.depth, depth);
-    let passes = blocks_of(work.columns, dim) * window * blocks_of(sizes.depth, dim);
+    let passes = blocks_of(work.columns, dim) * taps * blocks_of(sizes.depth, dim);
     let weights = (window * depth * channels) as f64 * e;
     // Moves of fewer channels than a line take a row of the port all the same.
     let narrow = (machine.line as f64 / (depth as f64 * e)).clamp(1.0, 4.0);
@@ -274,11 +295,13 @@ pub(super) fn write(
     machine: &Machine,
     code: &mut Code,
 ) -> Option<()> {
+    let parts = parts(work)?;
     let Parts {
         input,
         weights,
         sizes,
-    } = parts(work)?;
+    } = parts;
+    let pixels = side_by_side(&parts, tiling.sizes[4], machine);
     let e = machine.element;
     let of = |variable, extent, size, tile| Blocks {
         variable,
@@ -425,7 +448,7 @@ pub(super) fn write(
     code.line(&format!("    {taps}, {output},"));
     code.line(&format!("    {bias}, {from},"));
     code.line(&format!(
-        "    {no_bias}, 1, 0, 0, 0, {relu}, 0, 0, 0, 0, 1, {}, {}, {}, 0, 0, 0);",
+        "    {no_bias}, 1, 0, 0, 0, {relu}, 0, 0, 0, 0, {pixels}, {}, {}, {}, 0, 0, 0);",
         pixel / e,
         weights.pitch / e,
         work.output.pitch / e

@@ -35,6 +35,8 @@ struct Machine {
     bank_rows: i64,
     /// Bytes of the widest move's row.
     line: i64,
+    /// Whether pixels can lie side by side in a row of the scratchpad.
+    repeats_pixels: bool,
 }
 
 impl Machine {
@@ -46,6 +48,7 @@ impl Machine {
             accumulator_rows: config.acc_rows().into(),
             bank_rows: config.spad_bank_rows().into(),
             line: config.dma_max_bytes.into(),
+            repeats_pixels: config.features.first_layer,
         }
     }
 

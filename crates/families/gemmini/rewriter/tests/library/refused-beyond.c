@@ -1,0 +1,5 @@
+// refused: line 3: `tiled_matmul_auto`: a move beyond the end of an array
+void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {
+  tiled_matmul_auto(72, 64, 64, &A[0][0], &B[0][0], 0, &C[0][0], 64, 64, 0, 64, 1.0f, 1.0f, 1, RELU, 1.0f, 0, false,
+                    false, false, false, false, 0, WS);
+}
