@@ -298,15 +298,16 @@ impl Rewriter for GemminiRewriter {
             }],
         };
         // A kernel that is followed as a whole is written anew, whatever its lines are.
-        let is_followed = || {
-            let known = self.known(source);
-            known.is_ok_and(|known| known.lifted.is_ok() || known.chain.is_some())
-        };
-        if unread.is_empty() || is_followed() {
-            return Vec::new();
+        if unread.is_empty() {
+            return unread;
         }
+        let refused = match self.known(source) {
+            Ok(known) if known.lifted.is_ok() || known.chain.is_some() => return Vec::new(),
+            Ok(known) => known.lifted.as_ref().err().cloned(),
+            Err(_) => self.lifted(source).err(),
+        };
         // Of a line that both readers stop at, the one that follows calls knows more.
-        if let Err(why) = self.lifted(source)
+        if let Some(why) = refused
             && let Some(line) = unread.iter_mut().find(|it| it.line == why.line)
         {
             line.reason = why.text;

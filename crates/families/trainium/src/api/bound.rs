@@ -78,44 +78,42 @@ impl Bound {
         }
     }
 
-    pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(value) => dtype_of(&value)
-                .map(Some)
-                .ok_or_else(|| self.wrong(name, "a dtype", &value)),
+    /// What `convert` makes of the argument, if it is there.
+    fn optional<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        convert: impl Fn(&Value) -> Option<T>,
+    ) -> Outcome<Option<T>> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        match convert(&value) {
+            None => Err(self.wrong(name, expected, &value)),
+            converted => Ok(converted),
         }
+    }
+
+    pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
+        self.optional(name, "a dtype", dtype_of)
     }
 
     pub(crate) fn flag(&mut self, name: &str) -> Outcome<bool> {
-        match self.take(name) {
-            None => Ok(false),
-            Some(Value::Bool(value)) => Ok(value),
-            Some(other) => match other.as_int() {
-                Some(value) => Ok(value != 0),
-                None => Err(self.wrong(name, "True or False", &other)),
-            },
-        }
+        let truth = |value: &Value| match value {
+            Value::Bool(value) => Some(*value),
+            other => other.as_int().map(|value| value != 0),
+        };
+        Ok(self
+            .optional(name, "True or False", truth)?
+            .unwrap_or(false))
     }
 
     pub(crate) fn integer(&mut self, name: &str) -> Outcome<Option<i64>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(value) => value
-                .as_int()
-                .map(Some)
-                .ok_or_else(|| self.wrong(name, "a whole number", &value)),
-        }
+        self.optional(name, "a whole number", Value::as_int)
     }
 
     pub(crate) fn number(&mut self, name: &str) -> Outcome<Option<f64>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(value) => value
-                .as_number()
-                .map(Some)
-                .ok_or_else(|| self.wrong(name, "a number", &value)),
-        }
+        self.optional(name, "a number", Value::as_number)
     }
 
     /// A list of sizes.
@@ -125,13 +123,11 @@ impl Bound {
     }
 
     pub(crate) fn buffer(&mut self, name: &str) -> Outcome<Option<Buffer>> {
-        match self.take(name) {
-            None => Ok(None),
-            Some(Value::Buffer(buffer)) => Ok(Some(buffer)),
-            Some(other) => {
-                Err(self.wrong(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", &other))
-            }
-        }
+        let memory = |value: &Value| match value {
+            Value::Buffer(buffer) => Some(*buffer),
+            _ => None,
+        };
+        self.optional(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", memory)
     }
 }
 

@@ -302,9 +302,7 @@ impl Machine<'_> {
             terms: held.terms.into_iter().chain(share.term).collect(),
         };
         let number = self.numbered.results.len() as u32;
-        let slot = self.scratchpad.get_mut(at as usize);
-        *slot.ok_or("a row beyond the scratchpad")? = Some(Cell::Result(number));
-        self.beside.remove(&(at as usize));
+        self.put(at as usize, Cell::Result(number))?;
         self.numbered.results.push(result);
         Ok(())
     }

@@ -4,7 +4,6 @@ use super::Reason;
 use super::program::{Binary, Expression, Type, Unary};
 use super::read::{Meaning, Reader};
 use crate::syntax::{children, syntax_tree};
-use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// The deepest that object-like macros may name each other.
@@ -170,20 +169,11 @@ impl<'source> Reader<'source> {
             .and_then(|node| node.child_by_field_name("value"))
             .ok_or_else(|| refused.clone())?;
         let mut reader = Reader {
-            source: &source,
-            memories: Vec::new(),
-            functions: Vec::new(),
-            known: BTreeMap::new(),
             macros: self.macros.clone(),
-            constants: self.constants.clone(),
-            scope: Vec::new(),
-            slots: 0,
             macro_depth: self.macro_depth + 1,
-            is_float: self.is_float,
             types: self.types.clone(),
-            refused: BTreeMap::new(),
-            library: "",
             is_library: self.is_library,
+            ..Reader::of(&source, self.constants.clone(), self.is_float)
         };
         reader.expression(value).map_err(|_| refused)
     }

@@ -21,22 +21,12 @@ impl Reader<'_> {
         let Some(tree) = syntax_tree(&expanded.text).filter(|it| !too_deep(it.root_node())) else {
             return false;
         };
+        // The header stands above the kernel: the kernel's own names do not reach it.
         let mut reader = Reader {
-            source: &expanded.text,
             memories: std::mem::take(&mut self.memories),
             functions: std::mem::take(&mut self.functions),
-            known: BTreeMap::new(),
-            // The header stands above the kernel: the kernel's own names do not reach it.
-            macros: BTreeMap::new(),
-            constants: self.constants.clone(),
-            scope: Vec::new(),
-            slots: 0,
-            macro_depth: 0,
-            is_float: self.is_float,
-            types: BTreeMap::new(),
-            refused: BTreeMap::new(),
-            library: "",
             is_library: true,
+            ..Reader::of(&expanded.text, self.constants.clone(), self.is_float)
         };
         reader.definitions(tree.root_node(), None);
         let Reader {

@@ -222,6 +222,14 @@ impl<'config> Machine<'config> {
         }
     }
 
+    /// Overwrites a row of the scratchpad, with all that lies in it.
+    pub(super) fn put(&mut self, row: usize, cell: Cell) -> Done {
+        let slot = self.scratchpad.get_mut(row);
+        *slot.ok_or("a row beyond the scratchpad")? = Some(cell);
+        self.beside.remove(&row);
+        Ok(())
+    }
+
     fn move_in(&mut self, channel: usize, dram: u64, tile: Tile) -> Done {
         let load = *self
             .loads
@@ -280,12 +288,7 @@ impl<'config> Machine<'config> {
                         sum.addends.push(place);
                     }
                 } else {
-                    let slot = self
-                        .scratchpad
-                        .get_mut(at)
-                        .ok_or("a row beyond the scratchpad")?;
-                    *slot = Some(Cell::Memory(place));
-                    self.beside.remove(&at);
+                    self.put(at, Cell::Memory(place))?;
                     if 1 < load.pixel_repeats {
                         self.repeat(at, place, load.pixel_repeats)?;
                     }

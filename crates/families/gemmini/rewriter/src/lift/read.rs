@@ -96,27 +96,40 @@ pub(super) fn read(
     }
     let main = entry(root, source, name)
         .ok_or_else(|| nowhere(&format!("it has no function `{name}`")))?;
+    let constants = NAMES.iter().chain(sizes).copied().collect();
     let mut reader = Reader {
-        source,
-        memories: Vec::new(),
-        functions: Vec::new(),
-        known: BTreeMap::new(),
-        macros: BTreeMap::new(),
-        constants: NAMES.iter().chain(sizes).copied().collect(),
-        scope: Vec::new(),
-        slots: 0,
-        macro_depth: 0,
-        is_float,
-        types: BTreeMap::new(),
-        refused: BTreeMap::new(),
         library,
-        is_library: false,
+        ..Reader::of(source, constants, is_float)
     };
     reader.definitions(root, Some(main));
     reader.main(main)
 }
 
 impl<'source> Reader<'source> {
+    /// Returns a reader of `source` that knows nothing but `constants`.
+    pub(super) fn of(
+        source: &'source str,
+        constants: BTreeMap<&'static str, i64>,
+        is_float: bool,
+    ) -> Self {
+        Self {
+            source,
+            memories: Vec::new(),
+            functions: Vec::new(),
+            known: BTreeMap::new(),
+            macros: BTreeMap::new(),
+            constants,
+            scope: Vec::new(),
+            slots: 0,
+            macro_depth: 0,
+            is_float,
+            types: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            library: "",
+            is_library: false,
+        }
+    }
+
     /// Reads what a file defines, but for the function `main`.
     pub(super) fn definitions(&mut self, root: Node<'source>, main: Option<Node<'source>>) {
         let reader = self;
