@@ -396,6 +396,11 @@ pub(super) fn narrowed(value: Expression, kind: &Type) -> Expression {
             }
             value => Expression::Narrow(*bytes, *signed, Box::new(value)),
         },
+        Type::Float => match value {
+            Expression::Float(_) => value,
+            Expression::Integer(value) => Expression::Float(value as f64),
+            value => Expression::Unary(Unary::Float, Box::new(value)),
+        },
         _ => value,
     }
 }

@@ -76,6 +76,8 @@ pub(super) enum Unary {
     Not,
     /// The bits of a float.
     Bits,
+    /// An integer as a float.
+    Float,
 }
 
 /// An operation on two operands.

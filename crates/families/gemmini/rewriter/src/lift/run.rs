@@ -169,6 +169,8 @@ impl<W: World> Runner<'_, W> {
             Expression::Float(value) => Value::Float(*value),
             Expression::Variable(slot) => frame[*slot],
             Expression::Unary(operation, inner) => match (operation, self.value(inner, frame)?) {
+                (Unary::Float, Value::Integer(value)) => Value::Float(value as f64),
+                (Unary::Float, value) => value,
                 (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
                 (Unary::Negate, Value::Float(value)) => Value::Float(-value),
                 (Unary::Bits, Value::Float(value)) => {
@@ -199,7 +201,7 @@ impl<W: World> Runner<'_, W> {
                     (left, right) if is_named(left) || is_named(right) => {
                         self.world.compute(*operation, left, right)
                     }
-                    _ => Value::Unknown,
+                    (left, right) => floats(*operation, left, right),
                 }
             }
             Expression::Choice(parts) => {
@@ -291,12 +293,54 @@ fn is_named(value: Value) -> bool {
     matches!(value, Value::Named(_))
 }
 
+/// Computes with factors. Whether C rounds to `float` in between depends on their types,
+/// which are not followed: what comes out is known only if that makes no difference.
+fn floats(operation: Binary, left: Value, right: Value) -> Value {
+    let number = |value: Value| match value {
+        Value::Integer(value) => Some(value as f64),
+        Value::Float(value) => Some(value),
+        _ => None,
+    };
+    let (Some(left), Some(right)) = (number(left), number(right)) else {
+        return Value::Unknown;
+    };
+    let (short_left, short_right) = (left as f32, right as f32);
+    let (long, short) = match operation {
+        Binary::Add => (left + right, short_left + short_right),
+        Binary::Subtract => (left - right, short_left - short_right),
+        Binary::Multiply => (left * right, short_left * short_right),
+        Binary::Divide => (left / right, short_left / short_right),
+        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual => {
+            let holds = |order: Option<std::cmp::Ordering>| match operation {
+                Binary::Less => order.is_some_and(std::cmp::Ordering::is_lt),
+                Binary::LessEqual => order.is_some_and(std::cmp::Ordering::is_le),
+                Binary::Equal => order.is_some_and(std::cmp::Ordering::is_eq),
+                _ => order.is_none_or(std::cmp::Ordering::is_ne),
+            };
+            let long = holds(left.partial_cmp(&right));
+            let short = holds(short_left.partial_cmp(&short_right));
+            return if long == short {
+                Value::Integer(i64::from(long))
+            } else {
+                Value::Unknown
+            };
+        }
+        _ => return Value::Unknown,
+    };
+    if (long as f32).to_bits() == short.to_bits() {
+        Value::Float(long)
+    } else {
+        Value::Unknown
+    }
+}
+
 pub(super) fn unary(operation: Unary, value: i64) -> i64 {
     match operation {
         Unary::Negate => value.wrapping_neg(),
         Unary::Invert => !value,
         Unary::Not => i64::from(value == 0),
         Unary::Bits => (value as f32).to_bits().into(),
+        Unary::Float => value,
     }
 }
 
