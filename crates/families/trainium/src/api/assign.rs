@@ -122,14 +122,17 @@ impl Device {
         };
         super::operands::within(&place, None, &selection, &shape)?;
         if self.functional {
-            let mut values = self.read(&source)?;
+            let mut values = self.read_last(&source)?;
             if accumulate {
                 let old = self.read(&target)?;
                 for (value, old) in values.iter_mut().zip(old) {
                     *value += old;
                 }
             }
-            self.write(&target, &values, flags.as_deref())?;
+            match flags {
+                Some(flags) => self.write(&target, &values, Some(&flags))?,
+                None => self.write_owned(&target, values)?,
+            }
         } else {
             self.write(&target, &[], None)?;
         }

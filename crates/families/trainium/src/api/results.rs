@@ -48,9 +48,12 @@ impl Device {
             Selection::Part(bounds, flags) => (place.part(bounds), flags.as_deref()),
             _ => (place.clone(), None),
         };
-        self.write(&part, &output.values, flags)?;
         if self.functional {
             instruction.values = fingerprint(&output.values);
+        }
+        match flags {
+            Some(flags) => self.write(&part, &output.values, Some(flags))?,
+            None => self.write_owned(&part, output.values)?,
         }
         self.note_write(&mut instruction, &part);
         let position = self.emit(instruction)?;

@@ -46,6 +46,22 @@ impl Device {
         Ok(out)
     }
 
+    /// The values of a view whose tensor nobody needs any more: what is stored is taken, where the
+    /// view is all of it.
+    pub(super) fn read_last(&mut self, view: &View) -> Outcome<Vec<f32>> {
+        let whole = view.whole_block().filter(|_| self.functional);
+        match whole.and_then(|block| view.storage.take_block(block)) {
+            Some(mut values) => {
+                let dtype = view.dtype;
+                if dtype.is_integer() {
+                    values.iter_mut().for_each(|it| *it = dtype.load(*it));
+                }
+                Ok(values)
+            }
+            None => self.read(view),
+        }
+    }
+
     fn read_into(&mut self, view: &View, out: &mut Vec<f32>) -> Outcome<()> {
         let storage = Rc::clone(&view.storage);
         let elements = view.block_elements().max(1) as i64;
@@ -131,6 +147,24 @@ impl Device {
                 Ok(())
             }
         }
+    }
+
+    /// Writes values that nobody else needs: where they are all of a block, they become the block.
+    pub(super) fn write_owned(&mut self, view: &View, mut values: Vec<f32>) -> Outcome<()> {
+        let whole = view.whole_block().filter(|_| self.functional);
+        let Some(block) = whole.filter(|_| values.len() == view.storage.block_elements) else {
+            return self.write(view, &values, None);
+        };
+        view.storage.written.set(true);
+        self.touch(&view.storage, block)?;
+        let dtype = view.dtype;
+        if dtype != Dtype::Float32 {
+            values
+                .iter_mut()
+                .for_each(|value| *value = dtype.store(*value));
+        }
+        view.storage.put_block(block, values);
+        Ok(())
     }
 
     fn write_plain(&mut self, view: &View, values: &[f32], flags: Option<&[bool]>) -> Outcome<()> {

@@ -101,6 +101,19 @@ impl Storage {
             slot.get_or_insert_with(|| vec![self.fill; self.block_elements].into_boxed_slice());
         Some(f(data))
     }
+
+    /// Makes `data`, which is as many, the elements of a block.
+    pub(crate) fn put_block(&self, block: usize, data: Vec<f32>) {
+        if let Some(slot) = self.blocks.borrow_mut().get_mut(block) {
+            *slot = Some(data.into_boxed_slice());
+        }
+    }
+
+    /// Takes the elements of a block out, which is fresh afterwards.
+    pub(crate) fn take_block(&self, block: usize) -> Option<Vec<f32>> {
+        let taken = self.blocks.borrow_mut().get_mut(block)?.take();
+        taken.map(<[f32]>::into_vec)
+    }
 }
 
 /// The bits that fresh memory holds.

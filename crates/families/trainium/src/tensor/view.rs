@@ -249,6 +249,18 @@ impl View {
         Some(self.with(dimensions))
     }
 
+    /// The block that the view sees as a whole, in the order and type in which it is stored; none if
+    /// it sees a part, or another way.
+    pub(crate) fn whole_block(&self) -> Option<usize> {
+        let elements = self.storage.block_elements;
+        let whole = self.dtype == self.storage.dtype
+            && self.indirect.is_none()
+            && self.elements() == elements
+            && self.is_contiguous();
+        let block = usize::try_from(self.offset).ok()?.checked_div(elements)?;
+        (whole && block * elements == self.offset as usize).then_some(block)
+    }
+
     /// Whether the elements lie one after the other.
     pub(crate) fn is_contiguous(&self) -> bool {
         let mut expected = 1i64;
