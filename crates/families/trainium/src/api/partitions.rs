@@ -4,7 +4,7 @@ use super::elementwise::GPSIMD;
 use super::matrix::MOVING;
 use super::operands::tensor;
 use super::{Bound, Device};
-use crate::diagnostic::Outcome;
+use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -18,6 +18,17 @@ pub(super) fn partition_reduce(device: &mut Device, mut bound: Bound) -> Outcome
     let data = device.operand(&bound, "data", data)?;
     let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);
     let (rows, width) = (data.partitions(), data.free());
+    if rows == 0 {
+        return Err(Failure::python(
+            "value-error",
+            format!(
+                "{}: `data` of shape {:?} has no partition to reduce over",
+                bound.api,
+                data.shape()
+            ),
+            "give it one row or more",
+        ));
+    }
     let source = device.read(&data)?;
     let mut values = Vec::new();
     if device.functional {

@@ -44,6 +44,22 @@ fn random_kernels_end_with_a_result_or_a_failure_with_a_remedy() {
     assert_eq!(kinds.len(), 5, "{kinds:?}");
 }
 
+/// Found by seed 30908918: a sum over partitions that are not there.
+#[test]
+fn a_reduction_over_no_partitions_is_refused() {
+    let source = "import nki.language as nl\nimport nki.isa as nisa\ndef solution(a):\n  o = nl.ndarray((1, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  t = nl.ndarray((1, 8), dtype=nl.float32, buffer=nl.sbuf)\n  x = nl.ndarray((0, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.tensor_partition_reduce(dst=t, op=nl.add, data=x)\n  nisa.dma_copy(dst=o, src=t)\n  return o\n";
+    for functional in [true, false] {
+        let inputs = parse_inputs("a:f32[64,8]", functional.then_some(1)).unwrap();
+        let options = Options {
+            functional,
+            ..Options::default()
+        };
+        let failure = evaluate(source, "solution", &inputs, &options).unwrap_err();
+        assert_eq!((failure.code.as_str(), failure.line), ("value-error", 7));
+        assert!(!failure.remedy.is_empty(), "{failure}");
+    }
+}
+
 /// Found by seed 2399582: a tile without partitions, as an operand and as a destination.
 #[test]
 fn a_tile_without_partitions_is_no_panic() {
