@@ -107,6 +107,50 @@ fn calls_of_the_library() {
     assert!(10 < seen[0] && 4 < seen[1], "{seen:?}");
 }
 
+/// Plain C for the core: `tests/plain/*.c`. The first line says what it is, or why it is
+/// not understood.
+#[test]
+fn plain_c() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let folder = format!("{}/tests/plain", env!("CARGO_MANIFEST_DIR"));
+    let mut seen = [0; 2];
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.display().to_string();
+        let source = std::fs::read_to_string(path).expect("text");
+        let head = source.lines().next().expect("a first line");
+        let found = match lift(&source, &config, &vocabulary()) {
+            Ok(lifted) => {
+                let works: Vec<String> = lifted.works.iter().map(in_full).collect();
+                format!("// is: {}", works.join("; "))
+            }
+            Err(why) => format!("// refused: {why}"),
+        };
+        if found != head {
+            wrong.push(format!("{name}\n{head}\n{found}"));
+        } else if head.starts_with("// is: ") {
+            checked(&name, &source);
+        }
+        seen[usize::from(head.starts_with("// refused: "))] += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(10 < seen[0] && 2 < seen[1], "{seen:?}");
+}
+
+/// Returns an operation in words, with how it is stored.
+fn in_full(work: &Work) -> String {
+    let mut text = in_words(work);
+    if work.store.is_relu {
+        text.push_str(", with ReLU");
+    }
+    let scale = f32::from_bits(work.store.scale);
+    if scale != 1.0 {
+        text.push_str(&format!(", times {scale}"));
+    }
+    text
+}
+
 #[test]
 fn products() {
     assert_eq!(check("product-with-bias"), ["product 100x72x48"]);

@@ -1,7 +1,8 @@
 //! Reads declarations: variables, arrays, parameters, types.
 
 use super::Reason;
-use super::expressions::narrowed;
+use super::operators::narrowed;
+use super::plain::is_operand;
 use super::program::{Memory, Statement, Type};
 use super::read::{ARRAY_LIMIT, Meaning, Reader};
 use crate::syntax::children;
@@ -44,9 +45,14 @@ impl<'source> Reader<'source> {
                 let contents = value
                     .filter(|_| is_constant)
                     .and_then(|list| self.contents(list, &extents));
+                if let Some(list) = value.filter(|_| !is_static) {
+                    statements.push(Statement::Clear(address, self.is_zero(list)));
+                }
                 self.memories.push(Memory {
                     name: name.clone(),
                     element: element.size(),
+                    is_operand: is_operand(element, self.is_float),
+                    kind: element.clone(),
                     extents,
                     is_parameter: false,
                     contents: contents.unwrap_or_default(),
@@ -73,6 +79,19 @@ impl<'source> Reader<'source> {
             statements.push(Statement::Declare(slot, value));
         }
         Ok(statements)
+    }
+
+    /// Returns whether an array begins with zeros only.
+    fn is_zero(&mut self, list: Node<'source>) -> bool {
+        match list.kind() {
+            "initializer_list" => children(list).into_iter().all(|part| self.is_zero(part)),
+            "comment" => true,
+            _ => match self.expression(list) {
+                Ok((super::program::Expression::Integer(value), _)) => value == 0,
+                Ok((super::program::Expression::Float(value), _)) => value == 0.0,
+                _ => false,
+            },
+        }
     }
 
     /// Reads the elements of a constant array; what is not listed is zero.
@@ -250,6 +269,7 @@ impl<'source> Reader<'source> {
         Ok(match text {
             "void" => Type::Void,
             "float" | "scale_t" | "acc_scale_t" => Type::Float,
+            "double" => Type::Double,
             "int8_t" => Type::Integer(1, true),
             "uint8_t" | "bool" | "_Bool" => Type::Integer(1, false),
             "int16_t" => Type::Integer(2, true),

@@ -1,7 +1,8 @@
 //! Reads expressions: values, addresses, assignments, calls.
 
 use super::Reason;
-use super::program::{Binary, Expression, Type, Unary};
+use super::operators::{folded, narrowed, number};
+use super::program::{Expression, Type, Unary};
 use super::read::{Meaning, Reader};
 use crate::syntax::{children, syntax_tree};
 use tree_sitter::Node;
@@ -27,6 +28,11 @@ impl<'source> Reader<'source> {
                 let kind = self.type_name(field("type").ok_or_else(|| missing(self))?)?;
                 let (value, _) = self.expression(field("value").ok_or_else(|| missing(self))?)?;
                 (narrowed(value, &kind), kind)
+            }
+            "comma_expression" => {
+                let (first, _) = self.expression(field("left").ok_or_else(|| missing(self))?)?;
+                let (last, kind) = self.expression(field("right").ok_or_else(|| missing(self))?)?;
+                (Expression::Sequence(vec![first, last]), kind)
             }
             "sizeof_expression" => {
                 let size = match (field("type"), field("value")) {
@@ -56,7 +62,7 @@ impl<'source> Reader<'source> {
                     _ => return Err(self.refuse(node, "an operator of another kind")),
                 };
                 let kind = match kind {
-                    Type::Float => kind,
+                    Type::Float | Type::Double if operation == Unary::Negate => kind,
                     _ => Type::WIDE,
                 };
                 (folded(Expression::Unary(operation, Box::new(value))), kind)
@@ -68,18 +74,15 @@ impl<'source> Reader<'source> {
                     self.expression(field("consequence").ok_or_else(|| missing(self))?)?;
                 let (otherwise, other) =
                     self.expression(field("alternative").ok_or_else(|| missing(self))?)?;
-                let kind = if kind.pointee().is_some() {
-                    kind
-                } else {
-                    other
+                let kind = match (&kind, &other) {
+                    _ if kind.pointee().is_some() || kind == Type::Double => kind,
+                    (Type::Float, Type::Integer(..)) => kind,
+                    _ => other,
                 };
                 (
                     Expression::Choice(Box::new((condition, then, otherwise))),
                     kind,
                 )
-            }
-            "comma_expression" => {
-                return Err(self.refuse(node, "two expressions in place of one"));
             }
             "binary_expression" => {
                 let (left, kind) = self.expression(field("left").ok_or_else(|| missing(self))?)?;
@@ -178,74 +181,6 @@ impl<'source> Reader<'source> {
         reader.expression(value).map_err(|_| refused)
     }
 
-    pub(super) fn binary(
-        &self,
-        node: Node<'_>,
-        operator: &str,
-        (mut left, kind): (Expression, Type),
-        (mut right, other): (Expression, Type),
-    ) -> Result<(Expression, Type), Reason> {
-        let scaled = |value: Expression, size: i64| {
-            folded(Expression::Binary(
-                Binary::Multiply,
-                Box::new((value, Expression::Integer(size))),
-            ))
-        };
-        let mut result = match (&kind, &other) {
-            (Type::Float, _) | (_, Type::Float) => Type::Float,
-            _ => Type::WIDE,
-        };
-        let operation = match operator {
-            "+" | "-" => {
-                let operation = if operator == "+" {
-                    Binary::Add
-                } else {
-                    Binary::Subtract
-                };
-                match (kind.pointee(), other.pointee()) {
-                    (Some(_), Some(_)) => {
-                        return Err(self.refuse(node, "a difference of two addresses"));
-                    }
-                    (Some(element), None) => {
-                        right = scaled(right, element.size());
-                        result = Type::Pointer(Box::new(element.clone()));
-                    }
-                    (None, Some(element)) => {
-                        left = scaled(left, element.size());
-                        result = Type::Pointer(Box::new(element.clone()));
-                    }
-                    (None, None) => {}
-                }
-                operation
-            }
-            "*" => Binary::Multiply,
-            "/" => Binary::Divide,
-            "%" => Binary::Remainder,
-            "<<" => Binary::ShiftLeft,
-            ">>" => Binary::ShiftRight,
-            "&" => Binary::BitAnd,
-            "|" => Binary::BitOr,
-            "^" => Binary::BitXor,
-            "<" => Binary::Less,
-            "<=" => Binary::LessEqual,
-            ">" | ">=" => {
-                std::mem::swap(&mut left, &mut right);
-                if operator == ">" {
-                    Binary::Less
-                } else {
-                    Binary::LessEqual
-                }
-            }
-            "==" => Binary::Equal,
-            "!=" => Binary::NotEqual,
-            "&&" => Binary::And,
-            "||" => Binary::Or,
-            _ => return Err(self.refuse(node, "an operator of another kind")),
-        };
-        let value = Expression::Binary(operation, Box::new((left, right)));
-        Ok((folded(value), result))
-    }
-
     /// Returns the address of an element, and the element's type.
     fn place(&mut self, node: Node<'source>) -> Result<(Expression, Type), Reason> {
         let missing = |reader: &Self| reader.refuse(node, "something is missing");
@@ -300,7 +235,7 @@ impl<'source> Reader<'source> {
         Ok(match kind {
             // An array is the address of its first element.
             Type::Array(element, _) => (address, Type::Pointer(element)),
-            kind => (Expression::Load(Box::new(address)), kind),
+            kind => (Expression::Load(Box::new(address), kind.clone()), kind),
         })
     }
 
@@ -332,118 +267,14 @@ impl<'source> Reader<'source> {
             return Ok((result, kind));
         }
         let (address, kind) = self.place(target)?;
-        let size = kind.size();
-        Ok((Expression::Store(Box::new((address, value.0)), size), kind))
-    }
-
-    fn call(&mut self, node: Node<'source>) -> Result<(Expression, Type), Reason> {
-        let name = node
-            .child_by_field_name("function")
-            .map_or("", |name| self.text(name));
-        let mut arguments = Vec::new();
-        for argument in node
-            .child_by_field_name("arguments")
-            .map(children)
-            .unwrap_or_default()
-        {
-            if argument.kind() != "comment" {
-                arguments.push(self.expression(argument)?.0);
+        let value = match operator {
+            "" => value.0,
+            _ => {
+                let old = Expression::Load(Box::new(address.clone().quiet()), kind.clone());
+                self.binary(target, operator, (old, kind.clone()), value)?.0
             }
-        }
-        let line = node.start_position().row + 1;
-        let is_command = super::commands::is_command(name, arguments.len());
-        if !is_command && !self.known.contains_key(name) {
-            self.reads_library(name);
-        }
-        if let Some((function, kind)) = self.known.get(name) {
-            // What a parameter keeps of an argument.
-            let parameters = &self.functions[*function].parameters;
-            let mut given = arguments.into_iter();
-            let mut arguments: Vec<Expression> = parameters
-                .iter()
-                .zip(&mut given)
-                .map(|(kind, argument)| narrowed(argument, kind))
-                .collect();
-            arguments.extend(given);
-            return Ok((Expression::Call(*function, arguments, line), kind.clone()));
-        }
-        if name == "gemmini_float_bits" && arguments.len() == 1 {
-            let value = arguments.remove(0);
-            return Ok((Expression::Unary(Unary::Bits, Box::new(value)), Type::WIDE));
-        }
-        if !is_command {
-            let reason = match self.refused.get(name) {
-                Some(why) if why.line != 0 => why.clone(),
-                Some(why) => Reason::at(line, &format!("`{name}`: {}", why.text)),
-                None if name == "__builtin_trap" => Reason::at(line, "it would end in a trap"),
-                None => self.refuse(node, "a call that is not understood"),
-            };
-            return Ok((Expression::Refused(reason), Type::WIDE));
-        }
-        Ok((
-            Expression::Command(name.to_owned(), arguments, line),
-            Type::Void,
-        ))
+        };
+        let both = Box::new((address, narrowed(value, &kind)));
+        Ok((Expression::Store(both, kind.clone()), kind))
     }
-}
-
-/// Returns what a variable of this type keeps of a value.
-pub(super) fn narrowed(value: Expression, kind: &Type) -> Expression {
-    match kind {
-        Type::Integer(bytes, signed) if *bytes < 8 => match value {
-            Expression::Integer(value) => {
-                Expression::Integer(super::run::narrow(value, *bytes, *signed))
-            }
-            value => Expression::Narrow(*bytes, *signed, Box::new(value)),
-        },
-        Type::Float => match value {
-            Expression::Float(_) => value,
-            Expression::Integer(value) => Expression::Float(value as f64),
-            value => Expression::Unary(Unary::Float, Box::new(value)),
-        },
-        _ => value,
-    }
-}
-
-/// Computes what is known already.
-fn folded(value: Expression) -> Expression {
-    use Expression::Integer;
-    let known = match &value {
-        Expression::Unary(operation, inner) => match **inner {
-            Integer(inner) => Some(super::run::unary(*operation, inner)),
-            _ => None,
-        },
-        Expression::Binary(operation, both) => match **both {
-            (Integer(left), Integer(right)) => super::run::binary(*operation, left, right),
-            _ => None,
-        },
-        _ => None,
-    };
-    match (known, value) {
-        (Some(known), _) => Integer(known),
-        (None, Expression::Unary(Unary::Negate, inner)) => match *inner {
-            Expression::Float(inner) => Expression::Float(-inner),
-            inner => Expression::Unary(Unary::Negate, Box::new(inner)),
-        },
-        (None, value) => value,
-    }
-}
-
-fn number(text: &str) -> Option<(Expression, Type)> {
-    let lower = text.to_ascii_lowercase();
-    if let Some(digits) = lower.strip_prefix("0x") {
-        let digits = digits.trim_end_matches(['u', 'l']);
-        let value = u64::from_str_radix(digits, 16).ok()?;
-        return Some((Expression::Integer(value as i64), Type::WIDE));
-    }
-    if lower.contains(['.', 'e', 'f']) {
-        let value = lower.trim_end_matches(['f', 'l']).parse().ok()?;
-        return Some((Expression::Float(value), Type::Float));
-    }
-    let digits = lower.trim_end_matches(['u', 'l']);
-    if 1 < digits.len() && digits.starts_with('0') {
-        let value = i64::from_str_radix(digits, 8).ok()?;
-        return Some((Expression::Integer(value), Type::WIDE));
-    }
-    Some((Expression::Integer(digits.parse().ok()?), Type::WIDE))
 }

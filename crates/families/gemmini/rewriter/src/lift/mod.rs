@@ -8,6 +8,7 @@
 
 mod array;
 mod beside;
+mod calls;
 mod commands;
 mod contraction;
 mod declare;
@@ -15,11 +16,14 @@ mod expressions;
 mod group;
 mod library;
 mod machine;
+mod operators;
 mod parts;
+mod plain;
 mod program;
 mod read;
 mod recognize;
 mod run;
+mod statements;
 mod trace;
 mod traced;
 mod values;
@@ -37,6 +41,7 @@ use machine::Machine;
 use std::collections::BTreeMap;
 use std::fmt;
 use trace::Trace;
+use traced::{Numbered, Stored};
 use values::{Id, Values};
 
 /// Why a kernel is not understood, with the line if there is one.
@@ -95,6 +100,9 @@ pub(crate) fn lift(
     vocabulary: &Vocabulary,
 ) -> Result<Lifted, Reason> {
     let program = program(source, config, vocabulary)?;
+    if plain::is_plain(&program) {
+        return raised(source, program, config);
+    }
     let mut machine = Machine::new(config, &program.memories);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
@@ -113,25 +121,7 @@ pub(crate) fn lift(
             )));
         }
     }
-    let facts = (i64::from(config.element_bytes()), i64::from(config.dim));
-    let mut order: Vec<(usize, usize)> = machine
-        .stored
-        .iter()
-        .map(|(array, stored)| (stored.first, *array))
-        .collect();
-    order.sort_unstable();
-    let mut works = Vec::new();
-    for (_, array) in order {
-        let stored = &machine.stored[&array];
-        let found =
-            recognize::recognize(array, stored, &machine.numbered, &program.memories, facts);
-        works.extend(found.map_err(|why| {
-            nowhere(&format!(
-                "what `{}` is given: {why}",
-                program.memories[array].name
-            ))
-        })?);
-    }
+    let works = works(&machine.stored, &machine.numbered, &program.memories, config)?;
     // Arrays are kept, and what the core does before the first command and behind the last.
     let writes = !machine.writing.is_empty();
     let text = |range: std::ops::Range<usize>, with_code: bool| {
@@ -156,6 +146,63 @@ pub(crate) fn lift(
         after,
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: machine.hardware_loop,
+        memories: program.memories,
+    })
+}
+
+/// Recognises what arrays are given, in order.
+fn works(
+    all: &BTreeMap<usize, Stored>,
+    numbered: &Numbered,
+    memories: &[Memory],
+    config: &GemminiConfig,
+) -> Result<Vec<Work>, Reason> {
+    let facts = (i64::from(config.element_bytes()), i64::from(config.dim));
+    let mut order: Vec<(usize, usize)> = all
+        .iter()
+        .map(|(array, stored)| (stored.first, *array))
+        .collect();
+    order.sort_unstable();
+    let mut works = Vec::new();
+    for (_, array) in order {
+        let found = recognize::recognize(array, &all[&array], numbered, memories, facts);
+        works.extend(found.map_err(|why| {
+            Reason::at(
+                0,
+                &format!("what `{}` is given: {why}", memories[array].name),
+            )
+        })?);
+    }
+    Ok(works)
+}
+
+/// Raises a kernel that leaves everything to the core.
+fn raised(
+    source: &str,
+    program: program::Program,
+    config: &GemminiConfig,
+) -> Result<Lifted, Reason> {
+    let plain = plain::stored(&program, config)?;
+    let works = works(&plain.stored, &plain.numbered, &program.memories, config)?;
+    // Of the arrays, those are kept that lie between operations.
+    let between = |text: &str| {
+        let arrays = plain.stored.keys().map(|array| &program.memories[*array]);
+        let mut names = arrays.filter(|it| !it.is_parameter).map(|it| &it.name);
+        names.any(|name| text.contains(&format!("{name}[")))
+    };
+    let kept = |(statements, range): &(Vec<program::Statement>, std::ops::Range<usize>)| {
+        let text = &source[range.clone()];
+        let is_array = |it: &program::Statement| matches!(it, program::Statement::Clear(..));
+        let is_kept = statements.iter().all(is_array) && !text.starts_with('/') && between(text);
+        is_kept.then(|| format!("  {text}\n"))
+    };
+    Ok(Lifted {
+        works,
+        prefix: without_header(source, &program),
+        before: program.body.iter().filter_map(kept).collect(),
+        after: String::new(),
+        suffix: source[program.inside.end..].to_owned(),
+        hardware_loop: None,
         memories: program.memories,
     })
 }

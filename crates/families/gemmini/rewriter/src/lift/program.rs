@@ -12,6 +12,8 @@ pub(super) enum Type {
     /// An integer of this many bytes.
     Integer(u8, bool),
     Float,
+    /// A float of eight bytes.
+    Double,
     Pointer(Box<Self>),
     /// An array of this many elements.
     Array(Box<Self>, i64),
@@ -27,7 +29,7 @@ impl Type {
             Self::Void => 1,
             Self::Integer(bytes, _) => i64::from(*bytes),
             Self::Float => 4,
-            Self::Pointer(_) => 8,
+            Self::Double | Self::Pointer(_) => 8,
             Self::Array(element, count) => element.size().saturating_mul(*count),
         }
     }
@@ -50,14 +52,16 @@ pub(super) enum Expression {
     Unary(Unary, Box<Self>),
     Binary(Binary, Box<(Self, Self)>),
     Choice(Box<(Self, Self, Self)>),
-    /// The element at an address. Contents are not followed.
-    Load(Box<Self>),
+    /// The element at an address, of a type.
+    Load(Box<Self>, Type),
     /// An assignment to a variable; its value is the new one.
     Assign(usize, Box<Self>),
     /// The same, but its value is the old one.
     Replace(usize, Box<Self>),
-    /// A write to memory: address, bytes, value.
-    Store(Box<(Self, Self)>, i64),
+    /// A write to memory: address and value, and the type of the element.
+    Store(Box<(Self, Self)>, Type),
+    /// Several, of which the last is the value.
+    Sequence(Vec<Self>),
     /// What an assignment leaves of a value: bytes, signed.
     Narrow(u8, bool, Box<Self>),
     /// A call of a function of the file, and the line it stands in.
@@ -68,20 +72,38 @@ pub(super) enum Expression {
     Refused(Reason),
 }
 
+impl Expression {
+    /// Returns its value without what finding it changes.
+    pub(super) fn quiet(self) -> Self {
+        let both = |both: Box<(Self, Self)>| Box::new((both.0.quiet(), both.1.quiet()));
+        match self {
+            Self::Assign(_, value) => value.quiet(),
+            Self::Replace(slot, _) => Self::Variable(slot),
+            Self::Unary(operation, inner) => Self::Unary(operation, Box::new(inner.quiet())),
+            Self::Binary(operation, operands) => Self::Binary(operation, both(operands)),
+            Self::Load(address, kind) => Self::Load(Box::new(address.quiet()), kind),
+            Self::Narrow(bytes, signed, inner) => {
+                Self::Narrow(bytes, signed, Box::new(inner.quiet()))
+            }
+            other => other,
+        }
+    }
+}
+
 /// An operation on one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Unary {
     Negate,
     Invert,
     Not,
     /// The bits of a float.
     Bits,
-    /// An integer as a float.
+    /// A number as a float of four bytes.
     Float,
 }
 
 /// An operation on two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Binary {
     Add,
     Subtract,
@@ -107,6 +129,8 @@ pub(super) enum Statement {
     Expression(Expression),
     /// A variable comes to be, with a value or without.
     Declare(usize, Option<Expression>),
+    /// An array comes to be, all zeros or with other elements.
+    Clear(u64, bool),
     If(Expression, Vec<Self>, Vec<Self>),
     Loop {
         condition: Option<Expression>,
@@ -140,6 +164,10 @@ pub(crate) struct Memory {
     pub(crate) name: String,
     /// Bytes of an element.
     pub(crate) element: i64,
+    /// Type of an element.
+    pub(super) kind: Type,
+    /// Whether its elements are operands of the array.
+    pub(super) is_operand: bool,
     /// Extents, outermost first; the first is 0 for a plain pointer.
     pub(crate) extents: Vec<i64>,
     /// Whether it is a parameter of the entry function.

@@ -125,6 +125,8 @@ impl<W: World> Runner<'_, W> {
                 };
                 return self.block(branch, frame);
             }
+            // What the core leaves there is not followed.
+            Statement::Clear(..) => {}
             Statement::Block(inner) => return self.block(inner, frame),
             Statement::Loop {
                 condition,
@@ -169,18 +171,11 @@ impl<W: World> Runner<'_, W> {
             Expression::Float(value) => Value::Float(*value),
             Expression::Variable(slot) => frame[*slot],
             Expression::Unary(operation, inner) => match (operation, self.value(inner, frame)?) {
-                (Unary::Float, Value::Integer(value)) => Value::Float(value as f64),
-                (Unary::Float, value) => value,
-                (operation, Value::Integer(value)) => Value::Integer(unary(*operation, value)),
-                (Unary::Negate, Value::Float(value)) => Value::Float(-value),
-                (Unary::Bits, Value::Float(value)) => {
-                    Value::Integer((value as f32).to_bits().into())
-                }
                 (Unary::Negate, value @ Value::Named(_)) => {
                     self.world
                         .compute(Binary::Subtract, Value::Float(0.0), value)
                 }
-                _ => Value::Unknown,
+                (operation, value) => operate(*operation, value),
             },
             Expression::Binary(operation, both) => {
                 let left = self.value(&both.0, frame)?;
@@ -192,16 +187,13 @@ impl<W: World> Runner<'_, W> {
                     _ => {}
                 }
                 match (left, self.value(&both.1, frame)?) {
-                    (Value::Integer(left), Value::Integer(right)) => {
-                        match binary(*operation, left, right) {
-                            Some(value) => Value::Integer(value),
-                            None => return Err(Reason::at(0, "a division by zero")),
-                        }
-                    }
                     (left, right) if is_named(left) || is_named(right) => {
                         self.world.compute(*operation, left, right)
                     }
-                    (left, right) => floats(*operation, left, right),
+                    (left, right) => match compute(*operation, left, right) {
+                        Some(value) => value,
+                        None => return Err(Reason::at(0, "a division by zero")),
+                    },
                 }
             }
             Expression::Choice(parts) => {
@@ -211,7 +203,7 @@ impl<W: World> Runner<'_, W> {
                     self.value(&parts.2, frame)?
                 }
             }
-            Expression::Load(address) => match self.value(address, frame)? {
+            Expression::Load(address, _) => match self.value(address, frame)? {
                 Value::Integer(address) => self
                     .world
                     .load(address as u64)
@@ -227,23 +219,27 @@ impl<W: World> Runner<'_, W> {
                 let value = self.value(value, frame)?;
                 std::mem::replace(&mut frame[*slot], value)
             }
-            Expression::Store(both, bytes) => {
+            Expression::Sequence(parts) => {
+                let mut last = Value::Unknown;
+                for part in parts {
+                    last = self.value(part, frame)?;
+                }
+                last
+            }
+            Expression::Store(both, kind) => {
                 let value = self.value(&both.1, frame)?;
                 let Value::Integer(address) = self.value(&both.0, frame)? else {
                     return Err(Reason::at(0, "a write to an address that is not known"));
                 };
                 self.step()?;
                 self.world
-                    .store(address as u64, *bytes, value)
+                    .store(address as u64, kind.size(), value)
                     .map_err(|why| Reason::at(0, &why))?;
                 value
             }
-            Expression::Narrow(bytes, signed, inner) => match self.value(inner, frame)? {
-                Value::Integer(value) => Value::Integer(narrow(value, *bytes, *signed)),
-                Value::Float(value) => Value::Integer(narrow(value as i64, *bytes, *signed)),
-                Value::Named(_) => Value::Unknown,
-                other => other,
-            },
+            Expression::Narrow(bytes, signed, inner) => {
+                narrowed(self.value(inner, frame)?, *bytes, *signed)
+            }
             Expression::Call(function, arguments, line) => {
                 let called = &self.program.functions[*function];
                 let mut inner = vec![Value::Unknown; called.slots.max(arguments.len())];
@@ -271,6 +267,10 @@ impl<W: World> Runner<'_, W> {
                 }
             }
             Expression::Refused(reason) => return Err(reason.clone()),
+            Expression::Command(name, _, line) if name == "memset" => {
+                let why = format!("a call that is not understood: `{name}`");
+                return Err(Reason::at(*line, &why));
+            }
             Expression::Command(name, arguments, line) => {
                 self.step()?;
                 let mut values = [Value::Unknown; 64];
@@ -293,44 +293,56 @@ fn is_named(value: Value) -> bool {
     matches!(value, Value::Named(_))
 }
 
-/// Computes with factors. Whether C rounds to `float` in between depends on their types,
-/// which are not followed: what comes out is known only if that makes no difference.
-fn floats(operation: Binary, left: Value, right: Value) -> Value {
+/// Returns what an operation makes of a value.
+pub(super) fn operate(operation: Unary, value: Value) -> Value {
+    match (operation, value) {
+        (Unary::Float, Value::Integer(value)) => Value::Float((value as f32).into()),
+        (Unary::Float, Value::Float(value)) => Value::Float((value as f32).into()),
+        (Unary::Float, value) => value,
+        (operation, Value::Integer(value)) => Value::Integer(unary(operation, value)),
+        (Unary::Negate, Value::Float(value)) => Value::Float(-value),
+        (Unary::Not, Value::Float(value)) => Value::Integer((value == 0.0).into()),
+        (Unary::Bits, Value::Float(value)) => Value::Integer((value as f32).to_bits().into()),
+        _ => Value::Unknown,
+    }
+}
+
+/// Returns what an operation makes of two values; `None` for a division of integers by
+/// zero. Where C rounds to `float`, the program says so.
+pub(super) fn compute(operation: Binary, left: Value, right: Value) -> Option<Value> {
+    if let (Value::Integer(left), Value::Integer(right)) = (left, right) {
+        return binary(operation, left, right).map(Value::Integer);
+    }
     let number = |value: Value| match value {
         Value::Integer(value) => Some(value as f64),
         Value::Float(value) => Some(value),
         _ => None,
     };
     let (Some(left), Some(right)) = (number(left), number(right)) else {
-        return Value::Unknown;
+        return Some(Value::Unknown);
     };
-    let (short_left, short_right) = (left as f32, right as f32);
-    let (long, short) = match operation {
-        Binary::Add => (left + right, short_left + short_right),
-        Binary::Subtract => (left - right, short_left - short_right),
-        Binary::Multiply => (left * right, short_left * short_right),
-        Binary::Divide => (left / right, short_left / short_right),
-        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual => {
-            let holds = |order: Option<std::cmp::Ordering>| match operation {
-                Binary::Less => order.is_some_and(std::cmp::Ordering::is_lt),
-                Binary::LessEqual => order.is_some_and(std::cmp::Ordering::is_le),
-                Binary::Equal => order.is_some_and(std::cmp::Ordering::is_eq),
-                _ => order.is_none_or(std::cmp::Ordering::is_ne),
-            };
-            let long = holds(left.partial_cmp(&right));
-            let short = holds(short_left.partial_cmp(&short_right));
-            return if long == short {
-                Value::Integer(i64::from(long))
-            } else {
-                Value::Unknown
-            };
-        }
-        _ => return Value::Unknown,
-    };
-    if (long as f32).to_bits() == short.to_bits() {
-        Value::Float(long)
-    } else {
-        Value::Unknown
+    let truth = |holds: bool| Value::Integer(holds.into());
+    Some(match operation {
+        Binary::Add => Value::Float(left + right),
+        Binary::Subtract => Value::Float(left - right),
+        Binary::Multiply => Value::Float(left * right),
+        Binary::Divide => Value::Float(left / right),
+        Binary::Less => truth(left < right),
+        Binary::LessEqual => truth(left <= right),
+        Binary::Equal => truth(left == right),
+        Binary::NotEqual => truth(left != right),
+        Binary::And => truth(left != 0.0 && right != 0.0),
+        Binary::Or => truth(left != 0.0 || right != 0.0),
+        _ => Value::Unknown,
+    })
+}
+
+/// Returns what an integer of so many bytes keeps of a value.
+pub(super) fn narrowed(value: Value, bytes: u8, signed: bool) -> Value {
+    match value {
+        Value::Integer(value) => Value::Integer(narrow(value, bytes, signed)),
+        Value::Float(value) => Value::Integer(narrow(value as i64, bytes, signed)),
+        Value::Named(_) | Value::Unknown => Value::Unknown,
     }
 }
 

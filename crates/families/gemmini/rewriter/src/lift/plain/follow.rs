@@ -1,0 +1,654 @@
+//! Follows what the core computes, for all steps of a loop at once where they are alike.
+
+use super::super::Reason;
+use super::super::program::{Binary, Expression, Memory, Program, Statement, Unary};
+use super::super::run::{binary, narrow, unary};
+use super::affine::{Affine, Counter, Counters, Stop, refused};
+use super::node::{Element, Id, Node, Nodes};
+use super::region::{Lookup, Write, append};
+use std::collections::{BTreeSet, HashMap};
+
+/// Statements and expressions that are looked at, at most.
+const STEPS: u64 = 20_000_000;
+/// The deepest that functions may call each other.
+const DEPTH: usize = 24;
+/// Expressions that are held at most.
+const NODES: usize = 2_000_000;
+
+/// What a variable holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// A number or an address.
+    Number(Affine),
+    /// Something that depends on the contents of memory.
+    Data(Id),
+    /// Nothing yet, or what changes in a way that is not known.
+    Unknown,
+}
+
+/// What a program leaves: writes, their expressions and counters, and the arrays that serve
+/// as operands.
+pub(super) type Left = (Vec<Write>, Nodes, Counters, BTreeSet<usize>);
+
+/// Variables of a function.
+pub(super) type Frame = Vec<Value>;
+
+/// How a statement ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Flow {
+    On,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+/// What was written since a loop's step began, or since one of two branches did.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    pub(super) writes: Vec<Write>,
+    pub(super) is_branch: bool,
+}
+
+/// Follows one program.
+pub(super) struct Follower<'program> {
+    pub(super) program: &'program Program,
+    pub(super) nodes: Nodes,
+    pub(super) counters: Counters,
+    pub(super) scopes: Vec<Scope>,
+    /// Counters of loops that are being followed.
+    pub(super) open: Vec<Counter>,
+    /// How variables were seen to change in a loop, by where the loop stands.
+    pub(super) habits: HashMap<*const Statement, Vec<(usize, super::loops::Habit)>>,
+    /// Arrays that serve as operands of operations behind those that give them their elements.
+    pub(super) served: BTreeSet<usize>,
+    order: usize,
+    steps: u64,
+    depth: usize,
+}
+
+impl<'program> Follower<'program> {
+    pub(super) fn new(program: &'program Program) -> Self {
+        Self {
+            program,
+            nodes: Nodes::default(),
+            counters: Counters::default(),
+            scopes: vec![Scope::default()],
+            open: Vec::new(),
+            habits: HashMap::new(),
+            served: BTreeSet::new(),
+            order: 0,
+            steps: 0,
+            depth: 0,
+        }
+    }
+
+    /// Follows the program from beginning to end; returns what it leaves in memory.
+    pub(super) fn run(mut self) -> Result<Left, Reason> {
+        let mut frame = vec![Value::Unknown; self.program.slots];
+        for (slot, address) in &self.program.parameters {
+            frame[*slot] = Value::Number(Affine::of(*address as i64));
+        }
+        for (statements, _) in &self.program.body {
+            match self.block(statements, &mut frame, false) {
+                Ok(Flow::On) => {}
+                Ok(Flow::Return(_)) => break,
+                Ok(_) => return Err(Reason::at(0, "a jump out of no loop")),
+                Err(Stop::Refused(reason)) => return Err(reason),
+                Err(_) => {
+                    return Err(Reason::at(0, "its loops depend on each other too intricately"));
+                }
+            }
+        }
+        let writes = self.scopes.pop().map(|scope| scope.writes);
+        Ok((writes.unwrap_or_default(), self.nodes, self.counters, self.served))
+    }
+
+    pub(super) fn step(&mut self) -> Result<(), Stop> {
+        self.steps += 1;
+        if STEPS < self.steps || NODES < self.nodes.len() {
+            return Err(refused("it runs for longer than is followed"));
+        }
+        Ok(())
+    }
+
+    /// Follows statements; `is_last`: nothing of the function or of the loop's step
+    /// comes behind them.
+    pub(super) fn block(
+        &mut self,
+        statements: &'program [Statement],
+        frame: &mut Frame,
+        is_last: bool,
+    ) -> Result<Flow, Stop> {
+        for (at, statement) in statements.iter().enumerate() {
+            let rest = &statements[at + 1..];
+            if let Statement::If(condition, then, otherwise) = statement {
+                let condition = self.eval(condition, frame)?;
+                if let Value::Data(condition) = condition {
+                    return self.branches(condition, [then, otherwise], rest, frame, is_last);
+                }
+                let holds = self.holds(&condition)?;
+                let branch = if holds { then } else { otherwise };
+                match self.block(branch, frame, is_last && rest.is_empty())? {
+                    Flow::On => continue,
+                    other => return Ok(other),
+                }
+            }
+            match self.statement(statement, frame, is_last && rest.is_empty())? {
+                Flow::On => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn statement(
+        &mut self,
+        statement: &'program Statement,
+        frame: &mut Frame,
+        is_last: bool,
+    ) -> Result<Flow, Stop> {
+        self.step()?;
+        match statement {
+            Statement::Expression(expression) => {
+                self.eval(expression, frame)?;
+            }
+            Statement::Declare(slot, value) => {
+                frame[*slot] = match value {
+                    Some(value) => self.eval(value, frame)?,
+                    None => Value::Unknown,
+                };
+            }
+            Statement::Clear(address, is_zero) => {
+                if !is_zero {
+                    return Err(refused(
+                        "an array that begins with other elements than zeros",
+                    ));
+                }
+                self.clear(&Affine::of(*address as i64), None)?;
+            }
+            Statement::If(..) => return self.block(std::slice::from_ref(statement), frame, is_last),
+            Statement::Block(inner) => return self.block(inner, frame, is_last),
+            Statement::Loop { .. } => return self.follow_loop(statement, frame),
+            Statement::Return(value) => {
+                return Ok(Flow::Return(match value {
+                    Some(value) => self.eval(value, frame)?,
+                    None => Value::Unknown,
+                }));
+            }
+            Statement::Break => return Ok(Flow::Break),
+            Statement::Continue => return Ok(Flow::Continue),
+        }
+        Ok(Flow::On)
+    }
+
+    /// Follows both branches of what depends on the contents of memory.
+    fn branches(
+        &mut self,
+        condition: Id,
+        branches: [&'program [Statement]; 2],
+        rest: &'program [Statement],
+        frame: &mut Frame,
+        is_last: bool,
+    ) -> Result<Flow, Stop> {
+        let mut ends = Vec::new();
+        for (at, branch) in branches.into_iter().enumerate() {
+            let mut own = frame.clone();
+            self.scopes.push(Scope {
+                is_branch: true,
+                ..Scope::default()
+            });
+            let flow = self.block(branch, &mut own, is_last && rest.is_empty());
+            let writes = self.scopes.pop().map(|scope| scope.writes);
+            ends.push((flow?, own, writes.unwrap_or_default(), at));
+        }
+        if ends.iter().any(|end| end.0 != Flow::On) {
+            let ends_here = |flow: &Flow| match flow {
+                Flow::Return(_) | Flow::Continue => is_last,
+                Flow::On => true,
+                Flow::Break => false,
+            };
+            if !ends.iter().all(|end| ends_here(&end.0)) {
+                return Err(refused("a loop that ends where the contents of memory say so"));
+            }
+            // What follows is done by the branch that does not end.
+            for (flow, own, writes, _) in &mut ends {
+                if *flow == Flow::On {
+                    self.scopes.push(Scope {
+                        is_branch: true,
+                        writes: std::mem::take(writes),
+                    });
+                    let new = self.block(rest, own, true);
+                    let left = self.scopes.pop().map(|scope| scope.writes);
+                    (*flow, *writes) = (new?, left.unwrap_or_default());
+                }
+            }
+        }
+        let (Some(otherwise), Some(then)) = (ends.pop(), ends.pop()) else {
+            return Err(refused("a branch that is not followed"));
+        };
+        self.join(condition, then.2, otherwise.2)?;
+        for (slot, value) in frame.iter_mut().enumerate() {
+            *value = self.chosen(condition, &then.1[slot], &otherwise.1[slot]);
+        }
+        let flow = match (then.0, otherwise.0) {
+            (Flow::On, Flow::On) => return self.block(rest, frame, is_last),
+            (Flow::Return(one), Flow::Return(other)) => {
+                Flow::Return(self.chosen(condition, &one, &other))
+            }
+            (Flow::On | Flow::Continue, Flow::On | Flow::Continue) => Flow::Continue,
+            (Flow::Return(Value::Unknown), Flow::On) | (Flow::On, Flow::Return(Value::Unknown)) => {
+                Flow::Return(Value::Unknown)
+            }
+            _ => return Err(refused("a function that ends where the contents of memory say so")),
+        };
+        Ok(flow)
+    }
+
+    /// Notes what either of two branches wrote.
+    fn join(&mut self, condition: Id, then: Vec<Write>, otherwise: Vec<Write>) -> Result<(), Stop> {
+        let mut otherwise: Vec<Option<Write>> = otherwise.into_iter().map(Some).collect();
+        let mut joined = Vec::new();
+        for one in then {
+            let same = otherwise.iter_mut().find(|other| {
+                let other = other.as_ref();
+                other.is_some_and(|it| it.address == one.address && it.dims == one.dims)
+            });
+            let other = same.and_then(Option::take).map(|it| it.value);
+            joined.push((Some(one.value), other, one));
+        }
+        joined.extend(otherwise.into_iter().flatten().map(|it| (None, Some(it.value), it)));
+        for (then, otherwise, write) in joined {
+            let before = self.load(&write.address, write.element)?;
+            let [then, otherwise] = [then, otherwise].map(|value| value.unwrap_or(before));
+            let value = self.nodes.select(condition, then, otherwise);
+            self.write(Write { value, ..write })?;
+        }
+        Ok(())
+    }
+
+    fn chosen(&mut self, condition: Id, then: &Value, otherwise: &Value) -> Value {
+        if then == otherwise {
+            return then.clone();
+        }
+        let known = |value: &Value| match value {
+            Value::Number(number) => number.known().is_some(),
+            Value::Data(_) => true,
+            Value::Unknown => false,
+        };
+        if !known(then) || !known(otherwise) {
+            return Value::Unknown;
+        }
+        match (self.data(then), self.data(otherwise)) {
+            (Ok(then), Ok(otherwise)) => {
+                Value::Data(self.nodes.select(condition, then, otherwise))
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Returns the expression that stands for a value.
+    pub(super) fn data(&mut self, value: &Value) -> Result<Id, Stop> {
+        match value {
+            Value::Number(number) => Ok(self.nodes.index(number.clone())),
+            Value::Data(id) => Ok(*id),
+            Value::Unknown => Err(Stop::Unknown),
+        }
+    }
+
+    fn of_node(&self, id: Id) -> Value {
+        match self.nodes.get(id) {
+            Node::Integer(value) => Value::Number(Affine::of(*value)),
+            Node::Index(value) => Value::Number(value.clone()),
+            _ => Value::Data(id),
+        }
+    }
+
+    pub(super) fn holds(&self, value: &Value) -> Result<bool, Stop> {
+        match value {
+            Value::Number(number) => Ok(!self.counters.is_zero(number)?),
+            Value::Data(id) => match self.nodes.get(*id) {
+                Node::Float(bits) => Ok(f64::from_bits(*bits) != 0.0),
+                _ => Err(refused("a condition depends on the contents of memory")),
+            },
+            Value::Unknown => Err(Stop::Unknown),
+        }
+    }
+
+    /// Writes an element.
+    pub(super) fn write(&mut self, mut write: Write) -> Result<(), Stop> {
+        let array = Memory::of(write.address.constant as u64).map(|it| it.0);
+        if array.is_some_and(|array| self.served.contains(&array)) {
+            return Err(refused("an array that is given elements again after it was read"));
+        }
+        self.order += 1;
+        write.order = self.order;
+        let scope = self.scopes.last_mut().ok_or(Stop::Unknown)?;
+        append(&mut scope.writes, write, &mut self.nodes, &mut self.counters)
+    }
+
+    /// Returns what an element holds.
+    pub(super) fn load(&mut self, address: &Affine, element: Element) -> Result<Id, Stop> {
+        let id = self.nodes.add(Node::Load(address.clone(), element));
+        self.resolved(id, &[])
+    }
+
+    /// Returns an expression with what was written in this step of the innermost loop
+    /// in place of what is read.
+    ///
+    /// `bound`: counters of loops that have ended around it.
+    pub(super) fn resolved(&mut self, id: Id, bound: &[Counter]) -> Result<Id, Stop> {
+        let mut around = self.open.clone();
+        around.extend(bound);
+        let whole = self.scopes.iter().rposition(|scope| !scope.is_branch);
+        let scopes = self.scopes[whole.unwrap_or(0)..].iter().rev();
+        let mut lookup = Lookup {
+            scopes: scopes.map(|scope| scope.writes.as_slice()).collect(),
+            nodes: &mut self.nodes,
+            counters: &mut self.counters,
+            memories: &self.program.memories,
+            served: &mut self.served,
+            done: HashMap::new(),
+        };
+        lookup.resolved(id, &mut around)
+    }
+
+    /// Sets bytes to zero; all of the array if `bytes` is none.
+    fn clear(&mut self, address: &Affine, bytes: Option<i64>) -> Result<(), Stop> {
+        let (array, offset) = Memory::of(address.constant as u64).ok_or_else(outside)?;
+        let memory = self.program.memories.get(array).ok_or_else(outside)?;
+        let whole = memory.bytes().map(|bytes| bytes - offset);
+        let bytes = bytes.or(whole).ok_or_else(outside)?;
+        if bytes < 1 || bytes % memory.element != 0 {
+            return Err(refused("bytes that are set to zero are no elements"));
+        }
+        let element = Element::of(&memory.kind).ok_or_else(outside)?;
+        let count = bytes / memory.element;
+        let value = self.nodes.add(match element {
+            Element::Integer(..) => Node::Integer(0),
+            _ => Node::Float(0),
+        });
+        let mut write = Write {
+            address: address.clone(),
+            dims: Vec::new(),
+            element,
+            value,
+            order: 0,
+        };
+        if 1 < count {
+            let counter = self.counters.new_of(count);
+            write.dims.push(counter);
+            write.address = write.address.plus(&Affine::counter(counter), memory.element);
+        }
+        self.write(write)
+    }
+
+    pub(super) fn eval(
+        &mut self,
+        expression: &'program Expression,
+        frame: &mut Frame,
+    ) -> Result<Value, Stop> {
+        self.step()?;
+        Ok(match expression {
+            Expression::Integer(value) => Value::Number(Affine::of(*value)),
+            Expression::Float(value) => Value::Data(self.nodes.add(Node::Float(value.to_bits()))),
+            Expression::Variable(slot) => frame[*slot].clone(),
+            Expression::Unary(operation, inner) => match (operation, self.eval(inner, frame)?) {
+                (Unary::Negate, Value::Number(number)) => Value::Number(number.times(-1)),
+                (Unary::Not, Value::Number(number)) => {
+                    let is_zero = self.counters.is_zero(&number)?;
+                    Value::Number(Affine::of(is_zero.into()))
+                }
+                (Unary::Invert, Value::Number(number)) => match number.known() {
+                    Some(known) => Value::Number(Affine::of(unary(Unary::Invert, known))),
+                    None => Value::Number(number.times(-1).plus(&Affine::of(1), -1)),
+                },
+                (_, Value::Unknown) => return Err(Stop::Unknown),
+                (operation, value) => {
+                    let inner = self.data(&value)?;
+                    let id = self.nodes.unary(*operation, inner);
+                    self.of_node(id)
+                }
+            },
+            Expression::Binary(operation, both) => {
+                let left = self.eval(&both.0, frame)?;
+                match (operation, &left) {
+                    (Binary::And, Value::Number(_)) if !self.holds(&left)? => {
+                        return Ok(Value::Number(Affine::of(0)));
+                    }
+                    (Binary::Or, Value::Number(_)) if self.holds(&left)? => {
+                        return Ok(Value::Number(Affine::of(1)));
+                    }
+                    _ => {}
+                }
+                let right = self.eval(&both.1, frame)?;
+                match (left, right) {
+                    (Value::Number(left), Value::Number(right)) => {
+                        self.of_numbers(*operation, &left, &right)?
+                    }
+                    (left, right) => {
+                        let (left, right) = (self.data(&left)?, self.data(&right)?);
+                        let id = self.nodes.binary(*operation, left, right);
+                        self.of_node(id)
+                    }
+                }
+            }
+            Expression::Choice(parts) => {
+                let condition = self.eval(&parts.0, frame)?;
+                if let Value::Data(condition) = condition {
+                    let then = self.eval(&parts.1, frame)?;
+                    let otherwise = self.eval(&parts.2, frame)?;
+                    let (then, otherwise) = (self.data(&then)?, self.data(&otherwise)?);
+                    let id = self.nodes.select(condition, then, otherwise);
+                    self.of_node(id)
+                } else if self.holds(&condition)? {
+                    self.eval(&parts.1, frame)?
+                } else {
+                    self.eval(&parts.2, frame)?
+                }
+            }
+            Expression::Load(address, kind) => {
+                let address = self.address(address, frame)?;
+                let element = Element::of(kind).ok_or_else(outside)?;
+                let id = self.load(&address, element)?;
+                self.of_node(id)
+            }
+            Expression::Assign(slot, value) => {
+                let value = self.eval(value, frame)?;
+                frame[*slot] = value.clone();
+                value
+            }
+            Expression::Replace(slot, value) => {
+                let value = self.eval(value, frame)?;
+                std::mem::replace(&mut frame[*slot], value)
+            }
+            Expression::Store(both, kind) => {
+                let value = self.eval(&both.1, frame)?;
+                let address = self.address(&both.0, frame)?;
+                let id = self.data(&value)?;
+                let element = Element::of(kind).ok_or_else(outside)?;
+                self.write(Write {
+                    address,
+                    dims: Vec::new(),
+                    element,
+                    value: id,
+                    order: 0,
+                })?;
+                value
+            }
+            Expression::Narrow(bytes, signed, inner) => match self.eval(inner, frame)? {
+                Value::Number(number) => match number.known() {
+                    Some(known) => Value::Number(Affine::of(narrow(known, *bytes, *signed))),
+                    None if *bytes == 8 => Value::Number(number),
+                    None => Value::Number(self.kept(number, *bytes, *signed)?),
+                },
+                Value::Data(id) => {
+                    let id = self.nodes.narrow(*bytes, *signed, id);
+                    self.of_node(id)
+                }
+                Value::Unknown => Value::Unknown,
+            },
+            Expression::Sequence(parts) => {
+                let mut last = Value::Unknown;
+                for part in parts {
+                    last = self.eval(part, frame)?;
+                }
+                last
+            }
+            Expression::Call(function, arguments, line) => {
+                let program = self.program;
+                let called = &program.functions[*function];
+                let mut inner = vec![Value::Unknown; called.slots.max(arguments.len())];
+                for (slot, argument) in inner.iter_mut().zip(arguments) {
+                    *slot = self.eval(argument, frame)?;
+                }
+                if DEPTH <= self.depth {
+                    return Err(refused("functions call each other too deeply"));
+                }
+                self.depth += 1;
+                let flow = self.block(&called.body, &mut inner, true);
+                self.depth -= 1;
+                match flow {
+                    Ok(Flow::Return(value)) => value,
+                    Ok(_) => Value::Unknown,
+                    Err(Stop::Refused(why)) if why.line == 0 => {
+                        return Err(Stop::Refused(Reason::at(*line, &why.text)));
+                    }
+                    Err(stop) => return Err(stop),
+                }
+            }
+            Expression::Refused(reason) => return Err(Stop::Refused(reason.clone())),
+            Expression::Command(name, arguments, line) => {
+                self.command(name, arguments, *line, frame)?
+            }
+        })
+    }
+
+    fn command(
+        &mut self,
+        name: &str,
+        arguments: &'program [Expression],
+        line: usize,
+        frame: &mut Frame,
+    ) -> Result<Value, Stop> {
+        let not_followed = || Stop::Refused(Reason::at(line, "a command that is not followed"));
+        let mut values = Vec::new();
+        for argument in arguments {
+            match self.eval(argument, frame)? {
+                Value::Number(number) => values.push(number),
+                Value::Data(_) => return Err(not_followed()),
+                Value::Unknown => return Err(Stop::Unknown),
+            }
+        }
+        match (name, values.as_slice()) {
+            ("fence" | "gemmini_fence" | "gemmini_flush", _) => Ok(Value::Unknown),
+            ("memset", [to, value, bytes]) if value.known() == Some(0) => {
+                self.clear(to, Some(bytes.known().ok_or_else(not_followed)?))?;
+                Ok(Value::Number(to.clone()))
+            }
+            _ => Err(not_followed()),
+        }
+    }
+
+    fn address(
+        &mut self,
+        address: &'program Expression,
+        frame: &mut Frame,
+    ) -> Result<Affine, Stop> {
+        let address = match self.eval(address, frame)? {
+            Value::Number(address) => address,
+            Value::Data(_) => {
+                return Err(refused("an address depends on the contents of memory"));
+            }
+            Value::Unknown => return Err(Stop::Unknown),
+        };
+        let [least, most] = self.counters.range(&address);
+        let array = |address: i128| Memory::of(u64::try_from(address).ok()?).map(|it| it.0);
+        match (array(least), array(most)) {
+            (Some(one), Some(other)) if one == other => Ok(address),
+            _ => Err(outside()),
+        }
+    }
+
+    fn of_numbers(
+        &self,
+        operation: Binary,
+        left: &Affine,
+        right: &Affine,
+    ) -> Result<Value, Stop> {
+        if let (Some(left), Some(right)) = (left.known(), right.known()) {
+            let value = binary(operation, left, right);
+            let value = value.ok_or_else(|| refused("a division by zero"))?;
+            return Ok(Value::Number(Affine::of(value)));
+        }
+        let counters = &self.counters;
+        let truth = |holds: bool| Affine::of(holds.into());
+        let positive = |value: &Affine| value.known().filter(|value| 0 < *value);
+        let difference = || left.plus(right, -1);
+        Ok(Value::Number(match operation {
+            Binary::Add => left.plus(right, 1),
+            Binary::Subtract => difference(),
+            Binary::Multiply => match (left.known(), right.known()) {
+                (Some(factor), _) => right.times(factor),
+                (_, Some(factor)) => left.times(factor),
+                _ => return Err(self.smallest(left, right)),
+            },
+            Binary::ShiftLeft => match right.known() {
+                Some(bits) => left.times(1i64.wrapping_shl(bits as u32)),
+                None => return Err(self.smallest(right, right)),
+            },
+            Binary::Less => truth(counters.is_negative(&difference())?),
+            Binary::LessEqual => truth(counters.is_negative(&difference().plus(&Affine::of(1), -1))?),
+            Binary::Equal => truth(counters.is_zero(&difference())?),
+            Binary::NotEqual => truth(!counters.is_zero(&difference())?),
+            Binary::And | Binary::Or => truth(!counters.is_zero(right)?),
+            Binary::Divide | Binary::Remainder => {
+                let divisor = positive(right).ok_or_else(|| self.smallest(right, right))?;
+                if counters.is_negative(left)? {
+                    return Err(self.smallest(left, left));
+                }
+                let [quotient, rest] = counters.divided(left, divisor)?;
+                if operation == Binary::Divide {
+                    quotient
+                } else {
+                    rest
+                }
+            }
+            Binary::ShiftRight => match positive(right).filter(|bits| *bits < 62) {
+                Some(bits) => counters.divided(left, 1 << bits)?[0].clone(),
+                None => return Err(self.smallest(right, right)),
+            },
+            Binary::BitAnd => match positive(right).filter(|mask| (mask + 1) & mask == 0) {
+                Some(mask) => counters.divided(left, mask + 1)?[1].clone(),
+                None => return Err(self.smallest(left, right)),
+            },
+            Binary::BitOr | Binary::BitXor => return Err(self.smallest(left, right)),
+        }))
+    }
+
+    /// Returns a stop at each step of one of the counters of two numbers.
+    fn smallest(&self, left: &Affine, right: &Affine) -> Stop {
+        let terms = left.terms.iter().chain(&right.terms).map(|term| term.0);
+        terms
+            .min_by_key(|counter| self.counters.extent(*counter))
+            .map_or_else(|| refused("a number that is not followed"), Stop::Each)
+    }
+
+    /// Returns what an integer of so many bytes keeps of a number.
+    fn kept(&self, number: Affine, bytes: u8, signed: bool) -> Result<Affine, Stop> {
+        let bits = 8 * u32::from(bytes.clamp(1, 7));
+        let [low, high] = match signed {
+            true => [-(1i64 << (bits - 1)), 1 << (bits - 1)],
+            false => [0, 1 << bits],
+        };
+        let is_below = self.counters.is_negative(&number.plus(&Affine::of(low), -1))?;
+        let is_above = !self.counters.is_negative(&number.plus(&Affine::of(high), -1))?;
+        if is_below || is_above {
+            return Err(refused("a number that its variable cannot hold"));
+        }
+        Ok(number)
+    }
+}
+
+pub(super) fn outside() -> Stop {
+    refused("an address outside all arrays")
+}

@@ -1,0 +1,271 @@
+//! What the core stores, as rows of sums: as if the array had stored them.
+
+use super::super::program::Memory;
+use super::super::traced::{Form, Numbered, Output, Place, Store, Term, Weights};
+use super::affine::{Affine, Counter, Counters};
+use super::linear::Part;
+use super::node::Element;
+use super::region::Write;
+
+/// Rows of outputs and products in them that are recorded at most.
+const ROWS: i64 = 4_000_000;
+
+/// What is stored by one write, as sums.
+pub(super) struct Rows<'seen> {
+    pub(super) write: &'seen Write,
+    pub(super) parts: &'seen [Part],
+    pub(super) counters: &'seen Counters,
+    pub(super) memories: &'seen [Memory],
+    /// What elements of the array are.
+    pub(super) operand: Element,
+}
+
+/// A product with its operands told apart.
+struct Product {
+    input: Affine,
+    weights: Affine,
+    /// The counter along which products are taken at once.
+    depth: Option<Counter>,
+    others: Vec<Counter>,
+}
+
+impl Rows<'_> {
+    /// Returns how far elements lie apart that are stored in neighbouring steps.
+    fn apart(&self, dim: Counter) -> i64 {
+        self.write.address.factor(dim)
+    }
+
+    /// Returns the counter of neighbouring elements, if there is one.
+    fn across(&self) -> Option<Counter> {
+        let width = self.write.element.bytes();
+        let mut dims = self.write.dims.iter().copied();
+        dims.find(|dim| self.apart(*dim) == width)
+    }
+
+    /// Tells input and weights apart: the weights are of the columns of the output.
+    fn product(&self, part: &Part) -> Result<Product, String> {
+        let [one, other] = part.elements.as_slice() else {
+            return Err("an operand is multiplied with no other".to_owned());
+        };
+        if part.factor != 1 {
+            return Err("its products are multiplied by a number".to_owned());
+        }
+        if one.1 != self.operand || other.1 != self.operand {
+            return Err(format!(
+                "`{}` and `{}` are not both arrays of the accelerator's operands",
+                self.name(&one.0),
+                self.name(&other.0)
+            ));
+        }
+        let (one, other) = (&one.0, &other.0);
+        let across = self.across();
+        let moves = |address: &Affine| across.map(|dim| address.factor(dim) != 0);
+        let rows = |address: &Affine| {
+            let mut dims = self.write.dims.iter();
+            dims.any(|dim| Some(*dim) != across && address.factor(*dim) != 0)
+        };
+        let (input, weights) = match (moves(one), moves(other)) {
+            (Some(true), Some(true)) => {
+                return Err(
+                    "each of its columns is of inputs of its own, as in depthwise convolutions"
+                        .to_owned(),
+                );
+            }
+            (Some(false), Some(false)) => {
+                return Err("all of its columns are the same".to_owned());
+            }
+            (Some(true), _) => (other, one),
+            (Some(false), _) => (one, other),
+            // One column: what is the same in all rows are the weights.
+            (None, _) if rows(one) || !rows(other) => (one, other),
+            (None, _) => (other, one),
+        };
+        let (mut input, mut weights) = (input.clone(), weights.clone());
+        let mut counters = part.counters.clone();
+        for counter in &part.counters {
+            let factors = [input.factor(*counter), weights.factor(*counter)];
+            if factors.contains(&0) {
+                return Err("an operand is added up more than once".to_owned());
+            }
+            if factors[0] < 0 {
+                // Backwards: the sum is the same the other way round.
+                let last = self.counters.extent(*counter) - 1;
+                let back = Affine::of(last).plus(&Affine::counter(*counter), -1);
+                input = input.with(*counter, &back);
+                weights = weights.with(*counter, &back);
+            }
+        }
+        if counters.iter().any(|counter| weights.factor(*counter) < 0) {
+            return Err("its weights lie the other way round than its inputs".to_owned());
+        }
+        let wide = |counter: &Counter| self.counters.extent(*counter) <= i64::from(u16::MAX);
+        counters.sort_by_key(|counter| (!wide(counter), input.factor(*counter)));
+        let depth = counters.first().copied().filter(wide);
+        if depth.is_some() {
+            counters.remove(0);
+        }
+        Ok(Product {
+            input,
+            weights,
+            depth,
+            others: counters,
+        })
+    }
+
+    fn name(&self, address: &Affine) -> &str {
+        let array = Memory::of(address.constant as u64).map(|it| it.0);
+        let memory = array.and_then(|array| self.memories.get(array));
+        memory.map_or("", |memory| &memory.name)
+    }
+
+    /// Returns the bytes between rows of the output.
+    fn pitch(&self, products: &[Product]) -> i64 {
+        let width = self.write.element.bytes();
+        let mut dims = self.write.dims.clone();
+        dims.sort_by_key(|dim| self.apart(*dim));
+        // Counters of columns are those that the weights depend on.
+        let is_column = |dim: Counter| products.iter().any(|it| it.weights.factor(dim) != 0);
+        let rows = dims.iter().filter(|dim| {
+            Some(**dim) != self.across() && (products.is_empty() || !is_column(**dim))
+        });
+        let apart = rows.map(|dim| self.apart(*dim)).find(|apart| width < *apart);
+        let array = Memory::of(self.write.address.constant as u64).map(|it| it.0);
+        let memory = array.and_then(|array| self.memories.get(array));
+        let declared = memory
+            .filter(|memory| 1 < memory.extents.len())
+            .and_then(|memory| memory.extents.last())
+            .map(|extent| extent * width);
+        let columns = self.across().map_or(1, |dim| self.counters.extent(dim)) * width;
+        match (declared, apart) {
+            // A row as it is declared, unless pixels of it are rows.
+            (Some(declared), None) => declared.max(columns),
+            (_, Some(apart)) => apart,
+            (None, None) => columns,
+        }
+    }
+
+    /// Adds the rows that are stored.
+    ///
+    /// `store`: how they are, but for how far they lie apart.
+    pub(super) fn add(
+        &self,
+        store: Store,
+        numbered: &mut Numbered,
+        outputs: &mut Vec<Output>,
+    ) -> Result<Store, String> {
+        let width = self.write.element.bytes();
+        let across = self.across();
+        let columns = across.map_or(1, |dim| self.counters.extent(dim));
+        let wide = u16::try_from(columns).map_err(|_| "rows that are too long")?;
+        let (sums, products): (Vec<&Part>, Vec<&Part>) =
+            self.parts.iter().partition(|part| part.elements.len() == 1);
+        let products: Result<Vec<Product>, String> =
+            products.into_iter().map(|part| self.product(part)).collect();
+        let products = products?;
+        let mut addends = Vec::new();
+        for part in sums {
+            let (address, element) = &part.elements[0];
+            if part.factor != 1 || !part.counters.is_empty() {
+                return Err(format!("`{}` is added more than once", self.name(address)));
+            }
+            if across.is_some_and(|dim| address.factor(dim) != element.bytes()) {
+                return Err(format!(
+                    "elements of `{}` that are added to a row do not lie side by side",
+                    self.name(address)
+                ));
+            }
+            let is_wide = matches!(element, Element::Integer(4, true) | Element::Float);
+            if !is_wide && *element != self.operand {
+                return Err(format!(
+                    "`{}` is neither an array of sums nor of operands",
+                    self.name(address)
+                ));
+            }
+            addends.push((address, *element));
+        }
+        let pitch = self.pitch(&products);
+        let dims: Vec<Counter> = self.write.dims.iter().copied().collect();
+        let rows: Vec<Counter> = dims.into_iter().filter(|dim| Some(*dim) != across).collect();
+        let count: i64 = rows.iter().map(|dim| self.counters.extent(*dim)).product();
+        let terms: i64 = products
+            .iter()
+            .map(|it| it.others.iter().map(|other| self.counters.extent(*other)).product::<i64>())
+            .sum();
+        if ROWS < count.saturating_mul(terms.max(1)) {
+            return Err("more rows and products than are followed".to_owned());
+        }
+        let at = |address: &Affine, steps: &[(Counter, i64)]| -> u64 {
+            let mut place = address.constant;
+            for (counter, step) in steps {
+                place += address.factor(*counter) * step;
+            }
+            place as u64
+        };
+        let forms: Vec<u32> = products
+            .iter()
+            .map(|it| {
+                let step = it.depth.map_or(0, |depth| it.input.factor(depth));
+                numbered.form(Form {
+                    step: step as u64,
+                    scale: 1.0f32.to_bits(),
+                })
+            })
+            .collect();
+        for steps in self.steps(&rows) {
+            let mut output = Output {
+                address: at(&self.write.address, &steps),
+                columns: wide,
+                addends: Vec::with_capacity(addends.len()),
+                terms: Vec::with_capacity(terms as usize),
+            };
+            for (address, element) in &addends {
+                output.addends.push(Place {
+                    address: at(address, &steps),
+                    columns: wide,
+                    width: element.bytes() as u8,
+                    scale: 1.0f32.to_bits(),
+                });
+            }
+            for (product, form) in products.iter().zip(&forms) {
+                for others in self.steps(&product.others) {
+                    let all = [steps.as_slice(), others.as_slice()].concat();
+                    let depth = product.depth;
+                    let weights = Weights {
+                        address: at(&product.weights, &all),
+                        pitch: depth.map_or(0, |it| product.weights.factor(it)) as u64,
+                        across: across.map_or(0, |it| product.weights.factor(it)) as u64,
+                        rows: depth.map_or(1, |it| self.counters.extent(it)) as u16,
+                        columns: wide,
+                        scale: 1.0f32.to_bits(),
+                    };
+                    output.terms.push(Term {
+                        input: at(&product.input, &all),
+                        weights: numbered.weights(weights),
+                        form: *form,
+                    });
+                }
+            }
+            outputs.push(output);
+        }
+        Ok(Store {
+            pitch: u32::try_from(pitch).map_err(|_| "rows that lie too far apart")?,
+            full_width: store.full_width && width == 4,
+            ..store
+        })
+    }
+
+    /// Returns all combinations of steps of some counters.
+    fn steps(&self, counters: &[Counter]) -> Vec<Vec<(Counter, i64)>> {
+        let mut all = vec![Vec::new()];
+        for counter in counters {
+            let extent = self.counters.extent(*counter);
+            let longer = |steps: &Vec<(Counter, i64)>| -> Vec<Vec<(Counter, i64)>> {
+                (0..extent)
+                    .map(|step| [steps.as_slice(), &[(*counter, step)]].concat())
+                    .collect()
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
+    }
+}
