@@ -213,9 +213,10 @@ impl GemminiRewriter {
             let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary);
             return after.is_ok_and(|after| before.is_same(&after));
         }
-        let works = |lifted: &Lifted| lifted.works.clone();
-        let now = self.lifted(text);
-        now.as_ref().map(works).ok() == known.lifted.as_ref().map(works).ok()
+        let (Ok(now), Ok(before)) = (self.lifted(text), &known.lifted) else {
+            return false;
+        };
+        now.is_same(before)
     }
 
     fn rewritten(&self, known: &Known, steps: &[Step]) -> Option<Kernel> {

@@ -37,6 +37,8 @@ impl<'source> Reader<'source> {
             "sizeof_expression" => {
                 let size = match (field("type"), field("value")) {
                     (Some(kind), _) => self.type_name(kind)?.size(),
+                    // An array is no address here.
+                    (None, Some(value)) if self.place(value).is_ok() => self.place(value)?.1.size(),
                     (None, Some(value)) => match self.expression(value) {
                         Ok((_, kind)) => kind.size(),
                         // The syntax does not tell the name of a type from that of a variable.

@@ -20,6 +20,7 @@ mod operators;
 mod parts;
 mod plain;
 mod program;
+mod raise;
 mod read;
 mod recognize;
 mod run;
@@ -27,6 +28,7 @@ mod statements;
 mod trace;
 mod traced;
 mod values;
+mod walk;
 mod windows;
 mod work;
 
@@ -35,7 +37,7 @@ pub(crate) use traced::{HardwareLoop, Store};
 pub(crate) use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
 
 use crate::chain::Graph;
-use crate::normalise::Vocabulary;
+use crate::normalise::{Vocabulary, expand};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use machine::Machine;
 use std::collections::BTreeMap;
@@ -43,6 +45,7 @@ use std::fmt;
 use trace::Trace;
 use traced::{Numbered, Stored};
 use values::{Id, Values};
+use walk::Habits;
 
 /// Why a kernel is not understood, with the line if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +93,19 @@ pub(crate) struct Lifted {
     pub(crate) hardware_loop: Option<HardwareLoop>,
 }
 
+impl Lifted {
+    /// Returns whether two kernels compute the same, arrays compared by their names.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let number = |array: usize| {
+            let name = &self.memories.get(array)?.name;
+            let memories = &mut other.memories.iter();
+            memories.position(|memory| memory.name == *name)
+        };
+        let works = self.works.iter().map(|work| work.renumbered(&number));
+        works.eq(other.works.iter().map(|work| Some(*work)))
+    }
+}
+
 /// Finds out what a kernel computes.
 ///
 /// # Errors
@@ -99,10 +115,35 @@ pub(crate) fn lift(
     config: &GemminiConfig,
     vocabulary: &Vocabulary,
 ) -> Result<Lifted, Reason> {
+    lift_text(source, config, vocabulary).or_else(|why| {
+        // Macros with arguments are read where they are used.
+        let text = expand(source).map(|expanded| expanded.text);
+        match text {
+            Ok(text) if text != source => match lift_text(&text, config, vocabulary) {
+                Err(other) if other.line == 0 => Err(other),
+                other => other.map_err(|_| why),
+            },
+            _ => Err(why),
+        }
+    })
+}
+
+fn lift_text(
+    source: &str,
+    config: &GemminiConfig,
+    vocabulary: &Vocabulary,
+) -> Result<Lifted, Reason> {
     let program = program(source, config, vocabulary)?;
-    if plain::is_plain(&program) {
-        return raised(source, program, config);
+    let is_plain = |habits: &Habits| !habits.commands;
+    let habits: Vec<Habits> = program
+        .body
+        .iter()
+        .map(|(statements, _)| Habits::of(statements, &program))
+        .collect();
+    if habits.iter().all(is_plain) {
+        return raise::raised(source, program, &habits, config);
     }
+    let (program, is_reduced) = raise::without_core(program, &habits);
     let mut machine = Machine::new(config, &program.memories);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
@@ -121,9 +162,14 @@ pub(crate) fn lift(
             )));
         }
     }
-    let works = works(&machine.stored, &machine.numbered, &program.memories, config)?;
+    let works = works(
+        &machine.stored,
+        &machine.numbered,
+        &program.memories,
+        config,
+    )?;
     // Arrays are kept, and what the core does before the first command and behind the last.
-    let writes = !machine.writing.is_empty();
+    let writes = is_reduced || !machine.writing.is_empty();
     let text = |range: std::ops::Range<usize>, with_code: bool| {
         range
             .filter_map(|index| {
@@ -174,37 +220,6 @@ fn works(
         })?);
     }
     Ok(works)
-}
-
-/// Raises a kernel that leaves everything to the core.
-fn raised(
-    source: &str,
-    program: program::Program,
-    config: &GemminiConfig,
-) -> Result<Lifted, Reason> {
-    let plain = plain::stored(&program, config)?;
-    let works = works(&plain.stored, &plain.numbered, &program.memories, config)?;
-    // Of the arrays, those are kept that lie between operations.
-    let between = |text: &str| {
-        let arrays = plain.stored.keys().map(|array| &program.memories[*array]);
-        let mut names = arrays.filter(|it| !it.is_parameter).map(|it| &it.name);
-        names.any(|name| text.contains(&format!("{name}[")))
-    };
-    let kept = |(statements, range): &(Vec<program::Statement>, std::ops::Range<usize>)| {
-        let text = &source[range.clone()];
-        let is_array = |it: &program::Statement| matches!(it, program::Statement::Clear(..));
-        let is_kept = statements.iter().all(is_array) && !text.starts_with('/') && between(text);
-        is_kept.then(|| format!("  {text}\n"))
-    };
-    Ok(Lifted {
-        works,
-        prefix: without_header(source, &program),
-        before: program.body.iter().filter_map(kept).collect(),
-        after: String::new(),
-        suffix: source[program.inside.end..].to_owned(),
-        hardware_loop: None,
-        memories: program.memories,
-    })
 }
 
 fn program(
@@ -267,7 +282,7 @@ impl Elementwise {
             .collect();
         let (values, written) = (trace.values, trace.written);
         Ok(Self {
-            head: head(source, &program),
+            head: head(source, &program, &|_| false),
             memories: program.memories,
             values,
             outputs,
@@ -332,14 +347,20 @@ pub(crate) struct Chain {
 }
 
 /// Returns the text before the body as far as it matters without the body: what
-/// the preprocessor reads, types, and the entry function's own head.
-fn head(source: &str, program: &program::Program) -> String {
+/// the preprocessor reads, types, the entry function's own head, and the declarations
+/// that are kept.
+fn head(source: &str, program: &program::Program, is_kept: &dyn Fn(&str) -> bool) -> String {
     let before = &source[..program.start];
     let mut kept = String::new();
     if let Some(tree) = crate::syntax::syntax_tree(before) {
         for node in crate::syntax::children(tree.root_node()) {
-            if node.kind().starts_with("preproc_") || node.kind() == "type_definition" {
-                kept.push_str(before[node.byte_range()].trim_end());
+            let text = before[node.byte_range()].trim_end();
+            let is_named = matches!(node.kind(), "declaration" | "enum_specifier");
+            if node.kind().starts_with("preproc_")
+                || node.kind() == "type_definition"
+                || is_named && is_kept(text)
+            {
+                kept.push_str(text);
                 kept.push('\n');
             }
         }

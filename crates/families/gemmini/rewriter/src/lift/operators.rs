@@ -114,10 +114,9 @@ pub(super) fn narrowed(value: Expression, kind: &Type) -> Expression {
         },
         Type::Double => match value {
             Expression::Integer(value) => Expression::Float(value as f64),
-            value => Expression::Binary(
-                Binary::Multiply,
-                Box::new((value, Expression::Float(1.0))),
-            ),
+            value => {
+                Expression::Binary(Binary::Multiply, Box::new((value, Expression::Float(1.0))))
+            }
         },
         _ => value,
     }

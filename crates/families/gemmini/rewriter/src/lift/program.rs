@@ -204,6 +204,8 @@ impl Memory {
 pub(super) struct Program {
     pub(super) functions: Vec<Function>,
     pub(super) memories: Vec<Memory>,
+    /// Numbers of the arrays of the file.
+    pub(super) globals: std::ops::Range<usize>,
     /// Statements of the entry function, with the bytes of the source that each takes.
     pub(super) body: Vec<(Vec<Statement>, std::ops::Range<usize>)>,
     /// Variables of the entry function.

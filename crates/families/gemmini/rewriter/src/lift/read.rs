@@ -179,6 +179,7 @@ impl<'source> Reader<'source> {
 
     fn main(mut self, node: Node<'source>) -> Result<Program, Reason> {
         self.slots = 0;
+        let globals = 0..self.memories.len();
         let mut parameters = Vec::new();
         for Declared { name, kind, .. } in self.parameters(node)? {
             let (element, mut extents) = match &kind {
@@ -216,6 +217,7 @@ impl<'source> Reader<'source> {
         Ok(Program {
             functions: self.functions,
             memories: self.memories,
+            globals,
             body,
             slots: self.slots,
             parameters,

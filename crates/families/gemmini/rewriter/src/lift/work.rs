@@ -112,3 +112,31 @@ pub(crate) struct Work {
     pub(crate) store: Store,
     pub(crate) repeat: Repeat,
 }
+
+impl Work {
+    /// Returns the same with other numbers of arrays.
+    pub(super) fn renumbered(&self, number: &dyn Fn(usize) -> Option<usize>) -> Option<Self> {
+        let of = |operand: Operand| {
+            let array = number(operand.array)?;
+            Some(Operand { array, ..operand })
+        };
+        let mut work = *self;
+        work.output = of(work.output)?;
+        if let Some(bias) = &mut work.bias {
+            bias.operand = of(bias.operand)?;
+        }
+        match &mut work.operation {
+            Operation::Product { input, weights, .. }
+            | Operation::Convolution { input, weights, .. } => {
+                (*input, *weights) = (of(*input)?, of(*weights)?);
+            }
+            Operation::Addition { left, right, .. } => {
+                *left = of(*left)?;
+                if let Some(right) = right {
+                    *right = of(*right)?;
+                }
+            }
+        }
+        Some(work)
+    }
+}

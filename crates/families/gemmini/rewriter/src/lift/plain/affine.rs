@@ -114,7 +114,6 @@ impl Counters {
         self.0[counter as usize]
     }
 
-
     /// Returns the least and the greatest value.
     pub(super) fn range(&self, value: &Affine) -> [i128; 2] {
         let mut range = [i128::from(value.constant); 2];

@@ -3,10 +3,12 @@
 use super::super::Reason;
 use super::super::program::{Binary, Expression, Memory, Program, Statement, Unary};
 use super::super::run::{binary, narrow, unary};
+use super::super::walk::Habits;
 use super::affine::{Affine, Counter, Counters, Stop, refused};
 use super::node::{Element, Id, Node, Nodes};
 use super::region::{Lookup, Write, append};
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 /// Statements and expressions that are looked at, at most.
 const STEPS: u64 = 20_000_000;
@@ -82,25 +84,41 @@ impl<'program> Follower<'program> {
         }
     }
 
-    /// Follows the program from beginning to end; returns what it leaves in memory.
-    pub(super) fn run(mut self) -> Result<Left, Reason> {
+    /// Follows some statements of the program; returns what they leave in memory.
+    pub(super) fn run(mut self, range: Range<usize>) -> Result<Left, Reason> {
         let mut frame = vec![Value::Unknown; self.program.slots];
         for (slot, address) in &self.program.parameters {
             frame[*slot] = Value::Number(Affine::of(*address as i64));
         }
-        for (statements, _) in &self.program.body {
+        for (at, (statements, _)) in self.program.body.iter().enumerate() {
+            let habits = Habits::of(statements, self.program);
+            if !range.contains(&at) && habits.works {
+                // The core does it as it is written: what variables hold then is not known.
+                for slot in habits.sets {
+                    frame[slot] = Value::Unknown;
+                }
+                continue;
+            }
             match self.block(statements, &mut frame, false) {
                 Ok(Flow::On) => {}
                 Ok(Flow::Return(_)) => break,
                 Ok(_) => return Err(Reason::at(0, "a jump out of no loop")),
                 Err(Stop::Refused(reason)) => return Err(reason),
                 Err(_) => {
-                    return Err(Reason::at(0, "its loops depend on each other too intricately"));
+                    return Err(Reason::at(
+                        0,
+                        "its loops depend on each other too intricately",
+                    ));
                 }
             }
         }
         let writes = self.scopes.pop().map(|scope| scope.writes);
-        Ok((writes.unwrap_or_default(), self.nodes, self.counters, self.served))
+        Ok((
+            writes.unwrap_or_default(),
+            self.nodes,
+            self.counters,
+            self.served,
+        ))
     }
 
     pub(super) fn step(&mut self) -> Result<(), Stop> {
@@ -166,7 +184,9 @@ impl<'program> Follower<'program> {
                 }
                 self.clear(&Affine::of(*address as i64), None)?;
             }
-            Statement::If(..) => return self.block(std::slice::from_ref(statement), frame, is_last),
+            Statement::If(..) => {
+                return self.block(std::slice::from_ref(statement), frame, is_last);
+            }
             Statement::Block(inner) => return self.block(inner, frame, is_last),
             Statement::Loop { .. } => return self.follow_loop(statement, frame),
             Statement::Return(value) => {
@@ -208,7 +228,9 @@ impl<'program> Follower<'program> {
                 Flow::Break => false,
             };
             if !ends.iter().all(|end| ends_here(&end.0)) {
-                return Err(refused("a loop that ends where the contents of memory say so"));
+                return Err(refused(
+                    "a loop that ends where the contents of memory say so",
+                ));
             }
             // What follows is done by the branch that does not end.
             for (flow, own, writes, _) in &mut ends {
@@ -239,7 +261,11 @@ impl<'program> Follower<'program> {
             (Flow::Return(Value::Unknown), Flow::On) | (Flow::On, Flow::Return(Value::Unknown)) => {
                 Flow::Return(Value::Unknown)
             }
-            _ => return Err(refused("a function that ends where the contents of memory say so")),
+            _ => {
+                return Err(refused(
+                    "a function that ends where the contents of memory say so",
+                ));
+            }
         };
         Ok(flow)
     }
@@ -256,7 +282,12 @@ impl<'program> Follower<'program> {
             let other = same.and_then(Option::take).map(|it| it.value);
             joined.push((Some(one.value), other, one));
         }
-        joined.extend(otherwise.into_iter().flatten().map(|it| (None, Some(it.value), it)));
+        joined.extend(
+            otherwise
+                .into_iter()
+                .flatten()
+                .map(|it| (None, Some(it.value), it)),
+        );
         for (then, otherwise, write) in joined {
             let before = self.load(&write.address, write.element)?;
             let [then, otherwise] = [then, otherwise].map(|value| value.unwrap_or(before));
@@ -279,9 +310,7 @@ impl<'program> Follower<'program> {
             return Value::Unknown;
         }
         match (self.data(then), self.data(otherwise)) {
-            (Ok(then), Ok(otherwise)) => {
-                Value::Data(self.nodes.select(condition, then, otherwise))
-            }
+            (Ok(then), Ok(otherwise)) => Value::Data(self.nodes.select(condition, then, otherwise)),
             _ => Value::Unknown,
         }
     }
@@ -318,12 +347,19 @@ impl<'program> Follower<'program> {
     pub(super) fn write(&mut self, mut write: Write) -> Result<(), Stop> {
         let array = Memory::of(write.address.constant as u64).map(|it| it.0);
         if array.is_some_and(|array| self.served.contains(&array)) {
-            return Err(refused("an array that is given elements again after it was read"));
+            return Err(refused(
+                "an array that is given elements again after it was read",
+            ));
         }
         self.order += 1;
         write.order = self.order;
         let scope = self.scopes.last_mut().ok_or(Stop::Unknown)?;
-        append(&mut scope.writes, write, &mut self.nodes, &mut self.counters)
+        append(
+            &mut scope.writes,
+            write,
+            &mut self.nodes,
+            &mut self.counters,
+        )
     }
 
     /// Returns what an element holds.
@@ -377,7 +413,9 @@ impl<'program> Follower<'program> {
         if 1 < count {
             let counter = self.counters.new_of(count);
             write.dims.push(counter);
-            write.address = write.address.plus(&Affine::counter(counter), memory.element);
+            write.address = write
+                .address
+                .plus(&Affine::counter(counter), memory.element);
         }
         self.write(write)
     }
@@ -569,12 +607,7 @@ impl<'program> Follower<'program> {
         }
     }
 
-    fn of_numbers(
-        &self,
-        operation: Binary,
-        left: &Affine,
-        right: &Affine,
-    ) -> Result<Value, Stop> {
+    fn of_numbers(&self, operation: Binary, left: &Affine, right: &Affine) -> Result<Value, Stop> {
         if let (Some(left), Some(right)) = (left.known(), right.known()) {
             let value = binary(operation, left, right);
             let value = value.ok_or_else(|| refused("a division by zero"))?;
@@ -597,7 +630,9 @@ impl<'program> Follower<'program> {
                 None => return Err(self.smallest(right, right)),
             },
             Binary::Less => truth(counters.is_negative(&difference())?),
-            Binary::LessEqual => truth(counters.is_negative(&difference().plus(&Affine::of(1), -1))?),
+            Binary::LessEqual => {
+                truth(counters.is_negative(&difference().plus(&Affine::of(1), -1))?)
+            }
             Binary::Equal => truth(counters.is_zero(&difference())?),
             Binary::NotEqual => truth(!counters.is_zero(&difference())?),
             Binary::And | Binary::Or => truth(!counters.is_zero(right)?),
@@ -640,8 +675,12 @@ impl<'program> Follower<'program> {
             true => [-(1i64 << (bits - 1)), 1 << (bits - 1)],
             false => [0, 1 << bits],
         };
-        let is_below = self.counters.is_negative(&number.plus(&Affine::of(low), -1))?;
-        let is_above = !self.counters.is_negative(&number.plus(&Affine::of(high), -1))?;
+        let is_below = self
+            .counters
+            .is_negative(&number.plus(&Affine::of(low), -1))?;
+        let is_above = !self
+            .counters
+            .is_negative(&number.plus(&Affine::of(high), -1))?;
         if is_below || is_above {
             return Err(refused("a number that its variable cannot hold"));
         }

@@ -32,7 +32,9 @@ impl Linear {
     }
 
     fn plus(mut self, other: Self, times: i64) -> Option<Self> {
-        self.constant = self.constant.checked_add(other.constant.checked_mul(times)?)?;
+        self.constant = self
+            .constant
+            .checked_add(other.constant.checked_mul(times)?)?;
         for mut part in other.parts {
             part.factor = part.factor.checked_mul(times)?;
             self.parts.push(part);

@@ -403,7 +403,10 @@ impl<'program> Follower<'program> {
             Flow::On | Flow::Continue => {}
             _ => return Err(Stop::Split(shape[shape.len() - 1].0, 1)),
         }
-        let mut writes = self.scopes.last_mut().map(|it| std::mem::take(&mut it.writes));
+        let mut writes = self
+            .scopes
+            .last_mut()
+            .map(|it| std::mem::take(&mut it.writes));
         for (counter, _) in shape {
             self.open.retain(|other| other != counter);
             writes = Some(self.closed(*counter, writes.unwrap_or_default())?);
@@ -411,12 +414,15 @@ impl<'program> Follower<'program> {
         let writes = writes.unwrap_or_default();
         let carried = |nodes: &super::node::Nodes, id: Id| {
             let inside = nodes.inside(id).into_iter();
-            let mut own = inside.filter(|id| {
-                matches!(nodes.get(*id), Node::Carried(counter, _) if *counter == shape[0].0)
-            });
+            let mut own = inside.filter(
+                |id| matches!(nodes.get(*id), Node::Carried(counter, _) if *counter == shape[0].0),
+            );
             own.next()
         };
-        if writes.iter().any(|write| carried(&self.nodes, write.value).is_some()) {
+        if writes
+            .iter()
+            .any(|write| carried(&self.nodes, write.value).is_some())
+        {
             return Err(refused("what is stored depends on the step before"));
         }
         let last: Vec<(Counter, Affine)> = shape
@@ -599,7 +605,9 @@ impl<'program> Follower<'program> {
 
     /// Returns what an element holds that every step of a loop writes.
     fn folded(&mut self, counter: Counter, write: &Write) -> Result<Id, Stop> {
-        let own = self.nodes.add(Node::Load(write.address.clone(), write.element));
+        let own = self
+            .nodes
+            .add(Node::Load(write.address.clone(), write.element));
         let last = [(counter, Affine::of(self.counters.extent(counter) - 1))];
         if !self.nodes.inside(write.value).contains(&own) {
             return Ok(self.nodes.with(write.value, &last));

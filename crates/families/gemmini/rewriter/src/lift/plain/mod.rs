@@ -16,16 +16,18 @@ mod rounding;
 mod rows;
 
 use super::Reason;
-use super::program::{Expression, Memory, Program, Statement, Type};
+use super::program::{Memory, Program, Type};
 use super::traced::{Numbered, Store, Stored};
+use affine::Affine;
 use autocomp_gemmini::{Elements, GemminiConfig};
 use follow::Follower;
 use linear::{Part, Sums};
 use node::{Element, Id, Nodes};
 use region::Write;
 use rounding::{Outlet, Tail};
-use rows::Rows;
+use rows::{Rows, Spacing};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// What the core leaves in memory.
 pub(super) struct Plain {
@@ -34,44 +36,25 @@ pub(super) struct Plain {
     pub(super) numbered: Numbered,
 }
 
-/// Returns whether a program leaves everything to the core.
-pub(super) fn is_plain(program: &Program) -> bool {
-    let mut waiting: Vec<&Statement> = program.body.iter().flat_map(|it| &it.0).collect();
-    let mut expressions: Vec<&Expression> = Vec::new();
-    let mut seen = BTreeSet::new();
-    loop {
-        if let Some(expression) = expressions.pop() {
-            match expression {
-                Expression::Command(name, ..) if !is_harmless(name) => return false,
-                // It may be a call of the library.
-                Expression::Refused(_) => return false,
-                Expression::Call(function, ..) if seen.insert(*function) => {
-                    waiting.extend(&program.functions[*function].body);
-                }
-                _ => {}
-            }
-            expressions.extend(expression.parts());
-            continue;
-        }
-        let Some(statement) = waiting.pop() else {
-            return true;
-        };
-        expressions.extend(statement.expressions());
-        waiting.extend(statement.inner());
-    }
-}
-
-fn is_harmless(name: &str) -> bool {
-    matches!(name, "fence" | "gemmini_fence" | "gemmini_flush" | "memset")
-}
-
-/// Finds out what a program that leaves everything to the core stores.
+/// Finds out what some statements of a program store that leave everything to the core.
+///
+/// `is_wanted`: whether what an array is given matters afterwards.
 ///
 /// # Errors
 /// What cannot be followed, or is not what the array computes.
-pub(super) fn stored(program: &Program, config: &GemminiConfig) -> Result<Plain, Reason> {
+pub(super) fn stored(
+    program: &Program,
+    statements: Range<usize>,
+    is_wanted: &dyn Fn(usize) -> bool,
+    config: &GemminiConfig,
+) -> Result<Plain, Reason> {
     let follower = Follower::new(program);
-    let (writes, nodes, counters, served) = follower.run()?;
+    let (writes, nodes, counters, served) = follower.run(statements)?;
+    let array_of = |address: &Affine| Memory::of(address.constant as u64).map(|it| it.0);
+    let written: BTreeSet<usize> = writes
+        .iter()
+        .filter_map(|it| array_of(&it.address))
+        .collect();
     let memories = &program.memories;
     let operand = match config.elements {
         Elements::Float32 => Element::Float,
@@ -81,16 +64,17 @@ pub(super) fn stored(program: &Program, config: &GemminiConfig) -> Result<Plain,
         stored: BTreeMap::new(),
         numbered: Numbered::default(),
     };
+    let mut spacings: BTreeMap<usize, Vec<Spacing>> = BTreeMap::new();
     let mut order: Vec<&Write> = writes.iter().collect();
     order.sort_by_key(|write| write.order);
     for write in order {
-        let Some((array, _)) = Memory::of(write.address.constant as u64) else {
+        let Some(array) = array_of(&write.address) else {
             continue;
         };
         let Some(memory) = memories.get(array) else {
             continue;
         };
-        if !memory.is_parameter && !served.contains(&array) {
+        if !is_wanted(array) && !served.contains(&array) {
             continue;
         }
         let refused =
@@ -98,9 +82,12 @@ pub(super) fn stored(program: &Program, config: &GemminiConfig) -> Result<Plain,
         let (outlet, parts) = summed(write, &nodes, operand).map_err(refused)?;
         for part in &parts {
             for (address, _) in &part.elements {
-                let read = Memory::of(address.constant as u64).map(|it| it.0);
-                if read == Some(array) {
-                    return Err(refused("it depends on what was there before".to_owned()));
+                let read = array_of(address).filter(|read| written.contains(read));
+                if let Some(read) = read.filter(|read| !served.contains(read)) {
+                    return Err(refused(format!(
+                        "it depends on what was in `{}` before",
+                        memories[read].name
+                    )));
                 }
             }
         }
@@ -118,7 +105,11 @@ pub(super) fn stored(program: &Program, config: &GemminiConfig) -> Result<Plain,
             full_width: write.element != operand,
         };
         let mut outputs = Vec::new();
-        let store = rows.add(store, &mut plain.numbered, &mut outputs).map_err(refused)?;
+        let spacing = rows.add(&mut plain.numbered, &mut outputs);
+        spacings
+            .entry(array)
+            .or_default()
+            .push(spacing.map_err(refused)?);
         let stored = plain.stored.entry(array).or_insert_with(|| Stored {
             store,
             outputs: Vec::new(),
@@ -130,6 +121,11 @@ pub(super) fn stored(program: &Program, config: &GemminiConfig) -> Result<Plain,
             return Err(refused("an array that is stored to in two ways".to_owned()));
         }
         stored.outputs.append(&mut outputs);
+    }
+    for (array, stored) in &mut plain.stored {
+        let pitch = Spacing::pitch(&spacings[array]);
+        stored.store.pitch = u32::try_from(pitch)
+            .map_err(|_| Reason::at(0, "rows of an array that lie too far apart"))?;
     }
     if plain.stored.is_empty() {
         return Err(Reason::at(0, "it stores nothing"));
@@ -188,50 +184,11 @@ fn summed(write: &Write, nodes: &Nodes, operand: Element) -> Result<(Outlet, Vec
             plain
         }
         element if element == operand => tail.outlet()?,
-        _ => return Err("its elements are neither operands nor sums of the accelerator".to_owned()),
+        _ => {
+            return Err("its elements are neither operands nor sums of the accelerator".to_owned());
+        }
     };
     Ok((outlet, parts))
-}
-
-impl Expression {
-    /// Returns the expressions that it is made of.
-    fn parts(&self) -> Vec<&Self> {
-        match self {
-            Self::Unary(_, inner)
-            | Self::Load(inner, _)
-            | Self::Assign(_, inner)
-            | Self::Replace(_, inner)
-            | Self::Narrow(_, _, inner) => vec![inner],
-            Self::Binary(_, both) | Self::Store(both, _) => vec![&both.0, &both.1],
-            Self::Choice(parts) => vec![&parts.0, &parts.1, &parts.2],
-            Self::Call(_, arguments, _) | Self::Command(_, arguments, _) => {
-                arguments.iter().collect()
-            }
-            Self::Sequence(parts) => parts.iter().collect(),
-            Self::Integer(_) | Self::Float(_) | Self::Variable(_) | Self::Refused(_) => Vec::new(),
-        }
-    }
-}
-
-impl Statement {
-    fn expressions(&self) -> Vec<&Expression> {
-        match self {
-            Self::Expression(expression) | Self::If(expression, ..) => vec![expression],
-            Self::Declare(_, value) | Self::Return(value) => value.iter().collect(),
-            Self::Loop {
-                condition, step, ..
-            } => condition.iter().chain(step).collect(),
-            Self::Block(_) | Self::Clear(..) | Self::Break | Self::Continue => Vec::new(),
-        }
-    }
-
-    fn inner(&self) -> Vec<&Self> {
-        match self {
-            Self::If(_, then, otherwise) => then.iter().chain(otherwise).collect(),
-            Self::Loop { body, .. } | Self::Block(body) => body.iter().collect(),
-            _ => Vec::new(),
-        }
-    }
 }
 
 /// Returns whether elements of a type are operands of the array.

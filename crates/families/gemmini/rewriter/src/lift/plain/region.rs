@@ -53,7 +53,9 @@ pub(super) fn compared(
         return Ok(Match::Apart);
     }
     if element.bytes() != write.element.bytes() {
-        return Err(refused("memory is read as another type than it was written"));
+        return Err(refused(
+            "memory is read as another type than it was written",
+        ));
     }
     let mut order: Vec<usize> = (0..dims.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(dims[*at].1));
@@ -136,7 +138,10 @@ pub(super) fn cases(
         }
         Stop::Nest(_, inner) if inner < extent => {
             let whole = extent / inner * inner;
-            vec![(*counter, part(0, whole)), (*counter, part(whole, extent - whole))]
+            vec![
+                (*counter, part(0, whole)),
+                (*counter, part(whole, extent - whole)),
+            ]
         }
         _ => return Err(refused("steps of a loop that are not followed")),
     }))

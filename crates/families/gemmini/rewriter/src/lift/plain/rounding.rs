@@ -141,7 +141,11 @@ impl Tail<'_> {
             };
             candidates.extend([number as f32, (1.0 / number) as f32]);
         }
-        let middle = if high.is_finite() { (low + high) / 2.0 } else { low };
+        let middle = if high.is_finite() {
+            (low + high) / 2.0
+        } else {
+            low
+        };
         candidates.extend([middle as f32, low as f32, high as f32]);
         candidates.retain(|scale| scale.is_finite() && 0.0 < *scale);
         // The one that comes closest first, those that are written first among equals.

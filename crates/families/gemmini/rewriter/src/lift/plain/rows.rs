@@ -1,7 +1,7 @@
 //! What the core stores, as rows of sums: as if the array had stored them.
 
 use super::super::program::Memory;
-use super::super::traced::{Form, Numbered, Output, Place, Store, Term, Weights};
+use super::super::traced::{Form, Numbered, Output, Place, Term, Weights};
 use super::affine::{Affine, Counter, Counters};
 use super::linear::Part;
 use super::node::Element;
@@ -9,6 +9,12 @@ use super::region::Write;
 
 /// Rows of outputs and products in them that are recorded at most.
 const ROWS: i64 = 4_000_000;
+
+/// Elements of a sum that are taken at once, at most.
+const WIDE: i64 = 4096;
+
+/// Neighbouring elements that a step of a loop takes, at most.
+const TAKEN: i64 = 15;
 
 /// What is stored by one write, as sums.
 pub(super) struct Rows<'seen> {
@@ -20,12 +26,37 @@ pub(super) struct Rows<'seen> {
     pub(super) operand: Element,
 }
 
+/// How rows of an output lie, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Spacing {
+    /// As the array is declared.
+    declared: Option<i64>,
+    /// From one row that is stored to the next.
+    apart: Option<i64>,
+    columns: i64,
+}
+
+impl Spacing {
+    /// Returns the bytes between rows of an array.
+    pub(super) fn pitch(all: &[Self]) -> i64 {
+        let columns = all.iter().map(|it| it.columns).max().unwrap_or(0);
+        let aparts = || all.iter().filter_map(|it| it.apart);
+        let declared = all.iter().find_map(|it| it.declared);
+        let fitting = declared
+            .filter(|declared| columns <= *declared && aparts().all(|apart| apart % declared == 0));
+        fitting.or(aparts().min()).unwrap_or(columns)
+    }
+}
+
 /// A product with its operands told apart.
+#[derive(Clone)]
 struct Product {
     input: Affine,
     weights: Affine,
     /// The counter along which products are taken at once.
     depth: Option<Counter>,
+    /// Neighbouring elements that are taken in each step of it.
+    taken: i64,
     others: Vec<Counter>,
 }
 
@@ -98,7 +129,7 @@ impl Rows<'_> {
         if counters.iter().any(|counter| weights.factor(*counter) < 0) {
             return Err("its weights lie the other way round than its inputs".to_owned());
         }
-        let wide = |counter: &Counter| self.counters.extent(*counter) <= i64::from(u16::MAX);
+        let wide = |counter: &Counter| self.counters.extent(*counter) <= WIDE;
         counters.sort_by_key(|counter| (!wide(counter), input.factor(*counter)));
         let depth = counters.first().copied().filter(wide);
         if depth.is_some() {
@@ -108,6 +139,7 @@ impl Rows<'_> {
             input,
             weights,
             depth,
+            taken: 1,
             others: counters,
         })
     }
@@ -118,50 +150,46 @@ impl Rows<'_> {
         memory.map_or("", |memory| &memory.name)
     }
 
-    /// Returns the bytes between rows of the output.
-    fn pitch(&self, products: &[Product]) -> i64 {
+    /// Returns how rows of the output lie.
+    fn spacing(&self, products: &[Product]) -> Spacing {
         let width = self.write.element.bytes();
-        let mut dims = self.write.dims.clone();
-        dims.sort_by_key(|dim| self.apart(*dim));
+        let across = self.across();
         // Counters of columns are those that the weights depend on.
         let is_column = |dim: Counter| products.iter().any(|it| it.weights.factor(dim) != 0);
-        let rows = dims.iter().filter(|dim| {
-            Some(**dim) != self.across() && (products.is_empty() || !is_column(**dim))
-        });
-        let apart = rows.map(|dim| self.apart(*dim)).find(|apart| width < *apart);
+        let dims = self.write.dims.iter().copied();
+        let rows = dims.filter(|dim| Some(*dim) != across && !is_column(*dim));
+        let apart = rows
+            .map(|dim| self.apart(dim))
+            .filter(|apart| width < *apart);
         let array = Memory::of(self.write.address.constant as u64).map(|it| it.0);
         let memory = array.and_then(|array| self.memories.get(array));
         let declared = memory
             .filter(|memory| 1 < memory.extents.len())
             .and_then(|memory| memory.extents.last())
             .map(|extent| extent * width);
-        let columns = self.across().map_or(1, |dim| self.counters.extent(dim)) * width;
-        match (declared, apart) {
-            // A row as it is declared, unless pixels of it are rows.
-            (Some(declared), None) => declared.max(columns),
-            (_, Some(apart)) => apart,
-            (None, None) => columns,
+        Spacing {
+            declared,
+            apart: apart.min(),
+            columns: across.map_or(1, |dim| self.counters.extent(dim)) * width,
         }
     }
 
-    /// Adds the rows that are stored.
-    ///
-    /// `store`: how they are, but for how far they lie apart.
+    /// Adds the rows that are stored; returns how they lie.
     pub(super) fn add(
         &self,
-        store: Store,
         numbered: &mut Numbered,
         outputs: &mut Vec<Output>,
-    ) -> Result<Store, String> {
-        let width = self.write.element.bytes();
+    ) -> Result<Spacing, String> {
         let across = self.across();
         let columns = across.map_or(1, |dim| self.counters.extent(dim));
         let wide = u16::try_from(columns).map_err(|_| "rows that are too long")?;
         let (sums, products): (Vec<&Part>, Vec<&Part>) =
             self.parts.iter().partition(|part| part.elements.len() == 1);
-        let products: Result<Vec<Product>, String> =
-            products.into_iter().map(|part| self.product(part)).collect();
-        let products = products?;
+        let products: Result<Vec<Product>, String> = products
+            .into_iter()
+            .map(|part| self.product(part))
+            .collect();
+        let products = self.joined(products?);
         let mut addends = Vec::new();
         for part in sums {
             let (address, element) = &part.elements[0];
@@ -183,13 +211,21 @@ impl Rows<'_> {
             }
             addends.push((address, *element));
         }
-        let pitch = self.pitch(&products);
+        let spacing = self.spacing(&products);
         let dims: Vec<Counter> = self.write.dims.iter().copied().collect();
-        let rows: Vec<Counter> = dims.into_iter().filter(|dim| Some(*dim) != across).collect();
+        let rows: Vec<Counter> = dims
+            .into_iter()
+            .filter(|dim| Some(*dim) != across)
+            .collect();
         let count: i64 = rows.iter().map(|dim| self.counters.extent(*dim)).product();
         let terms: i64 = products
             .iter()
-            .map(|it| it.others.iter().map(|other| self.counters.extent(*other)).product::<i64>())
+            .map(|it| {
+                it.others
+                    .iter()
+                    .map(|other| self.counters.extent(*other))
+                    .product::<i64>()
+            })
             .sum();
         if ROWS < count.saturating_mul(terms.max(1)) {
             return Err("more rows and products than are followed".to_owned());
@@ -204,7 +240,9 @@ impl Rows<'_> {
         let forms: Vec<u32> = products
             .iter()
             .map(|it| {
-                let step = it.depth.map_or(0, |depth| it.input.factor(depth));
+                let step = it
+                    .depth
+                    .map_or(0, |depth| it.input.factor(depth) / it.taken);
                 numbered.form(Form {
                     step: step as u64,
                     scale: 1.0f32.to_bits(),
@@ -232,9 +270,10 @@ impl Rows<'_> {
                     let depth = product.depth;
                     let weights = Weights {
                         address: at(&product.weights, &all),
-                        pitch: depth.map_or(0, |it| product.weights.factor(it)) as u64,
+                        pitch: depth.map_or(0, |it| product.weights.factor(it) / product.taken)
+                            as u64,
                         across: across.map_or(0, |it| product.weights.factor(it)) as u64,
-                        rows: depth.map_or(1, |it| self.counters.extent(it)) as u16,
+                        rows: depth.map_or(1, |it| self.counters.extent(it) * product.taken) as u16,
                         columns: wide,
                         scale: 1.0f32.to_bits(),
                     };
@@ -247,11 +286,51 @@ impl Rows<'_> {
             }
             outputs.push(output);
         }
-        Ok(Store {
-            pitch: u32::try_from(pitch).map_err(|_| "rows that lie too far apart")?,
-            full_width: store.full_width && width == 4,
-            ..store
-        })
+        Ok(spacing)
+    }
+
+    /// Joins products of neighbouring elements that a loop takes several of in each step.
+    fn joined(&self, products: Vec<Product>) -> Vec<Product> {
+        let mut left = products;
+        let mut joined = Vec::new();
+        while let Some(first) = left.first() {
+            let is_like = |other: &Product| {
+                other.depth == first.depth
+                    && other.others == first.others
+                    && other.input.terms == first.input.terms
+                    && other.weights.terms == first.weights.terms
+            };
+            let (mut like, others): (Vec<Product>, Vec<Product>) =
+                left.iter().cloned().partition(is_like);
+            left = others;
+            like.sort_by_key(|it| it.input.constant);
+            let [one, other] = [0, 1].map(|at| like.get(at.min(like.len() - 1)));
+            let (Some(one), Some(other)) = (one.cloned(), other.cloned()) else {
+                continue;
+            };
+            let count = like.len() as i64;
+            let steps = [
+                other.input.constant - one.input.constant,
+                other.weights.constant - one.weights.constant,
+            ];
+            let is_even = like.iter().enumerate().all(|(at, it)| {
+                it.input.constant == one.input.constant + at as i64 * steps[0]
+                    && it.weights.constant == one.weights.constant + at as i64 * steps[1]
+            });
+            let fills = one.depth.is_some_and(|depth| {
+                one.input.factor(depth) == count * steps[0]
+                    && one.weights.factor(depth) == count * steps[1]
+            });
+            if 1 < count && is_even && fills && count <= TAKEN {
+                joined.push(Product {
+                    taken: count,
+                    ..one
+                });
+            } else {
+                joined.append(&mut like);
+            }
+        }
+        joined
     }
 
     /// Returns all combinations of steps of some counters.

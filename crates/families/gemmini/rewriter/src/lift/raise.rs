@@ -1,0 +1,155 @@
+//! Raises statements of a kernel that are plain C, and leaves the others to the core.
+
+use super::plain::{Plain, stored};
+use super::program::{Program, Statement};
+use super::walk::Habits;
+use super::{Lifted, Operation, Reason, Work, head, without_header, works};
+use autocomp_gemmini::GemminiConfig;
+use std::ops::Range;
+
+/// Stretches of statements that are tried.
+const TRIED: usize = 40;
+
+/// Raises a kernel that leaves everything to the core: all of it, or as many of its
+/// statements in a row as are understood.
+///
+/// # Errors
+/// Why not even one of them is raised.
+pub(super) fn raised(
+    source: &str,
+    program: Program,
+    habits: &[Habits],
+    config: &GemminiConfig,
+) -> Result<Lifted, Reason> {
+    let working: Vec<usize> = (0..habits.len()).filter(|at| habits[*at].works).collect();
+    let (Some(first), Some(last)) = (working.first(), working.last()) else {
+        return Err(Reason::at(0, "it stores nothing"));
+    };
+    let whole = *first..*last + 1;
+    let why = match attempt(source, &program, whole, &working, config) {
+        Ok((plain, works)) => return Ok(lifted(source, program, &plain, works, None)),
+        Err(why) => why,
+    };
+    let mut stretches: Vec<Range<usize>> = Vec::new();
+    for (at, start) in working.iter().enumerate() {
+        stretches.extend(working[at..].iter().map(|end| *start..end + 1));
+    }
+    stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
+    for stretch in stretches.into_iter().skip(1).take(TRIED) {
+        let Ok((plain, works)) = attempt(source, &program, stretch.clone(), &working, config)
+        else {
+            continue;
+        };
+        let is_worth_it = |work: &Work| !matches!(work.operation, Operation::Addition { .. });
+        if works.iter().any(is_worth_it) {
+            return Ok(lifted(source, program, &plain, works, Some(stretch)));
+        }
+    }
+    Err(why)
+}
+
+fn attempt(
+    source: &str,
+    program: &Program,
+    stretch: Range<usize>,
+    working: &[usize],
+    config: &GemminiConfig,
+) -> Result<(Plain, Vec<Work>), Reason> {
+    let later: Vec<usize> = working
+        .iter()
+        .copied()
+        .filter(|at| stretch.end <= *at)
+        .collect();
+    let text = |at: &usize| &source[program.body[*at].1.clone()];
+    // Functions that are called may name arrays of the file.
+    let calls = later.iter().any(|at| text(at).contains('('));
+    let is_wanted = |array: usize| {
+        let memory = &program.memories[array];
+        let is_named = |at: &usize| names(text(at), &memory.name);
+        let is_of_file = program.globals.contains(&array);
+        memory.is_parameter || later.iter().any(is_named) || calls && is_of_file
+    };
+    let plain = stored(program, stretch, &is_wanted, config)?;
+    let works = works(&plain.stored, &plain.numbered, &program.memories, config)?;
+    Ok((plain, works))
+}
+
+/// Returns whether a text has a name in it.
+fn names(text: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(name).any(|(at, _)| {
+        !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
+    })
+}
+
+/// Returns a kernel of which some statements are raised, all if `stretch` is none.
+fn lifted(
+    source: &str,
+    program: Program,
+    plain: &Plain,
+    works: Vec<Work>,
+    stretch: Option<Range<usize>>,
+) -> Lifted {
+    // Of the arrays, those are kept that lie between operations.
+    let between = |text: &str| {
+        let arrays = plain.stored.keys().map(|array| &program.memories[*array]);
+        let mut arrays = arrays.filter(|it| !it.is_parameter);
+        arrays.any(|array| names(text, &array.name))
+    };
+    let text = |at: usize| format!("  {}\n", &source[program.body[at].1.clone()]);
+    let is_declared = |at: usize| {
+        let (statements, _) = &program.body[at];
+        let declares = |it: &Statement| matches!(it, Statement::Clear(..) | Statement::Declare(..));
+        !text(at).trim_start().starts_with('/')
+            && statements.iter().all(declares)
+            && (stretch.is_some() || between(&text(at)))
+    };
+    let all = 0..program.body.len();
+    let inside = stretch.clone().unwrap_or(all.clone());
+    let before = all.clone().filter(|at| *at < inside.end);
+    let before = before.filter(|at| *at < inside.start || is_declared(*at));
+    let after = all.filter(|at| inside.end <= *at);
+    let prefix = match stretch {
+        Some(_) => without_header(source, &program),
+        None => head(source, &program, &|text| {
+            !text.contains('[') || between(text)
+        }),
+    };
+    Lifted {
+        works,
+        prefix,
+        before: before.map(text).collect(),
+        after: after.map(text).collect(),
+        suffix: source[program.inside.end..].to_owned(),
+        hardware_loop: None,
+        memories: program.memories,
+    }
+}
+
+/// Takes out what the core does before the first command and behind the last: it stays as
+/// it is. Returns whether there was any of that.
+pub(super) fn without_core(mut program: Program, habits: &[Habits]) -> (Program, bool) {
+    let sends = |it: &Habits| it.commands;
+    let (Some(first), Some(last)) = (
+        habits.iter().position(sends),
+        habits.iter().rposition(sends),
+    ) else {
+        return (program, false);
+    };
+    let mut is_reduced = false;
+    for (at, habits) in habits.iter().enumerate() {
+        let (statements, _) = &mut program.body[at];
+        let declares = |it: &Statement| matches!(it, Statement::Clear(..) | Statement::Declare(..));
+        if (first..=last).contains(&at) || !habits.works || statements.iter().all(declares) {
+            continue;
+        }
+        // What variables hold then is not known.
+        let unknown = habits
+            .sets
+            .iter()
+            .map(|slot| Statement::Declare(*slot, None));
+        *statements = vec![Statement::Block(unknown.collect())];
+        is_reduced = true;
+    }
+    (program, is_reduced)
+}

@@ -1,0 +1,103 @@
+//! Looks through statements without following them.
+
+use super::program::{Expression, Program, Statement};
+use std::collections::BTreeSet;
+
+impl Expression {
+    /// Returns the expressions that it is made of.
+    fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::Unary(_, inner)
+            | Self::Load(inner, _)
+            | Self::Assign(_, inner)
+            | Self::Replace(_, inner)
+            | Self::Narrow(_, _, inner) => vec![inner],
+            Self::Binary(_, both) | Self::Store(both, _) => vec![&both.0, &both.1],
+            Self::Choice(parts) => vec![&parts.0, &parts.1, &parts.2],
+            Self::Call(_, arguments, _) | Self::Command(_, arguments, _) => {
+                arguments.iter().collect()
+            }
+            Self::Sequence(parts) => parts.iter().collect(),
+            Self::Integer(_) | Self::Float(_) | Self::Variable(_) | Self::Refused(_) => Vec::new(),
+        }
+    }
+}
+
+impl Statement {
+    fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Self::Expression(expression) | Self::If(expression, ..) => vec![expression],
+            Self::Declare(_, value) | Self::Return(value) => value.iter().collect(),
+            Self::Loop {
+                condition, step, ..
+            } => condition.iter().chain(step).collect(),
+            Self::Block(_) | Self::Clear(..) | Self::Break | Self::Continue => Vec::new(),
+        }
+    }
+
+    fn inner(&self) -> Vec<&Self> {
+        match self {
+            Self::If(_, then, otherwise) => then.iter().chain(otherwise).collect(),
+            Self::Loop { body, .. } | Self::Block(body) => body.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What statements do, by how they read.
+#[derive(Debug, Default)]
+pub(super) struct Habits {
+    /// They send commands, or call what is not understood.
+    pub(super) commands: bool,
+    /// They have loops or calls, or write to memory.
+    pub(super) works: bool,
+    /// Variables that they set.
+    pub(super) sets: BTreeSet<usize>,
+}
+
+impl Habits {
+    pub(super) fn of(statements: &[Statement], program: &Program) -> Self {
+        let mut habits = Self::default();
+        let mut waiting: Vec<(&Statement, bool)> = statements.iter().map(|it| (it, true)).collect();
+        let mut expressions: Vec<(&Expression, bool)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        loop {
+            // Variables of functions that are called are others.
+            if let Some((expression, is_own)) = expressions.pop() {
+                match expression {
+                    Expression::Command(name, ..) => habits.commands |= !is_harmless(name),
+                    Expression::Refused(_) => habits.commands = true,
+                    Expression::Call(function, ..) if seen.insert(*function) => {
+                        habits.works = true;
+                        let body = program.functions[*function].body.iter();
+                        waiting.extend(body.map(|it| (it, false)));
+                    }
+                    Expression::Store(..) => habits.works = true,
+                    Expression::Assign(slot, _) | Expression::Replace(slot, _) if is_own => {
+                        habits.sets.insert(*slot);
+                    }
+                    _ => {}
+                }
+                expressions.extend(expression.parts().into_iter().map(|it| (it, is_own)));
+                continue;
+            }
+            let Some((statement, is_own)) = waiting.pop() else {
+                return habits;
+            };
+            match statement {
+                Statement::Loop { .. } => habits.works = true,
+                Statement::Declare(slot, _) if is_own => {
+                    habits.sets.insert(*slot);
+                }
+                _ => {}
+            }
+            expressions.extend(statement.expressions().into_iter().map(|it| (it, is_own)));
+            waiting.extend(statement.inner().into_iter().map(|it| (it, is_own)));
+        }
+    }
+}
+
+/// Returns whether a call does nothing that the core could not do by itself.
+fn is_harmless(name: &str) -> bool {
+    matches!(name, "fence" | "gemmini_fence" | "gemmini_flush" | "memset")
+}
