@@ -123,7 +123,12 @@ fn plain_c() {
         let found = match lift(&source, &config, &vocabulary()) {
             Ok(lifted) => {
                 let works: Vec<String> = lifted.works.iter().map(in_full).collect();
-                format!("// is: {}", works.join("; "))
+                let core = if lifted.after.is_empty() {
+                    ""
+                } else {
+                    ", then the core"
+                };
+                format!("// is: {}{core}", works.join("; "))
             }
             Err(why) => format!("// refused: {why}"),
         };
@@ -147,6 +152,9 @@ fn in_full(work: &Work) -> String {
     let scale = f32::from_bits(work.store.scale);
     if scale != 1.0 {
         text.push_str(&format!(", times {scale}"));
+    }
+    if work.store.full_width {
+        text.push_str(", at full width");
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Raises statements of a kernel that are plain C, and leaves the others to the core.
 
 use super::plain::{Plain, stored};
-use super::program::{Program, Statement};
+use super::program::{Memory, Program, Statement};
 use super::walk::Habits;
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
 use autocomp_gemmini::GemminiConfig;
@@ -27,7 +27,7 @@ pub(super) fn raised(
     };
     let whole = *first..*last + 1;
     let why = match attempt(source, &program, whole, &working, config) {
-        Ok((plain, works)) => return Ok(lifted(source, program, &plain, works, None)),
+        Ok((plain, works)) => return Ok(lifted(source, &program, &plain, works, None)),
         Err(why) => why,
     };
     let mut stretches: Vec<Range<usize>> = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn raised(
         };
         let is_worth_it = |work: &Work| !matches!(work.operation, Operation::Addition { .. });
         if works.iter().any(is_worth_it) {
-            return Ok(lifted(source, program, &plain, works, Some(stretch)));
+            return Ok(lifted(source, &program, &plain, works, Some(stretch)));
         }
     }
     Err(why)
@@ -69,9 +69,35 @@ fn attempt(
         let is_of_file = program.globals.contains(&array);
         memory.is_parameter || later.iter().any(is_named) || calls && is_of_file
     };
-    let plain = stored(program, stretch, &is_wanted, config)?;
-    let works = works(&plain.stored, &plain.numbered, &program.memories, config)?;
-    Ok((plain, works))
+    let tried = understood(program, &stretch, &is_wanted, false, config);
+    tried.or_else(|why| understood(program, &stretch, &is_wanted, true, config).map_err(|_| why))
+}
+
+/// Returns what statements store, as operations that have schedules.
+fn understood(
+    program: &Program,
+    stretch: &Range<usize>,
+    is_wanted: &dyn Fn(usize) -> bool,
+    lays_weights: bool,
+    config: &GemminiConfig,
+) -> Result<(Plain, Vec<Work>), Reason> {
+    let plain = stored(program, stretch.clone(), is_wanted, lays_weights, config)?;
+    let works = works(&plain.stored, &plain.numbered, &plain.memories, config);
+    match (works, &plain.why) {
+        (Ok(works), _) if works.iter().any(is_turned) => Err(Reason::at(
+            0,
+            "an input and weights that are both transposed",
+        )),
+        (Ok(works), _) => Ok((plain, works)),
+        // With the accelerator's way from sums to results it might have been understood.
+        (Err(_), Some(why)) => Err(why.clone()),
+        (Err(why), None) => Err(why),
+    }
+}
+
+/// Returns whether both operands of a product lie in memory transposed.
+fn is_turned(work: &Work) -> bool {
+    matches!(work.operation, Operation::Product { turned, .. } if turned == [true; 2])
 }
 
 /// Returns whether a text has a name in it.
@@ -85,14 +111,14 @@ fn names(text: &str, name: &str) -> bool {
 /// Returns a kernel of which some statements are raised, all if `stretch` is none.
 fn lifted(
     source: &str,
-    program: Program,
+    program: &Program,
     plain: &Plain,
     works: Vec<Work>,
     stretch: Option<Range<usize>>,
 ) -> Lifted {
     // Of the arrays, those are kept that lie between operations.
     let between = |text: &str| {
-        let arrays = plain.stored.keys().map(|array| &program.memories[*array]);
+        let arrays = plain.stored.keys().map(|array| &plain.memories[*array]);
         let mut arrays = arrays.filter(|it| !it.is_parameter);
         arrays.any(|array| names(text, &array.name))
     };
@@ -110,20 +136,35 @@ fn lifted(
     let before = before.filter(|at| *at < inside.start || is_declared(*at));
     let after = all.filter(|at| inside.end <= *at);
     let prefix = match stretch {
-        Some(_) => without_header(source, &program),
-        None => head(source, &program, &|text| {
+        Some(_) => without_header(source, program),
+        None => head(source, program, &|text| {
             !text.contains('[') || between(text)
         }),
     };
+    let new: String = plain.memories[plain.new.clone()]
+        .iter()
+        .map(declaration)
+        .collect();
     Lifted {
         works,
         prefix,
-        before: before.map(text).collect(),
-        after: after.map(text).collect(),
+        before: new + &before.map(text).collect::<String>() + &plain.preparation,
+        after: plain.remainder.clone() + &after.map(text).collect::<String>(),
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: None,
-        memories: program.memories,
+        memories: plain.memories.clone(),
     }
+}
+
+/// Returns the declaration of an array of integers.
+fn declaration(memory: &Memory) -> String {
+    let extents: String = memory
+        .extents
+        .iter()
+        .map(|extent| format!("[{extent}]"))
+        .collect();
+    let bits = 8 * memory.element;
+    format!("  static int{bits}_t {}{extents};\n", memory.name)
 }
 
 /// Takes out what the core does before the first command and behind the last: it stays as

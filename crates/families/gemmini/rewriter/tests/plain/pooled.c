@@ -1,4 +1,4 @@
-// is: convolution 3x3, stride 1, of 16 channels, 256x32, with ReLU
+// is: convolution 3x3, stride 1, of 16 channels, 256x32, with ReLU, then the core
 // The core takes maxima of what the array leaves.
 static int8_t features[1][16][16][32];
 

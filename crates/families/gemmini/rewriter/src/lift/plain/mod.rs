@@ -7,11 +7,14 @@
 //! when it stores.
 
 mod affine;
+mod depthwise;
 mod follow;
 mod linear;
 mod loops;
 mod node;
 mod region;
+mod relaid;
+mod remainder;
 mod rounding;
 mod rows;
 
@@ -24,6 +27,7 @@ use follow::Follower;
 use linear::{Part, Sums};
 use node::{Element, Id, Nodes};
 use region::Write;
+use remainder::Remainder;
 use rounding::{Outlet, Tail};
 use rows::{Rows, Spacing};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,11 +38,22 @@ pub(super) struct Plain {
     /// By array, as if the array had stored it.
     pub(super) stored: BTreeMap<usize, Stored>,
     pub(super) numbered: Numbered,
+    /// The program's arrays, and those of sums that the core makes results of.
+    pub(super) memories: Vec<Memory>,
+    /// Numbers of the arrays that the program does not have.
+    pub(super) new: Range<usize>,
+    /// What the core does before everything else.
+    pub(super) preparation: String,
+    /// What the core does with the sums.
+    pub(super) remainder: String,
+    /// Why the core has to.
+    pub(super) why: Option<Reason>,
 }
 
 /// Finds out what some statements of a program store that leave everything to the core.
 ///
-/// `is_wanted`: whether what an array is given matters afterwards.
+/// `is_wanted`: whether what an array is given matters afterwards. `lays_weights`: whether
+/// the core lays weights in another order first.
 ///
 /// # Errors
 /// What cannot be followed, or is not what the array computes.
@@ -46,6 +61,7 @@ pub(super) fn stored(
     program: &Program,
     statements: Range<usize>,
     is_wanted: &dyn Fn(usize) -> bool,
+    lays_weights: bool,
     config: &GemminiConfig,
 ) -> Result<Plain, Reason> {
     let follower = Follower::new(program);
@@ -60,10 +76,19 @@ pub(super) fn stored(
         Elements::Float32 => Element::Float,
         _ => Element::Integer(1, true),
     };
+    let count = memories.len();
     let mut plain = Plain {
         stored: BTreeMap::new(),
         numbered: Numbered::default(),
+        memories: memories.clone(),
+        new: count..count,
+        preparation: String::new(),
+        remainder: String::new(),
+        why: None,
     };
+    let mut sums_of: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut orders: BTreeMap<relaid::Order, usize> = BTreeMap::new();
+    let mut diagonals: BTreeMap<usize, usize> = BTreeMap::new();
     let mut spacings: BTreeMap<usize, Vec<Spacing>> = BTreeMap::new();
     let mut order: Vec<&Write> = writes.iter().collect();
     order.sort_by_key(|write| write.order);
@@ -79,7 +104,11 @@ pub(super) fn stored(
         }
         let refused =
             |why: String| Reason::at(0, &format!("what `{}` is given: {why}", memory.name));
-        let (outlet, parts) = summed(write, &nodes, operand).map_err(refused)?;
+        let Summed {
+            outlet,
+            mut parts,
+            found,
+        } = summed(write, &nodes, operand).map_err(refused)?;
         for part in &parts {
             for (address, _) in &part.elements {
                 let read = array_of(address).filter(|read| written.contains(read));
@@ -91,8 +120,69 @@ pub(super) fn stored(
                 }
             }
         }
+        let mut array = array;
+        let mut whole = write.clone();
+        let outlet = match outlet {
+            Ok(outlet) if !sums_of.contains_key(&array) => outlet,
+            outlet => {
+                let why = outlet.err().unwrap_or_default();
+                let is_product = parts.iter().any(|part| part.elements.len() == 2);
+                if served.contains(&array) || !is_product || operand == Element::Float {
+                    return Err(refused(why));
+                }
+                // The array leaves the sums, and the core makes results of them.
+                plain.why.get_or_insert_with(|| refused(why));
+                let new = *sums_of.entry(array).or_insert(plain.memories.len());
+                if new == plain.memories.len() {
+                    plain.memories.push(memory_of_sums(memory));
+                }
+                let remainder = Remainder {
+                    write,
+                    nodes: &nodes,
+                    counters: &counters,
+                    memories,
+                    sums: &found,
+                    name: &plain.memories[new].name,
+                };
+                plain
+                    .remainder
+                    .push_str(&remainder.text().map_err(refused)?);
+                whole.address = moved(&write.address, write.element, new);
+                whole.element = Element::Integer(4, true);
+                array = new;
+                Outlet::PLAIN
+            }
+        };
+        if lays_weights {
+            for part in &mut parts {
+                let rows = Rows {
+                    write: &whole,
+                    parts: &[],
+                    counters: &counters,
+                    memories,
+                    operand,
+                };
+                let Some((order, which)) = rows.order(part) else {
+                    continue;
+                };
+                let memory = &memories[order.array];
+                let known = orders.get(&order).copied();
+                let new = known.unwrap_or(plain.memories.len());
+                let moved = relaid::moved(&part.elements[which].0, memory, &order, new, &counters);
+                let Some(moved) = moved.filter(|_| !written.contains(&order.array)) else {
+                    continue;
+                };
+                part.elements[which].0 = moved;
+                if known.is_none() {
+                    let (memory, text) = relaid::laid(memory, &order);
+                    plain.memories.push(memory);
+                    plain.preparation.push_str(&text);
+                    orders.insert(order, new);
+                }
+            }
+        }
         let rows = Rows {
-            write,
+            write: &whole,
             parts: &parts,
             counters: &counters,
             memories,
@@ -102,10 +192,23 @@ pub(super) fn stored(
             is_relu: outlet.is_relu,
             scale: outlet.scale.to_bits(),
             pitch: 0,
-            full_width: write.element != operand,
+            full_width: whole.element != operand,
         };
         let mut outputs = Vec::new();
-        let spacing = rows.add(&mut plain.numbered, &mut outputs);
+        let dim = i64::from(config.dim);
+        let spacing = match (rows.diagonal(), rows.across()) {
+            (Some(weights), Some(across)) => {
+                let new = *diagonals.entry(weights).or_insert(plain.memories.len());
+                if new == plain.memories.len() {
+                    let (memory, text) =
+                        depthwise::laid(&memories[weights], counters.extent(across), dim);
+                    plain.memories.push(memory);
+                    plain.preparation.push_str(&text);
+                }
+                rows.add_grouped([weights, new], dim, &mut plain.numbered, &mut outputs)
+            }
+            _ => rows.add(&mut plain.numbered, &mut outputs),
+        };
         spacings
             .entry(array)
             .or_default()
@@ -122,6 +225,19 @@ pub(super) fn stored(
         }
         stored.outputs.append(&mut outputs);
     }
+    plain.new.end = plain.memories.len();
+    for array in sums_of.values().copied() {
+        // Of an array of unknown size, as much as is stored.
+        let ends = plain.stored[&array].outputs.iter().map(|output| {
+            let place = (output.address - Memory::base(array)) as i64 / 4;
+            place + i64::from(output.columns)
+        });
+        let end = ends.max().unwrap_or(0);
+        if let Some((first @ 0, inner)) = plain.memories[array].extents.split_first_mut() {
+            let inner: i64 = inner.iter().product();
+            *first = (end + inner - 1) / inner.max(1);
+        }
+    }
     for (array, stored) in &mut plain.stored {
         let pitch = Spacing::pitch(&spacings[array]);
         stored.store.pitch = u32::try_from(pitch)
@@ -133,13 +249,50 @@ pub(super) fn stored(
     Ok(plain)
 }
 
+/// Returns an array of the sums of which another array's elements are made.
+fn memory_of_sums(memory: &Memory) -> Memory {
+    Memory {
+        name: format!("{}_sums", memory.name),
+        element: 4,
+        kind: Type::Integer(4, true),
+        is_operand: false,
+        extents: memory.extents.clone(),
+        is_parameter: false,
+        contents: Vec::new(),
+    }
+}
+
+/// Returns the address of the same element in an array of sums.
+fn moved(address: &Affine, element: Element, array: usize) -> Affine {
+    let width = element.bytes();
+    let (_, offset) = Memory::of(address.constant as u64).unwrap_or_default();
+    let mut moved = address.clone();
+    moved.constant = Memory::base(array) as i64 + offset / width * 4;
+    for (_, factor) in &mut moved.terms {
+        *factor = *factor / width * 4;
+    }
+    moved
+}
+
+/// What a write stores.
+struct Summed {
+    /// What is done to the sum, or why the accelerator does not do that.
+    outlet: Result<Outlet, String>,
+    parts: Vec<Part>,
+    /// Expressions that are the sum, and what is added to it in each.
+    found: Vec<(Id, i64)>,
+}
+
 /// Returns the sum that a write stores, and what is done to it.
-fn summed(write: &Write, nodes: &Nodes, operand: Element) -> Result<(Outlet, Vec<Part>), String> {
+fn summed(write: &Write, nodes: &Nodes, operand: Element) -> Result<Summed, String> {
     let is_float = operand == Element::Float;
     let mut sums = Sums::new(nodes, is_float);
     // The largest expressions that are sums.
     let mut found: Vec<(Id, i64)> = Vec::new();
     let mut parts: Option<Vec<Part>> = None;
+    // Other elements beside a sum of products.
+    let mut others = false;
+    let mut all: Vec<(Id, linear::Linear)> = Vec::new();
     let mut stack = vec![write.value];
     let mut seen = BTreeSet::new();
     while let Some(id) = stack.pop() {
@@ -147,22 +300,32 @@ fn summed(write: &Write, nodes: &Nodes, operand: Element) -> Result<(Outlet, Vec
             continue;
         }
         let Some(mut sum) = sums.of(id) else {
-            let operands = nodes.operands(id);
-            if operands.is_empty() && !matches!(nodes.get(id), node::Node::Float(_)) {
-                return Err("it depends on what is no sum of products".to_owned());
+            match nodes.get(id) {
+                node::Node::Float(_) => {}
+                node::Node::Load(..) | node::Node::Stored(..) => others = true,
+                _ if nodes.operands(id).is_empty() => {
+                    return Err("it depends on what is no sum of products".to_owned());
+                }
+                _ => stack.extend(nodes.operands(id)),
             }
-            stack.extend(operands);
             continue;
         };
         if sum.parts.is_empty() {
             continue;
         }
         sum.parts.sort();
+        all.push((id, sum));
+    }
+    let is_product = |sum: &linear::Linear| sum.parts.iter().any(|part| part.elements.len() == 2);
+    let has_product = all.iter().any(|(_, sum)| is_product(sum));
+    for (id, sum) in all {
+        if has_product && !is_product(&sum) {
+            others = true;
+            continue;
+        }
         found.push((id, sum.constant));
         if parts.get_or_insert_with(|| sum.parts.clone()) != &sum.parts {
-            return Err(
-                "results are of more than one sum, or of a sum and other elements".to_owned(),
-            );
+            return Err("results are of more than one sum".to_owned());
         }
     }
     let parts = parts.ok_or("it is given numbers, not sums")?;
@@ -171,24 +334,21 @@ fn summed(write: &Write, nodes: &Nodes, operand: Element) -> Result<(Outlet, Vec
         result: write.value,
         sums: &found,
     };
-    let plain = Outlet {
-        is_relu: false,
-        scale: 1.0,
-    };
     let outlet = match write.element {
-        Element::Float if is_float => tail.float_outlet()?,
-        Element::Integer(4, true) if !is_float => {
-            if !tail.is_identity() {
-                return Err("sums are stored at full width, but not as they are".to_owned());
-            }
-            plain
-        }
-        element if element == operand => tail.outlet()?,
-        _ => {
-            return Err("its elements are neither operands nor sums of the accelerator".to_owned());
-        }
+        _ if others => Err("what is done to its sums depends on other elements, too".to_owned()),
+        Element::Float if is_float => tail.float_outlet(),
+        Element::Integer(4, true) if !is_float => match tail.is_identity() {
+            true => Ok(Outlet::PLAIN),
+            false => Err("sums are stored at full width, but not as they are".to_owned()),
+        },
+        element if element == operand => tail.outlet(),
+        _ => Err("its elements are neither operands nor sums of the accelerator".to_owned()),
     };
-    Ok((outlet, parts))
+    Ok(Summed {
+        outlet,
+        parts,
+        found,
+    })
 }
 
 /// Returns whether elements of a type are operands of the array.

@@ -24,6 +24,12 @@ pub(super) struct Outlet {
 }
 
 impl Outlet {
+    /// Sums as they are.
+    pub(super) const PLAIN: Self = Self {
+        is_relu: false,
+        scale: 1.0,
+    };
+
     /// Returns the result for a sum.
     fn result(self, sum: i64) -> i64 {
         let sum = if self.is_relu { sum.max(0) } else { sum };

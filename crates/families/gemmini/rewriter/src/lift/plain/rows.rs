@@ -50,11 +50,11 @@ impl Spacing {
 
 /// A product with its operands told apart.
 #[derive(Clone)]
-struct Product {
+pub(super) struct Product {
     input: Affine,
-    weights: Affine,
+    pub(super) weights: Affine,
     /// The counter along which products are taken at once.
-    depth: Option<Counter>,
+    pub(super) depth: Option<Counter>,
     /// Neighbouring elements that are taken in each step of it.
     taken: i64,
     others: Vec<Counter>,
@@ -67,14 +67,14 @@ impl Rows<'_> {
     }
 
     /// Returns the counter of neighbouring elements, if there is one.
-    fn across(&self) -> Option<Counter> {
+    pub(super) fn across(&self) -> Option<Counter> {
         let width = self.write.element.bytes();
         let mut dims = self.write.dims.iter().copied();
         dims.find(|dim| self.apart(*dim) == width)
     }
 
     /// Tells input and weights apart: the weights are of the columns of the output.
-    fn product(&self, part: &Part) -> Result<Product, String> {
+    pub(super) fn product(&self, part: &Part) -> Result<Product, String> {
         let [one, other] = part.elements.as_slice() else {
             return Err("an operand is multiplied with no other".to_owned());
         };
@@ -151,7 +151,7 @@ impl Rows<'_> {
     }
 
     /// Returns how rows of the output lie.
-    fn spacing(&self, products: &[Product]) -> Spacing {
+    pub(super) fn spacing(&self, products: &[Product]) -> Spacing {
         let width = self.write.element.bytes();
         let across = self.across();
         // Counters of columns are those that the weights depend on.
@@ -217,7 +217,6 @@ impl Rows<'_> {
             .into_iter()
             .filter(|dim| Some(*dim) != across)
             .collect();
-        let count: i64 = rows.iter().map(|dim| self.counters.extent(*dim)).product();
         let terms: i64 = products
             .iter()
             .map(|it| {
@@ -227,16 +226,7 @@ impl Rows<'_> {
                     .product::<i64>()
             })
             .sum();
-        if ROWS < count.saturating_mul(terms.max(1)) {
-            return Err("more rows and products than are followed".to_owned());
-        }
-        let at = |address: &Affine, steps: &[(Counter, i64)]| -> u64 {
-            let mut place = address.constant;
-            for (counter, step) in steps {
-                place += address.factor(*counter) * step;
-            }
-            place as u64
-        };
+        self.within_limits(&rows, terms.max(1))?;
         let forms: Vec<u32> = products
             .iter()
             .map(|it| {
@@ -251,14 +241,14 @@ impl Rows<'_> {
             .collect();
         for steps in self.steps(&rows) {
             let mut output = Output {
-                address: at(&self.write.address, &steps),
+                address: self.at(&self.write.address, &steps),
                 columns: wide,
                 addends: Vec::with_capacity(addends.len()),
                 terms: Vec::with_capacity(terms as usize),
             };
             for (address, element) in &addends {
                 output.addends.push(Place {
-                    address: at(address, &steps),
+                    address: self.at(address, &steps),
                     columns: wide,
                     width: element.bytes() as u8,
                     scale: 1.0f32.to_bits(),
@@ -269,7 +259,7 @@ impl Rows<'_> {
                     let all = [steps.as_slice(), others.as_slice()].concat();
                     let depth = product.depth;
                     let weights = Weights {
-                        address: at(&product.weights, &all),
+                        address: self.at(&product.weights, &all),
                         pitch: depth.map_or(0, |it| product.weights.factor(it) / product.taken)
                             as u64,
                         across: across.map_or(0, |it| product.weights.factor(it)) as u64,
@@ -278,7 +268,7 @@ impl Rows<'_> {
                         scale: 1.0f32.to_bits(),
                     };
                     output.terms.push(Term {
-                        input: at(&product.input, &all),
+                        input: self.at(&product.input, &all),
                         weights: numbered.weights(weights),
                         form: *form,
                     });
@@ -287,6 +277,25 @@ impl Rows<'_> {
             outputs.push(output);
         }
         Ok(spacing)
+    }
+
+    /// Checks that there are not too many rows with so many products each.
+    pub(super) fn within_limits(&self, rows: &[Counter], terms: i64) -> Result<(), String> {
+        let extents = rows.iter().map(|dim| self.counters.extent(*dim));
+        let count = extents.fold(terms, i64::saturating_mul);
+        if ROWS < count {
+            return Err("more rows and products than are followed".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns an address in some steps.
+    pub(super) fn at(&self, address: &Affine, steps: &[(Counter, i64)]) -> u64 {
+        let mut place = address.constant;
+        for (counter, step) in steps {
+            place += address.factor(*counter) * step;
+        }
+        place as u64
     }
 
     /// Joins products of neighbouring elements that a loop takes several of in each step.
@@ -334,7 +343,7 @@ impl Rows<'_> {
     }
 
     /// Returns all combinations of steps of some counters.
-    fn steps(&self, counters: &[Counter]) -> Vec<Vec<(Counter, i64)>> {
+    pub(super) fn steps(&self, counters: &[Counter]) -> Vec<Vec<(Counter, i64)>> {
         let mut all = vec![Vec::new()];
         for counter in counters {
             let extent = self.counters.extent(*counter);
