@@ -227,7 +227,7 @@ fn program(
     config: &GemminiConfig,
     vocabulary: &Vocabulary,
 ) -> Result<program::Program, Reason> {
-    let sizes = [
+    let mut sizes = vec![
         ("DIM", i64::from(config.dim)),
         ("BANK_NUM", i64::from(config.spad_banks)),
         ("BANK_ROWS", i64::from(config.spad_bank_rows())),
@@ -236,6 +236,9 @@ fn program(
         ("MAX_BLOCK_LEN_ACC", i64::from(config.max_block_len_acc())),
     ];
     let is_float = config.elements == Elements::Float32;
+    if !is_float {
+        sizes.extend([("elem_t_max", 127), ("elem_t_min", -128)]);
+    }
     let library = &vocabulary.library;
     read::read(source, &sizes, is_float, library, &vocabulary.entry)
 }

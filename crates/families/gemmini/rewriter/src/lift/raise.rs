@@ -170,7 +170,7 @@ fn declaration(memory: &Memory) -> String {
 /// Takes out what the core does before the first command and behind the last: it stays as
 /// it is. Returns whether there was any of that.
 pub(super) fn without_core(mut program: Program, habits: &[Habits]) -> (Program, bool) {
-    let sends = |it: &Habits| it.commands;
+    let sends = |it: &Habits| it.commands || it.refused;
     let (Some(first), Some(last)) = (
         habits.iter().position(sends),
         habits.iter().rposition(sends),

@@ -47,8 +47,10 @@ impl Statement {
 /// What statements do, by how they read.
 #[derive(Debug, Default)]
 pub(super) struct Habits {
-    /// They send commands, or call what is not understood.
+    /// They send commands.
     pub(super) commands: bool,
+    /// They have in them what is not understood.
+    pub(super) refused: bool,
     /// They have loops or calls, or write to memory.
     pub(super) works: bool,
     /// Variables that they set.
@@ -66,7 +68,7 @@ impl Habits {
             if let Some((expression, is_own)) = expressions.pop() {
                 match expression {
                     Expression::Command(name, ..) => habits.commands |= !is_harmless(name),
-                    Expression::Refused(_) => habits.commands = true,
+                    Expression::Refused(_) => habits.refused = true,
                     Expression::Call(function, ..) if seen.insert(*function) => {
                         habits.works = true;
                         let body = program.functions[*function].body.iter();

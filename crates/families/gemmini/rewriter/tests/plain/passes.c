@@ -1,5 +1,7 @@
 // is: product 33x65x127, with ReLU, times 0.0625
 // Each pass by itself over flat arrays; sums for all of the result.
+void *memset(void *to, int value, size_t bytes);
+
 static int32_t sums[33 * 65];
 
 static int8_t clipped(int32_t value) {

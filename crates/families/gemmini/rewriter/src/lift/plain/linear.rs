@@ -1,7 +1,7 @@
 //! Sums of elements and of products of two.
 
 use super::super::program::{Binary, Unary};
-use super::affine::{Affine, Counter};
+use super::affine::{Affine, Counter, Counters};
 use super::node::{Element, Id, Node, Nodes};
 use std::collections::HashMap;
 
@@ -70,26 +70,40 @@ impl Linear {
     }
 
     /// Returns whether its value fits 16 bits, whatever the elements are.
-    fn is_short(&self) -> bool {
-        let byte = |element: &(Affine, Element)| matches!(element.1, Element::Integer(1, _));
-        matches!(self.parts.as_slice(), [part] if part.factor == 1
-            && part.counters.is_empty()
-            && part.elements.iter().all(byte))
-            && self.constant == 0
+    fn is_short(&self, counters: &Counters) -> bool {
+        let mut most = self.constant.saturating_abs();
+        for part in &self.parts {
+            let mut size = part.factor.saturating_abs();
+            for (_, element) in &part.elements {
+                let values = match element {
+                    Element::Integer(1, true) => 128,
+                    Element::Integer(1, false) => 255,
+                    _ => return false,
+                };
+                size = size.saturating_mul(values);
+            }
+            for counter in &part.counters {
+                size = size.saturating_mul(counters.extent(*counter));
+            }
+            most = most.saturating_add(size);
+        }
+        most < 1 << 15
     }
 }
 
 /// Sums that expressions are.
 pub(super) struct Sums<'nodes> {
     nodes: &'nodes Nodes,
+    counters: &'nodes Counters,
     is_float: bool,
     known: HashMap<Id, Option<Linear>>,
 }
 
 impl<'nodes> Sums<'nodes> {
-    pub(super) fn new(nodes: &'nodes Nodes, is_float: bool) -> Self {
+    pub(super) fn new(nodes: &'nodes Nodes, counters: &'nodes Counters, is_float: bool) -> Self {
         Self {
             nodes,
+            counters,
             is_float,
             known: HashMap::new(),
         }
@@ -123,7 +137,10 @@ impl<'nodes> Sums<'nodes> {
                 })
             }
             Node::Narrow(4 | 8, true, inner) => self.of(inner),
-            Node::Narrow(2, true, inner) => self.of(inner).filter(Linear::is_short),
+            Node::Narrow(2, true, inner) => {
+                let counters = self.counters;
+                self.of(inner).filter(|sum| sum.is_short(counters))
+            }
             Node::Unary(Unary::Negate, inner) => Linear::of(0).plus(self.of(inner)?, -1),
             Node::Unary(Unary::Float, inner) if self.is_float => self.of(inner),
             Node::Binary(operation, left, right) => {

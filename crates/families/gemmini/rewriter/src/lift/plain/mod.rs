@@ -21,7 +21,7 @@ mod rows;
 use super::Reason;
 use super::program::{Memory, Program, Type};
 use super::traced::{Numbered, Store, Stored};
-use affine::Affine;
+use affine::{Affine, Counters};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use follow::Follower;
 use linear::{Part, Sums};
@@ -108,7 +108,7 @@ pub(super) fn stored(
             outlet,
             mut parts,
             found,
-        } = summed(write, &nodes, operand).map_err(refused)?;
+        } = summed(write, &nodes, &counters, operand).map_err(refused)?;
         for part in &parts {
             for (address, _) in &part.elements {
                 let read = array_of(address).filter(|read| written.contains(read));
@@ -284,9 +284,14 @@ struct Summed {
 }
 
 /// Returns the sum that a write stores, and what is done to it.
-fn summed(write: &Write, nodes: &Nodes, operand: Element) -> Result<Summed, String> {
+fn summed(
+    write: &Write,
+    nodes: &Nodes,
+    counters: &Counters,
+    operand: Element,
+) -> Result<Summed, String> {
     let is_float = operand == Element::Float;
-    let mut sums = Sums::new(nodes, is_float);
+    let mut sums = Sums::new(nodes, counters, is_float);
     // The largest expressions that are sums.
     let mut found: Vec<(Id, i64)> = Vec::new();
     let mut parts: Option<Vec<Part>> = None;
