@@ -4,6 +4,7 @@
 //! that C compilers and kernels expect, and the code that calls the kernel.
 
 mod diagnostics;
+mod header;
 mod with_library;
 
 use autocomp_core::Diagnostic;
@@ -104,6 +105,8 @@ pub struct Builder {
     /// Folder with the runtime and its objects.
     runtime: tempfile::TempDir,
     is_runtime_made: Mutex<bool>,
+    /// The kinds whose header is compiled.
+    headers: Mutex<Vec<Kind>>,
     scratch: PathBuf,
 }
 
@@ -145,6 +148,7 @@ impl Builder {
             entry: entry.to_owned(),
             runtime,
             is_runtime_made: Mutex::new(false),
+            headers: Mutex::default(),
             scratch,
         })
     }
@@ -158,10 +162,16 @@ impl Builder {
         if *is_made {
             return Ok(());
         }
-        for name in ["runner", "math"] {
-            let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
+        let header = self.header(Kind::Reference)?;
+        let header = header.to_string_lossy();
+        let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
+        for (name, seen) in [
+            ("runner", vec![define.as_str()]),
+            ("math", vec!["-include-pch", &header]),
+        ] {
             let source = self.runtime.path().join(format!("{name}.c"));
-            let extra = [define.as_str(), "-O2", "-ffp-contract=off"];
+            let mut extra = seen;
+            extra.extend(Kind::Reference.flags());
             let object = self.runtime.path().join(format!("{name}.o"));
             let report = self.compile(self.runtime.path(), &source, &object, &extra)?;
             if !report.succeeded() {
@@ -215,9 +225,9 @@ impl Builder {
         let folder = folder_in(&self.scratch)?;
         let source = folder.path().join(name);
         write(&source, text)?;
-        let header = self.runtime.path().join("kernel.h");
+        let header = self.header(kind)?;
         let header = header.to_string_lossy();
-        let mut extra = vec!["-include", &header];
+        let mut extra = vec!["-include-pch", &header];
         extra.extend(kind.flags());
         // A bare name, so that diagnostics and line tables show nothing else.
         let report = self.compile(
@@ -246,9 +256,9 @@ impl Builder {
     pub fn assembly(&self, text: &str) -> Result<Option<String>, EvalError> {
         let folder = folder_in(&self.scratch)?;
         write(&folder.path().join("kernel.c"), text)?;
-        let header = self.runtime.path().join("kernel.h");
+        let header = self.header(Kind::Kernel)?;
         let header = header.to_string_lossy();
-        let mut extra = vec!["-include", &header, "-S", "-fverbose-asm"];
+        let mut extra = vec!["-include-pch", &header, "-S", "-fverbose-asm"];
         extra.extend(Kind::Kernel.flags());
         let output = folder.path().join("kernel.s");
         let report = self.compile(folder.path(), Path::new("kernel.c"), &output, &extra)?;
