@@ -7,9 +7,9 @@ mod diagnostics;
 mod header;
 mod with_library;
 
-use autocomp_core::Diagnostic;
-use autocomp_eval::EvalError;
+use autocomp_core::{ContentHash, Diagnostic};
 use autocomp_eval::cache::remove_older;
+use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{Family, Toolchain};
 use diagnostics::diagnostics;
@@ -19,9 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+/// What every source sees before its own text.
+const HEADER: &str = include_str!("../runtime/kernel.h");
+
 /// Files that every program is built with.
-const RUNTIME: [(&str, &str); 4] = [
-    ("kernel.h", include_str!("../runtime/kernel.h")),
+const RUNTIME: [(&str, &str); 3] = [
     ("platform.h", include_str!("../runtime/platform.h")),
     ("runner.c", include_str!("../runtime/runner.c")),
     ("math.c", include_str!("../runtime/math.c")),
@@ -107,6 +109,10 @@ pub struct Builder {
     is_runtime_made: Mutex<bool>,
     /// The kinds whose header is compiled.
     headers: Mutex<Vec<Kind>>,
+    /// Its text, in a place that stays.
+    header: PathBuf,
+    /// Compiled headers.
+    compiled: FileStore,
     scratch: PathBuf,
 }
 
@@ -140,6 +146,12 @@ impl Builder {
         for (name, text) in RUNTIME {
             write(&runtime.path().join(name), text)?;
         }
+        let header = scratch.join(format!("{}.h", ContentHash::of(HEADER.as_bytes()).short()));
+        if fs::read_to_string(&header).ok().as_deref() != Some(HEADER) {
+            let fresh = runtime.path().join("kernel.h");
+            write(&fresh, HEADER)?;
+            fs::rename(&fresh, &header).map_err(|error| unusable(&header, &error))?;
+        }
         let mut all = vec![format!("--target={architecture}-unknown-linux-gnu")];
         all.extend(flags.iter().cloned());
         Ok(Self {
@@ -149,6 +161,8 @@ impl Builder {
             runtime,
             is_runtime_made: Mutex::new(false),
             headers: Mutex::default(),
+            header,
+            compiled: FileStore::new(cache_folder, CachePart::Builds),
             scratch,
         })
     }
@@ -191,7 +205,7 @@ impl Builder {
     pub fn key(&self) -> String {
         let runtime: Vec<&str> = RUNTIME.iter().map(|(_, text)| *text).collect();
         format!(
-            "{}\n{}\n{}\n{}",
+            "{}\n{}\n{}\n{HEADER}{}",
             self.toolchain.name,
             COMMON.join(" "),
             self.flags.join(" "),
@@ -319,7 +333,11 @@ impl Builder {
         let own = [self.runtime.path(), self.toolchain.headers()].map(Path::to_owned);
         let policy = SandboxPolicy {
             working_folder: folder.to_owned(),
-            readable: own.into_iter().chain(more.iter().cloned()).collect(),
+            readable: own
+                .into_iter()
+                .chain([self.header.clone()])
+                .chain(more.iter().cloned())
+                .collect(),
             executable: self.toolchain.executable().to_vec(),
             writable: vec![folder.to_owned()],
             environment: [
