@@ -68,7 +68,8 @@ impl Habits {
             if let Some((expression, is_own)) = expressions.pop() {
                 match expression {
                     Expression::Command(name, ..) => habits.commands |= !is_harmless(name),
-                    Expression::Refused(_) => habits.refused = true,
+                    // It may do anything.
+                    Expression::Refused(_) => (habits.refused, habits.works) = (true, true),
                     Expression::Call(function, ..) if seen.insert(*function) => {
                         habits.works = true;
                         let body = program.functions[*function].body.iter();
