@@ -37,6 +37,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 let (Some(range), false) = (range, inner) else {
                     return;
                 };
+                // What stands in a loop that changes has its turn in the next round.
+                if done.iter().any(|it| it.contains_range(range)) {
+                    return;
+                }
                 if let Some(text) = written_out(view, it).or_else(|| counted(view, it)) {
                     add(range, text);
                     done.push(range);
