@@ -1,6 +1,5 @@
 // Functions that kernels and references may call, as a C library would offer
-// them. All are weak: a kernel may bring its own.
-#include "kernel.h"
+// them. All are weak: a kernel may bring its own. It sees kernel.h, as they do.
 
 #define WEAK __attribute__((weak))
 

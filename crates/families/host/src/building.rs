@@ -4,11 +4,12 @@
 //! that C compilers and kernels expect, and the code that calls the kernel.
 
 mod diagnostics;
+mod header;
 mod with_library;
 
-use autocomp_core::Diagnostic;
-use autocomp_eval::EvalError;
+use autocomp_core::{ContentHash, Diagnostic};
 use autocomp_eval::cache::remove_older;
+use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{Family, Toolchain};
 use diagnostics::diagnostics;
@@ -18,9 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+/// What every source sees before its own text.
+const HEADER: &str = include_str!("../runtime/kernel.h");
+
 /// Files that every program is built with.
-const RUNTIME: [(&str, &str); 4] = [
-    ("kernel.h", include_str!("../runtime/kernel.h")),
+const RUNTIME: [(&str, &str); 3] = [
     ("platform.h", include_str!("../runtime/platform.h")),
     ("runner.c", include_str!("../runtime/runner.c")),
     ("math.c", include_str!("../runtime/math.c")),
@@ -104,6 +107,12 @@ pub struct Builder {
     /// Folder with the runtime and its objects.
     runtime: tempfile::TempDir,
     is_runtime_made: Mutex<bool>,
+    /// The kinds whose header is compiled.
+    headers: Mutex<Vec<Kind>>,
+    /// Its text, in a place that stays.
+    header: PathBuf,
+    /// Compiled headers.
+    compiled: FileStore,
     scratch: PathBuf,
 }
 
@@ -137,6 +146,12 @@ impl Builder {
         for (name, text) in RUNTIME {
             write(&runtime.path().join(name), text)?;
         }
+        let header = scratch.join(format!("{}.h", ContentHash::of(HEADER.as_bytes()).short()));
+        if fs::read_to_string(&header).ok().as_deref() != Some(HEADER) {
+            let fresh = runtime.path().join("kernel.h");
+            write(&fresh, HEADER)?;
+            fs::rename(&fresh, &header).map_err(|error| unusable(&header, &error))?;
+        }
         let mut all = vec![format!("--target={architecture}-unknown-linux-gnu")];
         all.extend(flags.iter().cloned());
         Ok(Self {
@@ -145,6 +160,9 @@ impl Builder {
             entry: entry.to_owned(),
             runtime,
             is_runtime_made: Mutex::new(false),
+            headers: Mutex::default(),
+            header,
+            compiled: FileStore::new(cache_folder, CachePart::Builds),
             scratch,
         })
     }
@@ -158,10 +176,16 @@ impl Builder {
         if *is_made {
             return Ok(());
         }
-        for name in ["runner", "math"] {
-            let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
+        let header = self.header(Kind::Reference)?;
+        let header = header.to_string_lossy();
+        let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
+        for (name, seen) in [
+            ("runner", vec![define.as_str()]),
+            ("math", vec!["-include-pch", &header]),
+        ] {
             let source = self.runtime.path().join(format!("{name}.c"));
-            let extra = [define.as_str(), "-O2", "-ffp-contract=off"];
+            let mut extra = seen;
+            extra.extend(Kind::Reference.flags());
             let object = self.runtime.path().join(format!("{name}.o"));
             let report = self.compile(self.runtime.path(), &source, &object, &extra)?;
             if !report.succeeded() {
@@ -181,7 +205,7 @@ impl Builder {
     pub fn key(&self) -> String {
         let runtime: Vec<&str> = RUNTIME.iter().map(|(_, text)| *text).collect();
         format!(
-            "{}\n{}\n{}\n{}",
+            "{}\n{}\n{}\n{HEADER}{}",
             self.toolchain.name,
             COMMON.join(" "),
             self.flags.join(" "),
@@ -215,9 +239,9 @@ impl Builder {
         let folder = folder_in(&self.scratch)?;
         let source = folder.path().join(name);
         write(&source, text)?;
-        let header = self.runtime.path().join("kernel.h");
+        let header = self.header(kind)?;
         let header = header.to_string_lossy();
-        let mut extra = vec!["-include", &header];
+        let mut extra = vec!["-include-pch", &header];
         extra.extend(kind.flags());
         // A bare name, so that diagnostics and line tables show nothing else.
         let report = self.compile(
@@ -246,9 +270,9 @@ impl Builder {
     pub fn assembly(&self, text: &str) -> Result<Option<String>, EvalError> {
         let folder = folder_in(&self.scratch)?;
         write(&folder.path().join("kernel.c"), text)?;
-        let header = self.runtime.path().join("kernel.h");
+        let header = self.header(Kind::Kernel)?;
         let header = header.to_string_lossy();
-        let mut extra = vec!["-include", &header, "-S", "-fverbose-asm"];
+        let mut extra = vec!["-include-pch", &header, "-S", "-fverbose-asm"];
         extra.extend(Kind::Kernel.flags());
         let output = folder.path().join("kernel.s");
         let report = self.compile(folder.path(), Path::new("kernel.c"), &output, &extra)?;
@@ -309,7 +333,11 @@ impl Builder {
         let own = [self.runtime.path(), self.toolchain.headers()].map(Path::to_owned);
         let policy = SandboxPolicy {
             working_folder: folder.to_owned(),
-            readable: own.into_iter().chain(more.iter().cloned()).collect(),
+            readable: own
+                .into_iter()
+                .chain([self.header.clone()])
+                .chain(more.iter().cloned())
+                .collect(),
             executable: self.toolchain.executable().to_vec(),
             writable: vec![folder.to_owned()],
             environment: [

@@ -5,7 +5,7 @@ mod spellings;
 
 use crate::support;
 
-use autocomp_core::{MenuItem, Outcome, PlanChoice, RewriteError, Rewriter, Seed};
+use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter, Seed};
 use autocomp_host::detection::Processor;
 use autocomp_host::machine::Machine;
 use autocomp_host::rewriter::{Dots, HostRewriter, Resources};
@@ -190,13 +190,7 @@ fn walk_with(rewriter: &HostRewriter, problem: &str, plain: &str, steps: u32) {
         source = rewriter
             .implement(&source, &planned.payload, 0)
             .expect("a kernel");
-        let (outcome, found) = support::outcome(&bench, &source);
-        assert_eq!(
-            outcome,
-            Outcome::Ok,
-            "{}\n{source}\n{found:#?}",
-            planned.text
-        );
+        support::assert_right(&bench, &source, &planned.text);
     }
 }
 
@@ -258,8 +252,7 @@ fn schedules_that_bring_out_every_edge_stay_right() {
             let source = rewriter
                 .implement(PLAIN_MATRICES, &payload, 0)
                 .expect("a kernel");
-            let (outcome, found) = support::outcome(&bench, &source);
-            assert_eq!(outcome, Outcome::Ok, "{source}\n{found:#?}");
+            support::assert_right(&bench, &source, &payload);
         }
     }
 }

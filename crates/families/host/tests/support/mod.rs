@@ -107,6 +107,20 @@ pub fn open(problem: Problem, catalog: &Catalog, seed: Seed) -> Option<HostBench
     Some(HostBench::open(problem, &target, "this", settings).expect("a bench"))
 }
 
+/// Asserts that a kernel computes what the reference does; `why` says what made it. It is not
+/// timed, which takes the core that only one process has at a time.
+pub fn assert_right(bench: &HostBench, source: &str, why: &str) {
+    let program = bench
+        .build(source)
+        .expect("a compiler")
+        .unwrap_or_else(|found| panic!("{why}\n{source}\n{found:#?}"));
+    let tested = bench.test(&program, source).expect("a machine");
+    assert!(
+        matches!(tested, Tested::Right { .. }),
+        "{why}\n{source}\n{tested:#?}"
+    );
+}
+
 /// Returns what becomes of a kernel: how far it comes, and what is said of it.
 pub fn outcome(bench: &HostBench, source: &str) -> (Outcome, Option<Diagnostic>) {
     let program = match bench.build(source).expect("a compiler") {
