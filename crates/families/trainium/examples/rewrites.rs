@@ -1,5 +1,6 @@
 //! Lists what the rewriter would do to a kernel: `rewrites FILE ENTRY INPUTS [NAME]`; with a name
-//! of a transformation, the kernels that it leads to.
+//! of a transformation, the kernels that it leads to; with `plain`, those of the form that is made
+//! before anything else.
 
 use std::io::Write as _;
 
@@ -13,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [file, entry, inputs, wanted @ ..] = &arguments[..] else {
         return Err("usage: rewrites FILE ENTRY INPUTS [NAME]".into());
     };
-    let source = std::fs::read_to_string(file)?;
+    let mut source = std::fs::read_to_string(file)?;
     let mut shapes = Vec::new();
     for (name, input) in parse_inputs(inputs, None)? {
         if let Input::Array(array) = input {
@@ -24,8 +25,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             });
         }
     }
-    let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in("trn1")?, 0.01);
+    let machine = match source.contains("neuronxcc") {
+        true => "trn1",
+        false => "trn2",
+    };
+    let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in(machine)?, 0.01);
     let mut out = std::io::stdout().lock();
+    if wanted.iter().any(|it| it == "plain") {
+        source = rewriter.plain(&source)?;
+        writeln!(out, "{source}")?;
+    }
     for it in rewriter.not_understood(&source) {
         writeln!(out, "line {}: {}", it.line, it.reason)?;
     }

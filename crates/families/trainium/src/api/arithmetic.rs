@@ -1,5 +1,6 @@
 //! What the engines compute: two-operand operations and functions of one operand.
 
+use super::transcendental::{erf, exponentials};
 use crate::python::tree::Binary;
 use crate::python::value::Value;
 
@@ -388,56 +389,8 @@ impl Function {
             Self::Square => values.iter_mut().for_each(|v| *v *= *v),
             Self::Sqrt => values.iter_mut().for_each(|v| *v = v.sqrt()),
             Self::Reciprocal => values.iter_mut().for_each(|v| *v = 1.0 / *v),
-            Self::Exp => values.iter_mut().for_each(|v| *v = exp(*v)),
+            Self::Exp => exponentials(values),
             _ => values.iter_mut().for_each(|v| *v = self.apply(*v)),
         }
     }
-}
-
-/// `eˣ` to within one unit in the last place: range reduction in double precision, then a
-/// polynomial. The library's own function is too slow for attention over long sequences.
-fn exp(x: f32) -> f32 {
-    if !(-100.0..=88.8).contains(&x) {
-        return f64::from(x).exp() as f32;
-    }
-    let wide = f64::from(x) * std::f64::consts::LOG2_E;
-    let whole = wide.round_ties_even();
-    let rest = (wide - whole) * std::f64::consts::LN_2;
-    let polynomial = 1.0
-        + rest
-            * (1.0
-                + rest
-                    * (0.5
-                        + rest
-                            * (1.0 / 6.0
-                                + rest
-                                    * (1.0 / 24.0
-                                        + rest
-                                            * (1.0 / 120.0
-                                                + rest * (1.0 / 720.0 + rest / 5040.0))))));
-    let scale = f64::from_bits(((whole as i64 + 1023) as u64) << 52);
-    (polynomial * scale) as f32
-}
-
-/// The error function: a series for small arguments, a continued fraction for large ones.
-fn erf(x: f64) -> f64 {
-    let a = x.abs();
-    let value = if a < 2.5 {
-        let mut term = a;
-        let mut sum = a;
-        for n in 1..60 {
-            term *= -a * a / f64::from(n);
-            sum += term / f64::from(2 * n + 1);
-        }
-        sum * 2.0 / std::f64::consts::PI.sqrt()
-    } else if a > 6.0 {
-        1.0
-    } else {
-        let mut fraction = a;
-        for n in (1..=60).rev() {
-            fraction = a + f64::from(n) / 2.0 / fraction;
-        }
-        1.0 - (-a * a).exp() / (std::f64::consts::PI.sqrt() * fraction)
-    };
-    value.copysign(x)
 }

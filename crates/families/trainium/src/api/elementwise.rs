@@ -3,6 +3,7 @@
 use super::arithmetic::Alu;
 use super::indexing::mask_of;
 use super::operands::Elementwise;
+use super::partitions::check_start;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
@@ -165,7 +166,9 @@ impl Device {
         if self.dialect == Dialect::V1 {
             Ok(None)
         } else {
-            bound.view("dst").map(Some)
+            let target = bound.view("dst")?;
+            check_start(self, bound.api, "dst", &target)?;
+            Ok(Some(target))
         }
     }
 

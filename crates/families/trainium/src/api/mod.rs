@@ -31,6 +31,7 @@ mod shuffles;
 mod statistics;
 mod table;
 mod tensor_tensor;
+mod transcendental;
 mod transposes;
 mod values;
 

@@ -65,6 +65,7 @@ pub(super) fn not_a_column(target: &View, partitions: usize) -> Box<Failure> {
 impl Device {
     /// Checks that a view can be the operand of an instruction of an engine.
     pub(super) fn operand(&mut self, bound: &Bound, name: &str, view: View) -> Outcome<View> {
+        super::partitions::check_start(self, bound.api, name, &view)?;
         self.operand_of(bound.api, name, view)
     }
 

@@ -3,7 +3,7 @@
 use super::elementwise::GPSIMD;
 use super::matrix::MOVING;
 use super::operands::tensor;
-use super::{Bound, Device};
+use super::{Api, Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::storage::Buffer;
@@ -118,4 +118,39 @@ impl Device {
         }
         Ok(tile)
     }
+}
+
+/// Refuses an operand of an instruction of the second dialect whose first partition the engines
+/// cannot start at: 0 for more than 64 partitions, 0 or 64 for more than 32, a multiple of 32
+/// otherwise (the documents of the instruction set). The first dialect's compiler moves such tiles.
+///
+/// # Errors
+/// A failure that names the operand `name`, its partitions and where it could start.
+pub(super) fn check_start(device: &Device, api: &Api, name: &str, view: &View) -> Outcome<()> {
+    let by_engine = api.module == "nisa" && !api.name.starts_with("dma");
+    let same_size = view.dtype.bytes() == view.storage.dtype.bytes();
+    if device.dialect == Dialect::V1 || !by_engine || !view.buffer().on_chip() || !same_size {
+        return Ok(());
+    }
+    let columns: usize = view.storage.shape.iter().skip(1).product();
+    let (start, count) = (
+        view.offset.max(0) as usize / columns.max(1),
+        view.partitions(),
+    );
+    let (step, places) = match count {
+        65.. => (super::memory::PARTITIONS, "0"),
+        33..=64 => (64, "0 or 64"),
+        _ => (32, "0, 32, 64 or 96"),
+    };
+    if start % step == 0 {
+        return Ok(());
+    }
+    Err(Failure::documented(
+        "err_invalid_start_partition",
+        format!(
+            "{api}: `{name}` of shape {:?} starts at partition {start}; one of {count} partitions starts at {places}",
+            view.shape()
+        ),
+        "let it start there, or move it by nisa.dma_copy first",
+    ))
 }

@@ -90,6 +90,20 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
     let data = device.operand(&bound, "data", data)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
+    if let Some(target) = destination.as_ref()
+        && target.dtype != data.dtype
+    {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            format!(
+                "{}: `dst` is {} and `data` {}; what is turned keeps its type",
+                bound.api,
+                target.dtype.name(),
+                data.dtype.name()
+            ),
+            "make `dst` of the type of `data`, and cast by nisa.tensor_copy from there",
+        ));
+    }
     let (p, f) = (data.partitions(), data.free());
     let small = p <= 32 && f <= 32;
     let engine = match bound.take("engine") {

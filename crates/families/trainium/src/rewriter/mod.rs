@@ -113,6 +113,14 @@ impl NkiRewriter {
             .collect())
     }
 
+    /// Returns the form of a kernel in which most can be seen, from which all changes start.
+    ///
+    /// # Errors
+    /// A [`RewriteError`] if the kernel is not understood.
+    pub fn plain(&self, source: &str) -> Result<String, RewriteError> {
+        self.problem.plain(source)
+    }
+
     fn proposals(&self, source: &str) -> Result<Arc<Proposals>, RewriteError> {
         let key = ContentHash::of(source.as_bytes());
         let finding = {

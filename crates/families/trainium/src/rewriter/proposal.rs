@@ -20,7 +20,7 @@ const MOST_INSTRUCTIONS: usize = 1_000_000;
 /// How many of the best single changes are tried in pairs.
 const PAIRED: usize = 10;
 /// Most rounds of changes that only make a kernel easier to see through.
-const MOST_ROUNDS: usize = 8;
+const MOST_ROUNDS: usize = 24;
 /// Longest chain of changes.
 const LONGEST: usize = 10;
 /// Least share by which each change of a chain must improve the estimate.
@@ -139,6 +139,12 @@ impl Problem {
         Ok(found)
     }
 
+    /// The kernel in the form in which most can be seen.
+    pub(super) fn plain(&self, text: &str) -> Result<String, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        Ok(search.plain(origin).source)
+    }
+
     /// Everything that one change leads to.
     pub(super) fn singles(&self, text: &str) -> Result<Vec<Proposal>, RewriteError> {
         let (mut search, origin) = self.search(text)?;
@@ -196,7 +202,10 @@ impl Search<'_> {
     fn plain(&mut self, origin: Proposal) -> Proposal {
         let mut at = origin;
         for _ in 0..MOST_ROUNDS {
-            let Some(next) = self.changed(&at, PLAIN.iter()).into_iter().next() else {
+            // None of them may cost anything.
+            let most = at.estimate * (1.0 + LEAST_GAIN);
+            let mut found = self.changed(&at, PLAIN.iter()).into_iter();
+            let Some(next) = found.find(|it| it.estimate <= most) else {
                 break;
             };
             at = next;

@@ -231,6 +231,21 @@ fn documented_limits_of_the_second_dialect() {
             7,
         ),
         (
+            "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(dst=x[1:3, :], value=0.0)",
+            "invalid-start-partition",
+            7,
+        ),
+        (
+            "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(dst=x, value=0.0)\ny = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.activation(dst=y, op=nl.exp, data=x[64:128, :])\nnisa.activation(dst=y, op=nl.exp, data=x[32:96, :])",
+            "invalid-start-partition",
+            10,
+        ),
+        (
+            "x = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_copy(dst=x[1:3, :], src=a[0:2, 0:128])\nnisa.memset(dst=x, value=0.0)\np = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.psum)\nnisa.nc_transpose(dst=p, data=x)",
+            "unsupported-dtype",
+            10,
+        ),
+        (
             "x = a.ap(pattern=[[512, 257], [1, 512]], offset=0)",
             "tensor-access-out-of-bound",
             6,

@@ -189,9 +189,21 @@ impl Walk<'_, '_> {
         {
             return Some(Value::Window(low.clone(), high.plus(low, -1)?.fixed()?));
         }
+        if let (Some("len"), [items]) = (name_of(&call.func), arguments) {
+            let length = match items {
+                Value::Tuple(items) => i64::try_from(items.len()).ok()?,
+                Value::List(_, length) => *length,
+                _ => return None,
+            };
+            return Some(Value::Whole(Affine::of(length)));
+        }
         let Expr::Attribute(it) = call.func.as_ref() else {
             return None;
         };
+        if let ("append", Some(list), [item]) = (it.attr.as_str(), name_of(&it.value), arguments) {
+            self.appended(list, item.clone());
+            return None;
+        }
         let Value::Tensor(tensor) = self.value(&it.value) else {
             return None;
         };

@@ -69,6 +69,10 @@ impl Walk<'_, '_> {
                         }
                         _ => None,
                     },
+                    Value::List(item, _) => match self.value(&it.slice) {
+                        Value::Whole(_) => Some(Value::Tensor(item)),
+                        _ => None,
+                    },
                     Value::Tensor(tensor) => {
                         let parts = match it.slice.as_ref() {
                             Expr::Tuple(parts) => parts.elts.iter().collect(),
@@ -100,6 +104,12 @@ impl Walk<'_, '_> {
                 self.value(&it.left);
                 for other in &it.comparators {
                     self.value(other);
+                }
+                None
+            }
+            Expr::BoolOp(it) => {
+                for value in &it.values {
+                    self.value(value);
                 }
                 None
             }

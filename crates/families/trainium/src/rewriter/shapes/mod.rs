@@ -51,6 +51,8 @@ pub(in crate::rewriter) enum Value {
     Whole(Affine),
     Number(f64),
     Tuple(Vec<Value>),
+    /// A list of so many tiles of one shape.
+    List(Tensor, i64),
     Tensor(Tensor),
     /// `nl.ds(start, size)` or a slice.
     Window(Affine, i64),
@@ -98,6 +100,8 @@ impl Shapes {
                 ..Self::default()
             },
             names: HashMap::new(),
+            repeated: Vec::new(),
+            lists: HashMap::new(),
         };
         walk.block(source.module());
         let function = source.function();

@@ -12,6 +12,10 @@ pub(super) struct Walk<'s, 't> {
     pub(super) source: &'s Source<'t>,
     pub(super) shapes: Shapes,
     pub(super) names: HashMap<String, Value>,
+    /// How often each of the blocks around runs; `None` where that is not known.
+    pub(super) repeated: Vec<Option<i64>>,
+    /// Names of lists that are being filled, with the number of blocks around where they are made.
+    pub(super) lists: HashMap<String, usize>,
 }
 
 impl Walk<'_, '_> {
@@ -75,6 +79,38 @@ impl Walk<'_, '_> {
         }
     }
 
+    fn repeated(&mut self, trips: Option<i64>, block: &[Stmt]) {
+        self.repeated.push(trips);
+        self.block(block);
+        self.repeated.pop();
+    }
+
+    /// A list with one more item for each run of the blocks around since it was made.
+    pub(super) fn appended(&mut self, list: &str, item: Value) {
+        let count = self.lists.get(list).and_then(|depth| {
+            let blocks = self.repeated.get(*depth..)?;
+            blocks
+                .iter()
+                .try_fold(1_i64, |count, it| count.checked_mul((*it)?))
+        });
+        let now = self.names.get(list).cloned().unwrap_or(Value::Unknown);
+        let new = match (now, item, count) {
+            (Value::Tuple(items), item, Some(1))
+                if self.lists.get(list) == Some(&self.repeated.len()) =>
+            {
+                Value::Tuple(items.into_iter().chain([item]).collect())
+            }
+            (Value::Tuple(items), Value::Tensor(item), Some(count)) if items.is_empty() => {
+                Value::List(item, count)
+            }
+            (Value::List(old, length), Value::Tensor(item), Some(count)) if old == item => {
+                Value::List(item, length.saturating_add(count))
+            }
+            _ => Value::Unknown,
+        };
+        self.names.insert(list.to_owned(), new);
+    }
+
     fn not_known(&mut self, node: &impl Ranged, why: &str) {
         let before = self
             .source
@@ -101,6 +137,9 @@ impl Walk<'_, '_> {
                 }
                 for target in &it.targets {
                     self.bind(target, value.clone());
+                    if let (Some(name), Expr::List(_)) = (name_of(target), it.value.as_ref()) {
+                        self.lists.insert(name.to_owned(), self.repeated.len());
+                    }
                 }
             }
             Stmt::AnnAssign(it) => {
@@ -123,6 +162,7 @@ impl Walk<'_, '_> {
                 if found.is_none() {
                     self.not_known(statement, "how often the loop runs is not known");
                 }
+                let trips = found.as_ref().map(|it| it.trips);
                 if let Some(found) = found {
                     self.names.insert(
                         found.variable.clone(),
@@ -130,21 +170,27 @@ impl Walk<'_, '_> {
                     );
                     self.shapes.loops.insert(it.range(), found);
                 } else {
-                    self.bind(&it.target, Value::Unknown);
+                    let item = self.value(&it.iter);
+                    match (it.target.as_ref(), item) {
+                        (Expr::Name(_), Value::List(item, _)) => {
+                            self.bind(&it.target, Value::Tensor(item));
+                        }
+                        _ => self.bind(&it.target, Value::Unknown),
+                    }
                 }
-                self.block(&it.body);
+                self.repeated(trips, &it.body);
             }
             Stmt::If(it) => {
                 self.value(&it.test);
-                self.block(&it.body);
+                self.repeated(None, &it.body);
                 for clause in &it.elif_else_clauses {
-                    self.block(&clause.body);
+                    self.repeated(None, &clause.body);
                 }
             }
             Stmt::With(it) => self.block(&it.body),
             Stmt::While(it) => {
                 self.not_known(statement, "how often the loop runs is not known");
-                self.block(&it.body);
+                self.repeated(None, &it.body);
             }
             Stmt::Expr(it) => {
                 self.value(&it.value);

@@ -1,17 +1,17 @@
 //! A copy that only rounds what an operation made is left out: the operation rounds.
 
 use ruff_python_ast::Expr;
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument, is_elementwise, only};
-use super::super::source::Edits;
-use super::{Change, each_site};
+use super::super::source::{Edits, base_of, name_of};
+use super::{Change, drop_tile, each_place, each_site};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    let mut found = Vec::new();
     if !view.source.first_dialect() {
-        return found;
+        return written(view);
     }
+    let mut found = Vec::new();
     each_site(view, |_, expression| {
         let Expr::Call(copy) = expression else { return };
         let path = view.source.path(&copy.func);
@@ -45,6 +45,58 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             sentence: format!("Leave out the copy of line {line}: the operation below it rounds."),
             source,
         }));
+    });
+    found
+}
+
+/// The same where instructions write to tiles: what only a copy reads is written to its target.
+fn written(view: &View<'_>) -> Vec<Change> {
+    let mut found = Vec::new();
+    each_place(view, |place, _| {
+        let Some(copy) = view.written(place.statement()) else {
+            return;
+        };
+        if copy.name != "tensor_copy" || !only(copy.call, &["dst", "src", "engine"]) {
+            return;
+        }
+        let Some(source) = argument(copy.call, usize::MAX, "src") else {
+            return;
+        };
+        let leave_out = || -> Option<Change> {
+            let name = name_of(source)?;
+            let target = base_of(copy.dst)?;
+            let (made, statement) = view.made_by(place, source, true)?;
+            let (statement, Expr::Call(call)) = (statement?, made) else {
+                return None;
+            };
+            let path = view.source.path(&call.func)?;
+            let written = view.written(statement)?;
+            // The target must be there before, and be in nobody's hands in between.
+            let between = TextRange::new(statement.start(), place.statement().start());
+            let free = |map: &std::collections::BTreeMap<String, Vec<TextRange>>| {
+                let mut at = map.get(target).into_iter().flatten();
+                at.all(|at| !between.contains_range(*at))
+            };
+            let used =
+                free(&view.shapes.read) && free(&view.shapes.bound) && free(&view.shapes.changed);
+            if !used || !is_elementwise(&path) || path == "nisa.tensor_copy" {
+                return None;
+            }
+            let mut edits = Edits::default();
+            edits.replace(written.dst.range(), view.text(copy.dst));
+            edits.replace(view.source.lines(place.statement())?, "");
+            drop_tile(view, name, &mut edits);
+            let line = view.line(place.statement());
+            Some(Change {
+                line,
+                variant: name.to_owned(),
+                sentence: format!(
+                    "Leave out the copy of line {line}: what makes `{name}` writes where it goes."
+                ),
+                source: view.source.finish(edits)?,
+            })
+        };
+        found.extend(leave_out());
     });
     found
 }

@@ -3,35 +3,41 @@
 //! Fact: a transfer costs a fixed time for each stretch of a row, so few long stretches beat
 //! many short ones.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, ExprSubscript, Stmt};
 use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument, only};
 use super::super::shapes::Affine;
 use super::super::source::Edits;
+use super::resident::{Brought, moved};
 use super::windows::{Part, settled, windows};
-use super::{Change, changes_in_first_dialect};
+use super::{Change, each_place};
 
 /// Bytes in each partition that gathered results may take.
 const MOST_BYTES: i64 = 64 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    changes_in_first_dialect(view, |found, place, loops| {
+    let mut found = Vec::new();
+    each_place(view, |place, loops| {
         let (Some(around), Stmt::Expr(it)) = (loops.last(), place.statement()) else {
             return;
         };
         if !std::ptr::eq(place.block, around.body.as_slice()) {
             return;
         }
+        let first = view.source.first_dialect();
         let gather = || -> Option<Change> {
-            let Expr::Call(call) = it.value.as_ref() else {
-                return None;
-            };
-            if view.source.path(&call.func)? != "nl.store" || !only(call, &["dst", "value"]) {
-                return None;
-            }
-            let Expr::Subscript(subscript) = argument(call, 0, "dst")? else {
-                return None;
+            let (subscript, tile) = match first {
+                true => (stored(view, &it.value)?, None),
+                false => {
+                    let (Expr::Subscript(subscript), Expr::Name(tile)) =
+                        moved(view, place, "dst").zip(moved(view, place, "src"))?
+                    else {
+                        return None;
+                    };
+                    let tile = Brought::with_tile(view, place, subscript, tile.id.as_str())?;
+                    (subscript, Some(tile))
+                }
             };
             let known = view.shapes.get_loop(around)?;
             let variable = known.variable.as_str();
@@ -76,19 +82,29 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 }
             }
             let mut edits = Edits::default();
+            let dtype = match tile.as_ref().and_then(|it| it.dtype) {
+                Some(dtype) => view.text(dtype).to_owned(),
+                None => format!("{}.dtype", all.tensor),
+            };
             edits.insert(
                 start,
                 format!(
-                    "{indent}{name} = {nl}.ndarray(({}), dtype={}.dtype, buffer={nl}.sbuf)\n",
-                    shape.join(", "),
-                    all.tensor
+                    "{indent}{name} = {nl}.ndarray(({}), dtype={dtype}, buffer={nl}.sbuf)\n",
+                    shape.join(", ")
                 ),
             );
-            let value = view.text(argument(call, 1, "value")?);
-            edits.replace(
-                it.range(),
-                format!("{name}[{}] = {value}", index.join(", ")),
-            );
+            let part = format!("{name}[{}]", index.join(", "));
+            match (&tile, it.value.as_ref()) {
+                (Some(tile), _) => {
+                    edits.replace(tile.tile, part);
+                    edits.replace(tile.gone?, "");
+                }
+                (None, Expr::Call(call)) => {
+                    let value = view.text(argument(call, 1, "value")?);
+                    edits.replace(it.range(), format!("{part} = {value}"));
+                }
+                _ => return None,
+            }
             let line_end = if view.source.text.ends_with('\n') || end < view.source.text.len() {
                 ""
             } else {
@@ -96,7 +112,14 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             };
             edits.insert(
                 end,
-                format!("{line_end}{indent}{nl}.store({}, {name})\n", wide.text(nl)),
+                match first {
+                    true => format!("{line_end}{indent}{nl}.store({}, {name})\n", wide.text(nl)),
+                    false => format!(
+                        "{line_end}{indent}{}.dma_copy(dst={}, src={name})\n",
+                        view.nisa,
+                        wide.text(nl)
+                    ),
+                },
             );
             let source = view.source.finish(edits)?;
             let line = view.line(it);
@@ -111,5 +134,20 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             })
         };
         found.extend(gather());
-    })
+    });
+    found
+}
+
+/// The part of a tensor that `nl.store` writes to.
+fn stored<'t>(view: &View<'_>, expression: &'t Expr) -> Option<&'t ExprSubscript> {
+    let Expr::Call(call) = expression else {
+        return None;
+    };
+    if view.source.path(&call.func)? != "nl.store" || !only(call, &["dst", "value"]) {
+        return None;
+    }
+    match argument(call, 0, "dst")? {
+        Expr::Subscript(subscript) => Some(subscript),
+        _ => None,
+    }
 }

@@ -136,7 +136,9 @@ fn is_written_later(view: &View<'_>, expression: &Expr) -> bool {
     let Expr::Call(call) = expression else {
         return false;
     };
-    !view.source.first_dialect() && view.source.path(&call.func).as_deref() == Some("nl.ndarray")
+    let new = view.source.path(&call.func).as_deref() == Some("nl.ndarray");
+    // Functions of the file may return such a tile.
+    !view.source.first_dialect() && (new || own_function(view, expression).is_some())
 }
 
 /// The function of the file that an expression calls, if it only makes tiles and returns them.

@@ -84,7 +84,9 @@ fn inlined<'v>(
     };
     // The innermost calls come first; those around them in the next round.
     let mut calls: Vec<(&ExprCall, &StmtFunctionDef)> = Vec::new();
+    let mut displays = false;
     each_expression(value, &mut |it| {
+        displays |= it.is_list_comp_expr() || it.is_generator_expr() || it.is_lambda_expr();
         if let Expr::Call(call) = it
             && let Some(function) = own_function(view, call)
         {
@@ -92,7 +94,10 @@ fn inlined<'v>(
             calls.push((call, function));
         }
     });
-    if calls.is_empty() {
+    let returns = |it: &StmtFunctionDef| matches!(it.body.last(), Some(Stmt::Return(_)));
+    let alone = matches!(statement, Stmt::Expr(it) if calls.iter().any(|call| call.0.range() == it.value.range()));
+    // What returns nothing stands alone.
+    if displays || calls.is_empty() || !(alone || calls.iter().all(|it| returns(it.1))) {
         return None;
     }
     let (_, indent) = view.source.line_start(statement)?;
@@ -135,7 +140,7 @@ fn target_names<'t>(view: &View<'_>, target: &'t Expr) -> Option<Vec<&'t str>> {
 }
 
 /// The function of the file that is called, if its statements can stand in place of the call.
-fn own_function<'v>(view: &'v View<'_>, call: &ExprCall) -> Option<&'v StmtFunctionDef> {
+pub(super) fn own_function<'v>(view: &'v View<'_>, call: &ExprCall) -> Option<&'v StmtFunctionDef> {
     let name = name_of(&call.func)?;
     let entry = view.source.function();
     let function = view.source.module().iter().find_map(|it| match it {
@@ -144,13 +149,20 @@ fn own_function<'v>(view: &'v View<'_>, call: &ExprCall) -> Option<&'v StmtFunct
     })?;
     let body = statements(function);
     let (last, others) = body.split_last()?;
-    let mut plain = matches!(last, Stmt::Return(it) if it.value.is_some())
-        && entry.name != function.name
-        && body.len() <= LONGEST;
+    let returns = matches!(last, Stmt::Return(it) if it.value.is_some());
+    // A function that returns nothing is its statements.
+    let others = if returns { others } else { body };
+    let mut plain = entry.name != function.name && body.len() <= LONGEST;
     each_statement(others, &mut Vec::new(), &mut |place, _| {
         plain &= matches!(
             place.statement(),
-            Stmt::Assign(_) | Stmt::AugAssign(_) | Stmt::Expr(_) | Stmt::For(_) | Stmt::If(_)
+            Stmt::Assign(_)
+                | Stmt::AnnAssign(_)
+                | Stmt::AugAssign(_)
+                | Stmt::Assert(_)
+                | Stmt::Expr(_)
+                | Stmt::For(_)
+                | Stmt::If(_)
         );
     });
     for statement in body {
@@ -158,11 +170,7 @@ fn own_function<'v>(view: &'v View<'_>, call: &ExprCall) -> Option<&'v StmtFunct
             // Names with a scope of their own.
             plain &= !matches!(
                 it,
-                Expr::Lambda(_)
-                    | Expr::ListComp(_)
-                    | Expr::SetComp(_)
-                    | Expr::DictComp(_)
-                    | Expr::Generator(_)
+                Expr::Lambda(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_)
             );
             if let Expr::Call(inner) = it {
                 plain &= name_of(&inner.func) != Some(name);
@@ -198,10 +206,10 @@ impl<'s> Body<'s> {
         used: &mut BTreeSet<String>,
     ) -> Option<Self> {
         let body = statements(function);
-        let (Stmt::Return(last), others) = body.split_last()? else {
-            return None;
+        let (others, result) = match body.split_last()? {
+            (Stmt::Return(last), others) => (others, last.value.as_deref()),
+            _ => (body, None),
         };
-        let result = last.value.as_deref()?;
         let mut locals: BTreeSet<&str> = BTreeSet::new();
         for statement in others {
             each_expression_in(statement, &mut |it| {
@@ -212,8 +220,8 @@ impl<'s> Body<'s> {
                 }
             });
         }
-        let first = others.first().map_or(last.range(), Ranged::range);
-        let (start, indent) = view.source.line_start(&first)?;
+        let first = others.first().or(body.first())?;
+        let (start, indent) = view.source.line_start(first)?;
         let mut text = String::new();
         let mut names: BTreeMap<&str, String> = BTreeMap::new();
         let parameters: Vec<_> = function.parameters.iter_non_variadic_params().collect();
@@ -246,8 +254,9 @@ impl<'s> Body<'s> {
             }
         }
         let returned: Option<Vec<&str>> = match result {
-            Expr::Tuple(it) => it.elts.iter().map(name_of).collect(),
-            other => name_of(other).map(|it| vec![it]),
+            Some(Expr::Tuple(it)) => it.elts.iter().map(name_of).collect(),
+            Some(other) => name_of(other).map(|it| vec![it]),
+            None => None,
         };
         let taken = match (targets, returned) {
             (Some(targets), Some(returned)) => {
@@ -291,6 +300,14 @@ impl<'s> Body<'s> {
             let start = u32::try_from(start).ok()?.into();
             text.push_str(&edited(view, TextRange::new(start, end), &edits)?);
         }
+        let Some(result) = result else {
+            return Some(Self {
+                text,
+                indent,
+                result: String::new(),
+                named: true,
+            });
+        };
         let mut edits = Vec::new();
         renamed(&mut edits, result);
         let mut result_text = edited(view, result.range(), &edits)?;
@@ -310,7 +327,7 @@ impl<'s> Body<'s> {
 }
 
 /// Whether an expression may be evaluated wherever its value is needed.
-fn is_simple(expression: &Expr) -> bool {
+pub(super) fn is_simple(expression: &Expr) -> bool {
     match expression {
         Expr::Name(_)
         | Expr::NumberLiteral(_)
@@ -338,7 +355,11 @@ fn unused(used: &mut BTreeSet<String>, stem: &str) -> String {
 }
 
 /// A part of the text with replacements.
-fn edited(view: &View<'_>, range: TextRange, edits: &[(TextRange, String)]) -> Option<String> {
+pub(super) fn edited(
+    view: &View<'_>,
+    range: TextRange,
+    edits: &[(TextRange, String)],
+) -> Option<String> {
     let mut edits: Vec<_> = edits.iter().collect();
     edits.sort_by_key(|it| it.0.start());
     let mut out = String::new();

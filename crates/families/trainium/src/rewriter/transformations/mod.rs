@@ -13,10 +13,13 @@ mod inline;
 mod interchange;
 mod kept_tiles;
 mod matrix_sums;
+mod named_arguments;
 mod narrow;
 mod narrow_tiles;
 mod own_buffer;
 mod pieces;
+mod plain_indices;
+mod plain_names;
 mod precompute;
 mod psum_tiles;
 mod reduce;
@@ -31,6 +34,7 @@ mod transposes;
 mod versions;
 mod windows;
 mod windows_apart;
+mod write_out_loops;
 
 use super::operation::{View, argument};
 use super::source::{Edits, Place, each_expression_in, each_statement, name_of};
@@ -62,9 +66,34 @@ pub(super) struct Transformation {
 /// What makes a kernel easier to see through without making it faster: done before anything else.
 pub(super) const PLAIN: &[Transformation] = &[
     Transformation {
+        name: "name-arguments",
+        menu_item: "fuse-operations",
+        changes: named_arguments::changes,
+    },
+    Transformation {
         name: "write-out-calls",
         menu_item: "hoist",
         changes: inline::changes,
+    },
+    Transformation {
+        name: "name-windows",
+        menu_item: "shape-transfers",
+        changes: plain_indices::changes,
+    },
+    Transformation {
+        name: "write-out-loops",
+        menu_item: "hoist",
+        changes: write_out_loops::changes,
+    },
+    Transformation {
+        name: "settle-conditions",
+        menu_item: "hoist",
+        changes: plain_names::conditions,
+    },
+    Transformation {
+        name: "one-name-each",
+        menu_item: "hoist",
+        changes: plain_names::names,
     },
     Transformation {
         name: "tile-for-each-result",

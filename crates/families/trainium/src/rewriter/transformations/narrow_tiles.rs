@@ -3,14 +3,14 @@
 //! Fact: it turns four-byte elements at a quarter of the rate. Who else reads the tile reads it
 //! rounded; whether the tolerance allows it is the evaluation's to say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::shapes::Memory;
-use super::super::source::{Edits, base_of, name_of};
+use super::super::source::{Edits, base_of, name_of, names_in};
 use super::{Change, each_place, each_site};
 
 /// What makes a tile and takes its type by name.
@@ -69,11 +69,13 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         }
     });
     let mut found = Vec::new();
-    let mut all = Edits::default();
-    for (name, (range, text), line) in &places {
-        all.replace(*range, text.clone());
+    let mut all: BTreeMap<u32, (TextRange, String)> = BTreeMap::new();
+    for (name, edit, line) in &places {
         let mut edits = Edits::default();
-        edits.replace(*range, text.clone());
+        for (range, text) in turned_with(view, name).into_iter().chain([edit.clone()]) {
+            all.insert(range.start().into(), (range, text.clone()));
+            edits.replace(range, text);
+        }
         found.extend(view.source.finish(edits).map(|source| Change {
             line: *line,
             variant: name.clone(),
@@ -82,7 +84,11 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         }));
     }
     if 1 < places.len() {
-        found.extend(view.source.finish(all).map(|source| Change {
+        let mut edits = Edits::default();
+        for (range, text) in all.into_values() {
+            edits.replace(range, text);
+        }
+        found.extend(view.source.finish(edits).map(|source| Change {
             line: 1,
             variant: "all".to_owned(),
             sentence: "Make all tiles that the matrix engine takes in bfloat16.".to_owned(),
@@ -90,6 +96,33 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         }));
     }
     found
+}
+
+/// In the second dialect: the edits by which tiles that parts of `name` are turned into have its type,
+/// as they must.
+fn turned_with(view: &View<'_>, name: &str) -> Vec<(TextRange, String)> {
+    let mut targets: BTreeSet<&str> = BTreeSet::new();
+    each_place(view, |place, _| {
+        if let Some(written) = view.written(place.statement())
+            && written.name == "nc_transpose"
+            && argument(written.call, usize::MAX, "data").and_then(base_of) == Some(name)
+        {
+            targets.extend(name_of(written.dst));
+        }
+    });
+    let mut edits = Vec::new();
+    each_place(view, |place, _| {
+        if let Stmt::Assign(it) = place.statement()
+            && let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref())
+            && name_of(target).is_some_and(|it| targets.contains(it))
+            && let Some(dtype) = argument(call, 1, "dtype")
+            // A type that is taken from the tile follows it.
+            && !names_in(dtype).contains(&name)
+        {
+            edits.push((dtype.range(), format!("{}.bfloat16", view.nl)));
+        }
+    });
+    edits
 }
 
 /// Whether an expression is a tile of four-byte elements in SBUF.

@@ -1,22 +1,29 @@
 //! Tiles that several iterations need are loaded before the loops, in as few and as wide
 //! transfers as their place in memory allows, and stay in SBUF.
 
-use ruff_python_ast::{Expr, StmtFor};
-use ruff_text_size::Ranged;
+use ruff_python_ast::{Expr, ExprSubscript, Stmt, StmtFor};
+use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument, only};
-use super::super::shapes::Affine;
-use super::super::source::Edits;
-use super::super::source::each_expression;
+use super::super::shapes::{Affine, Memory};
+use super::super::source::{Edits, Place, each_expression, name_of};
 use super::windows::{Part, Windows, settled, windows};
-use super::{Change, changes_in_first_dialect};
-use ruff_python_ast::Stmt;
+use super::{Change, each_place};
 
 /// Bytes in each partition that kept tiles may take.
 const MOST_BYTES: i64 = 128 << 10;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    changes_in_first_dialect(view, |found, place, loops| {
+    let mut found = Vec::new();
+    each_place(view, |place, loops| {
+        if !view.source.first_dialect() {
+            if let Some(brought) = Brought::by_instruction(view, place) {
+                for depth in 0..loops.len() {
+                    found.extend(kept(view, &brought, &loops[depth..]));
+                }
+            }
+            return;
+        }
         let value = match place.statement() {
             Stmt::Assign(it) => &it.value,
             Stmt::AugAssign(it) => &it.value,
@@ -24,26 +31,104 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             _ => return,
         };
         each_expression(value, &mut |expression| {
-            for depth in 0..loops.len() {
-                if let Some(change) = kept(view, expression, &loops[depth..]) {
-                    found.push(change);
+            if let Some(brought) = Brought::by_call(view, expression) {
+                for depth in 0..loops.len() {
+                    found.extend(kept(view, &brought, &loops[depth..]));
                 }
             }
         });
-    })
+    });
+    found
 }
 
-/// Loads what `expression` loads in all iterations of `loops` before the first of them.
-fn kept(view: &View<'_>, expression: &Expr, loops: &[&StmtFor]) -> Option<Change> {
-    let Expr::Call(call) = expression else {
-        return None;
-    };
-    if view.source.path(&call.func)? != "nl.load" || !only(call, &["src", "dtype"]) {
-        return None;
+/// A part of a tensor that is brought to SBUF.
+pub(super) struct Brought<'t> {
+    pub(super) subscript: &'t ExprSubscript,
+    /// Type of the tile as text of the kernel, if it is given.
+    pub(super) dtype: Option<&'t Expr>,
+    /// What stands for the tile from now on.
+    pub(super) tile: TextRange,
+    /// Lines that go.
+    pub(super) gone: Option<TextRange>,
+    pub(super) line: usize,
+}
+
+impl<'t> Brought<'t> {
+    /// `nl.load(tensor[...])`
+    fn by_call(view: &View<'_>, expression: &'t Expr) -> Option<Self> {
+        let Expr::Call(call) = expression else {
+            return None;
+        };
+        if view.source.path(&call.func)? != "nl.load" || !only(call, &["src", "dtype"]) {
+            return None;
+        }
+        let Expr::Subscript(subscript) = argument(call, 0, "src")? else {
+            return None;
+        };
+        Some(Self {
+            subscript,
+            dtype: argument(call, 9, "dtype"),
+            tile: expression.range(),
+            gone: None,
+            line: view.line(expression),
+        })
     }
-    let Expr::Subscript(subscript) = argument(call, 0, "src")? else {
-        return None;
-    };
+
+    /// `tile = nl.ndarray(...)` and `nisa.dma_copy(dst=tile, src=tensor[...])` in one block.
+    fn by_instruction(view: &View<'_>, place: Place<'t>) -> Option<Self> {
+        let (Expr::Subscript(subscript), Expr::Name(tile)) =
+            moved(view, place, "src").zip(moved(view, place, "dst"))?
+        else {
+            return None;
+        };
+        Self::with_tile(view, place, subscript, tile.id.as_str())
+    }
+
+    /// A transfer between a part of a tensor and a tile that is made in the same block, of the
+    /// same sizes.
+    pub(super) fn with_tile(
+        view: &View<'_>,
+        place: Place<'t>,
+        subscript: &'t ExprSubscript,
+        tile: &str,
+    ) -> Option<Self> {
+        if view.shapes.bound.get(tile)?.len() != 1 {
+            return None;
+        }
+        let made = place.block[..place.at].iter().find_map(|it| match it {
+            Stmt::Assign(it) if it.targets.iter().any(|it| name_of(it) == Some(tile)) => Some(it),
+            _ => None,
+        })?;
+        let Expr::Call(call) = made.value.as_ref() else {
+            return None;
+        };
+        let known = view.shapes.tile(&made.value)?;
+        if view.source.path(&call.func)? != "nl.ndarray"
+            || known.memory != Memory::Sbuf
+            || windows(view, subscript)?.sizes() != known.shape
+        {
+            return None;
+        }
+        Some(Self {
+            subscript,
+            dtype: Some(argument(call, 1, "dtype")?),
+            tile: made.value.range(),
+            gone: Some(view.source.lines(place.statement())?),
+            line: view.line(place.statement()),
+        })
+    }
+}
+
+/// An end of a transfer of the second dialect that says nothing else.
+pub(super) fn moved<'t>(view: &View<'_>, place: Place<'t>, end: &str) -> Option<&'t Expr> {
+    let written = view.written(place.statement())?;
+    let plain = written.name == "dma_copy" && only(written.call, &["dst", "src"]);
+    plain.then(|| argument(written.call, usize::MAX, end))?
+}
+
+/// Brings what is brought in all iterations of `loops` before the first of them.
+fn kept(view: &View<'_>, brought: &Brought<'_>, loops: &[&StmtFor]) -> Option<Change> {
+    let subscript = brought.subscript;
     let all = windows(view, subscript)?;
     let outer = *loops.first()?;
     let variables: Vec<(&str, i64)> = loops
@@ -110,19 +195,29 @@ fn kept(view: &View<'_>, expression: &Expr, loops: &[&StmtFor]) -> Option<Change
     }
     let nl = &view.nl;
     let name = view.source.fresh(&format!("{}_kept", all.tensor));
-    let dtype = match argument(call, 9, "dtype") {
+    let dtype = match brought.dtype {
         Some(dtype) => view.text(dtype).to_owned(),
         None => format!("{}.dtype", all.tensor),
     };
     let (start, indent) = view.source.line_start(outer)?;
     let mut edits = Edits::default();
-    edits.insert(start, preload(&wide, &blocks, &name, &dtype, indent, nl));
-    edits.replace(
-        expression.range(),
-        used(&all, &blocks, &relative, &name, nl),
-    );
+    let (text, used) = match view.source.first_dialect() {
+        true => (
+            preload(&wide, &blocks, &name, &dtype, indent, nl),
+            used(&all, &blocks, &relative, &name, nl),
+        ),
+        false => (
+            preload_by_instruction(view, &wide, &blocks, &name, &dtype, indent)?,
+            used_of_list(&all, &blocks, &relative, &name, nl),
+        ),
+    };
+    edits.insert(start, text);
+    edits.replace(brought.tile, used);
+    if let Some(gone) = brought.gone {
+        edits.replace(gone, "");
+    }
     let source = view.source.finish(edits)?;
-    let line = view.line(expression);
+    let line = brought.line;
     let amount = match blocks.is_empty() {
         true => format!(
             "with one transfer of {} columns",
@@ -196,4 +291,63 @@ fn used(
         }
     }
     format!("{name}[{}]", index.join(", "))
+}
+
+/// The same where instructions write to tiles: a list of them for blocks.
+fn preload_by_instruction(
+    view: &View<'_>,
+    wide: &Windows<'_>,
+    blocks: &[(&str, i64)],
+    name: &str,
+    dtype: &str,
+    indent: &str,
+) -> Option<String> {
+    let View { nl, nisa, .. } = view;
+    let mut text = String::new();
+    let mut deep = indent.to_owned();
+    let tile = match blocks.is_empty() {
+        true => name.to_owned(),
+        false => {
+            text.push_str(&format!("{indent}{name} = []\n"));
+            view.source.fresh(&format!("{name}_tile"))
+        }
+    };
+    for (variable, trips) in blocks {
+        text.push_str(&format!("{deep}for {variable} in range({trips}):\n"));
+        deep.push_str("    ");
+    }
+    let sizes: Vec<String> = wide.sizes().iter().map(i64::to_string).collect();
+    text.push_str(&format!(
+        "{deep}{tile} = {nl}.ndarray(({}), dtype={dtype}, buffer={nl}.sbuf)\n{deep}{nisa}.dma_copy(dst={tile}, src={})\n",
+        sizes.join(", "),
+        wide.text(nl)
+    ));
+    if !blocks.is_empty() {
+        text.push_str(&format!("{deep}{name}.append({tile})\n"));
+    }
+    (1 < sizes.len()).then_some(text)
+}
+
+fn used_of_list(
+    all: &Windows<'_>,
+    blocks: &[(&str, i64)],
+    relative: &[Affine],
+    name: &str,
+    nl: &str,
+) -> String {
+    let mut index = String::new();
+    for (variable, trips) in blocks {
+        index = match index.is_empty() {
+            true => (*variable).to_owned(),
+            false => format!("({index}) * {trips} + {variable}"),
+        };
+    }
+    let tile = match index.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}[{index}]"),
+    };
+    match relative.iter().all(|it| it.terms.is_empty()) {
+        true => tile,
+        false => used(all, &[], relative, &tile, nl),
+    }
 }

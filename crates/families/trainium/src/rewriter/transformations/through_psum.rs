@@ -21,9 +21,6 @@ const MAKERS: &[&str] = &["nisa.scalar_tensor_tensor", "nisa.tensor_tensor_scan"
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
-    if !view.source.first_dialect() {
-        return found;
-    }
     let mut staged = BTreeSet::new();
     each_site(view, |place, expression| {
         let Some((a, b)) = two_tiles(view, expression) else {
@@ -39,6 +36,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             };
             let narrow = tile.dtype.as_deref() != Some("float32");
             if narrow || MOST_BYTES < tile.free() * 4 || tile.shape.len() != 2 {
+                continue;
+            }
+            if !view.source.first_dialect() {
+                found.extend(placed_there(view, place, operand, side));
                 continue;
             }
             found.extend(made_there(view, place, operand, tile, side));
@@ -128,6 +129,39 @@ fn made_there(
             name
         }
     };
+    let source = view.source.finish(edits)?;
+    let line = view.line(made);
+    Some(Change {
+        line,
+        variant: format!("{side} {name}"),
+        sentence: format!(
+            "Let line {line} leave `{name}` in PSUM, from where the next operation reads at the full rate."
+        ),
+        source,
+    })
+}
+
+/// The same in the second dialect: the tile that an operation fills is one of PSUM.
+fn placed_there(view: &View<'_>, place: Place<'_>, operand: &Expr, side: &str) -> Option<Change> {
+    let name = name_of(operand)?;
+    let (made, _) = view.made_by(place, operand, false)?;
+    if view.operation(made).is_none() {
+        let Expr::Call(call) = made else { return None };
+        let path = view.source.path(&call.func)?;
+        MAKERS.contains(&path.as_str()).then_some(())?;
+    }
+    let mut buffer = None;
+    each_place(view, |place, _| {
+        if let Stmt::Assign(it) = place.statement()
+            && let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref())
+            && name_of(target) == Some(name)
+            && view.source.path(&call.func).as_deref() == Some("nl.ndarray")
+        {
+            buffer = argument(call, usize::MAX, "buffer");
+        }
+    });
+    let mut edits = Edits::default();
+    edits.replace(buffer?.range(), format!("{}.psum", view.nl));
     let source = view.source.finish(edits)?;
     let line = view.line(made);
     Some(Change {

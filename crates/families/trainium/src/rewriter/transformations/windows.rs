@@ -84,14 +84,23 @@ pub(super) fn windows<'t>(view: &View<'_>, subscript: &'t ExprSubscript) -> Opti
     Some(Windows { tensor, parts: out })
 }
 
-/// Whether the names in a subscript other than `free` are not bound within a part of the text.
+/// Whether what a subscript names moves, within a part of the text, with the loops of `free` only.
+///
+/// A name that is bound there once, to a number or a window, is as good as what it stands for.
 pub(super) fn settled(
     view: &View<'_>,
     subscript: &ExprSubscript,
     within: &impl Ranged,
     free: &[&str],
 ) -> bool {
-    names_in(&subscript.slice)
-        .into_iter()
-        .all(|name| free.contains(&name) || !view.shapes.touched(name, within.range()))
+    let shapes = &view.shapes;
+    let stays = |name: &str| free.contains(&name) || !shapes.touched(name, within.range());
+    let once = |name: &str| {
+        let bound = shapes.bound.get(name).is_some_and(|it| it.len() == 1);
+        bound && !shapes.changed.contains_key(name)
+    };
+    let names = names_in(&subscript.slice).into_iter();
+    let terms = |it: &Part| it.start().terms.keys().all(|it| stays(it));
+    names.into_iter().all(|it| stays(it) || once(it))
+        && windows(view, subscript).is_some_and(|it| it.parts.iter().all(terms))
 }

@@ -1,0 +1,230 @@
+//! Kernels of the first dialect that are rewritten.
+
+/// Kernels with their inputs.
+pub(super) const KERNELS: &[(&str, &str, &str)] = &[
+    (
+        "product",
+        "x:f32[256,256];y:f32[256,512]",
+        "def solution(x, y):
+    k, m = x.shape
+    _, n = y.shape
+    out = nl.ndarray((m, n), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(m // 128):
+        for j in nl.affine_range(n // 256):
+            acc = nl.zeros((128, 256), dtype=nl.float32, buffer=nl.sbuf)
+            for p in nl.sequential_range(k // 128):
+                a = nl.load(x[nl.ds(p * 128, 128), nl.ds(i * 128, 128)])  # stationary
+                b = nl.load(y[nl.ds(p * 128, 128), nl.ds(j * 256, 256)])
+                acc += nl.copy(nisa.nc_matmul(a, b))
+            nl.store(out[nl.ds(i * 128, 128), nl.ds(j * 256, 256)], acc)
+    return out
+",
+    ),
+    (
+        "softmax",
+        "x:f32[256,1024]",
+        "def solution(x):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.sequential_range(rows // 128):
+        tile = nl.load(x[i * 128:(i + 1) * 128, :])
+        top = nl.max(tile, axis=[1], keepdims=True)
+        power = nl.exp((tile - top) * 0.5)
+        total = nl.sum(power, axis=[1], keepdims=True)
+        # divides by the sum
+        nl.store(y[i * 128:(i + 1) * 128, :], power * (1.0 / total))
+    return y
+",
+    ),
+    (
+        "gate",
+        "x:f32[128,2048];g:f32[128,2048];c:f32[128,1]",
+        "def solution(x, g, c):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    WIDTH = 512
+    for j in nl.affine_range(2048 // WIDTH):
+        bias = nl.load(c)
+        tile = nl.load(x[:, nl.ds(j * WIDTH, WIDTH)])
+        gate = nl.load(g[:, nl.ds(j * WIDTH, WIDTH)])
+        power = nl.exp(tile * -1.0)
+        swish = tile * nl.reciprocal(power + 1.0)
+        moved = (swish * 2.0) + bias
+        nl.store(y[:, nl.ds(j * WIDTH, WIDTH)], nl.maximum(moved * gate, gate - moved))
+    return y
+",
+    ),
+    (
+        "turn",
+        "a:f32[256,512]",
+        "def solution(a):
+    m, n = a.shape
+    b = nl.ndarray((n, m), dtype=a.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(m // 128):
+        for k in nl.affine_range(n // 128):
+            tile = nl.load(a[nl.ds(j * 128, 128), nl.ds(k * 128, 128)])
+            nl.store(b[nl.ds(k * 128, 128), nl.ds(j * 128, 128)], nl.copy(nisa.nc_transpose(tile)))
+    return b
+",
+    ),
+    (
+        "turned loads",
+        "x:f32[512,128];y:f32[128,128]",
+        "def solution(x, y):
+    out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    wide = nl.load_transpose2d(x[0:512, 0:128])
+    square = nl.load_transpose2d(y[0:128, 0:128])
+    nl.store(out, nl.copy(nisa.nc_matmul(square, wide)))
+    return out
+",
+    ),
+    (
+        "scaled product",
+        "x:f32[256,128];w:f32[256,1024]",
+        "def turned(x, l):
+    return nl.copy(nisa.nc_transpose(nl.copy(nisa.nc_transpose(nl.load(x[nl.ds(l * 128, 128), :])))))
+
+
+def solution(x, w):
+    out = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(2):
+        total = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
+        first = turned(x, 0)
+        for l in nl.affine_range(2):
+            a = nl.multiply(nl.load(x[nl.ds(l * 128, 128), :]), 2.0)
+            total += nisa.nc_matmul(a, nl.load(w[nl.ds(l * 128, 128), nl.ds(j * 512, 512)]))
+        total += nisa.nc_matmul(first, nl.load(w[0:128, nl.ds(j * 512, 512)]))
+        nl.store(out[:, nl.ds(j * 512, 512)], nl.copy(total))
+    return out
+",
+    ),
+    (
+        "numbered tiles",
+        "x:f32[512,128];y:f32[512,256]",
+        "def solution(x, y):
+    k, m = x.shape
+    out = nl.ndarray((128, 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    tiles = nl.ndarray((4, nl.par_dim(128), 128), dtype=x.dtype, buffer=nl.sbuf)
+    for l in nl.affine_range(k // 128):
+        tiles[l] = nl.load(x[nl.ds(l * 128, 128), :])
+    total = nl.zeros((128, 256), dtype=nl.float32, buffer=nl.psum)
+    for l in nl.affine_range(k // 128):
+        total += nisa.nc_matmul(tiles[l], nl.load(y[nl.ds(l * 128, 128), :]))
+    nl.store(out, nl.copy(total))
+    return out
+",
+    ),
+    (
+        "norm",
+        "x:f32[256,1024];g:f32[1024]",
+        "def solution(x, g):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    kept = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.sbuf)
+    for i in nl.sequential_range(rows // 128):
+        kept[...] = nl.load(x[i * 128:(i + 1) * 128, :])
+        mean = nl.mean(kept, axis=1)
+        var = nl.mean(kept * kept, axis=1) - mean * mean
+        wide = nl.load(g.reshape((1, 1024))).broadcast_to((128, 1024))
+        scaled = (kept - mean) * nl.rsqrt(var + 1e-3)
+        nl.store(y[i * 128:(i + 1) * 128, :], scaled * wide)
+    return y
+",
+    ),
+    (
+        "windows",
+        "x:f32[256,130]",
+        "def solution(x):
+    h, w = x.shape
+    y = nl.ndarray((h - 2, w - 2), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(2):
+        p, k, j = nl.mgrid[0:128, 0:3, 0:w]
+        rows = nl.load(x[i * 128 + p + k, j], mask=(i * 128 + p < h - 2))
+        p, k, j, l = nl.mgrid[0:128, 0:3, 0:w - 2, 0:3]
+        best = nl.max(rows[p, k, j + l], axis=[1, 3], mask=(i * 128 + p < h - 2))
+        p, j = nl.mgrid[0:128, 0:w - 2]
+        nl.store(y[i * 128 + p, j], best, mask=(i * 128 + p < h - 2))
+    return y
+",
+    ),
+    (
+        "running sums",
+        "x:f32[128,2048]",
+        "def solution(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    carry = nl.zeros((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+    ones = nl.ones((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+    for j in nl.sequential_range(4):
+        tile = nl.load(x[:, nl.ds(j * 512, 512)])
+        sums = nisa.tensor_tensor_scan(ones, tile, initial=carry, op0=nl.multiply, op1=nl.add)
+        nl.store(y[:, nl.ds(j * 512, 512)], sums)
+        carry[...] = nl.copy(sums[:, 511:512])
+    return y
+",
+    ),
+    (
+        "two products",
+        "x:f32[256,128];y:f32[128,128]",
+        "def solution(x, y):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(2):
+        at = nl.ds(i * 128, 128)
+        turned = nl.copy(nisa.nc_transpose(nl.load(x[at, :])))
+        powers = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+        powers[...] = nl.exp(turned)
+        powers[0:64, :] = nl.copy(turned[0:64, :])
+        # the second one
+        product = nisa.nc_matmul(powers, nl.load(y))
+        nl.store(out[at, :], nl.multiply(product, powers))
+    return out
+",
+    ),
+    (
+        "causal weights",
+        "q:f32[128,256];k:f32[128,256];v:f32[256,64]",
+        "def solution(q, k, v):
+    d, n = q.shape
+    out = nl.ndarray((n, 64), dtype=q.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(n // 128):
+        left = nl.load(q[:, nl.ds(i * 128, 128)])
+        scores = nl.ndarray((nl.par_dim(128), n), dtype=nl.float32, buffer=nl.sbuf)
+        plain = nl.ndarray((nl.par_dim(128), n), dtype=nl.float32, buffer=nl.sbuf)
+        for j in nl.affine_range(n // 128):
+            right = nl.load(k[:, nl.ds(j * 128, 128)])
+            plain[:, nl.ds(j * 128, 128)] = nl.copy(nisa.nc_matmul(left, right))
+            row = nl.arange(128)[:, None]
+            column = nl.arange(128)[None, :]
+            scores[:, nl.ds(j * 128, 128)] = nisa.affine_select(pred=(i * 128 + row >= j * 128 + column), on_true_tile=plain[:, nl.ds(j * 128, 128)], on_false_value=-9984.0)
+        powers = nl.exp(scores)
+        weights = nl.divide(powers, nl.sum(powers, axis=[1]))
+        total = nl.zeros((128, 64), dtype=nl.float32, buffer=nl.psum)
+        for j in nl.affine_range(n // 128):
+            block = nl.copy(nisa.nc_transpose(weights[:, nl.ds(j * 128, 128)]), dtype=nl.float32)
+            total += nisa.nc_matmul(block, nl.load(v[nl.ds(j * 128, 128), :]))
+        nl.store(out[nl.ds(i * 128, 128), :], nl.copy(nl.multiply(total, 2.0), dtype=out.dtype))
+    return out
+",
+    ),
+    (
+        "weighed scans",
+        "x:f32[64,1024];w:f32[64,4];r:f32[4,1024]",
+        "import numpy as np
+
+
+def solution(x, w, r):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((rows, 256), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    total = nl.zeros((64, 1024), dtype=nl.float32, buffer=nl.sbuf)
+    few = nl.zeros((64, 256), nl.float32)
+    for s in nl.sequential_range(4):
+        decay = nisa.activation(op=nl.tanh, data=tile, scale=nl.load(w[:, s:s + 1]))
+        state = nisa.tensor_tensor_scan(decay, tile, initial=0, op0=nl.multiply, op1=nl.add)
+        total += nl.multiply(state, nl.load(r[s:s + 1, :]).broadcast_to((64, columns)))
+        few[...] = nl.add(few, nl.multiply(state[:, 0:256], decay[:, 0:256]))
+    nl.store(y, total)
+    nl.store(z, few)
+    return y, z
+",
+    ),
+];

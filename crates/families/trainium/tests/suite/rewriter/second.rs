@@ -1,0 +1,179 @@
+//! Kernels of the second dialect that are rewritten.
+
+/// Kernels with their inputs.
+pub(super) const KERNELS: &[(&str, &str, &str)] = &[(
+    "second product",
+    "x:f32[256,256];y:f32[256,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    k, m = x.shape
+    _, n = y.shape
+    out = nl.ndarray((m, n), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(m // 128):
+        for j in range(n // 512):
+            acc = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+            for p in range(k // 128):
+                a = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+                b = nl.ndarray((128, 512), dtype=y.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(dst=a, src=x[p * 128:(p + 1) * 128, i * 128:(i + 1) * 128])
+                nisa.dma_copy(dst=b, src=y[p * 128:(p + 1) * 128, j * 512:(j + 1) * 512])
+                nisa.nc_matmul(dst=acc, stationary=a, moving=b)
+            o = nl.ndarray((128, 512), dtype=out.dtype, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=o, src=acc)
+            nisa.dma_copy(dst=out[i * 128:(i + 1) * 128, j * 512:(j + 1) * 512], src=o)
+    return out
+",
+),
+(
+    "second causal weights",
+    "q:f32[256,128];k:f32[128,256];v:f32[256,64]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def weigh(scores, n):
+    \"\"\"Exponentials of `scores`, and their sums.\"\"\"
+    powers = nl.ndarray((128, n), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.activation(dst=powers, op=nl.exp, data=scores)
+    total = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_reduce(dst=total, op=nl.add, data=powers, axis=1)
+    return powers, total
+
+
+def turned(data, rows, columns):
+    accumulator = nl.ndarray((columns, rows), dtype=data.dtype, buffer=nl.psum)
+    nisa.nc_transpose(dst=accumulator, data=data)
+    result = nl.ndarray((columns, rows), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=result, src=accumulator)
+    return result
+
+
+def solution(q, k, v):
+    n, d = q.shape
+    out = nl.ndarray((n, 64), dtype=q.dtype, buffer=nl.shared_hbm)
+    for i in range(n // 128):
+        rows = nl.ndarray((128, d), dtype=q.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=rows, src=q[i * 128:(i + 1) * 128, :])
+        nisa.tensor_scalar(dst=rows, data=rows, op0=nl.multiply, operand0=0.125)
+        left = turned(rows, 128, d)
+        scores = nl.ndarray((128, n), dtype=nl.float32, buffer=nl.sbuf)
+        for j in range(n // 128):
+            piece = slice(j * 128, (j + 1) * 128)
+            right = nl.ndarray((d, 128), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.dma_copy(dst=right, src=k[:, piece])
+            product = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+            nisa.nc_matmul(dst=product, stationary=left, moving=right)
+            block = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=block, src=product)
+            nisa.affine_select(dst=scores[:, piece], pattern=[[-1, 128]], offset=i * 128 - j * 128, channel_multiplier=1, on_true_tile=block, on_false_value=-9984.0, cmp_op=nl.greater_equal)
+        powers, total = weigh(scores, n)
+        result = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.psum)
+        for j in range(n // 128):
+            piece = slice(j * 128, (j + 1) * 128)
+            values = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.dma_copy(dst=values, src=v[piece, :])
+            nisa.nc_matmul(dst=result, stationary=turned(powers[:, piece], 128, 128), moving=values)
+        inverse = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.reciprocal(dst=inverse, data=total)
+        o = nl.ndarray((128, 64), dtype=out.dtype, buffer=nl.sbuf)
+        nisa.tensor_scalar(dst=o, data=result, op0=nl.multiply, operand0=inverse)
+        wide = nl.ndarray((128, 64), dtype=out.dtype, buffer=nl.sbuf)
+        nisa.tensor_tensor(dst=wide, data1=o, data2=result, op=nl.add)
+        nisa.dma_copy(dst=out[i * 128:(i + 1) * 128, :], src=wide)
+    return out
+",
+),
+(
+    "second spellings",
+    "x:f32[128,1024];c:f32[64,1024];s:f32[64,1024];w:f32[128,4]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def bring(dst, src):
+    nisa.dma_copy(dst, src)
+
+
+def fresh(rows, columns):
+    assert rows <= 128
+    return nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
+
+
+def halved(data):
+    result = fresh(128, 4)
+    nisa.activation(result, nl.copy, data, scale=0.5)
+    return result
+
+
+def solution(x, c, s, w):
+    d, n = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((128, n - 2), dtype=x.dtype, buffer=nl.shared_hbm)
+    weights = nl.ndarray((128, 4), dtype=w.dtype, buffer=nl.sbuf)
+    bring(weights, w)
+    both = [halved(weights) for m in range(2)]
+    for j in range(n // 512):
+        piece = slice(j * 512, (j + 1) * 512)
+        parts = []
+        for source in (x[0:64, piece], x[64:d, piece], c[:, piece], s[:, piece]):
+            part = fresh(64, 512)
+            nisa.dma_copy(part, source)
+            parts.append(part)
+        upper, lower, cosine, sine = parts
+        for row, first, second, op in ((0, cosine, sine, nl.subtract), (64, sine, cosine, nl.add)):
+            left = fresh(64, 512)
+            right = fresh(64, 512)
+            nisa.tensor_tensor(left, upper, first, op)
+            nisa.tensor_tensor(right, lower, second, nl.multiply)
+            nisa.tensor_tensor(dst=left, data1=left, data2=right, op=op)
+            nisa.dma_copy(dst=y[row:row + 64, piece], src=left)
+    best = fresh(128, n - 2)
+    tile = fresh(128, n)
+    nisa.dma_copy(tile, x)
+    for k in range(3):
+        window = tile[:, k:k + n - 2]
+        if k == 0:
+            nisa.tensor_copy(dst=best, src=window)
+        else:
+            nisa.tensor_tensor(dst=best, data1=best, data2=window, op=nl.maximum)
+    for k in range(1, 3):
+        for at, one in enumerate(both):
+            nisa.tensor_scalar(dst=best, data=best, op0=nl.add if at == 0 else nl.multiply, operand0=one[:, k:k + 1])
+    nisa.dma_copy(dst=z, src=best)
+    return y, z
+",
+),
+(
+    "second rows",
+    "x:f32[256,1024];g:f32[256,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, g):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(2):
+        rows = nl.ds(i * 128, 128)
+        for j in range(2):
+            piece = nl.ds(j * 512, 512)
+            tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x[rows, piece])
+            gate = nl.ndarray((128, 512), dtype=g.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=gate, src=g[rows, piece])
+            power = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.activation(dst=power, op=nl.exp, data=tile, scale=0.5)
+            both = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.tensor_tensor(dst=both, data1=power, data2=gate, op=nl.multiply)
+            out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=out, src=both)
+            nisa.dma_copy(dst=y[rows, piece], src=out)
+    return y
+",
+)];
