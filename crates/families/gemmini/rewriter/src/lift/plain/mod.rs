@@ -8,6 +8,8 @@
 
 mod affine;
 mod depthwise;
+mod ended;
+mod evaluate;
 mod follow;
 mod linear;
 mod loops;

@@ -212,7 +212,7 @@ impl Rows<'_> {
             addends.push((address, *element));
         }
         let spacing = self.spacing(&products);
-        let dims: Vec<Counter> = self.write.dims.iter().copied().collect();
+        let dims: Vec<Counter> = self.write.dims.to_vec();
         let rows: Vec<Counter> = dims
             .into_iter()
             .filter(|dim| Some(*dim) != across)
