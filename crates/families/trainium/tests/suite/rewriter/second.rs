@@ -89,6 +89,27 @@ def solution(q, k, v):
 ",
 ),
 (
+    "second choices",
+    "x:f32[128,256]",
+    "import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    same = tile
+    if columns < 100:
+        nisa.tensor_scalar(dst=same, data=same, op0=nl.multiply, operand0=2.0)
+    else:
+        nisa.tensor_scalar(dst=same, data=same, op0=nl.multiply, operand0=0.5)
+    nisa.dma_copy(dst=y, src=same)
+    return y
+",
+),
+(
     "second spellings",
     "x:f32[128,1024];c:f32[64,1024];s:f32[64,1024];w:f32[128,4]",
     "import nki
