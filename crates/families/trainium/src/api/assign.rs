@@ -129,10 +129,7 @@ impl Device {
                     *value += old;
                 }
             }
-            match flags {
-                Some(flags) => self.write(&target, &values, Some(&flags))?,
-                None => self.write_owned(&target, values)?,
-            }
+            self.write_owned(&target, values, flags.as_deref())?;
         } else {
             self.write(&target, &[], None)?;
         }

@@ -51,10 +51,7 @@ impl Device {
         if self.functional {
             instruction.values = fingerprint(&output.values);
         }
-        match flags {
-            Some(flags) => self.write(&part, &output.values, Some(flags))?,
-            None => self.write_owned(&part, output.values)?,
-        }
+        self.write_owned(&part, output.values, flags)?;
         self.note_write(&mut instruction, &part);
         let position = self.emit(instruction)?;
         place.storage.producer.set(Some(position));

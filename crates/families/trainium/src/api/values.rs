@@ -150,10 +150,16 @@ impl Device {
     }
 
     /// Writes values that nobody else needs: where they are all of a block, they become the block.
-    pub(super) fn write_owned(&mut self, view: &View, mut values: Vec<f32>) -> Outcome<()> {
-        let whole = view.whole_block().filter(|_| self.functional);
-        let Some(block) = whole.filter(|_| values.len() == view.storage.block_elements) else {
-            return self.write(view, &values, None);
+    pub(super) fn write_owned(
+        &mut self,
+        view: &View,
+        mut values: Vec<f32>,
+        flags: Option<&[bool]>,
+    ) -> Outcome<()> {
+        let is_all = flags.is_none() && values.len() == view.storage.block_elements;
+        let whole = view.whole_block().filter(|_| self.functional && is_all);
+        let Some(block) = whole else {
+            return self.write(view, &values, flags);
         };
         view.storage.written.set(true);
         self.touch(&view.storage, block)?;

@@ -62,6 +62,16 @@ pub(in crate::rewriter) enum Value {
     Unknown,
 }
 
+impl Value {
+    /// The number, if it is a whole one that depends on no loop.
+    pub(in crate::rewriter) fn whole(&self) -> Option<i64> {
+        match self {
+            Self::Whole(it) => it.fixed(),
+            _ => None,
+        }
+    }
+}
+
 /// One loop.
 #[derive(Clone, Debug)]
 pub(in crate::rewriter) struct Loop {
@@ -155,13 +165,17 @@ impl Shapes {
     pub(in crate::rewriter) fn number(&self, expression: &Expr) -> Option<f64> {
         match self.value(expression) {
             Value::Number(number) => Some(*number),
-            Value::Whole(it) => it.fixed().map(|it| it as f64),
-            _ => None,
+            other => other.whole().map(|it| it as f64),
         }
     }
 
     pub(in crate::rewriter) fn get_loop(&self, statement: &ast::StmtFor) -> Option<&Loop> {
         self.loops.get(&statement.range())
+    }
+
+    /// Whether a name is bound in one place and no other.
+    pub(in crate::rewriter) fn bound_once(&self, name: &str) -> bool {
+        self.bound.get(name).is_some_and(|it| it.len() == 1)
     }
 
     /// Whether a name is bound once and what it holds is made once: where tiles are made before

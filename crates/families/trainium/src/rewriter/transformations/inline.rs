@@ -135,7 +135,7 @@ fn target_names<'t>(view: &View<'_>, target: &'t Expr) -> Option<Vec<&'t str>> {
         Expr::Tuple(it) => it.elts.iter().map(name_of).collect::<Option<_>>()?,
         other => vec![name_of(other)?],
     };
-    let once = |it: &&str| view.shapes.bound.get(*it).is_some_and(|at| at.len() == 1);
+    let once = |it: &&str| view.shapes.bound_once(it);
     names.iter().all(once).then_some(names)
 }
 
@@ -276,24 +276,16 @@ impl<'s> Body<'s> {
             };
             names.insert(local, name);
         }
-        let renamed = |within: &mut Vec<(TextRange, String)>, root: &Expr| {
-            each_expression(root, &mut |it| {
-                if let Expr::Name(name) = it
-                    && let Some(new) = names.get(name.id.as_str())
-                {
-                    within.push((it.range(), new.clone()));
-                }
-            });
+        let renamed = |within: &mut Vec<(TextRange, String)>, it: &Expr| {
+            if let Expr::Name(name) = it
+                && let Some(new) = names.get(name.id.as_str())
+            {
+                within.push((it.range(), new.clone()));
+            }
         };
         let mut edits = Vec::new();
         for statement in others {
-            each_expression_in(statement, &mut |it| {
-                if let Expr::Name(name) = it
-                    && let Some(new) = names.get(name.id.as_str())
-                {
-                    edits.push((it.range(), new.clone()));
-                }
-            });
+            each_expression_in(statement, &mut |it| renamed(&mut edits, it));
         }
         if let Some(final_statement) = others.last() {
             let end = view.source.lines(final_statement)?.end();
@@ -309,7 +301,7 @@ impl<'s> Body<'s> {
             });
         };
         let mut edits = Vec::new();
-        renamed(&mut edits, result);
+        each_expression(result, &mut |it| renamed(&mut edits, it));
         let mut result_text = edited(view, result.range(), &edits)?;
         if !matches!(
             result,

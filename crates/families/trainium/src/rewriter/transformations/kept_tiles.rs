@@ -47,7 +47,7 @@ impl<'t> Making<'t> {
     /// Adds what makes `name`, whose statement is at `place`.
     fn add(&mut self, view: &View<'_>, place: Place<'t>, name: &'t str) -> Option<()> {
         let shapes = &view.shapes;
-        if shapes.bound.get(name)?.len() != 1 || shapes.changed.get(name)?.len() != 1 {
+        if !shapes.bound_once(name) || shapes.changed.get(name)?.len() != 1 {
             return None;
         }
         // One instruction of the same block writes all of it.

@@ -110,7 +110,7 @@ fn run(view: &View<'_>, part: &Expr) -> Option<Run> {
         Expr::Subscript(it) => along(view, it),
         Expr::Name(name) => {
             let name = name.id.as_str();
-            if view.shapes.bound.get(name)?.len() != 1 {
+            if !view.shapes.bound_once(name) {
                 return None;
             }
             let mut found = None;
@@ -181,10 +181,7 @@ fn of_grid(view: &View<'_>, it: &ExprSubscript, axis: usize) -> Option<Run> {
 }
 
 fn whole(view: &View<'_>, expression: &Expr) -> Option<i64> {
-    match view.shapes.value(expression) {
-        Value::Whole(number) => number.fixed(),
-        _ => None,
-    }
+    view.shapes.value(expression).whole()
 }
 
 /// `nl.matmul(x, y, transpose_x=True)` of tiles that the matrix engine takes as they are.

@@ -144,8 +144,8 @@ pub(super) fn names(view: &View<'_>) -> Vec<Change> {
         };
         let Some(pairs) = pairs else { return };
         let fits = pairs.iter().all(|(target, value)| {
-            once(view, target)
-                && once(view, value)
+            view.shapes.bound_once(target)
+                && view.shapes.bound_once(value)
                 && view.shapes.reads(target) != 0
                 && !named.contains_key(value)
                 && place.block[..place.at].iter().any(|it| binds(it, value))
@@ -195,10 +195,6 @@ fn binds(statement: &Stmt, name: &str) -> bool {
     }
 }
 
-fn once(view: &View<'_>, name: &str) -> bool {
-    view.shapes.bound.get(name).is_some_and(|it| it.len() == 1)
-}
-
 /// The items of a list that is filled one by one with names in the block that unpacks it, with the
 /// statements that do so.
 fn listed<'t>(
@@ -231,5 +227,6 @@ fn listed<'t>(
         }
     }
     // Nobody else may know the list.
-    (once(view, list) && view.shapes.reads(list) == statements.len()).then_some((statements, items))
+    (view.shapes.bound_once(list) && view.shapes.reads(list) == statements.len())
+        .then_some((statements, items))
 }

@@ -41,7 +41,7 @@ fn made_there(view: &View<'_>, place: Place<'_>) -> Option<Change> {
         || tile.dtype.as_deref() != Some("float32")
         || tile.is_column()
         || MOST_BYTES < tile.free() * 4
-        || view.shapes.bound.get(name)?.len() != 1
+        || !view.shapes.bound_once(name)
     {
         return None;
     }

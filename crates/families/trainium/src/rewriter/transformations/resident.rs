@@ -16,11 +16,12 @@ const MOST_BYTES: i64 = 128 << 10;
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
     each_place(view, |place, loops| {
+        let mut add = |brought: &Brought<'_>| {
+            found.extend((0..loops.len()).filter_map(|at| kept(view, brought, &loops[at..])));
+        };
         if !view.source.first_dialect() {
             if let Some(brought) = Brought::by_instruction(view, place) {
-                for depth in 0..loops.len() {
-                    found.extend(kept(view, &brought, &loops[depth..]));
-                }
+                add(&brought);
             }
             return;
         }
@@ -32,9 +33,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         };
         each_expression(value, &mut |expression| {
             if let Some(brought) = Brought::by_call(view, expression) {
-                for depth in 0..loops.len() {
-                    found.extend(kept(view, &brought, &loops[depth..]));
-                }
+                add(&brought);
             }
         });
     });
@@ -92,7 +91,7 @@ impl<'t> Brought<'t> {
         subscript: &'t ExprSubscript,
         tile: &str,
     ) -> Option<Self> {
-        if view.shapes.bound.get(tile)?.len() != 1 {
+        if !view.shapes.bound_once(tile) {
             return None;
         }
         let made = place.block[..place.at].iter().find_map(|it| match it {

@@ -269,7 +269,7 @@ fn kept(view: &View<'_>, around: &StmtFor, rows: &Rows<'_>, place: Place<'_>) ->
         return None;
     };
     let name = name_of(target)?;
-    if view.source.path(&call.func)? != "nl.load" || view.shapes.bound.get(name)?.len() != 1 {
+    if view.source.path(&call.func)? != "nl.load" || !view.shapes.bound_once(name) {
         return None;
     }
     let Expr::Subscript(source) = argument(call, 0, "src")? else {

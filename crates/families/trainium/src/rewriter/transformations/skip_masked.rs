@@ -144,11 +144,7 @@ fn pattern(view: &View<'_>, call: &ExprCall, columns: i64) -> Option<Affine> {
     let [Value::Tuple(only)] = pattern.as_slice() else {
         return None;
     };
-    let whole = |it: &Value| match it {
-        Value::Whole(it) => it.fixed(),
-        _ => None,
-    };
-    let sizes: Vec<i64> = only.iter().map(whole).collect::<Option<_>>()?;
+    let sizes: Vec<i64> = only.iter().map(Value::whole).collect::<Option<_>>()?;
     let fits = sizes == [-1, columns]
         && number("channel_multiplier") == Some(1.0)
         && operator == "nl.greater_equal";

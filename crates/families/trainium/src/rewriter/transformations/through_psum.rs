@@ -89,6 +89,34 @@ fn bank(view: &View<'_>, name: &str, tile: &Tensor) -> String {
     )
 }
 
+/// Whether what makes a tile can fill one in PSUM.
+fn can_fill(view: &View<'_>, made: &Expr) -> bool {
+    let path = match made {
+        Expr::Call(call) => view.source.path(&call.func),
+        _ => None,
+    };
+    view.operation(made).is_some() || path.is_some_and(|it| MAKERS.contains(&it.as_str()))
+}
+
+fn left_there(
+    view: &View<'_>,
+    made: &Expr,
+    side: &str,
+    name: &str,
+    edits: Edits,
+) -> Option<Change> {
+    let source = view.source.finish(edits)?;
+    let line = view.line(made);
+    Some(Change {
+        line,
+        variant: format!("{side} {name}"),
+        sentence: format!(
+            "Let line {line} leave `{name}` in PSUM, from where the next operation reads at the full rate."
+        ),
+        source,
+    })
+}
+
 /// An operand that an element-wise operation makes for this one alone.
 fn made_there(
     view: &View<'_>,
@@ -98,11 +126,7 @@ fn made_there(
     side: &str,
 ) -> Option<Change> {
     let (made, statement) = view.made_by(place, operand, true)?;
-    if view.operation(made).is_none() {
-        let Expr::Call(call) = made else { return None };
-        let path = view.source.path(&call.func)?;
-        MAKERS.contains(&path.as_str()).then_some(())?;
-    }
+    can_fill(view, made).then_some(())?;
     let mut edits = Edits::default();
     let name = match (name_of(operand), statement) {
         (Some(name), Some(statement)) => {
@@ -129,27 +153,14 @@ fn made_there(
             name
         }
     };
-    let source = view.source.finish(edits)?;
-    let line = view.line(made);
-    Some(Change {
-        line,
-        variant: format!("{side} {name}"),
-        sentence: format!(
-            "Let line {line} leave `{name}` in PSUM, from where the next operation reads at the full rate."
-        ),
-        source,
-    })
+    left_there(view, made, side, &name, edits)
 }
 
 /// The same in the second dialect: the tile that an operation fills is one of PSUM.
 fn placed_there(view: &View<'_>, place: Place<'_>, operand: &Expr, side: &str) -> Option<Change> {
     let name = name_of(operand)?;
     let (made, _) = view.made_by(place, operand, false)?;
-    if view.operation(made).is_none() {
-        let Expr::Call(call) = made else { return None };
-        let path = view.source.path(&call.func)?;
-        MAKERS.contains(&path.as_str()).then_some(())?;
-    }
+    can_fill(view, made).then_some(())?;
     let mut buffer = None;
     each_place(view, |place, _| {
         if let Stmt::Assign(it) = place.statement()
@@ -162,16 +173,7 @@ fn placed_there(view: &View<'_>, place: Place<'_>, operand: &Expr, side: &str) -
     });
     let mut edits = Edits::default();
     edits.replace(buffer?.range(), format!("{}.psum", view.nl));
-    let source = view.source.finish(edits)?;
-    let line = view.line(made);
-    Some(Change {
-        line,
-        variant: format!("{side} {name}"),
-        sentence: format!(
-            "Let line {line} leave `{name}` in PSUM, from where the next operation reads at the full rate."
-        ),
-        source,
-    })
+    left_there(view, made, side, name, edits)
 }
 
 /// A tile that several operations read, or that a load brings.

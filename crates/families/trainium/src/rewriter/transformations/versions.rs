@@ -65,7 +65,7 @@ fn apart<'t>(view: &View<'_>, place: Place<'t>, edits: &mut Edits) -> Option<&'t
     let tile = view.shapes.tile(&made.value)?;
     if view.source.path(&call.func)? != "nl.ndarray"
         || tile.memory != Memory::Sbuf
-        || view.shapes.bound.get(name)?.len() != 1
+        || !view.shapes.bound_once(name)
     {
         return None;
     }

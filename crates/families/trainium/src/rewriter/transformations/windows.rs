@@ -95,10 +95,7 @@ pub(super) fn settled(
 ) -> bool {
     let shapes = &view.shapes;
     let stays = |name: &str| free.contains(&name) || !shapes.touched(name, within.range());
-    let once = |name: &str| {
-        let bound = shapes.bound.get(name).is_some_and(|it| it.len() == 1);
-        bound && !shapes.changed.contains_key(name)
-    };
+    let once = |name: &str| shapes.bound_once(name) && !shapes.changed.contains_key(name);
     let names = names_in(&subscript.slice).into_iter();
     let terms = |it: &Part| it.start().terms.keys().all(|it| stays(it));
     names.into_iter().all(|it| stays(it) || once(it))

@@ -260,9 +260,6 @@ pub(super) fn reduced_axes(view: &View<'_>, call: &ExprCall) -> Option<Vec<usize
     let Value::Tuple(axes) = view.shapes.value(argument(call, 1, "axis")?) else {
         return None;
     };
-    let axis = |it: &Value| match it {
-        Value::Whole(it) => usize::try_from(it.fixed()?).ok(),
-        _ => None,
-    };
+    let axis = |it: &Value| usize::try_from(it.whole()?).ok();
     axes.iter().map(axis).collect()
 }

@@ -149,10 +149,7 @@ fn range(view: &View<'_>, around: &StmtFor) -> Option<(i64, i64)> {
     if !written_as_it_is || !call.arguments.keywords.is_empty() {
         return None;
     }
-    let number = |it: &Expr| match view.shapes.value(it) {
-        Value::Whole(it) => it.fixed(),
-        _ => None,
-    };
+    let number = |it: &Expr| view.shapes.value(it).whole();
     match call.arguments.args.as_ref() {
         [count] => Some((0, number(count)?)),
         [from, to] => Some((number(from)?, number(to)?.checked_sub(number(from)?)?)),
@@ -354,9 +351,8 @@ fn counted(view: &View<'_>, around: &StmtFor) -> Option<String> {
         && from != 0
     {
         let variable = name_of(&around.target)?;
-        let once = view.shapes.bound.get(variable)?.len() == 1;
         let within = |it: &Vec<TextRange>| it.iter().all(|at| around.range().contains_range(*at));
-        if !once || !view.shapes.read.get(variable).is_none_or(within) {
+        if !view.shapes.bound_once(variable) || !view.shapes.read.get(variable).is_none_or(within) {
             return None;
         }
         let Expr::Call(call) = around.iter.as_ref() else {
@@ -415,7 +411,7 @@ fn displayed(view: &View<'_>, place: Place<'_>) -> Option<(TextRange, String)> {
     });
     let variable = name_of(&part.target)?;
     // The name lives in the display only, so no other loop may be reading it.
-    let free = view.shapes.bound.get(variable)?.len() == 1;
+    let free = view.shapes.bound_once(variable);
     if !calls || !part.ifs.is_empty() || part.is_async || !free {
         return None;
     }
