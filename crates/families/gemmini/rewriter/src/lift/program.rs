@@ -180,6 +180,19 @@ pub(crate) struct Memory {
 pub(crate) const SPACING: u64 = 1 << 40;
 
 impl Memory {
+    /// Returns an array of integers that the rewriter adds to a kernel.
+    pub(super) fn added(name: String, bytes: u8, is_operand: bool, extents: Vec<i64>) -> Self {
+        Self {
+            name,
+            element: bytes.into(),
+            kind: Type::Integer(bytes, true),
+            is_operand,
+            extents,
+            is_parameter: false,
+            contents: Vec::new(),
+        }
+    }
+
     /// Returns its bytes, if its extents are known.
     pub(crate) fn bytes(&self) -> Option<i64> {
         let mut extents = self.extents.iter();

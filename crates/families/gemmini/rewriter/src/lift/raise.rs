@@ -1,6 +1,6 @@
 //! Raises statements of a kernel that are plain C, and leaves the others to the core.
 
-use super::plain::{Plain, stored};
+use super::plain::{Follower, Left, Plain, stored};
 use super::program::{Memory, Program, Statement};
 use super::walk::Habits;
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
@@ -26,7 +26,7 @@ pub(super) fn raised(
         return Err(Reason::at(0, "it stores nothing"));
     };
     let whole = *first..*last + 1;
-    let why = match attempt(source, &program, whole, &working, config) {
+    let why = match attempt(source, &program, whole, habits, config) {
         Ok((plain, works)) => return Ok(lifted(source, &program, &plain, works, None)),
         Err(why) => why,
     };
@@ -36,8 +36,7 @@ pub(super) fn raised(
     }
     stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
     for stretch in stretches.into_iter().skip(1).take(TRIED) {
-        let Ok((plain, works)) = attempt(source, &program, stretch.clone(), &working, config)
-        else {
+        let Ok((plain, works)) = attempt(source, &program, stretch.clone(), habits, config) else {
             continue;
         };
         let is_worth_it = |work: &Work| !matches!(work.operation, Operation::Addition { .. });
@@ -52,13 +51,11 @@ fn attempt(
     source: &str,
     program: &Program,
     stretch: Range<usize>,
-    working: &[usize],
+    habits: &[Habits],
     config: &GemminiConfig,
 ) -> Result<(Plain, Vec<Work>), Reason> {
-    let later: Vec<usize> = working
-        .iter()
-        .copied()
-        .filter(|at| stretch.end <= *at)
+    let later: Vec<usize> = (stretch.end..habits.len())
+        .filter(|at| habits[*at].works)
         .collect();
     let text = |at: &usize| &source[program.body[*at].1.clone()];
     // Functions that are called may name arrays of the file.
@@ -69,19 +66,20 @@ fn attempt(
         let is_of_file = program.globals.contains(&array);
         memory.is_parameter || later.iter().any(is_named) || calls && is_of_file
     };
-    let tried = understood(program, &stretch, &is_wanted, false, config);
-    tried.or_else(|why| understood(program, &stretch, &is_wanted, true, config).map_err(|_| why))
+    let left = Follower::new(program).run(stretch, habits)?;
+    let tried = understood(program, &left, &is_wanted, false, config);
+    tried.or_else(|why| understood(program, &left, &is_wanted, true, config).map_err(|_| why))
 }
 
 /// Returns what statements store, as operations that have schedules.
 fn understood(
     program: &Program,
-    stretch: &Range<usize>,
+    left: &Left,
     is_wanted: &dyn Fn(usize) -> bool,
     lays_weights: bool,
     config: &GemminiConfig,
 ) -> Result<(Plain, Vec<Work>), Reason> {
-    let plain = stored(program, stretch.clone(), is_wanted, lays_weights, config)?;
+    let plain = stored(program, left, is_wanted, lays_weights, config)?;
     let works = works(&plain.stored, &plain.numbered, &plain.memories, config);
     match (works, &plain.why) {
         (Ok(works), _) if works.iter().any(is_turned) => Err(Reason::at(

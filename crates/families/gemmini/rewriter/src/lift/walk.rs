@@ -102,5 +102,10 @@ impl Habits {
 
 /// Returns whether a call does nothing that the core could not do by itself.
 fn is_harmless(name: &str) -> bool {
-    matches!(name, "fence" | "gemmini_fence" | "gemmini_flush" | "memset")
+    is_fence(name) || name == "memset"
+}
+
+/// Returns whether a call only waits for commands, or forgets addresses of theirs.
+pub(super) fn is_fence(name: &str) -> bool {
+    matches!(name, "fence" | "gemmini_fence" | "gemmini_flush")
 }

@@ -1,6 +1,7 @@
 //! Integers that depend on how far loops have come.
 
 use super::super::Reason;
+use super::super::program::Memory;
 
 /// Number of a counter: which step of a loop is done, from 0.
 pub(super) type Counter = u32;
@@ -52,6 +53,11 @@ impl Affine {
             constant: 0,
             terms: vec![(counter, 1)],
         }
+    }
+
+    /// Returns the number of the array in which an address lies.
+    pub(super) fn array(&self) -> Option<usize> {
+        Memory::of(self.constant as u64).map(|it| it.0)
     }
 
     /// Returns its value if it depends on no counter.
@@ -124,10 +130,11 @@ impl Counters {
         range
     }
 
-    /// Returns the counter of a value that has the fewest steps, as a stop.
-    fn each(&self, value: &Affine) -> Stop {
-        let counters = value.terms.iter().map(|term| term.0);
-        counters
+    /// Returns the counter in some values that has the fewest steps, as a stop.
+    pub(super) fn each(&self, values: &[&Affine]) -> Stop {
+        let terms = values.iter().flat_map(|value| &value.terms);
+        terms
+            .map(|term| term.0)
             .min_by_key(|counter| self.extent(*counter))
             .map_or_else(|| refused("a number that is not followed"), Stop::Each)
     }
@@ -139,7 +146,7 @@ impl Counters {
             return Ok(most < 0);
         }
         let [(counter, factor)] = *value.terms.as_slice() else {
-            return Err(self.each(value));
+            return Err(self.each(&[value]));
         };
         let constant = value.constant;
         let at = if 0 < factor {
@@ -160,7 +167,7 @@ impl Counters {
             [] => Ok(true),
             [(_, factor)] if value.constant % factor != 0 => Ok(false),
             [(counter, factor)] => Err(Stop::Split(counter, (-value.constant / factor).max(1))),
-            _ => Err(self.each(value)),
+            _ => Err(self.each(&[value])),
         }
     }
 
@@ -192,7 +199,7 @@ impl Counters {
             return Ok(near);
         }
         let [(counter, factor)] = *rest.terms.as_slice() else {
-            return Err(self.each(&rest));
+            return Err(self.each(&[&rest]));
         };
         if rest.constant == 0 && divisor % factor == 0 {
             return Err(Stop::Nest(counter, divisor / factor));

@@ -1,7 +1,7 @@
 //! Depthwise convolutions: the core lays weights on diagonals, so that the array takes as
 //! many channels at once as it has columns.
 
-use super::super::program::{Memory, Type};
+use super::super::program::Memory;
 use super::super::traced::{Form, Numbered, Output, Place, Term, Weights};
 use super::affine::{Affine, Counter};
 use super::linear::Part;
@@ -24,7 +24,7 @@ impl Rows<'_> {
                 .elements
                 .iter()
                 .map(|(address, _)| {
-                    let (array, _) = Memory::of(address.constant as u64)?;
+                    let array = address.array()?;
                     Some((self.memories.get(array)?.bytes()?, array))
                 })
                 .collect();
@@ -56,9 +56,7 @@ impl Rows<'_> {
             scale: 1.0f32.to_bits(),
         });
         let own = |part: &Part| {
-            let of = |it: &(Affine, super::node::Element)| {
-                Memory::of(it.0.constant as u64).is_some_and(|it| it.0 == weights)
-            };
+            let of = |it: &(Affine, super::node::Element)| it.0.array() == Some(weights);
             let [one, other] = part.elements.as_slice() else {
                 return None;
             };
@@ -135,14 +133,5 @@ pub(super) fn laid(memory: &Memory, channels: i64, dim: i64) -> (Memory, String)
          ((const int8_t *){})[n];\n  }}\n",
         memory.name
     );
-    let new = Memory {
-        name,
-        element: 1,
-        kind: Type::Integer(1, true),
-        is_operand: true,
-        extents: vec![bytes, dim],
-        is_parameter: false,
-        contents: Vec::new(),
-    };
-    (new, text)
+    (Memory::added(name, 1, true, vec![bytes, dim]), text)
 }

@@ -3,6 +3,7 @@
 use super::super::Reason;
 use super::super::program::{Binary, Expression, Memory, Unary};
 use super::super::run::{binary, narrow, unary};
+use super::super::walk::is_fence;
 use super::affine::{Affine, Stop, refused};
 use super::follow::{DEPTH, Flow, Follower, Frame, Value, outside};
 use super::node::{Element, Node};
@@ -167,7 +168,7 @@ impl<'program> Follower<'program> {
             }
         }
         match (name, values.as_slice()) {
-            ("fence" | "gemmini_fence" | "gemmini_flush", _) => Ok(Value::Unknown),
+            _ if is_fence(name) => Ok(Value::Unknown),
             ("memset", [to, value, bytes]) if value.known() == Some(0) => {
                 self.clear(to, Some(bytes.known().ok_or_else(not_followed)?))?;
                 Ok(Value::Number(to.clone()))
@@ -212,11 +213,11 @@ impl<'program> Follower<'program> {
             Binary::Multiply => match (left.known(), right.known()) {
                 (Some(factor), _) => right.times(factor),
                 (_, Some(factor)) => left.times(factor),
-                _ => return Err(self.smallest(left, right)),
+                _ => return Err(counters.each(&[left, right])),
             },
             Binary::ShiftLeft => match right.known() {
                 Some(bits) => left.times(1i64.wrapping_shl(bits as u32)),
-                None => return Err(self.smallest(right, right)),
+                None => return Err(counters.each(&[right])),
             },
             Binary::Less => truth(counters.is_negative(&difference())?),
             Binary::LessEqual => {
@@ -226,9 +227,9 @@ impl<'program> Follower<'program> {
             Binary::NotEqual => truth(!counters.is_zero(&difference())?),
             Binary::And | Binary::Or => truth(!counters.is_zero(right)?),
             Binary::Divide | Binary::Remainder => {
-                let divisor = positive(right).ok_or_else(|| self.smallest(right, right))?;
+                let divisor = positive(right).ok_or_else(|| counters.each(&[right]))?;
                 if counters.is_negative(left)? {
-                    return Err(self.smallest(left, left));
+                    return Err(counters.each(&[left]));
                 }
                 let [quotient, rest] = counters.divided(left, divisor)?;
                 if operation == Binary::Divide {
@@ -239,22 +240,14 @@ impl<'program> Follower<'program> {
             }
             Binary::ShiftRight => match positive(right).filter(|bits| *bits < 62) {
                 Some(bits) => counters.divided(left, 1 << bits)?[0].clone(),
-                None => return Err(self.smallest(right, right)),
+                None => return Err(counters.each(&[right])),
             },
             Binary::BitAnd => match positive(right).filter(|mask| (mask + 1) & mask == 0) {
                 Some(mask) => counters.divided(left, mask + 1)?[1].clone(),
-                None => return Err(self.smallest(left, right)),
+                None => return Err(counters.each(&[left, right])),
             },
-            Binary::BitOr | Binary::BitXor => return Err(self.smallest(left, right)),
+            Binary::BitOr | Binary::BitXor => return Err(counters.each(&[left, right])),
         }))
-    }
-
-    /// Returns a stop at each step of one of the counters of two numbers.
-    fn smallest(&self, left: &Affine, right: &Affine) -> Stop {
-        let terms = left.terms.iter().chain(&right.terms).map(|term| term.0);
-        terms
-            .min_by_key(|counter| self.counters.extent(*counter))
-            .map_or_else(|| refused("a number that is not followed"), Stop::Each)
     }
 
     /// Returns what an integer of so many bytes keeps of a number.

@@ -29,7 +29,12 @@ pub(super) enum Value {
 
 /// What a program leaves: writes, their expressions and counters, and the arrays that serve
 /// as operands.
-pub(super) type Left = (Vec<Write>, Nodes, Counters, BTreeSet<usize>);
+pub(in super::super) struct Left {
+    pub(super) writes: Vec<Write>,
+    pub(super) nodes: Nodes,
+    pub(super) counters: Counters,
+    pub(super) served: BTreeSet<usize>,
+}
 
 /// Variables of a function.
 pub(super) type Frame = Vec<Value>;
@@ -51,7 +56,7 @@ pub(super) struct Scope {
 }
 
 /// Follows one program.
-pub(super) struct Follower<'program> {
+pub(in super::super) struct Follower<'program> {
     pub(super) program: &'program Program,
     pub(super) nodes: Nodes,
     pub(super) counters: Counters,
@@ -68,7 +73,7 @@ pub(super) struct Follower<'program> {
 }
 
 impl<'program> Follower<'program> {
-    pub(super) fn new(program: &'program Program) -> Self {
+    pub(in super::super) fn new(program: &'program Program) -> Self {
         Self {
             program,
             nodes: Nodes::default(),
@@ -83,18 +88,25 @@ impl<'program> Follower<'program> {
         }
     }
 
-    /// Follows some statements of the program; returns what they leave in memory.
-    pub(super) fn run(mut self, range: Range<usize>) -> Result<Left, Reason> {
+    /// Follows some statements of the program; returns what they leave in memory. `habits` are
+    /// those of all its statements.
+    ///
+    /// # Errors
+    /// What cannot be followed.
+    pub(in super::super) fn run(
+        mut self,
+        range: Range<usize>,
+        habits: &[Habits],
+    ) -> Result<Left, Reason> {
         let mut frame = vec![Value::Unknown; self.program.slots];
         for (slot, address) in &self.program.parameters {
             frame[*slot] = Value::Number(Affine::of(*address as i64));
         }
-        for (at, (statements, _)) in self.program.body.iter().enumerate() {
-            let habits = Habits::of(statements, self.program);
+        for (at, ((statements, _), habits)) in self.program.body.iter().zip(habits).enumerate() {
             if !range.contains(&at) && habits.works {
                 // The core does it as it is written: what variables hold then is not known.
-                for slot in habits.sets {
-                    frame[slot] = Value::Unknown;
+                for slot in &habits.sets {
+                    frame[*slot] = Value::Unknown;
                 }
                 continue;
             }
@@ -112,12 +124,12 @@ impl<'program> Follower<'program> {
             }
         }
         let writes = self.scopes.pop().map(|scope| scope.writes);
-        Ok((
-            writes.unwrap_or_default(),
-            self.nodes,
-            self.counters,
-            self.served,
-        ))
+        Ok(Left {
+            writes: writes.unwrap_or_default(),
+            nodes: self.nodes,
+            counters: self.counters,
+            served: self.served,
+        })
     }
 
     pub(super) fn step(&mut self) -> Result<(), Stop> {
@@ -344,7 +356,7 @@ impl<'program> Follower<'program> {
 
     /// Writes an element.
     pub(super) fn write(&mut self, mut write: Write) -> Result<(), Stop> {
-        let array = Memory::of(write.address.constant as u64).map(|it| it.0);
+        let array = write.address.array();
         if array.is_some_and(|array| self.served.contains(&array)) {
             return Err(refused(
                 "an array that is given elements again after it was read",

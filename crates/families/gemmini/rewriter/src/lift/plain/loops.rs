@@ -167,7 +167,8 @@ impl<'program> Follower<'program> {
             let habits = self.habits(parts, frame)?;
             self.habits.insert(key, habits);
         }
-        let mut steps = self.trips(parts, &self.habits[&key].clone(), frame)?;
+        let habits = self.habits[&key].clone();
+        let mut steps = self.trips(parts, &habits, frame)?;
         let all = steps;
         loop {
             if steps < 2 {
@@ -175,7 +176,7 @@ impl<'program> Follower<'program> {
             }
             let counter = self.counters.new_of(steps);
             let shape = vec![(counter, 1)];
-            match self.at_once(parts, &self.habits[&key].clone(), frame, &shape) {
+            match self.at_once(parts, &habits, frame, &shape) {
                 Ok(()) => return Ok(Done::All),
                 Err(Stop::Split(other, at)) if other == counter && 0 < at && at < steps => {
                     steps = at;
@@ -198,7 +199,7 @@ impl<'program> Follower<'program> {
                     let line = self.counters.new_of(lines);
                     let inside = self.counters.new_of(inner);
                     let shape = vec![(inside, 1), (line, inner)];
-                    return match self.at_once(parts, &self.habits[&key].clone(), frame, &shape) {
+                    return match self.at_once(parts, &habits, frame, &shape) {
                         Ok(()) => Ok(Done::All),
                         Err(Stop::Split(other, at)) if other == line && 0 < at && at < lines => {
                             steps = at * inner;
@@ -219,9 +220,6 @@ impl<'program> Follower<'program> {
                 Err(Stop::Unknown) if is_known => {
                     // What was seen of it before may not be true here.
                     let habits = self.habits(parts, frame)?;
-                    if habits == self.habits[&key] {
-                        return Ok(Done::Not(all));
-                    }
                     self.habits.insert(key, habits);
                     return Ok(Done::Not(all));
                 }
@@ -317,9 +315,7 @@ impl<'program> Follower<'program> {
         let start = difference.without(counter);
         let Some(start) = start.known() else {
             // The number of steps depends on a loop around it.
-            let around = start.terms.iter().map(|term| term.0);
-            let smallest = around.min_by_key(|around| self.counters.extent(*around));
-            return Err(smallest.map_or(Stop::Unknown, Stop::Each));
+            return Err(self.counters.each(&[&start]));
         };
         let endless = || refused("a loop without an end");
         if is_order {

@@ -25,7 +25,7 @@ use super::program::{Memory, Program, Type};
 use super::traced::{Numbered, Store, Stored};
 use affine::{Affine, Counters};
 use autocomp_gemmini::{Elements, GemminiConfig};
-use follow::Follower;
+pub(super) use follow::{Follower, Left};
 use linear::{Part, Sums};
 use node::{Element, Id, Nodes};
 use region::Write;
@@ -52,27 +52,28 @@ pub(super) struct Plain {
     pub(super) why: Option<Reason>,
 }
 
-/// Finds out what some statements of a program store that leave everything to the core.
+/// Finds out what statements of a program store that leave everything to the core, of what
+/// following them `left`.
 ///
 /// `is_wanted`: whether what an array is given matters afterwards. `lays_weights`: whether
 /// the core lays weights in another order first.
 ///
 /// # Errors
-/// What cannot be followed, or is not what the array computes.
+/// What is not what the array computes.
 pub(super) fn stored(
     program: &Program,
-    statements: Range<usize>,
+    left: &Left,
     is_wanted: &dyn Fn(usize) -> bool,
     lays_weights: bool,
     config: &GemminiConfig,
 ) -> Result<Plain, Reason> {
-    let follower = Follower::new(program);
-    let (writes, nodes, counters, served) = follower.run(statements)?;
-    let array_of = |address: &Affine| Memory::of(address.constant as u64).map(|it| it.0);
-    let written: BTreeSet<usize> = writes
-        .iter()
-        .filter_map(|it| array_of(&it.address))
-        .collect();
+    let Left {
+        writes,
+        nodes,
+        counters,
+        served,
+    } = left;
+    let written: BTreeSet<usize> = writes.iter().filter_map(|it| it.address.array()).collect();
     let memories = &program.memories;
     let operand = match config.elements {
         Elements::Float32 => Element::Float,
@@ -95,7 +96,7 @@ pub(super) fn stored(
     let mut order: Vec<&Write> = writes.iter().collect();
     order.sort_by_key(|write| write.order);
     for write in order {
-        let Some(array) = array_of(&write.address) else {
+        let Some(array) = write.address.array() else {
             continue;
         };
         let Some(memory) = memories.get(array) else {
@@ -110,10 +111,10 @@ pub(super) fn stored(
             outlet,
             mut parts,
             found,
-        } = summed(write, &nodes, &counters, operand).map_err(refused)?;
+        } = summed(write, nodes, counters, operand).map_err(refused)?;
         for part in &parts {
             for (address, _) in &part.elements {
-                let read = array_of(address).filter(|read| written.contains(read));
+                let read = address.array().filter(|read| written.contains(read));
                 if let Some(read) = read.filter(|read| !served.contains(read)) {
                     return Err(refused(format!(
                         "it depends on what was in `{}` before",
@@ -136,12 +137,14 @@ pub(super) fn stored(
                 plain.why.get_or_insert_with(|| refused(why));
                 let new = *sums_of.entry(array).or_insert(plain.memories.len());
                 if new == plain.memories.len() {
-                    plain.memories.push(memory_of_sums(memory));
+                    let name = format!("{}_sums", memory.name);
+                    let sums = Memory::added(name, 4, false, memory.extents.clone());
+                    plain.memories.push(sums);
                 }
                 let remainder = Remainder {
                     write,
-                    nodes: &nodes,
-                    counters: &counters,
+                    nodes,
+                    counters,
                     memories,
                     sums: &found,
                     name: &plain.memories[new].name,
@@ -160,7 +163,7 @@ pub(super) fn stored(
                 let rows = Rows {
                     write: &whole,
                     parts: &[],
-                    counters: &counters,
+                    counters,
                     memories,
                     operand,
                 };
@@ -170,7 +173,7 @@ pub(super) fn stored(
                 let memory = &memories[order.array];
                 let known = orders.get(&order).copied();
                 let new = known.unwrap_or(plain.memories.len());
-                let moved = relaid::moved(&part.elements[which].0, memory, &order, new, &counters);
+                let moved = relaid::moved(&part.elements[which].0, memory, &order, new, counters);
                 let Some(moved) = moved.filter(|_| !written.contains(&order.array)) else {
                     continue;
                 };
@@ -186,7 +189,7 @@ pub(super) fn stored(
         let rows = Rows {
             write: &whole,
             parts: &parts,
-            counters: &counters,
+            counters,
             memories,
             operand,
         };
@@ -249,19 +252,6 @@ pub(super) fn stored(
         return Err(Reason::at(0, "it stores nothing"));
     }
     Ok(plain)
-}
-
-/// Returns an array of the sums of which another array's elements are made.
-fn memory_of_sums(memory: &Memory) -> Memory {
-    Memory {
-        name: format!("{}_sums", memory.name),
-        element: 4,
-        kind: Type::Integer(4, true),
-        is_operand: false,
-        extents: memory.extents.clone(),
-        is_parameter: false,
-        contents: Vec::new(),
-    }
 }
 
 /// Returns the address of the same element in an array of sums.

@@ -281,8 +281,7 @@ impl Lookup<'_> {
                 continue;
             };
             let is_again = around.iter().any(|counter| address.factor(*counter) == 0);
-            let array = Memory::of(write.address.constant as u64).map(|it| it.0);
-            let operand = array.filter(|array| {
+            let operand = write.address.array().filter(|array| {
                 let memory = self.memories.get(*array);
                 memory.is_some_and(|memory| memory.is_operand) && !self.nodes.is_copy(write.value)
             });

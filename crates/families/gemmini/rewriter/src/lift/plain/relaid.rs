@@ -1,9 +1,10 @@
 //! Weights that the core lays in memory in another order first: where the columns of the
 //! results do not lie side by side in them, and the array cannot turn them.
 
-use super::super::program::{Memory, Type};
+use super::super::program::Memory;
 use super::affine::{Affine, Counters, Stop};
 use super::linear::Part;
+use super::remainder::nest;
 use super::rows::Rows;
 use std::fmt::Write as _;
 
@@ -30,7 +31,7 @@ impl Rows<'_> {
         if weights.factor(across) == self.operand.bytes() {
             return None;
         }
-        let (array, _) = Memory::of(weights.constant as u64)?;
+        let array = weights.array()?;
         let memory = self.memories.get(array)?;
         let steps = indices(weights, memory, self.counters).ok()??;
         let of = |counter| {
@@ -93,24 +94,9 @@ pub(super) fn moved(
 
 /// Returns the array in another order, and the code that fills it.
 pub(super) fn laid(memory: &Memory, order: &Order) -> (Memory, String) {
-    let new = Memory {
-        name: format!("{}_turned", memory.name),
-        element: 1,
-        kind: Type::Integer(1, true),
-        is_operand: true,
-        extents: order.dims.iter().map(|dim| memory.extents[*dim]).collect(),
-        is_parameter: false,
-        contents: Vec::new(),
-    };
-    let mut text = String::new();
-    let mut indent = "  ".to_owned();
-    for (dim, extent) in memory.extents.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "{indent}for (int n{dim} = 0; n{dim} < {extent}; n{dim}++) {{"
-        );
-        indent.push_str("  ");
-    }
+    let extents = order.dims.iter().map(|dim| memory.extents[*dim]).collect();
+    let new = Memory::added(format!("{}_turned", memory.name), 1, true, extents);
+    let [mut text, indent, ends] = nest(memory.extents.iter().copied());
     let index = |dim: &usize| format!("[n{dim}]");
     let target: String = order.dims.iter().map(index).collect();
     let mut place = String::new();
@@ -129,9 +115,6 @@ pub(super) fn laid(memory: &Memory, order: &Order) -> (Memory, String) {
         "{indent}{}{target} = ((const int8_t *){})[{place}];",
         new.name, memory.name
     );
-    for _ in &memory.extents {
-        indent.truncate(indent.len() - 2);
-        let _ = writeln!(text, "{indent}}}");
-    }
+    text.push_str(&ends);
     (new, text)
 }

@@ -33,16 +33,8 @@ impl Remainder<'_> {
         if PARTS < inside.len() {
             return Err("what is done to its sums takes too many steps".to_owned());
         }
-        let mut text = String::new();
-        let mut indent = "  ".to_owned();
-        for (at, dim) in self.write.dims.iter().enumerate() {
-            let extent = self.counters.extent(*dim);
-            let _ = writeln!(
-                text,
-                "{indent}for (int n{at} = 0; n{at} < {extent}; n{at}++) {{"
-            );
-            indent.push_str("  ");
-        }
+        let dims = self.write.dims.iter();
+        let [mut text, indent, ends] = nest(dims.map(|dim| self.counters.extent(*dim)));
         let [target, place] = self.place(&self.write.address, self.write.element)?;
         let _ = writeln!(text, "{indent}const int place = {place};");
         let _ = writeln!(
@@ -62,11 +54,7 @@ impl Remainder<'_> {
             let is_shared = uses.get(&id).is_some_and(|uses| 1 < *uses);
             if is_shared && !self.nodes.operands(id).is_empty() && self.sum(id).is_none() {
                 let value = self.expression(id, &named)?;
-                let kind = if self.is_float(id) {
-                    "double"
-                } else {
-                    "int64_t"
-                };
+                let kind = self.kind(id);
                 let name = format!("part{}", named.len());
                 let _ = writeln!(text, "{indent}const {kind} {name} = {value};");
                 named.insert(id, name);
@@ -74,10 +62,7 @@ impl Remainder<'_> {
         }
         let value = self.expression(self.write.value, &named)?;
         let _ = writeln!(text, "{indent}{target}[place] = {value};");
-        for _ in &self.write.dims {
-            indent.truncate(indent.len() - 2);
-            let _ = writeln!(text, "{indent}}}");
-        }
+        text.push_str(&ends);
         Ok(text)
     }
 
@@ -141,6 +126,15 @@ impl Remainder<'_> {
         at.ok_or_else(|| "what is done to its sums is a sum itself".to_owned())
     }
 
+    /// Returns the type in which an expression is computed.
+    fn kind(&self, id: Id) -> &'static str {
+        if self.is_float(id) {
+            "double"
+        } else {
+            "int64_t"
+        }
+    }
+
     fn is_float(&self, id: Id) -> bool {
         match *self.nodes.get(id) {
             Node::Float(_) | Node::Unary(Unary::Float, _) => true,
@@ -177,11 +171,7 @@ impl Remainder<'_> {
             Node::Float(bits) => format!("({:?})", f64::from_bits(*bits)),
             Node::Load(address, element) | Node::Stored(address, element) => {
                 let [array, place] = self.place(address, *element)?;
-                let kind = if self.is_float(id) {
-                    "double"
-                } else {
-                    "int64_t"
-                };
+                let kind = self.kind(id);
                 format!("({kind}){array}[{place}]")
             }
             Node::Unary(Unary::Float, inner) => format!("(double)(float)({})", of(*inner)?),
@@ -225,4 +215,20 @@ impl Remainder<'_> {
             _ => return Err("what is done to its sums cannot be written down".to_owned()),
         })
     }
+}
+
+/// Returns the heads of nested loops whose counters are `n0`, `n1`, ..., how far what they do
+/// is indented, and their ends.
+pub(super) fn nest(extents: impl Iterator<Item = i64>) -> [String; 3] {
+    let [mut heads, mut ends] = [String::new(), String::new()];
+    let mut indent = "  ".to_owned();
+    for (at, extent) in extents.enumerate() {
+        let _ = writeln!(
+            heads,
+            "{indent}for (int n{at} = 0; n{at} < {extent}; n{at}++) {{"
+        );
+        ends.insert_str(0, &format!("{indent}}}\n"));
+        indent.push_str("  ");
+    }
+    [heads, indent, ends]
 }

@@ -7,7 +7,6 @@
 
 use super::super::run::Value as Number;
 use super::node::{Id, Node, Nodes};
-use std::collections::HashMap;
 
 /// Sums around zero that are all compared.
 const NEAR: i64 = 2048;
@@ -47,21 +46,27 @@ pub(super) struct Tail<'nodes> {
 }
 
 impl Tail<'_> {
-    /// Returns the result for a sum.
-    fn result(&self, sum: i64) -> Option<i64> {
+    /// Returns the result; `of` is the sum and what is added to it.
+    fn value(&self, of: impl Fn(i64) -> Number) -> Option<Number> {
         let numbers = self.sums.iter();
-        let mut known: HashMap<Id, Number> = numbers
-            .map(|(id, more)| (*id, Number::Integer(sum + more)))
-            .collect();
-        match self.nodes.value(self.result, &mut known)? {
-            Number::Integer(value) => Some(value),
-            _ => None,
+        let mut known = numbers.map(|(id, more)| (*id, of(*more))).collect();
+        self.nodes.value(self.result, &mut known)
+    }
+
+    /// Returns the result for a sum.
+    ///
+    /// # Errors
+    /// If it depends on something else, too.
+    fn result(&self, sum: i64) -> Result<i64, String> {
+        match self.value(|more| Number::Integer(sum + more)) {
+            Some(Number::Integer(value)) => Ok(value),
+            _ => Err("what is done to its sums depends on more than the sum".to_owned()),
         }
     }
 
     /// Returns whether results are the sums themselves.
     pub(super) fn is_identity(&self) -> bool {
-        samples().all(|sum| self.result(sum) == Some(sum))
+        samples().all(|sum| self.result(sum) == Ok(sum))
     }
 
     /// Returns what the accelerator has to do to sums of floats.
@@ -69,16 +74,10 @@ impl Tail<'_> {
     /// # Errors
     /// If that is more than ReLU.
     pub(super) fn float_outlet(&self) -> Result<Outlet, String> {
-        let result = |sum: f64| {
-            let numbers = self.sums.iter();
-            let mut known: HashMap<Id, Number> = numbers
-                .map(|(id, more)| (*id, Number::Float(sum + *more as f64)))
-                .collect();
-            match self.nodes.value(self.result, &mut known)? {
-                Number::Float(value) => Some(value),
-                Number::Integer(value) => Some(value as f64),
-                _ => None,
-            }
+        let result = |sum: f64| match self.value(|more| Number::Float(sum + more as f64))? {
+            Number::Float(value) => Some(value),
+            Number::Integer(value) => Some(value as f64),
+            _ => None,
         };
         let is = |is_relu: bool| {
             samples().all(|sum| {
@@ -100,11 +99,7 @@ impl Tail<'_> {
     /// # Errors
     /// Where it does something else than the core.
     pub(super) fn outlet(&self) -> Result<Outlet, String> {
-        let result = |sum: i64| {
-            let unknown = "what is done to its sums depends on more than the sum";
-            self.result(sum).ok_or_else(|| unknown.to_owned())
-        };
-        let [least, most] = [result(-FAR)?, result(FAR)?];
+        let [least, most] = [self.result(-FAR)?, self.result(FAR)?];
         let is_relu = match (least, most) {
             (-128, 127) => false,
             (0, 127) => true,
@@ -122,7 +117,7 @@ impl Tail<'_> {
             let (mut below, mut above) = (-FAR, FAR);
             while 1 < above - below {
                 let middle = (below + above) / 2;
-                if step <= result(middle)? {
+                if step <= self.result(middle)? {
                     above = middle;
                 } else {
                     below = middle;
@@ -174,7 +169,7 @@ impl Tail<'_> {
         Err(format!(
             "a sum of {sum} becomes {} on the core, but {} on the accelerator, which multiplies by \
              {} and rounds to the nearest, halves to even",
-            result(sum)?,
+            self.result(sum)?,
             outlet.result(sum),
             outlet.scale
         ))
@@ -194,9 +189,7 @@ impl Tail<'_> {
         });
         let mut seen = None;
         for sum in near.chain(own).chain(samples()) {
-            let one = self.result(sum);
-            let one = one.ok_or("what is done to its sums depends on more than the sum")?;
-            if one != outlet.result(sum)
+            if self.result(sum)? != outlet.result(sum)
                 && seen.is_none_or(|seen: i64| sum.unsigned_abs() < seen.unsigned_abs())
             {
                 seen = Some(sum);

@@ -145,8 +145,7 @@ impl Rows<'_> {
     }
 
     fn name(&self, address: &Affine) -> &str {
-        let array = Memory::of(address.constant as u64).map(|it| it.0);
-        let memory = array.and_then(|array| self.memories.get(array));
+        let memory = address.array().and_then(|array| self.memories.get(array));
         memory.map_or("", |memory| &memory.name)
     }
 
@@ -161,7 +160,7 @@ impl Rows<'_> {
         let apart = rows
             .map(|dim| self.apart(dim))
             .filter(|apart| width < *apart);
-        let array = Memory::of(self.write.address.constant as u64).map(|it| it.0);
+        let array = self.write.address.array();
         let memory = array.and_then(|array| self.memories.get(array));
         let declared = memory
             .filter(|memory| 1 < memory.extents.len())
