@@ -180,24 +180,35 @@ impl Builder {
         let header = header.to_string_lossy();
         let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
         for (name, seen) in [
-            ("runner", vec![define.as_str()]),
-            ("math", vec!["-include-pch", &header]),
+            ("runner", &[define.as_str()][..]),
+            ("math", &["-include-pch", &header]),
         ] {
             let source = self.runtime.path().join(format!("{name}.c"));
-            let mut extra = seen;
-            extra.extend(Kind::Reference.flags());
             let object = self.runtime.path().join(format!("{name}.o"));
-            let report = self.compile(self.runtime.path(), &source, &object, &extra)?;
-            if !report.succeeded() {
-                return Err(EvalError::Fault(format!(
-                    "{} does not compile the runtime of the host: {}",
-                    self.toolchain.name,
-                    report.stderr.text()
-                )));
-            }
+            let extra = [seen, Kind::Reference.flags()].concat();
+            self.compile_own("runtime", &source, &object, &extra)?;
         }
         *is_made = true;
         Ok(())
+    }
+
+    /// Compiles a source of ours, which is there whatever the kernel.
+    fn compile_own(
+        &self,
+        what: &str,
+        source: &Path,
+        output: &Path,
+        extra: &[&str],
+    ) -> Result<(), EvalError> {
+        let report = self.compile(self.runtime.path(), source, output, extra)?;
+        if report.succeeded() {
+            return Ok(());
+        }
+        Err(EvalError::Fault(format!(
+            "{} does not compile the {what} of the host: {}",
+            self.toolchain.name,
+            report.stderr.text()
+        )))
     }
 
     /// Returns everything that decides what a source becomes: compiler, flags, runtime.

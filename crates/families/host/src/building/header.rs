@@ -29,14 +29,7 @@ impl Builder {
                 // Its name and size stay in what is compiled, times do not.
                 let mut extra = vec!["-x", "c-header", "-Xclang", "-fno-pch-timestamp"];
                 extra.extend(kind.flags());
-                let report = self.compile(self.runtime.path(), &self.header, &path, &extra)?;
-                if !report.succeeded() {
-                    return Err(EvalError::Fault(format!(
-                        "{} does not compile the header of the host: {}",
-                        self.toolchain.name,
-                        report.stderr.text()
-                    )));
-                }
+                self.compile_own("header", &self.header, &path, &extra)?;
                 if let Ok(bytes) = fs::read(&path) {
                     self.compiled.put(&key, &bytes);
                 }

@@ -4,7 +4,6 @@ use crate::support;
 
 use autocomp_catalog::Catalog;
 use autocomp_core::Seed;
-use autocomp_host::bench::Tested;
 
 /// Rounding adds up along the longest rows; whether it passes must not hang on the inputs drawn.
 #[test]
@@ -17,12 +16,7 @@ fn plain_sums_of_long_rows_are_within_the_tolerance() {
             let Some(bench) = support::open(problem, &catalog, Seed(seed)) else {
                 return;
             };
-            let program = bench.build(&source).expect("a compiler").expect("builds");
-            let tested = bench.test(&program, &source).expect("a machine");
-            assert!(
-                matches!(tested, Tested::Right { .. }),
-                "{name} with seed {seed}: {tested:?}"
-            );
+            support::assert_right(&bench, &source, &format!("{name} with seed {seed}"));
         }
     }
 }
