@@ -106,10 +106,11 @@ struct Dispatcher<'a> {
     unended: Vec<ExchangeRecord>,
     /// Calls that wait until their reservations are written.
     reservations: UnboundedReceiver<Waiting>,
-    /// Events that observers are told of once they are in the journal.
-    untold: Vec<Stored>,
-    /// When the first of them is to be written at the latest.
-    commit_by: Instant,
+    /// When what was recorded is to be written at the latest, or to be asked for again
+    /// whether it is; none if it is, and observers know.
+    commit_by: Option<Instant>,
+    /// Whether it is to be written before anything else is done.
+    is_urgent: bool,
     /// What plans are told of kernels, in the iteration of that number.
     contexts: (u32, BTreeMap<CandidateId, Arc<context::Context>>),
 }
@@ -170,8 +171,8 @@ impl RunSession {
             patience_ends: None,
             unended: Vec::new(),
             reservations,
-            untold: Vec::new(),
-            commit_by: Instant::now(),
+            commit_by: None,
+            is_urgent: false,
             contexts: (0, BTreeMap::new()),
         };
         let result = dispatcher.run(cancel).await;
@@ -210,9 +211,12 @@ impl Dispatcher<'_> {
                 self.extend_as_recorded()?;
             }
             let is_finished = self.session.search.finish().is_some();
-            // Before anything begins that builds on it.
-            if is_finished || !self.puts_off() {
+            // Before anything begins that builds on it, unless that is done again sooner than
+            // this is written.
+            if is_finished || self.is_urgent || !self.is_hurried() {
                 self.commit()?;
+            } else if self.commit_by.is_some_and(|by| by <= Instant::now()) {
+                self.commit_behind()?;
             }
             if is_finished {
                 return Ok(());
@@ -234,8 +238,7 @@ impl Dispatcher<'_> {
                 self.confirmers.overdue(),
             ];
             let overdue = overdue.into_iter().flatten().map(Instant::from_std);
-            let commit_by = (!self.untold.is_empty()).then_some(self.commit_by);
-            let overdue = overdue.chain(commit_by).min();
+            let overdue = overdue.chain(self.commit_by).min();
             let is_stopping = self.reach() == Some(Reach::Everything);
             tokio::select! {
                 biased;
@@ -327,35 +330,46 @@ impl Dispatcher<'_> {
 
     fn record(&mut self, event: Event) -> Result<(), RunError> {
         // What has cost something is written at once.
-        let is_urgent = !event.exchanges().is_empty();
-        if is_urgent || self.untold.is_empty() {
-            let now = Instant::now();
-            self.commit_by = if is_urgent { now } else { now + PUT_OFF };
-        }
-        let stored = self.session.record_later(event)?;
-        self.untold.push(stored);
-        Ok(())
+        self.is_urgent |= !event.exchanges().is_empty();
+        self.commit_by
+            .get_or_insert_with(|| Instant::now() + PUT_OFF);
+        self.session.record_later(event)
     }
 
-    /// Returns whether what was recorded may wait a little to be written: tasks are so short
-    /// that they would be done again sooner than it is written.
-    fn puts_off(&self) -> bool {
-        self.proposers.is_hurried()
-            && self.evaluators.is_hurried()
-            && Instant::now() < self.commit_by
+    /// Returns whether tasks are so short that what was recorded may wait a little to be
+    /// written.
+    fn is_hurried(&self) -> bool {
+        self.proposers.is_hurried() && self.evaluators.is_hurried()
     }
 
     /// Forces what was recorded into the journal, and tells of it.
     fn commit(&mut self) -> Result<(), RunError> {
         self.session.commit()?;
-        if self.untold.is_empty() {
-            return Ok(());
+        self.tell_kept();
+        self.commit_by = None;
+        self.is_urgent = false;
+        Ok(())
+    }
+
+    /// Has what was recorded written while the work goes on, and tells of what was.
+    fn commit_behind(&mut self) -> Result<(), RunError> {
+        let writer = &mut self.session.writer;
+        writer.commit_behind()?;
+        self.commit_by = (!writer.is_kept()).then(|| Instant::now() + PUT_OFF);
+        self.tell_kept();
+        Ok(())
+    }
+
+    /// Tells of the events that have come into the journal.
+    fn tell_kept(&mut self) {
+        let kept = self.session.writer.take_kept();
+        if kept.is_empty() {
+            return;
         }
         let progress = self.session.search.progress();
-        for stored in std::mem::take(&mut self.untold) {
+        for stored in kept {
             self.notice(Some(&stored), &progress);
         }
-        Ok(())
     }
 
     /// Tells that something has begun or goes on.

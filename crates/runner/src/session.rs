@@ -8,7 +8,7 @@ use autocomp_core::{
 };
 use autocomp_eval::Evaluator;
 use autocomp_search::{Search, SearchError};
-use autocomp_store::{Blobs, RunWriter, Stored};
+use autocomp_store::{Blobs, RunWriter};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
@@ -235,23 +235,27 @@ impl RunSession {
     /// Appends an event to the journal and takes it into the state.
     pub(crate) fn record(&mut self, event: Event) -> Result<(), RunError> {
         self.record_later(event)?;
-        self.commit()
+        self.commit()?;
+        // Nobody is told of it.
+        self.writer.take_kept();
+        Ok(())
     }
 
     /// Takes an event into the state; it is in the journal after the next
     /// [`RunSession::commit`].
-    pub(crate) fn record_later(&mut self, event: Event) -> Result<Stored, RunError> {
+    pub(crate) fn record_later(&mut self, event: Event) -> Result<(), RunError> {
         // The state first: an event that does not fit must not be kept.
         self.search.apply(&event)?;
         let elapsed_ms = self.elapsed().as_millis() as u64;
-        let stored = self.writer.append_later(event, elapsed_ms)?;
-        if matches!(
-            stored.event,
+        let is_border = matches!(
+            event,
             Event::IterationClosed(_) | Event::Finished(_) | Event::Stopped(_)
-        ) {
+        );
+        self.writer.append_later(event, elapsed_ms)?;
+        if is_border {
             self.writer.border()?;
         }
-        Ok(stored)
+        Ok(())
     }
 
     /// Writes down what was recorded.

@@ -17,6 +17,7 @@
 //!
 //! Only this crate knows SQLite.
 
+mod appending;
 mod blobs;
 mod error;
 mod history;

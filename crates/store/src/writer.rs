@@ -1,5 +1,6 @@
 //! Writing a run folder.
 
+use crate::appending::Appending;
 use crate::blobs::Blobs;
 use crate::error::StoreError;
 use crate::journal::{Access, JOURNAL_FILE, Journal, Stored};
@@ -16,11 +17,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// hundreds in a second, and each would have to wait for the disk.
 const BORDER_PAUSE: Duration = Duration::from_millis(500);
 
+/// Events that wait at most while others are written.
+const MOST_WAITING: usize = 4096;
+
 /// The only writer of a run folder.
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,
-    journal: Journal,
+    events: Appending,
     blobs: Blobs,
     /// Number of an event, and the thread that forces its texts and those of
     /// all before to the disk.
@@ -85,10 +89,11 @@ impl RunWriter {
         }
         let root = folder.join("blobs");
         fs::create_dir_all(&root).map_err(|error| StoreError::from_io("create", &root, &error))?;
+        let blobs = Blobs::new(root, true);
         Ok(Self {
             folder: folder.to_owned(),
-            journal,
-            blobs: Blobs::new(root, true),
+            events: Appending::new(journal, blobs.clone()),
+            blobs,
             syncing: None,
             bordered: None,
             _lock: lock,
@@ -151,7 +156,7 @@ impl RunWriter {
         journal.mark_format()?;
         let writer = Self {
             folder: folder.to_owned(),
-            journal,
+            events: Appending::new(journal, blobs.clone()),
             blobs,
             syncing: None,
             bordered: None,
@@ -180,9 +185,10 @@ impl RunWriter {
     /// No room, or the folder can no longer be written. What was appended
     /// before is kept.
     pub fn append(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
-        let stored = self.append_later(event.clone(), elapsed_ms)?;
+        self.append_later(event.clone(), elapsed_ms)?;
         self.commit()?;
-        Ok(stored)
+        let stored = self.events.take_written().pop();
+        Ok(stored.expect("a commit without an error writes all events"))
     }
 
     /// Appends an event that is kept, and that readers see, from the next
@@ -190,8 +196,8 @@ impl RunWriter {
     /// one for a single event.
     ///
     /// # Errors
-    /// As [`RunWriter::append`].
-    pub fn append_later(&mut self, event: Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
+    /// No room for what an earlier border began to force.
+    pub fn append_later(&mut self, event: Event, elapsed_ms: u64) -> Result<(), StoreError> {
         if self
             .syncing
             .as_ref()
@@ -202,8 +208,9 @@ impl RunWriter {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        self.journal
-            .append(event, now.as_millis() as u64, elapsed_ms)
+        self.events
+            .append(event, now.as_millis() as u64, elapsed_ms);
+        Ok(())
     }
 
     /// Keeps what was appended.
@@ -211,9 +218,30 @@ impl RunWriter {
     /// # Errors
     /// As [`RunWriter::append`].
     pub fn commit(&mut self) -> Result<(), StoreError> {
-        // An event is never there without its texts.
-        self.blobs.flush()?;
-        self.journal.commit()
+        self.events.finish()
+    }
+
+    /// Begins to keep what was appended, and returns while a thread does it. Until it is
+    /// done, further calls only look whether it is.
+    ///
+    /// # Errors
+    /// As [`RunWriter::append`], of events that were appended before an earlier call.
+    pub fn commit_behind(&mut self) -> Result<(), StoreError> {
+        if MOST_WAITING <= self.events.n_waiting() {
+            return self.events.finish();
+        }
+        self.events.begin()
+    }
+
+    /// Returns the events that were kept since the last call.
+    pub fn take_kept(&mut self) -> Vec<Stored> {
+        self.events.take_written()
+    }
+
+    /// Returns whether everything that was appended is kept.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.events.is_idle()
     }
 
     /// Begins to force everything so far to the disk, so that even a power cut
@@ -237,7 +265,7 @@ impl RunWriter {
         }
         let blobs = self.blobs.clone();
         let thread = thread::spawn(move || blobs.sync());
-        self.syncing = Some((self.journal.last_seq(), thread));
+        self.syncing = Some((self.events.last_seq(), thread));
         Ok(())
     }
 
@@ -248,8 +276,8 @@ impl RunWriter {
         thread
             .join()
             .expect("forcing files to the disk does not panic")?;
-        self.journal.commit()?;
-        self.journal.checkpoint(seq)
+        self.events.note_safe(seq);
+        Ok(())
     }
 
     /// Forces everything to the disk and closes the folder.
@@ -260,7 +288,7 @@ impl RunWriter {
         self.commit()?;
         self.end_sync()?;
         self.blobs.sync()?;
-        self.journal.close()
+        self.events.close()
     }
 }
 

@@ -11,12 +11,19 @@ use autocomp_eval::EvalError;
 use std::sync::Arc;
 
 impl Dispatcher<'_> {
-    /// Takes the outcomes of the tasks that have ended.
+    /// Takes the outcomes of the tasks that have ended. Where tasks are short, others are begun
+    /// after every few of them, so that nobody waits for work until the last one is taken.
     pub(super) fn take_ended(&mut self) -> Result<(), RunError> {
         let mut ended = self.proposers.take_ended();
         ended.append(&mut self.evaluators.take_ended());
         ended.append(&mut self.confirmers.take_ended());
-        ended.into_iter().try_for_each(|done| self.take(done))
+        for (idx, done) in ended.into_iter().enumerate() {
+            if idx % 16 == 15 && self.stop.is_none() && !self.is_urgent && self.is_hurried() {
+                self.launch()?;
+            }
+            self.take(done)?;
+        }
+        Ok(())
     }
 
     /// Takes the outcome of a task.

@@ -290,6 +290,52 @@ proptest! {
         prop_assert_eq!(read(root.path()).unwrap(), events);
     }
 
+    /// Whoever writes, and whether the process goes on until everything is written: events are
+    /// in order, none is there without those before it or without its text.
+    #[test]
+    fn events_that_are_written_behind_stay_in_order(
+        steps in prop::collection::vec(0..4, 1..40),
+        is_committed: bool,
+    ) {
+        let root = scratch();
+        let mut writer = RunWriter::create(root.path()).unwrap();
+        let mut events = vec![started(writer.blobs())];
+        writer.append_later(events[0].clone(), 0).unwrap();
+        let mut kept = Vec::new();
+        for (draft, step) in steps.into_iter().enumerate() {
+            let event = drafted(writer.blobs(), draft as u32);
+            events.push(event.clone());
+            writer.append_later(event, 0).unwrap();
+            match step {
+                0 => {}
+                1 => writer.commit().unwrap(),
+                2 => writer.border().unwrap(),
+                _ => writer.commit_behind().unwrap(),
+            }
+            kept.append(&mut writer.take_kept());
+            // Who is told of an event can read it.
+            let seen = RunReader::open(root.path()).unwrap().read_on().unwrap();
+            prop_assert_eq!(&seen[..kept.len()], &kept);
+        }
+        if is_committed {
+            writer.commit().unwrap();
+            prop_assert!(writer.is_kept());
+            kept.append(&mut writer.take_kept());
+            prop_assert_eq!(kept.len(), events.len());
+        }
+        drop(writer);
+        let mut reader = RunReader::open(root.path()).unwrap();
+        let seen = reader.read_on().unwrap();
+        prop_assert!(kept.len() <= seen.len() && seen.len() <= events.len());
+        for (idx, (stored, event)) in seen.iter().zip(&events).enumerate() {
+            prop_assert_eq!(stored.seq, idx as u64 + 1);
+            prop_assert_eq!(&stored.event, event);
+            for hash in event.blobs() {
+                prop_assert!(reader.blobs().get(hash).is_ok());
+            }
+        }
+    }
+
     #[test]
     fn every_text_comes_back_as_it_was(text: Vec<u8>) {
         let root = scratch();
