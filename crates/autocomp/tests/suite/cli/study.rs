@@ -40,7 +40,7 @@ fn arms_are_run_and_compared() {
     let arms: Vec<&str> = arms.split("[[arm]]").collect();
     let head = head
         .replace("seeds = [1, 2, 3]", "seeds = [1]")
-        .replace("max_evaluations = 6", "max_evaluations = 5")
+        .replace("max_evaluations = 16", "max_evaluations = 5")
         .replace("iterations = 3", "iterations = 2");
     let small = format!("{head}[[arm]]{}[[arm]]{}", arms[0], arms[6]);
     place.file("small.toml", &small);
@@ -92,7 +92,7 @@ fn priced(place: &Place, name: &str, max_usd: Option<f64>) -> String {
     let cap = max_usd.map_or_else(String::new, |usd| format!("\nmax_usd = {usd:?}"));
     let head = head
         .replace("seeds = [1, 2, 3]", "seeds = [1]")
-        .replace("max_evaluations = 6", &format!("max_evaluations = 4{cap}"))
+        .replace("max_evaluations = 16", &format!("max_evaluations = 4{cap}"))
         .replace("iterations = 3", "iterations = 2")
         .replace("repairs = 1", "repairs = 0")
         .replace(
