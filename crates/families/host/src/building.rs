@@ -388,9 +388,17 @@ pub(crate) fn built(
 ) -> Result<Program, EvalError> {
     builder.build(name, source, kind)?.map_err(|found| {
         let said: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        let said = said.join("; ");
+        let mut remedies = vec![format!("correct {name} of the problem")];
+        if said.contains("unknown type name") {
+            remedies.push(
+                "in C, elements of `float16` and `bfloat16` are `uint16_t`, which holds their bits"
+                    .into(),
+            );
+        }
         EvalError::Input {
-            message: format!("{name} does not build: {}", said.join("; ")),
-            remedies: vec![format!("correct {name} of the problem")],
+            message: format!("{name} does not build: {said}"),
+            remedies,
         }
     })
 }

@@ -4,7 +4,7 @@ use crate::opening;
 use autocomp_catalog::Catalog;
 use autocomp_core::{Evaluation, Outcome};
 use autocomp_eval::profile::Profiled;
-use autocomp_eval::{Bench, Family};
+use autocomp_eval::{Bench, EvalError, Family};
 use autocomp_trainium::Trainium;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -142,6 +142,27 @@ fn wrong_kernels_are_told_what_is_wrong_and_where() {
     let (outcome, _, line) = verdict(&bench, &opens);
     assert_ne!(outcome, Outcome::Ok);
     assert_eq!(line, line_of(&opens, "open("));
+}
+
+#[test]
+fn a_reference_with_a_type_that_c_lacks_is_told_how_to_spell_it() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let mut problem = catalog.problem("trainium/rope").expect("problem");
+    problem.reference = problem.reference.replace("float", "bfloat16");
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    let bench = opening::open(&problem, &target, cache(), 1, 2);
+    let kernel = problem.kernel("baseline").expect("kernel");
+    let error = bench
+        .and_then(|bench| bench.evaluate(kernel))
+        .expect_err("no such type");
+    let EvalError::Input { message, remedies } = error else {
+        panic!("{error:?}");
+    };
+    assert!(message.contains("unknown type name"), "{message}");
+    assert!(
+        remedies.iter().any(|it| it.contains("`uint16_t`")),
+        "{remedies:?}"
+    );
 }
 
 #[test]
