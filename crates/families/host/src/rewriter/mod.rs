@@ -12,6 +12,7 @@
 mod code;
 mod distribute;
 mod estimate;
+mod hints;
 mod jam;
 mod nest;
 mod normal;
@@ -29,8 +30,11 @@ mod write;
 pub use propose::Resources;
 pub use schedule::{Dots, Schedule};
 
-use autocomp_core::{ContentHash, MenuItem, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed};
+use autocomp_core::{
+    ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
+};
 use code::Program;
+use hints::Hints;
 use serde::{Deserialize, Serialize};
 
 /// How far chance may move a schedule in the order, in units of the natural
@@ -59,7 +63,11 @@ pub struct HostRewriter {
 #[serde(deny_unknown_fields)]
 struct Payload {
     /// The schedule for each draft in turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drafts: Vec<Schedule>,
+    /// What the compiler is told of a kernel that is not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hints: Option<Hints>,
 }
 
 /// A kernel that was read.
@@ -121,6 +129,35 @@ impl HostRewriter {
     }
 }
 
+/// Plans what the compiler may be told of a kernel that is not read, for the reason `error`.
+fn told(
+    source: &str,
+    choice: PlanChoice<'_>,
+    error: RewriteError,
+) -> Result<RewritePlan, RewriteError> {
+    let found = Hints::of(source);
+    if found.is_empty() {
+        return Err(error);
+    }
+    let (hints, _) = found
+        .get(choice.plan as usize)
+        .ok_or(RewriteError::Nothing)?;
+    let is_named = choice.menu.iter().any(|it| it.id == hints.menu_item());
+    let payload = Payload {
+        drafts: Vec::new(),
+        hints: Some(*hints),
+    };
+    Ok(RewritePlan {
+        menu_item: match is_named {
+            true => hints.menu_item().to_owned(),
+            false => MenuItem::OTHER.to_owned(),
+        },
+        text: hints.text(),
+        payload: serde_json::to_string(&payload)
+            .map_err(|error| RewriteError::Payload(error.to_string()))?,
+    })
+}
+
 /// A number with the standard Gumbel distribution.
 fn gumbel(mut seed: Seed) -> f64 {
     // Never zero, so that both logarithms exist.
@@ -129,8 +166,28 @@ fn gumbel(mut seed: Seed) -> f64 {
 }
 
 impl Rewriter for HostRewriter {
+    fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
+        let Err(error) = Self::read(source) else {
+            return Vec::new();
+        };
+        // The reason begins with the line where there is one.
+        let said = error.to_string();
+        let numbered = said
+            .strip_prefix("line ")
+            .and_then(|rest| rest.split_once(' '));
+        let numbered = numbered.and_then(|(line, reason)| Some((line.parse().ok()?, reason)));
+        let (line, reason) = numbered.unwrap_or((1, &said));
+        vec![NotUnderstood {
+            line,
+            reason: reason.to_owned(),
+        }]
+    }
+
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
-        let read = Self::read(source)?;
+        let read = match Self::read(source) {
+            Ok(read) => read,
+            Err(error) => return told(source, choice, error),
+        };
         let named = |change: &str| choice.menu.iter().any(|item| item.id == change);
         let mut word = [0; 8];
         word.copy_from_slice(&ContentHash::of(source.as_bytes()).0[..8]);
@@ -143,7 +200,7 @@ impl Rewriter for HostRewriter {
             propose::proposals(&read.program, read.schedule.as_ref(), &self.resources);
         if proposals.is_empty() {
             let message = "none of its loops is one that can be carried out in another way: no sum of products, no transposition, no innermost loop whose iterations can be done side by side";
-            return Err(RewriteError::NotUnderstood(message.into()));
+            return told(source, choice, RewriteError::NotUnderstood(message.into()));
         }
         for (idx, proposal) in proposals.iter_mut().enumerate() {
             proposal.score -= temperature * gumbel(seed.derive(&idx.to_string()));
@@ -174,6 +231,7 @@ impl Rewriter for HostRewriter {
         let drafts = std::iter::once(first).chain(alike).take(DRAFTS);
         let payload = Payload {
             drafts: drafts.map(|it| it.schedule.clone()).collect(),
+            hints: None,
         };
         let menu_item = first.changes.iter().find(|change| named(change));
         Ok(RewritePlan {
@@ -187,6 +245,11 @@ impl Rewriter for HostRewriter {
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
         let payload: Payload = serde_json::from_str(payload)
             .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        if let Some(hints) = payload.hints {
+            // One text: further drafts would be the same.
+            let text = (draft == 0).then(|| hints.added(source)).flatten();
+            return text.ok_or(RewriteError::Nothing);
+        }
         let schedule = payload
             .drafts
             .get(draft as usize)
