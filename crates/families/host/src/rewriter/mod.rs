@@ -136,7 +136,9 @@ fn told(
     error: RewriteError,
 ) -> Result<RewritePlan, RewriteError> {
     let found = Hints::of(source);
-    if found.is_empty() {
+    // What was made of a schedule and changed since is somebody's work.
+    let is_made = source.lines().any(|it| it.starts_with(SCHEDULE_MARK));
+    if found.is_empty() || is_made {
         return Err(error);
     }
     let (hints, _) = found
