@@ -63,6 +63,12 @@ pub(crate) struct Machine<'config> {
     pub(crate) hardware_loop: Option<HardwareLoop>,
     /// Whether the last command was a fence.
     pub(crate) is_fenced: bool,
+    /// Statements of the entry function by which the core may change everything in memory.
+    pub(crate) cuts: std::collections::BTreeSet<usize>,
+    /// Whether commands may not have been done when such a statement began.
+    pub(crate) was_cut_unfenced: bool,
+    /// What was stored before each such statement, and since the one before.
+    pub(crate) segments: Vec<(usize, BTreeMap<usize, Stored>)>,
 }
 
 pub(super) type Done = Result<(), String>;
@@ -107,6 +113,24 @@ impl<'config> Machine<'config> {
             reading: std::collections::BTreeSet::new(),
             hardware_loop: None,
             is_fenced: true,
+            cuts: std::collections::BTreeSet::new(),
+            was_cut_unfenced: false,
+            segments: Vec::new(),
+        }
+    }
+
+    /// Forgets what lies in local memory, which may not be in memory any more, and sets aside
+    /// what was stored.
+    pub(crate) fn cut(&mut self) {
+        self.was_cut_unfenced |= !self.is_fenced;
+        self.scratchpad.fill(None);
+        self.beside.clear();
+        self.accumulator.fill(Sum::default());
+        self.in_array = Held::Nothing;
+        self.pending = None;
+        let stored = std::mem::take(&mut self.stored);
+        if !stored.is_empty() {
+            self.segments.push((self.statement, stored));
         }
     }
 
@@ -432,5 +456,8 @@ impl World for Machine<'_> {
 
     fn statement(&mut self, index: usize) {
         self.statement = index;
+        if self.cuts.contains(&index) {
+            self.cut();
+        }
     }
 }

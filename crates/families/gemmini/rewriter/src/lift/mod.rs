@@ -85,6 +85,8 @@ pub(crate) struct Lifted {
     pub(crate) prefix: String,
     /// Statements that the core executes before the first command.
     pub(crate) before: String,
+    /// The same between commands, by the number of the operation that comes behind it.
+    pub(crate) between: BTreeMap<usize, String>,
     /// The same behind the last command.
     pub(crate) after: String,
     /// Text behind the body, from its closing brace.
@@ -143,14 +145,28 @@ fn lift_text(
     if habits.iter().all(is_plain) {
         return raise::raised(source, program, &habits, config);
     }
-    let (program, is_reduced) = raise::without_core(program, &habits);
+    let whole = commanded(source, program.clone(), &habits, false, config);
+    whole.or_else(|why| commanded(source, program, &habits, true, config).map_err(|_| why))
+}
+
+/// Finds out what a kernel's commands compute; `between`: what the core does between them is
+/// left to it.
+fn commanded(
+    source: &str,
+    program: program::Program,
+    habits: &[Habits],
+    between: bool,
+    config: &GemminiConfig,
+) -> Result<Lifted, Reason> {
+    let (program, taken) = raise::without_core(program, habits, between);
     let mut machine = Machine::new(config, &program.memories);
+    machine.cuts.clone_from(&taken);
     run::run(&program, &mut machine)?;
     let nowhere = |text: &str| Reason::at(0, text);
     let (Some(first), Some(last)) = (machine.issuing.first(), machine.issuing.last()) else {
         return Err(nowhere("it issues no command"));
     };
-    if !machine.is_fenced {
+    if !machine.is_fenced || machine.was_cut_unfenced {
         return Err(nowhere("it does not end with a fence"));
     }
     let (first, last) = (*first, *last);
@@ -162,33 +178,59 @@ fn lift_text(
             )));
         }
     }
-    let works = works(
-        &machine.stored,
-        &machine.numbered,
-        &program.memories,
-        config,
-    )?;
+    machine.cut();
+    // Operations up to each statement of the core between them.
+    let mut all = Vec::new();
+    let mut ends: Vec<(usize, usize)> = Vec::new();
+    for (statement, stored) in &machine.segments {
+        all.extend(works(stored, &machine.numbered, &program.memories, config)?);
+        ends.push((*statement, all.len()));
+    }
     // Arrays are kept, and what the core does before the first command and behind the last.
-    let writes = is_reduced || !machine.writing.is_empty();
+    let writes = !taken.is_empty() || !machine.writing.is_empty();
+    let own = |index: usize| &source[program.body[index].1.clone()];
+    let is_array = |index: usize| {
+        let text = own(index);
+        program.body[index].0.is_empty() && !text.starts_with('/') && text.contains('[')
+    };
     let text = |range: std::ops::Range<usize>, with_code: bool| {
         range
             .filter_map(|index| {
-                let (statements, range) = &program.body[index];
-                let text = &source[range.clone()];
+                let (statements, _) = &program.body[index];
                 let is_code = !statements.is_empty() && with_code && writes;
-                let is_array =
-                    statements.is_empty() && !text.starts_with('/') && text.contains('[');
-                let is_kept = !machine.issuing.contains(&index) && (is_code || is_array);
-                is_kept.then(|| format!("  {text}\n"))
+                let is_kept = !machine.issuing.contains(&index) && (is_code || is_array(index));
+                is_kept.then(|| format!("  {}\n", own(index)))
             })
             .collect::<String>()
     };
     let before = text(0..first, true) + &text(first..last + 1, false);
     let after = text(last + 1..program.body.len(), true);
+    // What stands between two commands is kept if the core works there.
+    let mut kept: BTreeMap<usize, String> = BTreeMap::new();
+    for cut in taken.range(first..last) {
+        let start = machine
+            .issuing
+            .range(..cut)
+            .next_back()
+            .map_or(0, |it| it + 1);
+        let end = machine.issuing.range(cut..).next().copied().unwrap_or(last);
+        let Some((_, number)) = ends.iter().rfind(|(statement, _)| statement <= cut) else {
+            continue;
+        };
+        let code = (start..end).filter(|index| !is_array(*index) && !own(*index).starts_with('/'));
+        let code: String = code.map(|index| format!("  {}\n", own(index))).collect();
+        kept.insert(*number, code);
+    }
+    if kept.contains_key(&all.len()) || kept.contains_key(&0) {
+        return Err(nowhere(
+            "the core computes between commands that store nothing",
+        ));
+    }
     Ok(Lifted {
-        works,
+        works: all,
         prefix: without_header(source, &program),
         before,
+        between: kept,
         after,
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: machine.hardware_loop,

@@ -180,12 +180,12 @@ pub(crate) struct Memory {
 pub(crate) const SPACING: u64 = 1 << 40;
 
 impl Memory {
-    /// Returns an array of integers that the rewriter adds to a kernel.
-    pub(super) fn added(name: String, bytes: u8, is_operand: bool, extents: Vec<i64>) -> Self {
+    /// Returns an array that the rewriter adds to a kernel.
+    pub(super) fn added(name: String, kind: Type, is_operand: bool, extents: Vec<i64>) -> Self {
         Self {
             name,
-            element: bytes.into(),
-            kind: Type::Integer(bytes, true),
+            element: kind.size(),
+            kind,
             is_operand,
             extents,
             is_parameter: false,

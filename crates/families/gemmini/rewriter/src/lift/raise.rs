@@ -1,17 +1,25 @@
 //! Raises statements of a kernel that are plain C, and leaves the others to the core.
 
-use super::plain::{Follower, Left, Plain, stored};
-use super::program::{Memory, Program, Statement};
+use super::plain::{Follower, Laying, Left, Plain, stored};
+use super::program::{Memory, Program, Statement, Type};
 use super::walk::Habits;
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
 use autocomp_gemmini::GemminiConfig;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Stretches of statements that are tried.
-const TRIED: usize = 40;
+const TRIED: usize = 60;
+
+/// Statements in a row that are raised.
+struct Raised {
+    stretch: Range<usize>,
+    plain: Plain,
+    works: Vec<Work>,
+}
 
 /// Raises a kernel that leaves everything to the core: all of it, or as many of its
-/// statements in a row as are understood.
+/// statements as are understood, several of them in a row at once.
 ///
 /// # Errors
 /// Why not even one of them is raised.
@@ -26,8 +34,16 @@ pub(super) fn raised(
         return Err(Reason::at(0, "it stores nothing"));
     };
     let whole = *first..*last + 1;
-    let why = match attempt(source, &program, whole, habits, config) {
-        Ok((plain, works)) => return Ok(lifted(source, &program, &plain, works, None)),
+    let memories = &program.memories;
+    let why = match attempt(source, &program, memories, whole.clone(), habits, config) {
+        Ok((plain, works)) => {
+            let all = Raised {
+                stretch: whole,
+                plain,
+                works,
+            };
+            return Ok(lifted(source, &program, vec![all], true));
+        }
         Err(why) => why,
     };
     let mut stretches: Vec<Range<usize>> = Vec::new();
@@ -35,21 +51,38 @@ pub(super) fn raised(
         stretches.extend(working[at..].iter().map(|end| *start..end + 1));
     }
     stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
+    let mut found: Vec<Raised> = Vec::new();
     for stretch in stretches.into_iter().skip(1).take(TRIED) {
-        let Ok((plain, works)) = attempt(source, &program, stretch.clone(), habits, config) else {
+        let overlaps =
+            |it: &Raised| it.stretch.start < stretch.end && stretch.start < it.stretch.end;
+        if found.iter().any(overlaps) {
+            continue;
+        }
+        let memories = found.last().map_or(memories, |it| &it.plain.memories);
+        let tried = attempt(source, &program, memories, stretch.clone(), habits, config);
+        let Ok((plain, works)) = tried else {
             continue;
         };
         let is_worth_it = |work: &Work| !matches!(work.operation, Operation::Addition { .. });
         if works.iter().any(is_worth_it) {
-            return Ok(lifted(source, &program, &plain, works, Some(stretch)));
+            found.push(Raised {
+                stretch,
+                plain,
+                works,
+            });
         }
     }
-    Err(why)
+    match found.is_empty() {
+        true => Err(why),
+        false => Ok(lifted(source, &program, found, false)),
+    }
 }
 
+/// Raises statements in a row; `memories` are the arrays that there are by now.
 fn attempt(
     source: &str,
     program: &Program,
+    memories: &[Memory],
     stretch: Range<usize>,
     habits: &[Habits],
     config: &GemminiConfig,
@@ -67,19 +100,27 @@ fn attempt(
         memory.is_parameter || later.iter().any(is_named) || calls && is_of_file
     };
     let left = Follower::new(program).run(stretch, habits)?;
-    let tried = understood(program, &left, &is_wanted, false, config);
-    tried.or_else(|why| understood(program, &left, &is_wanted, true, config).map_err(|_| why))
+    let mut first = None;
+    for laying in Laying::all() {
+        match understood(memories, &left, &is_wanted, laying, config) {
+            Ok(found) => return Ok(found),
+            Err(why) => {
+                first.get_or_insert(why);
+            }
+        }
+    }
+    Err(first.unwrap_or_else(|| Reason::at(0, "it stores nothing")))
 }
 
 /// Returns what statements store, as operations that have schedules.
 fn understood(
-    program: &Program,
+    memories: &[Memory],
     left: &Left,
     is_wanted: &dyn Fn(usize) -> bool,
-    lays_weights: bool,
+    laying: Laying,
     config: &GemminiConfig,
 ) -> Result<(Plain, Vec<Work>), Reason> {
-    let plain = stored(program, left, is_wanted, lays_weights, config)?;
+    let plain = stored(memories, left, is_wanted, laying, config)?;
     let works = works(&plain.stored, &plain.numbered, &plain.memories, config);
     match (works, &plain.why) {
         (Ok(works), _) if works.iter().any(is_turned) => Err(Reason::at(
@@ -106,19 +147,21 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns a kernel of which some statements are raised, all if `stretch` is none.
-fn lifted(
-    source: &str,
-    program: &Program,
-    plain: &Plain,
-    works: Vec<Work>,
-    stretch: Option<Range<usize>>,
-) -> Lifted {
+/// Returns a kernel of which some statements are raised, or all of them.
+fn lifted(source: &str, program: &Program, mut found: Vec<Raised>, is_whole: bool) -> Lifted {
+    let memories = found
+        .last()
+        .map_or_else(Vec::new, |it| it.plain.memories.clone());
+    let new: String = memories[program.memories.len()..]
+        .iter()
+        .map(declaration)
+        .collect();
+    found.sort_by_key(|it| it.stretch.start);
     // Of the arrays, those are kept that lie between operations.
     let between = |text: &str| {
-        let arrays = plain.stored.keys().map(|array| &plain.memories[*array]);
-        let mut arrays = arrays.filter(|it| !it.is_parameter);
-        arrays.any(|array| names(text, &array.name))
+        let stored = found.iter().flat_map(|it| it.plain.stored.keys());
+        let mut arrays = stored.map(|array| &memories[*array]);
+        arrays.any(|array| !array.is_parameter && names(text, &array.name))
     };
     let text = |at: usize| format!("  {}\n", &source[program.body[at].1.clone()]);
     let is_declared = |at: usize| {
@@ -126,60 +169,82 @@ fn lifted(
         let declares = |it: &Statement| matches!(it, Statement::Clear(..) | Statement::Declare(..));
         !text(at).trim_start().starts_with('/')
             && statements.iter().all(declares)
-            && (stretch.is_some() || between(&text(at)))
+            && (!is_whole || between(&text(at)))
     };
-    let all = 0..program.body.len();
-    let inside = stretch.clone().unwrap_or(all.clone());
-    let before = all.clone().filter(|at| *at < inside.end);
-    let before = before.filter(|at| *at < inside.start || is_declared(*at));
-    let after = all.filter(|at| inside.end <= *at);
-    let prefix = match stretch {
-        Some(_) => without_header(source, program),
-        None => head(source, program, &|text| {
+    let mut works: Vec<Work> = Vec::new();
+    let mut texts: Vec<(usize, String)> = Vec::new();
+    let mut done = 0;
+    let mut core = new;
+    for Raised {
+        stretch,
+        plain,
+        works: own,
+    } in &found
+    {
+        let ahead =
+            (done..stretch.end).filter(|at| !is_whole && *at < stretch.start || is_declared(*at));
+        core.push_str(&ahead.map(text).collect::<String>());
+        core.push_str(&plain.preparation);
+        texts.push((works.len(), std::mem::take(&mut core)));
+        works.extend(own);
+        core.push_str(&plain.remainder);
+        done = stretch.end;
+    }
+    let rest = (done..program.body.len()).map(text);
+    let after = core + &rest.collect::<String>();
+    let prefix = match is_whole {
+        false => without_header(source, program),
+        true => head(source, program, &|text| {
             !text.contains('[') || between(text)
         }),
     };
-    let new: String = plain.memories[plain.new.clone()]
-        .iter()
-        .map(declaration)
-        .collect();
+    let before = texts.remove(0).1;
     Lifted {
         works,
         prefix,
-        before: new + &before.map(text).collect::<String>() + &plain.preparation,
-        after: plain.remainder.clone() + &after.map(text).collect::<String>(),
+        before,
+        between: texts.into_iter().collect(),
+        after,
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: None,
-        memories: plain.memories.clone(),
+        memories,
     }
 }
 
-/// Returns the declaration of an array of integers.
+/// Returns the declaration of an array.
 fn declaration(memory: &Memory) -> String {
     let extents: String = memory
         .extents
         .iter()
         .map(|extent| format!("[{extent}]"))
         .collect();
-    let bits = 8 * memory.element;
-    format!("  static int{bits}_t {}{extents};\n", memory.name)
+    let kind = match memory.kind {
+        Type::Float => "float".to_owned(),
+        _ => format!("int{}_t", 8 * memory.element),
+    };
+    format!("  static {kind} {}{extents};\n", memory.name)
 }
 
-/// Takes out what the core does before the first command and behind the last: it stays as
-/// it is. Returns whether there was any of that.
-pub(super) fn without_core(mut program: Program, habits: &[Habits]) -> (Program, bool) {
+/// Takes out what the core does before the first command and behind the last, and, if
+/// `between`, also what it does between them: it stays as it is. Returns the statements.
+pub(super) fn without_core(
+    mut program: Program,
+    habits: &[Habits],
+    between: bool,
+) -> (Program, BTreeSet<usize>) {
+    let mut taken = BTreeSet::new();
     let sends = |it: &Habits| it.commands || it.refused;
     let (Some(first), Some(last)) = (
         habits.iter().position(sends),
         habits.iter().rposition(sends),
     ) else {
-        return (program, false);
+        return (program, taken);
     };
-    let mut is_reduced = false;
     for (at, habits) in habits.iter().enumerate() {
         let (statements, _) = &mut program.body[at];
         let declares = |it: &Statement| matches!(it, Statement::Clear(..) | Statement::Declare(..));
-        if (first..=last).contains(&at) || !habits.works || statements.iter().all(declares) {
+        let stays = (first..=last).contains(&at) && (!between || sends(habits));
+        if stays || !habits.works || statements.iter().all(declares) {
             continue;
         }
         // What variables hold then is not known.
@@ -188,7 +253,7 @@ pub(super) fn without_core(mut program: Program, habits: &[Habits]) -> (Program,
             .iter()
             .map(|slot| Statement::Declare(*slot, None));
         *statements = vec![Statement::Block(unknown.collect())];
-        is_reduced = true;
+        taken.insert(at);
     }
-    (program, is_reduced)
+    (program, taken)
 }

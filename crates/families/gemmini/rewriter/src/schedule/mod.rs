@@ -271,6 +271,9 @@ pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig)
         if 0 < index {
             code.line("fence();");
         }
+        if let Some(core) = lifted.between.get(&index) {
+            code.text.push_str(core);
+        }
         code.comment(&single.text(lifted, work, &machine));
         let stride = match work.operation {
             Operation::Convolution { sizes, .. } => sizes.stride,

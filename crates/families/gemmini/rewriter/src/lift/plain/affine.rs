@@ -65,6 +65,11 @@ impl Affine {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// Returns the counters that it depends on.
+    pub(super) fn counters(&self) -> Vec<Counter> {
+        self.terms.iter().map(|term| term.0).collect()
+    }
+
     pub(super) fn factor(&self, counter: Counter) -> i64 {
         let found = self.terms.iter().find(|term| term.0 == counter);
         found.map_or(0, |term| term.1)
@@ -107,7 +112,7 @@ impl Affine {
 }
 
 /// All counters: how many steps each of them has.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Counters(Vec<i64>);
 
 impl Counters {
@@ -169,6 +174,22 @@ impl Counters {
             [(counter, factor)] => Err(Stop::Split(counter, (-value.constant / factor).max(1))),
             _ => Err(self.each(&[value])),
         }
+    }
+
+    /// Returns the quotient and the remainder of an element's place where those from 0 to
+    /// `reach` are taken of each `divisor`: a remainder beyond that means none of them.
+    /// Nothing if that differs from step to step.
+    pub(super) fn nearest(&self, value: &Affine, divisor: i64, reach: i128) -> Option<[Affine; 2]> {
+        let whole = i128::from(divisor);
+        [0, 1].into_iter().find_map(|more| {
+            let mut quotient = Affine::of(value.constant.div_euclid(divisor) + more);
+            for (counter, factor) in &value.terms {
+                quotient = quotient.plus(&Affine::counter(*counter), factor / divisor);
+            }
+            let rest = value.plus(&quotient, -divisor);
+            let [least, most] = self.range(&rest);
+            (reach - whole < least && most < whole).then_some([quotient, rest])
+        })
     }
 
     /// Returns the quotient and the remainder, from 0 to `divisor - 1`.

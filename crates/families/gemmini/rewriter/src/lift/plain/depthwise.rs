@@ -1,7 +1,7 @@
 //! Depthwise convolutions: the core lays weights on diagonals, so that the array takes as
 //! many channels at once as it has columns.
 
-use super::super::program::Memory;
+use super::super::program::{Memory, Type};
 use super::super::traced::{Form, Numbered, Output, Place, Term, Weights};
 use super::affine::{Affine, Counter};
 use super::linear::Part;
@@ -133,5 +133,8 @@ pub(super) fn laid(memory: &Memory, channels: i64, dim: i64) -> (Memory, String)
          ((const int8_t *){})[n];\n  }}\n",
         memory.name
     );
-    (Memory::added(name, 1, true, vec![bytes, dim]), text)
+    (
+        Memory::added(name, Type::Integer(1, true), true, vec![bytes, dim]),
+        text,
+    )
 }

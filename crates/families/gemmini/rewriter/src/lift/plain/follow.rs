@@ -6,6 +6,7 @@ use super::super::walk::Habits;
 use super::affine::{Affine, Counter, Counters, Stop, refused};
 use super::node::{Element, Id, Node, Nodes};
 use super::region::{Lookup, Write, append};
+use super::summed::Outlets;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -34,6 +35,8 @@ pub(in super::super) struct Left {
     pub(super) nodes: Nodes,
     pub(super) counters: Counters,
     pub(super) served: BTreeSet<usize>,
+    /// What is done to sums, as far as it was found out.
+    pub(super) outlets: Outlets,
 }
 
 /// Variables of a function.
@@ -65,6 +68,8 @@ pub(in super::super) struct Follower<'program> {
     pub(super) open: Vec<Counter>,
     /// How variables were seen to change in a loop, by where the loop stands.
     pub(super) habits: HashMap<*const Statement, Vec<(usize, super::loops::Habit)>>,
+    /// How a variable changed in a step that was taken not to, or otherwise.
+    pub(super) unexpected: Option<(usize, super::loops::Habit)>,
     /// Arrays that serve as operands of operations behind those that give them their elements.
     pub(super) served: BTreeSet<usize>,
     order: usize,
@@ -81,6 +86,7 @@ impl<'program> Follower<'program> {
             scopes: vec![Scope::default()],
             open: Vec::new(),
             habits: HashMap::new(),
+            unexpected: None,
             served: BTreeSet::new(),
             order: 0,
             steps: 0,
@@ -129,6 +135,7 @@ impl<'program> Follower<'program> {
             nodes: self.nodes,
             counters: self.counters,
             served: self.served,
+            outlets: Outlets::default(),
         })
     }
 
@@ -198,7 +205,16 @@ impl<'program> Follower<'program> {
             Statement::If(..) => {
                 return self.block(std::slice::from_ref(statement), frame, is_last);
             }
-            Statement::Block(inner) => return self.block(inner, frame, is_last),
+            Statement::Block(inner) => {
+                let flow = self.block(inner, frame, is_last)?;
+                // Variables of the block are no more.
+                for statement in inner {
+                    if let Statement::Declare(slot, _) = statement {
+                        frame[*slot] = Value::Unknown;
+                    }
+                }
+                return Ok(flow);
+            }
             Statement::Loop { .. } => return self.follow_loop(statement, frame),
             Statement::Return(value) => {
                 return Ok(Flow::Return(match value {

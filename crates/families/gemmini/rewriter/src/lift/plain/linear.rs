@@ -159,9 +159,8 @@ impl<'nodes> Sums<'nodes> {
             }
             Node::Sum(counter, inner) => {
                 let mut sum = self.of(inner)?;
-                if sum.constant != 0 {
-                    return None;
-                }
+                let times = self.counters.extent(counter);
+                sum.constant = sum.constant.checked_mul(times)?;
                 for part in &mut sum.parts {
                     part.counters.push(counter);
                 }

@@ -162,20 +162,21 @@ impl<'program> Follower<'program> {
         frame: &mut Frame,
     ) -> Result<Done, Stop> {
         let key = std::ptr::from_ref(statement);
-        let is_known = self.habits.contains_key(&key);
+        let mut is_known = self.habits.contains_key(&key);
         if !is_known {
             let habits = self.habits(parts, frame)?;
             self.habits.insert(key, habits);
         }
-        let habits = self.habits[&key].clone();
+        let mut habits = self.habits[&key].clone();
         let mut steps = self.trips(parts, &habits, frame)?;
-        let all = steps;
+        let mut all = steps;
         loop {
             if steps < 2 {
                 return Ok(Done::Each(steps.max(1)));
             }
             let counter = self.counters.new_of(steps);
             let shape = vec![(counter, 1)];
+            self.unexpected = None;
             match self.at_once(parts, &habits, frame, &shape) {
                 Ok(()) => return Ok(Done::All),
                 Err(Stop::Split(other, at)) if other == counter && 0 < at && at < steps => {
@@ -217,11 +218,17 @@ impl<'program> Follower<'program> {
                         Err(stop) => Err(stop),
                     };
                 }
+                Err(Stop::Unknown) if self.learns(&mut habits) => {
+                    // The first step was no example of the others.
+                    self.habits.insert(key, habits.clone());
+                }
                 Err(Stop::Unknown) if is_known => {
                     // What was seen of it before may not be true here.
-                    let habits = self.habits(parts, frame)?;
-                    self.habits.insert(key, habits);
-                    return Ok(Done::Not(all));
+                    is_known = false;
+                    habits = self.habits(parts, frame)?;
+                    self.habits.insert(key, habits.clone());
+                    steps = self.trips(parts, &habits, frame)?;
+                    all = steps;
                 }
                 Err(Stop::Unknown) => {
                     self.habits.remove(&key);
@@ -230,6 +237,20 @@ impl<'program> Follower<'program> {
                 Err(stop) => return Err(stop),
             }
         }
+    }
+
+    /// Adds how a variable was seen to change that was taken not to, or otherwise; returns
+    /// whether that is new.
+    fn learns(&mut self, habits: &mut Vec<(usize, Habit)>) -> bool {
+        let Some((slot, habit)) = self.unexpected.take() else {
+            return false;
+        };
+        match habits.iter_mut().find(|it| it.0 == slot) {
+            Some(it) if it.1 == habit => return false,
+            Some(it) => it.1 = habit,
+            None => habits.push((slot, habit)),
+        }
+        true
     }
 
     /// Sets variables to what they hold at the beginning of a step.
@@ -445,7 +466,14 @@ impl<'program> Follower<'program> {
                     }
                     Value::Number(whole.plus(&Affine::of(by * steps), 1))
                 }
-                (Some(Habit::Steps(_)) | None, _) => return Err(Stop::Unknown),
+                (Some(Habit::Steps(_)) | None, now) => {
+                    let habit = match (&before[slot], now) {
+                        (Value::Data(_) | Value::Number(_), Value::Data(_)) => Habit::Data,
+                        _ => Habit::New,
+                    };
+                    self.unexpected = Some((slot, habit));
+                    return Err(Stop::Unknown);
+                }
                 (_, Value::Number(number)) => {
                     let mut number = number.clone();
                     for (counter, value) in &last {

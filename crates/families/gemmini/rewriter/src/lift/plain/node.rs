@@ -28,6 +28,31 @@ impl Element {
         }
     }
 
+    /// Returns its type in C.
+    pub(super) fn in_c(self) -> &'static str {
+        match self {
+            Self::Integer(1, true) => "int8_t",
+            Self::Integer(1, false) => "uint8_t",
+            Self::Integer(2, true) => "int16_t",
+            Self::Integer(2, false) => "uint16_t",
+            Self::Integer(4, true) => "int32_t",
+            Self::Integer(4, false) => "uint32_t",
+            Self::Integer(_, true) => "int64_t",
+            Self::Integer(_, false) => "uint64_t",
+            Self::Float => "float",
+            Self::Double => "double",
+        }
+    }
+
+    /// Returns the type of such elements.
+    pub(super) fn kind(self) -> Type {
+        match self {
+            Self::Integer(bytes, signed) => Type::Integer(bytes, signed),
+            Self::Float => Type::Float,
+            Self::Double => Type::Double,
+        }
+    }
+
     pub(super) fn bytes(self) -> i64 {
         match self {
             Self::Integer(bytes, _) => bytes.into(),

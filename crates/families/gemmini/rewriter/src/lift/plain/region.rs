@@ -60,8 +60,14 @@ pub(super) fn compared(
     let mut order: Vec<usize> = (0..dims.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(dims[*at].1));
     let mut steps = vec![Affine::of(0); dims.len()];
+    let mut reach = span;
     for at in order {
-        let [quotient, left] = counters.divided(&rest, dims[at].1)?;
+        let (dim, factor) = dims[at];
+        reach -= i128::from(factor) * i128::from(counters.extent(dim) - 1);
+        let [quotient, left] = match counters.nearest(&rest, factor, reach) {
+            Some(both) => both,
+            None => counters.divided(&rest, factor)?,
+        };
         steps[at] = quotient;
         rest = left;
     }

@@ -2,9 +2,11 @@
 //! the array leaves the sums at full width, and the core makes results of them.
 
 use super::super::program::{Binary, Memory, Unary};
-use super::affine::{Affine, Counter, Counters};
+use super::affine::{Affine, Counters};
+use super::code::Loops;
 use super::node::{Element, Id, Node, Nodes};
 use super::region::Write;
+use super::shape;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -19,8 +21,12 @@ pub(super) struct Remainder<'seen> {
     pub(super) memories: &'seen [Memory],
     /// Expressions that are the sum, and what is added to it in each.
     pub(super) sums: &'seen [(Id, i64)],
-    /// Name of the array of the sums; its elements are numbered as those of the results.
-    pub(super) name: &'seen str,
+    /// Where the array leaves the sum, and as what.
+    pub(super) place: Affine,
+    pub(super) element: Element,
+    /// Indices of the result, and counters for them that go over all results; nothing to go
+    /// over those of the write alone.
+    pub(super) all: Option<[&'seen [Affine]; 2]>,
 }
 
 impl Remainder<'_> {
@@ -29,19 +35,17 @@ impl Remainder<'_> {
     /// # Errors
     /// What cannot be written.
     pub(super) fn text(&self) -> Result<String, String> {
-        let inside = self.nodes.inside(self.write.value);
-        if PARTS < inside.len() {
+        if PARTS < self.used().len() {
             return Err("what is done to its sums takes too many steps".to_owned());
         }
-        let dims = self.write.dims.iter();
-        let [mut text, indent, ends] = nest(dims.map(|dim| self.counters.extent(*dim)));
-        let [target, place] = self.place(&self.write.address, self.write.element)?;
-        let _ = writeln!(text, "{indent}const int place = {place};");
-        let _ = writeln!(
-            text,
-            "{indent}const int64_t sum = ((const int32_t *){})[place];",
-            self.name
-        );
+        let loops = self.loops();
+        let [mut text, indent, ends] = loops.nest();
+        let kind = match self.element {
+            Element::Integer(..) => "int64_t",
+            _ => "double",
+        };
+        let sum = loops.element(&self.address(&self.place)?, self.element)?;
+        let _ = writeln!(text, "{indent}const {kind} sum = {sum};");
         // Parts that are used more than once have names of their own.
         let mut uses: HashMap<Id, usize> = HashMap::new();
         for id in self.used() {
@@ -61,9 +65,30 @@ impl Remainder<'_> {
             }
         }
         let value = self.expression(self.write.value, &named)?;
-        let _ = writeln!(text, "{indent}{target}[place] = {value};");
+        let target = loops.element(&self.address(&self.write.address)?, self.write.element)?;
+        let _ = writeln!(text, "{indent}{target} = {value};");
         text.push_str(&ends);
         Ok(text)
+    }
+
+    fn loops(&self) -> Loops<'_> {
+        Loops {
+            memories: self.memories,
+            counters: self.counters,
+            dims: match self.all {
+                Some([_, whole]) => whole.iter().flat_map(Affine::counters).collect(),
+                None => self.write.dims.clone(),
+            },
+        }
+    }
+
+    /// Returns an address by the counters of the loops.
+    fn address(&self, address: &Affine) -> Result<Affine, String> {
+        let Some([place, whole]) = self.all else {
+            return Ok(address.clone());
+        };
+        let everywhere = shape::everywhere(address, place, whole);
+        everywhere.ok_or_else(|| "results are made of sums in more than one way".to_owned())
     }
 
     /// Returns the expressions that are written, operands first: not those inside sums.
@@ -84,48 +109,6 @@ impl Remainder<'_> {
         found.map(|sum| sum.1)
     }
 
-    /// Returns an array as a pointer to elements, and which element an address is.
-    fn place(&self, address: &Affine, element: Element) -> Result<[String; 2], String> {
-        let found = Memory::of(address.constant as u64);
-        let known = found.and_then(|(array, offset)| Some((self.memories.get(array)?, offset)));
-        let (memory, offset) = known.ok_or("an address outside all arrays")?;
-        let kind = match element {
-            Element::Integer(1, true) => "int8_t",
-            Element::Integer(1, false) => "uint8_t",
-            Element::Integer(2, true) => "int16_t",
-            Element::Integer(2, false) => "uint16_t",
-            Element::Integer(4, true) => "int32_t",
-            Element::Integer(4, false) => "uint32_t",
-            Element::Integer(_, true) => "int64_t",
-            Element::Integer(_, false) => "uint64_t",
-            Element::Float => "float",
-            Element::Double => "double",
-        };
-        let width = element.bytes();
-        let mut text = (offset / width).to_string();
-        if text == "0" {
-            text.clear();
-        }
-        for (counter, factor) in &address.terms {
-            let at = self.dim(*counter)?;
-            let times = match factor / width {
-                1 => String::new(),
-                times => format!("{times} * "),
-            };
-            let plus = if text.is_empty() { "" } else { " + " };
-            let _ = write!(text, "{plus}{times}n{at}");
-        }
-        if text.is_empty() {
-            text.push('0');
-        }
-        Ok([format!("(({kind} *){})", memory.name), text])
-    }
-
-    fn dim(&self, counter: Counter) -> Result<usize, String> {
-        let at = self.write.dims.iter().position(|dim| *dim == counter);
-        at.ok_or_else(|| "what is done to its sums is a sum itself".to_owned())
-    }
-
     /// Returns the type in which an expression is computed.
     fn kind(&self, id: Id) -> &'static str {
         if self.is_float(id) {
@@ -137,6 +120,7 @@ impl Remainder<'_> {
 
     fn is_float(&self, id: Id) -> bool {
         match *self.nodes.get(id) {
+            _ if self.sum(id).is_some() => !matches!(self.element, Element::Integer(..)),
             Node::Float(_) | Node::Unary(Unary::Float, _) => true,
             Node::Load(_, element) | Node::Stored(_, element) => {
                 matches!(element, Element::Float | Element::Double)
@@ -170,9 +154,9 @@ impl Remainder<'_> {
             Node::Integer(value) => format!("{value}LL"),
             Node::Float(bits) => format!("({:?})", f64::from_bits(*bits)),
             Node::Load(address, element) | Node::Stored(address, element) => {
-                let [array, place] = self.place(address, *element)?;
                 let kind = self.kind(id);
-                format!("({kind}){array}[{place}]")
+                let address = self.address(address)?;
+                format!("({kind}){}", self.loops().element(&address, *element)?)
             }
             Node::Unary(Unary::Float, inner) => format!("(double)(float)({})", of(*inner)?),
             Node::Unary(Unary::Negate, inner) => format!("(-({}))", of(*inner)?),
@@ -215,20 +199,4 @@ impl Remainder<'_> {
             _ => return Err("what is done to its sums cannot be written down".to_owned()),
         })
     }
-}
-
-/// Returns the heads of nested loops whose counters are `n0`, `n1`, ..., how far what they do
-/// is indented, and their ends.
-pub(super) fn nest(extents: impl Iterator<Item = i64>) -> [String; 3] {
-    let [mut heads, mut ends] = [String::new(), String::new()];
-    let mut indent = "  ".to_owned();
-    for (at, extent) in extents.enumerate() {
-        let _ = writeln!(
-            heads,
-            "{indent}for (int n{at} = 0; n{at} < {extent}; n{at}++) {{"
-        );
-        ends.insert_str(0, &format!("{indent}}}\n"));
-        indent.push_str("  ");
-    }
-    [heads, indent, ends]
 }

@@ -51,7 +51,7 @@ impl Spacing {
 /// A product with its operands told apart.
 #[derive(Clone)]
 pub(super) struct Product {
-    input: Affine,
+    pub(super) input: Affine,
     pub(super) weights: Affine,
     /// The counter along which products are taken at once.
     pub(super) depth: Option<Counter>,

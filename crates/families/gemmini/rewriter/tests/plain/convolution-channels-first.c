@@ -1,4 +1,4 @@
-// refused: what `Y` is given: its sums are not all of the same kind
+// is: ?
 void solution(int8_t X[8][10][10], int8_t W[16][8][3][3], int8_t Y[16][8][8]) {
   for (int o = 0; o < 16; o++)
     for (int y = 0; y < 8; y++)
