@@ -118,13 +118,6 @@ fn plain_c() {
     for entry in std::fs::read_dir(folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         let name = path.display().to_string();
-        if let Ok(f) = std::env::var("ONLY") {
-            if !name.contains(&f) {
-                continue;
-            }
-        }
-        let t0 = std::time::Instant::now();
-        eprintln!("{name}");
         let source = std::fs::read_to_string(path).expect("text");
         let head = source.lines().next().expect("a first line");
         let found = match lift(&source, &config, &vocabulary()) {
@@ -139,12 +132,6 @@ fn plain_c() {
             }
             Err(why) => format!("// refused: {why}"),
         };
-        eprintln!("lifted in {:?}", t0.elapsed());
-        if std::env::var_os("SHOW").is_some() {
-            if let Ok(l) = lift(&source, &config, &vocabulary()) {
-                eprintln!("{}\n{}\n----\n{}", l.prefix, l.before, l.after);
-            }
-        }
         if found != head {
             wrong.push(format!("{name}\n{head}\n{found}"));
         } else if head.starts_with("// is: ") {

@@ -12,6 +12,7 @@ mod calls;
 mod commands;
 mod contraction;
 mod declare;
+mod distribute;
 mod expressions;
 mod group;
 mod library;
@@ -24,6 +25,7 @@ mod raise;
 mod read;
 mod recognize;
 mod run;
+mod sends;
 mod statements;
 mod trace;
 mod traced;
@@ -40,6 +42,7 @@ use crate::chain::Graph;
 use crate::normalise::{Vocabulary, expand};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use machine::Machine;
+use sends::Definitions;
 use std::collections::BTreeMap;
 use std::fmt;
 use trace::Trace;
@@ -96,6 +99,11 @@ pub(crate) struct Lifted {
 }
 
 impl Lifted {
+    /// Returns the products of two elements that go into all results.
+    fn products(&self) -> i64 {
+        self.works.iter().map(Work::products).sum()
+    }
+
     /// Returns whether two kernels compute the same, arrays compared by their names.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let number = |array: usize| {
@@ -137,13 +145,34 @@ fn lift_text(
 ) -> Result<Lifted, Reason> {
     let program = program(source, config, vocabulary)?;
     let is_plain = |habits: &Habits| !habits.commands;
-    let habits: Vec<Habits> = program
+    let mut habits: Vec<Habits> = program
         .body
         .iter()
         .map(|(statements, _)| Habits::of(statements, &program))
         .collect();
+    if habits.iter().any(|it| it.refused) {
+        let definitions = Definitions::of(source);
+        for (habits, (_, range)) in habits.iter_mut().zip(&program.body) {
+            if habits.refused {
+                habits.refused = definitions.may_send(&source[range.clone()]);
+                habits.commands |= habits.refused;
+            }
+        }
+    }
     if habits.iter().all(is_plain) {
-        return raise::raised(source, program, &habits, config);
+        let found = raise::raised(source, program, &habits, config);
+        let is_whole = |it: &Lifted| it.between.is_empty() && it.products() != 0;
+        if found.as_ref().is_ok_and(is_whole) {
+            return found;
+        }
+        // A loop that does several things may be understood when each has a loop of its own.
+        let split = distribute::distributed(source, &vocabulary.entry)
+            .and_then(|text| lift_text(&text, config, vocabulary).ok());
+        return match (found, split) {
+            (Ok(found), Some(split)) if found.products() < split.products() => Ok(split),
+            (Err(_), Some(split)) => Ok(split),
+            (found, _) => found,
+        };
     }
     let whole = commanded(source, program.clone(), &habits, false, config);
     whole.or_else(|why| commanded(source, program, &habits, true, config).map_err(|_| why))

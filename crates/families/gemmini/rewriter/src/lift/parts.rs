@@ -15,9 +15,18 @@ impl Recognizer<'_> {
     /// Returns the operations that compute parts of an array, each of other operands;
     /// those that only lie a fixed distance apart as one that is repeated.
     pub(super) fn parts(&self, outputs: &[&Output]) -> Option<Vec<Work>> {
-        let mut groups: BTreeMap<[i64; 4], Vec<&Output>> = BTreeMap::new();
+        // Parts side by side may be of the same columns of weights for inputs of their own.
+        self.grouped(outputs, false)
+            .or_else(|| self.grouped(outputs, true))
+    }
+
+    fn grouped(&self, outputs: &[&Output], by_column: bool) -> Option<Vec<Work>> {
+        let mut groups: BTreeMap<[i64; 5], Vec<&Output>> = BTreeMap::new();
         for output in outputs {
-            groups.entry(self.key(output)?).or_default().push(output);
+            let [input, array, row, begin, column] = self.key(output)?;
+            let column = if by_column { column } else { 0 };
+            let key = [input, array, row, begin, column];
+            groups.entry(key).or_default().push(output);
             if PART_LIMIT < groups.len() {
                 return None;
             }
@@ -36,8 +45,8 @@ impl Recognizer<'_> {
     }
 
     /// Returns what outputs of one operation have in common: the input's array, the weights'
-    /// array, and where in that their products begin.
-    fn key(&self, output: &Output) -> Option<[i64; 4]> {
+    /// array, where in that their products begin, and in which column of the results.
+    fn key(&self, output: &Output) -> Option<[i64; 5]> {
         let first = |number: u32| {
             let tile = &self.numbered.weights[number as usize];
             let (array, offset) = Memory::of(tile.address)?;
@@ -63,6 +72,7 @@ impl Recognizer<'_> {
             array as i64,
             row,
             offset % pitch / self.element - column,
+            column,
         ])
     }
 }

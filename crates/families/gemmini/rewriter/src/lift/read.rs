@@ -3,7 +3,7 @@
 use super::Reason;
 use super::declare::Declared;
 use super::plain::is_operand;
-use super::program::{Function, Memory, Program, Type};
+use super::program::{Expression, Function, Memory, Program, Statement, Type};
 use crate::syntax::{children, entry, syntax_tree, too_deep};
 use std::collections::BTreeMap;
 use tree_sitter::Node;
@@ -220,7 +220,12 @@ impl<'source> Reader<'source> {
             .ok_or_else(|| self.refuse(node, "it has no body"))?;
         let mut body = Vec::new();
         for child in children(block) {
-            let statement = self.statement(child)?;
+            let depth = self.scope.len();
+            let statement = self.statement(child).unwrap_or_else(|why| {
+                // It matters only if it is reached, or what it declares is used.
+                self.scope.truncate(depth);
+                vec![Statement::Expression(Expression::Refused(why))]
+            });
             body.push((statement, child.byte_range()));
         }
         Ok(Program {

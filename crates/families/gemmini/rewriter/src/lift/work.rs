@@ -114,6 +114,18 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Returns the products of two elements that go into the results.
+    pub(super) fn products(&self) -> i64 {
+        let depth = match self.operation {
+            Operation::Product { depth, .. } => depth,
+            Operation::Convolution { sizes, .. } => {
+                sizes.kernel_rows * sizes.kernel_columns * sizes.depth
+            }
+            Operation::Addition { .. } => 0,
+        };
+        self.rows * self.columns * depth * self.repeat.count
+    }
+
     /// Returns the same with other numbers of arrays.
     pub(super) fn renumbered(&self, number: &dyn Fn(usize) -> Option<usize>) -> Option<Self> {
         let of = |operand: Operand| {

@@ -1,4 +1,4 @@
-// is: ?
+// is: product 24x40x56, input transposed, at full width
 void solution(const int8_t *at, const int8_t *bt, int32_t *c) {
   for (int i = 0; i < 24; i++)
     for (int j = 0; j < 40; j++) {

@@ -1,4 +1,4 @@
-// is: ?
+// is: convolution 3x3, stride 1, of 16 channels, 144x32, with ReLU; convolution 3x3, stride 1, of 32 channels, 100x16, then the core
 void solution(int8_t image[16][14][14], int8_t first[32][16][3][3], int8_t second[16][32][3][3], int8_t out[16][10][10]) {
   static int8_t between[32][12][12];
   for (int o = 0; o < 32; o++)

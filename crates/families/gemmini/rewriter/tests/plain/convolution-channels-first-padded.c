@@ -1,4 +1,4 @@
-// is: ?
+// is: product 72x32x144, weights transposed, at full width, then the core
 #define AT(n, c, y, x) in[(((n) * 16 + (c)) * 12 + (y)) * 12 + (x)]
 void solution(const int8_t *in, const int8_t *kernel, const int32_t *bias, int8_t *out) {
   for (int n = 0; n < 2; n++)

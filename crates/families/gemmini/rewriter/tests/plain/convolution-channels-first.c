@@ -1,4 +1,4 @@
-// is: ?
+// is: convolution 3x3, stride 1, of 8 channels, 64x16, then the core
 void solution(int8_t X[8][10][10], int8_t W[16][8][3][3], int8_t Y[16][8][8]) {
   for (int o = 0; o < 16; o++)
     for (int y = 0; y < 8; y++)

@@ -1,4 +1,4 @@
-// is: ?
+// is: convolution 3x3, stride 1, of 16 channels, 64x16
 void solution(const int8_t *in, const int8_t *weights, int8_t *out) {
   for (int y = 0; y < 8; y++)
     for (int x = 0; x < 8; x++)

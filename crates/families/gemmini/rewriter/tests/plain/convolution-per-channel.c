@@ -1,4 +1,4 @@
-// is: ?
+// is: product 100x32x144, weights transposed, at full width, then the core
 void solution(int8_t in[1][10][10][16], int8_t weights[32][3][3][16], int32_t bias[32], float scales[32], int8_t out[1][10][10][32]) {
   for (int y = 0; y < 10; y++)
     for (int x = 0; x < 10; x++)

@@ -1,4 +1,4 @@
-// is: ?
+// is: product 32x16x32, 4 times
 void solution(int8_t P[4][32][32], int8_t V[32][64], int8_t O[32][64]) {
   for (int h = 0; h < 4; h++)
     for (int i = 0; i < 32; i++)

@@ -1,4 +1,4 @@
-// is: ?
+// is: product 32x32x16, weights transposed, 4 times
 void solution(int8_t Q[32][4][16], int8_t K[32][4][16], int8_t S[4][32][32]) {
   for (int h = 0; h < 4; h++)
     for (int i = 0; i < 32; i++)

@@ -1,4 +1,4 @@
-// is: ?
+// is: product 40x64x48, at full width, then the core
 void solution(uint8_t A[40][48], uint8_t B[48][64], int32_t bias[64], uint8_t C[40][64]) {
   for (int i = 0; i < 40; i++)
     for (int j = 0; j < 64; j++) {

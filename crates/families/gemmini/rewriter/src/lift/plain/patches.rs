@@ -311,13 +311,7 @@ fn everywhere(part: &Part, place: &[Affine], whole: &[Affine]) -> Option<Part> {
 fn at(part: &Part, place: &[Affine], whole: &[Affine]) -> Part {
     let mut part = part.clone();
     for (address, _) in &mut part.elements {
-        let everywhere = address.clone();
-        for (index, counter) in place.iter().zip(whole) {
-            for own in counter.counters() {
-                let factor = everywhere.factor(own);
-                *address = address.without(own).plus(index, factor);
-            }
-        }
+        *address = shape::at(address, place, whole);
     }
     part
 }

@@ -2,7 +2,7 @@
 //! the array leaves the sums at full width, and the core makes results of them.
 
 use super::super::program::{Binary, Memory, Unary};
-use super::affine::{Affine, Counters};
+use super::affine::{Affine, Counter, Counters};
 use super::code::Loops;
 use super::node::{Element, Id, Node, Nodes};
 use super::region::Write;
@@ -24,9 +24,21 @@ pub(super) struct Remainder<'seen> {
     /// Where the array leaves the sum, and as what.
     pub(super) place: Affine,
     pub(super) element: Element,
-    /// Indices of the result, and counters for them that go over all results; nothing to go
-    /// over those of the write alone.
-    pub(super) all: Option<[&'seen [Affine]; 2]>,
+    /// Counters of the loops.
+    pub(super) dims: Vec<Counter>,
+    /// Results that are made in the same way, in place of those of the write.
+    pub(super) elsewhere: Option<Elsewhere<'seen>>,
+}
+
+/// Results that are made in the same way as those of a write.
+#[derive(Clone, Copy)]
+pub(super) struct Elsewhere<'seen> {
+    /// Indices of the write's results.
+    pub(super) place: &'seen [Affine],
+    /// Counters that go over all results.
+    pub(super) whole: &'seen [Affine],
+    /// Indices of the other results.
+    pub(super) there: &'seen [Affine],
 }
 
 impl Remainder<'_> {
@@ -75,20 +87,23 @@ impl Remainder<'_> {
         Loops {
             memories: self.memories,
             counters: self.counters,
-            dims: match self.all {
-                Some([_, whole]) => whole.iter().flat_map(Affine::counters).collect(),
-                None => self.write.dims.clone(),
-            },
+            dims: self.dims.clone(),
         }
     }
 
     /// Returns an address by the counters of the loops.
     fn address(&self, address: &Affine) -> Result<Affine, String> {
-        let Some([place, whole]) = self.all else {
+        let Some(Elsewhere {
+            place,
+            whole,
+            there,
+        }) = self.elsewhere
+        else {
             return Ok(address.clone());
         };
         let everywhere = shape::everywhere(address, place, whole);
-        everywhere.ok_or_else(|| "results are made of sums in more than one way".to_owned())
+        let everywhere = everywhere.ok_or("results are made of sums in more than one way")?;
+        Ok(shape::at(&everywhere, there, whole))
     }
 
     /// Returns the expressions that are written, operands first: not those inside sums.

@@ -118,3 +118,14 @@ pub(super) fn everywhere(address: &Affine, place: &[Affine], whole: &[Affine]) -
     }
     Some(all)
 }
+
+/// Returns the address in a place of what has an address by counters that go over all elements.
+pub(super) fn at(everywhere: &Affine, place: &[Affine], whole: &[Affine]) -> Affine {
+    let mut address = everywhere.clone();
+    for (index, counter) in place.iter().zip(whole) {
+        for own in counter.counters() {
+            address = address.without(own).plus(index, everywhere.factor(own));
+        }
+    }
+    address
+}

@@ -3,14 +3,14 @@
 use super::super::Reason;
 use super::super::program::Memory;
 use super::super::traced::{Numbered, Store, Stored};
-use super::affine::{Affine, Counters};
+use super::affine::{Affine, Counter, Counters};
 use super::depthwise;
 use super::follow::Left;
 use super::linear::Part;
-use super::node::{Element, Nodes};
+use super::node::{Element, Id, Nodes};
 use super::region::Write;
 use super::relaid::{Order, Shaped, new_name};
-use super::remainder::Remainder;
+use super::remainder::{Elsewhere, Remainder};
 use super::rounding::Outlet;
 use super::rows::{Rows, Spacing};
 use super::shape;
@@ -301,40 +301,54 @@ impl Storing<'_> {
         let extents = self.shapes.get(&array).cloned().unwrap_or_default();
         let counters: Vec<Affine> = extents.iter().map(|it| self.counted(*it)).collect();
         let shaped = self.shaped(array);
-        let mut each = String::new();
-        // The same for all results, if that is how it is.
-        let mut once: Option<Result<String, String>> = None;
-        let mut is_same = true;
-        let mut count = 0;
-        for (summed, whole) in all.iter().zip(wholes) {
-            let Summed { write, found, .. } = summed;
-            let dims = write.dims.iter().map(|dim| self.counters.extent(*dim));
-            count += dims.product::<i64>();
-            let place = shaped
-                .as_ref()
-                .and_then(|it| it.indices(&write.address, write.element));
-            let own = [(write.value, 0)];
+        let own = |summed: &Summed| [(summed.write.value, 0)];
+        let owns: Vec<[(Id, i64); 1]> = all.iter().map(own).collect();
+        let of = |at: usize, dims: Vec<Counter>, elsewhere: Option<Elsewhere<'_>>| {
             let remainder = Remainder {
-                write,
+                write: &all[at].write,
                 nodes: self.nodes,
                 counters: &self.counters,
                 memories: &self.plain.memories,
-                sums: if are_sums { found } else { &own },
-                place: whole.address.clone(),
-                element: whole.element,
-                all: None,
+                sums: if are_sums { &all[at].found } else { &owns[at] },
+                place: wholes[at].address.clone(),
+                element: wholes[at].element,
+                dims,
+                elsewhere,
             };
-            each.push_str(&remainder.text()?);
-            let everywhere = place.ok_or_else(String::new).and_then(|place| {
-                let all = Some([place.as_slice(), counters.as_slice()]);
-                Remainder { all, ..remainder }.text()
-            });
-            is_same &= *once.get_or_insert_with(|| everywhere.clone()) == everywhere;
+            remainder.text()
+        };
+        let mut each = Vec::new();
+        let mut places = Vec::new();
+        let mut count = 0;
+        for (at, Summed { write, .. }) in all.iter().enumerate() {
+            let dims = write.dims.iter().map(|dim| self.counters.extent(*dim));
+            count += dims.product::<i64>();
+            each.push(of(at, write.dims.clone(), None)?);
+            let indices = |it: &Shaped<'_>| it.indices(&write.address, write.element);
+            places.push(shaped.as_ref().and_then(indices));
         }
-        Ok(match once {
-            Some(Ok(once)) if is_same && count == extents.iter().product::<i64>() => once,
-            _ => each,
-        })
+        let places: Option<Vec<Vec<Affine>>> = places.into_iter().collect();
+        let is_all = count == extents.iter().product::<i64>();
+        let Some(places) = places.filter(|_| is_all && 1 < all.len()) else {
+            return Ok(each.concat());
+        };
+        // All at once, if the way of one write is that of all others.
+        let once = (0..all.len()).find_map(|at| {
+            let like = |there: &[Affine], dims: Vec<Counter>| {
+                let elsewhere = Elsewhere {
+                    place: &places[at],
+                    whole: &counters,
+                    there,
+                };
+                of(at, dims, Some(elsewhere)).ok()
+            };
+            let is_so = (0..all.len()).all(|other| {
+                like(&places[other], all[other].write.dims.clone()).as_ref() == Some(&each[other])
+            });
+            let dims = counters.iter().flat_map(Affine::counters).collect();
+            is_so.then(|| like(&counters, dims)).flatten()
+        });
+        Ok(once.unwrap_or_else(|| each.concat()))
     }
 
     /// Checks that what goes into sums is not written beforehand.

@@ -1,4 +1,4 @@
-// refused: what `output` is given: a sum of 8 becomes 1 on the core, but 0 on the accelerator, which multiplies by 0.0625 and rounds to the nearest, halves to even
+// is: product 100x40x216, at full width, then the core
 void solution(int8_t inp[1][12][12][24], int8_t weights[3][3][24][40], int8_t output[1][10][10][40]) {
   for (int y = 0; y < 10; y++)
     for (int x = 0; x < 10; x++)

@@ -1,0 +1,381 @@
+//! Splits loops of the entry function that do several things in each step into loops that
+//! do one each: so a loop over the heads of attention becomes one of products, one of what the
+//! core does with them, and one of products again.
+//!
+//! It is done to the text, and only where no step can see what another one did: arrays that
+//! one of the new loops writes and another one uses are named with the loop's counter as their
+//! first index everywhere, or belong to one step, and are made to have a place for each.
+
+use crate::syntax::{children, entry, syntax_tree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use tree_sitter::Node;
+
+/// Returns a kernel with such loops split; nothing if there are none.
+pub(super) fn distributed(source: &str, name: &str) -> Option<String> {
+    let tree = syntax_tree(source)?;
+    let main = entry(tree.root_node(), source, name)?;
+    let body = main.child_by_field_name("body")?;
+    if names_arrays_of_file(tree.root_node(), main, source) {
+        return None;
+    }
+    let mut text = source.to_owned();
+    let mut is_new = false;
+    // From the end, so that what is not yet replaced stays where it is.
+    for node in children(body).into_iter().rev() {
+        if node.kind() == "for_statement"
+            && let Some(new) = (Loops { source }).split(node)
+        {
+            text.replace_range(node.byte_range(), &new);
+            is_new = true;
+        }
+    }
+    is_new.then_some(text)
+}
+
+/// Returns whether a function other than the entry uses what the file declares: then calls in
+/// steps do not show what they use.
+fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
+    let all = Loops { source };
+    let of_kind = |kind: &'static str| {
+        children(root)
+            .into_iter()
+            .filter(move |it| it.kind() == kind)
+    };
+    let declared: BTreeSet<&str> = of_kind("declaration")
+        .flat_map(|node| all.declared(node, ""))
+        .map(|it| it.0)
+        .collect();
+    let mut functions = of_kind("function_definition").filter(|it| *it != main);
+    functions.any(|function| {
+        let body = function.child_by_field_name("body");
+        let uses = body.map_or_else(BTreeMap::new, |body| all.uses(body, ""));
+        uses.keys().any(|name| declared.contains(name))
+    })
+}
+
+struct Loops<'source> {
+    source: &'source str,
+}
+
+/// What is done in a step.
+#[derive(Default)]
+struct Step<'tree> {
+    /// Declarations that each of the new loops has.
+    shared: Vec<Node<'tree>>,
+    /// Arrays of a step: type, name, extents.
+    arrays: Vec<[String; 3]>,
+    parts: Vec<Node<'tree>>,
+}
+
+impl<'source> Loops<'source> {
+    fn text(&self, node: Node<'_>) -> &'source str {
+        &self.source[node.byte_range()]
+    }
+
+    fn split(&self, outermost: Node<'_>) -> Option<String> {
+        let mut heads = String::new();
+        // Counters of the loops, and how many steps each has.
+        let mut counters: Vec<[&str; 2]> = Vec::new();
+        let mut node = outermost;
+        let body = loop {
+            counters.push(self.counter(node)?);
+            let body = node.child_by_field_name("body")?;
+            heads.push_str(&self.source[node.start_byte()..body.start_byte()]);
+            let inner: Vec<Node<'_>> = match body.kind() {
+                "compound_statement" => children(body)
+                    .into_iter()
+                    .filter(|it| it.kind() != "comment")
+                    .collect(),
+                _ => vec![body],
+            };
+            match inner.as_slice() {
+                [only] if only.kind() == "for_statement" => node = *only,
+                _ => break inner,
+            }
+        };
+        let step = self.step(&body)?;
+        let first: String = counters.iter().map(|it| format!("[{}]", it[0])).collect();
+        if step.parts.len() < 2 || !self.is_apart(&step, &first, &counters) {
+            return None;
+        }
+        let count: String = counters.iter().map(|it| format!("[{}]", it[1])).collect();
+        let mut text = String::new();
+        let mut own = String::new();
+        for [kind, name, extents] in &step.arrays {
+            let all = format!("{name}_all");
+            if self.source.contains(&all) {
+                return None;
+            }
+            let _ = writeln!(text, "static {kind} {all}{count}{extents};\n");
+            let inner = extents.find(']').map_or("", |end| &extents[end + 1..]);
+            let pointer = match inner {
+                "" => format!("*{name}"),
+                inner => format!("(*{name}){inner}"),
+            };
+            let _ = writeln!(own, "    {kind} {pointer} = {all}{first};");
+        }
+        for declaration in &step.shared {
+            let _ = writeln!(own, "    {}", self.text(*declaration));
+        }
+        for part in &step.parts {
+            let _ = writeln!(text, "  {heads}{{\n{own}    {}\n  }}", self.text(*part));
+        }
+        Some(text)
+    }
+
+    /// Returns a loop's counter and how many steps it has, if it counts from 0 by ones.
+    fn counter(&self, node: Node<'_>) -> Option<[&'source str; 2]> {
+        let field = |name: &str| node.child_by_field_name(name);
+        let declarator = field("initializer")?.child_by_field_name("declarator")?;
+        let name = self.text(declarator.child_by_field_name("declarator")?);
+        let condition = field("condition")?;
+        let left = condition.child_by_field_name("left")?;
+        let step: String = self.text(field("update")?).split_whitespace().collect();
+        let is_counted = self.text(declarator.child_by_field_name("value")?) == "0"
+            && self.text(condition.child_by_field_name("operator")?) == "<"
+            && self.text(left) == name
+            && [
+                format!("{name}++"),
+                format!("++{name}"),
+                format!("{name}+=1"),
+            ]
+            .contains(&step);
+        let count = self.text(condition.child_by_field_name("right")?);
+        is_counted.then_some([name, count])
+    }
+
+    fn step<'tree>(&self, body: &[Node<'tree>]) -> Option<Step<'tree>> {
+        let mut step = Step::default();
+        for node in body {
+            if node.kind() != "declaration" {
+                step.parts.push(*node);
+                continue;
+            }
+            let kind = self.text(node.child_by_field_name("type")?);
+            let mut cursor = node.walk();
+            let declarators: Vec<Node<'_>> = node
+                .children_by_field_name("declarator", &mut cursor)
+                .collect();
+            let is_array = |it: &Node<'_>| it.kind() == "array_declarator";
+            if !declarators.iter().any(is_array) {
+                // Arrays with first elements are not set aside.
+                let text = self.text(*node);
+                if text.contains('{') || text.starts_with("static") {
+                    return None;
+                }
+                step.shared.push(*node);
+                continue;
+            }
+            for declarator in declarators {
+                let text = self.text(declarator);
+                let (name, extents) = text.split_once('[').filter(|_| is_array(&declarator))?;
+                let extents = format!("[{extents}");
+                step.arrays
+                    .push([kind.to_owned(), name.trim().to_owned(), extents]);
+            }
+        }
+        Some(step)
+    }
+
+    /// Returns whether parts of a step can be done for all steps one after the other.
+    fn is_apart(&self, step: &Step<'_>, first: &str, counters: &[[&str; 2]]) -> bool {
+        // How each name is used in each part.
+        let mut uses: BTreeMap<&str, Vec<Use>> = BTreeMap::new();
+        let shared: Vec<(&str, BTreeMap<&str, Use>)> = step
+            .shared
+            .iter()
+            .flat_map(|node| self.declared(*node, first))
+            .collect();
+        for (at, part) in step.parts.iter().enumerate() {
+            let mut all = self.uses(*part, first);
+            // What a pointer of a step refers to is used where the pointer is.
+            for (name, bases) in shared.iter().rev() {
+                let Some(pointer) = all.get(name).copied() else {
+                    continue;
+                };
+                for (base, own) in bases {
+                    let now = all.get(base).copied().unwrap_or(Use {
+                        is_indexed: true,
+                        ..Use::default()
+                    });
+                    all.insert(
+                        base,
+                        Use {
+                            is_used: true,
+                            is_written: now.is_written
+                                || pointer.is_written && !is_counter(base, counters),
+                            is_indexed: now.is_indexed && own.is_indexed,
+                            is_set_first: false,
+                        },
+                    );
+                }
+            }
+            for (name, found) in all {
+                let all = uses.entry(name).or_default();
+                all.resize(at, Use::default());
+                all.push(found);
+            }
+        }
+        let is_own = |name: &str| step.arrays.iter().any(|array| array[1] == name);
+        for (name, all) in &uses {
+            if counters.iter().any(|it| it[0] == *name) {
+                if all.iter().any(|it| it.is_written) {
+                    return false;
+                }
+                continue;
+            }
+            let parts = all.iter().filter(|it| it.is_used).count();
+            let is_written = all.iter().any(|it| it.is_written);
+            if is_written && shared.iter().any(|it| it.0 == *name) && !self.is_pointer(step, name) {
+                return false;
+            }
+            if parts < 2 || !is_written || shared.iter().any(|it| it.0 == *name) {
+                continue;
+            }
+            if is_own(name) {
+                let size = [format!("sizeof({name})"), format!("sizeof {name}")];
+                if size.iter().any(|it| self.source.contains(it)) {
+                    return false;
+                }
+                continue;
+            }
+            let is_counted = all.iter().all(|it| it.is_indexed || !it.is_used);
+            let is_new = all.iter().all(|it| it.is_set_first || !it.is_used);
+            if !is_counted && !is_new {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns whether a name of a step is a pointer that never changes itself.
+    fn is_pointer(&self, step: &Step<'_>, name: &str) -> bool {
+        let changes = [
+            format!("{name}++"),
+            format!("++{name}"),
+            format!("{name} ="),
+        ];
+        let changes = changes
+            .iter()
+            .chain([&format!("{name} +=")])
+            .cloned()
+            .collect::<Vec<_>>();
+        let is_changed = |part: &Node<'_>| {
+            let text = self.text(*part);
+            changes.iter().any(|change| text.contains(change.as_str()))
+        };
+        let is_declared = |node: &Node<'_>| self.text(*node).contains(&format!("*{name}"));
+        step.shared.iter().any(is_declared) && !step.parts.iter().any(is_changed)
+    }
+
+    /// Returns the names that a declaration gives, and how others are used in their values.
+    fn declared<'tree>(
+        &self,
+        node: Node<'tree>,
+        first: &str,
+    ) -> Vec<(&'source str, BTreeMap<&'source str, Use>)> {
+        let mut cursor = node.walk();
+        let declarators = node.children_by_field_name("declarator", &mut cursor);
+        let of = |declarator: Node<'tree>| {
+            let mut name = declarator;
+            while let Some(inner) = name.child_by_field_name("declarator") {
+                name = inner;
+            }
+            let value = declarator.child_by_field_name("value");
+            let bases = value.map_or_else(BTreeMap::new, |value| self.uses(value, first));
+            (self.text(name), bases)
+        };
+        declarators.map(of).collect()
+    }
+
+    /// Returns how the names in a part are used.
+    fn uses(&self, part: Node<'_>, first: &str) -> BTreeMap<&'source str, Use> {
+        let mut found: BTreeMap<&str, Use> = BTreeMap::new();
+        let mut own: BTreeSet<&str> = BTreeSet::new();
+        let mut waiting = vec![(part, false)];
+        while let Some((node, is_written)) = waiting.pop() {
+            match node.kind() {
+                "identifier" => {
+                    let name = self.text(node);
+                    let behind: String = self.source[node.end_byte()..]
+                        .chars()
+                        .filter(|letter| !letter.is_whitespace())
+                        .take(first.len())
+                        .collect();
+                    let known = found.get(name).copied();
+                    let before = known.unwrap_or(Use {
+                        is_indexed: true,
+                        is_set_first: is_plain_target(node),
+                        ..Use::default()
+                    });
+                    found.insert(
+                        name,
+                        Use {
+                            is_used: true,
+                            is_written: before.is_written || is_written,
+                            is_indexed: before.is_indexed && behind == first,
+                            is_set_first: before.is_set_first,
+                        },
+                    );
+                    continue;
+                }
+                "declaration" => {
+                    let mut cursor = node.walk();
+                    for declarator in node.children_by_field_name("declarator", &mut cursor) {
+                        let mut inner = declarator;
+                        while let Some(next) = inner.child_by_field_name("declarator") {
+                            inner = next;
+                        }
+                        own.insert(self.text(inner));
+                    }
+                }
+                _ => {}
+            }
+            let target = ["left", "argument"].map(|field| node.child_by_field_name(field));
+            let assigns = node.kind() == "assignment_expression";
+            let counts = node.kind() == "update_expression";
+            let function = node.child_by_field_name("function");
+            // In the order of the text.
+            for child in children(node).into_iter().rev() {
+                let is_target = assigns && Some(child) == target[0]
+                    || counts && Some(child) == target[1]
+                    || child.kind() == "argument_list"
+                    || node.kind() == "pointer_expression" && self.text(node).starts_with('&');
+                let is_index = node.kind() == "subscript_expression"
+                    && Some(child) == node.child_by_field_name("index");
+                if Some(child) != function {
+                    waiting.push((child, (is_written || is_target) && !is_index));
+                }
+            }
+        }
+        found.retain(|name, _| !own.contains(name));
+        found
+    }
+}
+
+fn is_counter(name: &str, counters: &[[&str; 2]]) -> bool {
+    counters.iter().any(|it| it[0] == name)
+}
+
+/// Returns whether a name stands left of an assignment that does not ask for its old value.
+fn is_plain_target(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|parent| {
+        parent.kind() == "assignment_expression"
+            && parent.child_by_field_name("left") == Some(node)
+            && parent
+                .child_by_field_name("operator")
+                .is_some_and(|operator| operator.kind() == "=")
+    })
+}
+
+/// How a name is used in a part of a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    is_used: bool,
+    is_written: bool,
+    /// With the counters as its first indices, everywhere.
+    is_indexed: bool,
+    /// It is given another value before it is used.
+    is_set_first: bool,
+}
