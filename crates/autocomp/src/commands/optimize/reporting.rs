@@ -290,6 +290,8 @@ fn after_failed_proposals(view: &RunView, output: Output) -> u8 {
 fn nothing_text(why: Option<&str>, not_understood: &[NotUnderstood]) -> String {
     let why = why.unwrap_or_default();
     match not_understood {
+        // The reason for the whole kernel says where it is.
+        _ if why.contains("line ") => format!("nothing applied: {why}"),
         [] => format!("nothing applied: {why}"),
         [first, ..] => format!(
             "nothing applied: {why} (line {}: {})",

@@ -48,9 +48,10 @@ impl<'source> Reader<'source> {
             let value = arguments.remove(0);
             return Ok((Expression::Unary(Unary::Bits, Box::new(value)), Type::WIDE));
         }
-        if name == "memset" && arguments.len() == 3 {
+        let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+        if is_of_memory(plain) && arguments.len() == 3 {
             let kind = Type::Pointer(Box::new(Type::Void));
-            return Ok((Expression::Command(name.to_owned(), arguments, line), kind));
+            return Ok((Expression::Command(plain.to_owned(), arguments, line), kind));
         }
         if !is_command {
             let reason = match self.refused.get(name) {
@@ -66,4 +67,9 @@ impl<'source> Reader<'source> {
             Type::Void,
         ))
     }
+}
+
+/// Returns whether a call sets or copies elements of memory.
+pub(super) fn is_of_memory(name: &str) -> bool {
+    matches!(name, "memset" | "memcpy" | "memmove")
 }

@@ -29,6 +29,7 @@ mod sends;
 mod statements;
 mod trace;
 mod traced;
+mod turned;
 mod values;
 mod walk;
 mod windows;
@@ -255,7 +256,7 @@ fn commanded(
             "the core computes between commands that store nothing",
         ));
     }
-    Ok(Lifted {
+    let mut lifted = Lifted {
         works: all,
         prefix: without_header(source, &program),
         before,
@@ -264,7 +265,9 @@ fn commanded(
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: machine.hardware_loop,
         memories: program.memories,
-    })
+    };
+    turned::turn_inputs(&mut lifted);
+    Ok(lifted)
 }
 
 /// Recognises what arrays are given, in order.

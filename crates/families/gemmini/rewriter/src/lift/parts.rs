@@ -22,9 +22,13 @@ impl Recognizer<'_> {
 
     fn grouped(&self, outputs: &[&Output], by_column: bool) -> Option<Vec<Work>> {
         let mut groups: BTreeMap<[i64; 5], Vec<&Output>> = BTreeMap::new();
+        let starts = match by_column {
+            true => self.starts(outputs)?,
+            false => BTreeMap::new(),
+        };
         for output in outputs {
-            let [input, array, row, begin, column] = self.key(output)?;
-            let column = if by_column { column } else { 0 };
+            let [input, array, row, begin] = self.key(output)?;
+            let column = starts.get(&output.address).copied().unwrap_or(0);
             let key = [input, array, row, begin, column];
             groups.entry(key).or_default().push(output);
             if PART_LIMIT < groups.len() {
@@ -44,36 +48,66 @@ impl Recognizer<'_> {
         (found.len() <= WORK_LIMIT).then_some(found)
     }
 
+    /// Returns the row and the column that an output begins in.
+    fn place(&self, output: &Output) -> Option<(i64, i64)> {
+        let width = if self.store.full_width {
+            4
+        } else {
+            self.element
+        };
+        let relative = (output.address - Memory::base(self.array)) as i64;
+        let pitch = i64::from(self.store.pitch);
+        let row = relative.checked_div(pitch)?;
+        Some((row, relative % pitch / width))
+    }
+
+    /// Returns the column in which the results of the same inputs begin, by address.
+    fn starts(&self, outputs: &[&Output]) -> Option<BTreeMap<u64, i64>> {
+        let mut order: Vec<(i64, i64, &Output)> = Vec::new();
+        for output in outputs {
+            let (row, column) = self.place(output)?;
+            order.push((row, column, output));
+        }
+        order.sort_by_key(|it| (it.0, it.1));
+        let inputs =
+            |output: &Output| -> Vec<u64> { output.terms.iter().map(|term| term.input).collect() };
+        let mut starts = BTreeMap::new();
+        let mut last: Option<(i64, i64, Vec<u64>)> = None;
+        for (row, column, output) in order {
+            let own = inputs(output);
+            let start = match &last {
+                Some((other, start, like)) if *other == row && *like == own => *start,
+                _ => column,
+            };
+            starts.insert(output.address, start);
+            last = Some((row, start, own));
+        }
+        Some(starts)
+    }
+
     /// Returns what outputs of one operation have in common: the input's array, the weights'
-    /// array, where in that their products begin, and in which column of the results.
-    fn key(&self, output: &Output) -> Option<[i64; 5]> {
+    /// array, and where in that their products begin.
+    fn key(&self, output: &Output) -> Option<[i64; 4]> {
+        // Row and column of the weights that a product begins with.
         let first = |number: u32| {
             let tile = &self.numbered.weights[number as usize];
             let (array, offset) = Memory::of(tile.address)?;
-            Some((array, offset, tile.pitch.max(1) as i64))
+            let [down, across] = [tile.pitch, tile.across].map(|it| it as i64);
+            if self.element < across {
+                return Some((array, offset % across / self.element, offset / across));
+            }
+            let pitch = down.max(1);
+            Some((array, offset / pitch, offset % pitch / self.element))
         };
         let term = output
             .terms
             .iter()
             .min_by_key(|term| first(term.weights).map(|it| it.1))?;
         let (input, _) = Memory::of(term.input)?;
-        let (array, offset, pitch) = first(term.weights)?;
-        let row = offset / pitch;
+        let (array, row, begin) = first(term.weights)?;
         // Columns of weights and results begin together.
-        let width = if self.store.full_width {
-            4
-        } else {
-            self.element
-        };
-        let column = (output.address - Memory::base(self.array)) as i64;
-        let column = column.checked_rem(i64::from(self.store.pitch))? / width;
-        Some([
-            input as i64,
-            array as i64,
-            row,
-            offset % pitch / self.element - column,
-            column,
-        ])
+        let (_, column) = self.place(output)?;
+        Some([input as i64, array as i64, row, begin - column])
     }
 }
 

@@ -193,6 +193,14 @@ impl Memory {
         }
     }
 
+    /// Returns the type of its elements in C.
+    pub(super) fn kind_in_c(&self) -> String {
+        match self.kind {
+            Type::Float => "float".to_owned(),
+            _ => format!("int{}_t", 8 * self.element),
+        }
+    }
+
     /// Returns its bytes, if its extents are known.
     pub(crate) fn bytes(&self) -> Option<i64> {
         let mut extents = self.extents.iter();

@@ -1,7 +1,7 @@
 //! Raises statements of a kernel that are plain C, and leaves the others to the core.
 
 use super::plain::{Follower, Laying, Left, Plain, stored};
-use super::program::{Memory, Program, Statement, Type};
+use super::program::{Memory, Program, Statement};
 use super::walk::Habits;
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
 use autocomp_gemmini::GemminiConfig;
@@ -52,6 +52,7 @@ pub(super) fn raised(
     }
     stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
     let mut found: Vec<Raised> = Vec::new();
+    let mut refused: Option<(usize, Reason)> = None;
     for stretch in stretches.into_iter().skip(1).take(TRIED) {
         let overlaps =
             |it: &Raised| it.stretch.start < stretch.end && stretch.start < it.stretch.end;
@@ -60,8 +61,14 @@ pub(super) fn raised(
         }
         let memories = found.last().map_or(memories, |it| &it.plain.memories);
         let tried = attempt(source, &program, memories, stretch.clone(), habits, config);
-        let Ok((plain, works)) = tried else {
-            continue;
+        let (plain, works) = match tried {
+            Ok(found) => found,
+            Err(why) => {
+                if stretch.len() == 1 && refused.as_ref().is_none_or(|it| stretch.start < it.0) {
+                    refused = Some((stretch.start, why));
+                }
+                continue;
+            }
         };
         let is_worth_it = |work: &Work| !matches!(work.operation, Operation::Addition { .. });
         if works.iter().any(is_worth_it) {
@@ -72,10 +79,24 @@ pub(super) fn raised(
             });
         }
     }
-    match found.is_empty() {
-        true => Err(why),
-        false => Ok(lifted(source, &program, found, false)),
+    if !found.is_empty() {
+        return Ok(lifted(source, &program, found, false));
     }
+    // The first statement that is not understood by itself stands for all.
+    let (line, text) = match (why.line, refused) {
+        (0, Some((at, why))) => (line_of(source, program.body[at].1.start), why.text),
+        (0, None) => (line_of(source, program.body[*first].1.start), why.text),
+        (line, _) => (line, why.text),
+    };
+    Err(Reason::at(line, &format!("{text}{REMEDY}")))
+}
+
+/// What helps if nothing of plain C is understood.
+const REMEDY: &str = "; sums of products of two arrays of the accelerator's operands are raised if \
+                      they stand in statements of their own";
+
+fn line_of(source: &str, start: usize) -> usize {
+    source[..start].matches('\n').count() + 1
 }
 
 /// Raises statements in a row; `memories` are the arrays that there are by now.
@@ -212,16 +233,13 @@ fn lifted(source: &str, program: &Program, mut found: Vec<Raised>, is_whole: boo
 }
 
 /// Returns the declaration of an array.
-fn declaration(memory: &Memory) -> String {
+pub(super) fn declaration(memory: &Memory) -> String {
     let extents: String = memory
         .extents
         .iter()
         .map(|extent| format!("[{extent}]"))
         .collect();
-    let kind = match memory.kind {
-        Type::Float => "float".to_owned(),
-        _ => format!("int{}_t", 8 * memory.element),
-    };
+    let kind = memory.kind_in_c();
     format!("  static {kind} {}{extents};\n", memory.name)
 }
 

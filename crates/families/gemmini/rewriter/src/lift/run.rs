@@ -1,6 +1,7 @@
 //! Runs a program: integers and addresses are computed, contents of memory are not known.
 
 use super::Reason;
+use super::calls::is_of_memory;
 use super::program::{Binary, Expression, Program, Statement, Unary};
 
 /// Steps that a run may take.
@@ -267,7 +268,7 @@ impl<W: World> Runner<'_, W> {
                 }
             }
             Expression::Refused(reason) => return Err(reason.clone()),
-            Expression::Command(name, _, line) if name == "memset" => {
+            Expression::Command(name, _, line) if is_of_memory(name) => {
                 let why = format!("a call that is not understood: `{name}`");
                 return Err(Reason::at(*line, &why));
             }

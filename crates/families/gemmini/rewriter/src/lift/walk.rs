@@ -1,5 +1,6 @@
 //! Looks through statements without following them.
 
+use super::calls::is_of_memory;
 use super::program::{Expression, Program, Statement};
 use std::collections::BTreeSet;
 
@@ -102,7 +103,7 @@ impl Habits {
 
 /// Returns whether a call does nothing that the core could not do by itself.
 fn is_harmless(name: &str) -> bool {
-    is_fence(name) || name == "memset"
+    is_fence(name) || is_of_memory(name)
 }
 
 /// Returns whether a call only waits for commands, or forgets addresses of theirs.

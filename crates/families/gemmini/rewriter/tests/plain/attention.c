@@ -1,4 +1,4 @@
-// is: product 32x32x16, weights transposed, 2 times, at full width; product 16x32x32, input transposed, 2 times, at full width, then the core
+// is: product 32x32x16, weights transposed, 2 times, at full width; product 32x16x32, 2 times, at full width, then the core
 static float scores[2][32][32];
 void solution(int8_t Q[32][2][16], int8_t K[32][2][16], int8_t V[32][2][16], int8_t O[32][2][16]) {
   static int8_t weights[2][32][32];

@@ -1,4 +1,4 @@
-// is: product 48x48x16, weights transposed, 4 times, at full width; product 16x48x48, input transposed, 4 times, at full width, then the core
+// is: product 48x48x16, weights transposed, 4 times, at full width; product 48x16x48, 4 times, at full width, then the core
 #define T 48
 #define H 4
 #define D 16

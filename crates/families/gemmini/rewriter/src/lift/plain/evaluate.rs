@@ -173,6 +173,10 @@ impl<'program> Follower<'program> {
                 self.clear(to, Some(bytes.known().ok_or_else(not_followed)?))?;
                 Ok(Value::Number(to.clone()))
             }
+            ("memcpy" | "memmove", [to, from, bytes]) => {
+                self.copy(to, from, bytes.known().ok_or_else(not_followed)?)?;
+                Ok(Value::Number(to.clone()))
+            }
             _ => Err(not_followed()),
         }
     }

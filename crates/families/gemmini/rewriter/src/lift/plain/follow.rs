@@ -415,6 +415,48 @@ impl<'program> Follower<'program> {
         lookup.resolved(id, &mut around)
     }
 
+    /// Copies bytes from one array to another.
+    pub(super) fn copy(&mut self, to: &Affine, from: &Affine, bytes: i64) -> Result<(), Stop> {
+        let kind = |address: &Affine| {
+            let memory = self.program.memories.get(address.array()?)?;
+            Element::of(&memory.kind)
+        };
+        let element = kind(to).ok_or_else(outside)?;
+        let width = element.bytes();
+        if kind(from) != Some(element) || bytes < 1 || bytes % width != 0 {
+            return Err(refused("bytes that are copied are no elements"));
+        }
+        let mut write = Write {
+            address: to.clone(),
+            dims: Vec::new(),
+            element,
+            value: 0,
+            order: 0,
+        };
+        let mut from = from.clone();
+        if width < bytes {
+            let counter = self.counters.new_of(bytes / width);
+            let own = Affine::counter(counter);
+            write.dims.push(counter);
+            write.address = write.address.plus(&own, width);
+            from = from.plus(&own, width);
+        }
+        for end in [&write.address, &from] {
+            let [least, most] = self.counters.range(end);
+            let array = |address: i128| Memory::of(u64::try_from(address).ok()?).map(|it| it.0);
+            if array(least).is_none() || array(least) != array(most) {
+                return Err(outside());
+            }
+        }
+        write.value = self.nodes.add(Node::Load(from, element));
+        let mut all = Vec::new();
+        self.settle(write, &mut all)?;
+        for write in all {
+            self.write(write)?;
+        }
+        Ok(())
+    }
+
     /// Sets bytes to zero; all of the array if `bytes` is none.
     pub(super) fn clear(&mut self, address: &Affine, bytes: Option<i64>) -> Result<(), Stop> {
         let (array, offset) = Memory::of(address.constant as u64).ok_or_else(outside)?;

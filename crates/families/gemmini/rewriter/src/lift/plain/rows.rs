@@ -159,16 +159,24 @@ impl Rows<'_> {
         let rows = dims.filter(|dim| Some(*dim) != across && !is_column(*dim));
         let apart = rows
             .map(|dim| self.apart(dim))
-            .filter(|apart| width < *apart);
+            .filter(|apart| width < *apart)
+            .min();
         let array = self.write.address.array();
         let memory = array.and_then(|array| self.memories.get(array));
         let declared = memory
             .filter(|memory| 1 < memory.extents.len())
             .and_then(|memory| memory.extents.last())
             .map(|extent| extent * width);
+        // Columns of several products, as of heads, lie between two rows.
+        let are_between = self.write.dims.iter().any(|dim| {
+            let is_between = declared.zip(apart).is_some_and(|(declared, apart)| {
+                declared <= self.apart(*dim) && self.apart(*dim) < apart
+            });
+            Some(*dim) != across && is_column(*dim) && is_between
+        });
         Spacing {
-            declared,
-            apart: apart.min(),
+            declared: declared.filter(|_| !are_between),
+            apart,
             columns: across.map_or(1, |dim| self.counters.extent(dim)) * width,
         }
     }

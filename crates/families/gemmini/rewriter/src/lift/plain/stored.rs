@@ -409,7 +409,7 @@ impl Storing<'_> {
         let memory = &self.plain.memories[like];
         let extents = match (order, shaped) {
             (Some(order), Some(shaped)) => shaped.ordered(order),
-            (_, Some(shaped)) if memory.bytes().is_none() => shaped.extents.to_vec(),
+            (_, Some(shaped)) if memory.bytes().is_none() => vec![shaped.extents.iter().product()],
             _ => memory.extents.clone(),
         };
         let name = format!("{}_{what}", memory.name);
