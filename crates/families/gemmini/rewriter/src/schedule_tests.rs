@@ -169,6 +169,10 @@ fn products() {
         check("two-products"),
         ["product 128x64x96", "product 128x80x64"]
     );
+    assert_eq!(
+        check("core-between-products"),
+        ["product 64x48x32", "product 64x80x48"]
+    );
 }
 
 #[test]
@@ -188,6 +192,10 @@ fn products_by_other_means() {
     );
     assert_eq!(check("products-batch"), ["product 32x32x48, 4 times"]);
     assert_eq!(check("bare-instructions"), ["product 32x32x48"]);
+    assert_eq!(
+        check("product-both-transposed"),
+        ["product 64x32x48, weights transposed"]
+    );
 }
 
 #[test]
