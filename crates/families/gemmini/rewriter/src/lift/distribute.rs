@@ -19,12 +19,16 @@ pub(super) fn distributed(source: &str, name: &str) -> Option<String> {
     if names_arrays_of_file(tree.root_node(), main, source) {
         return None;
     }
+    let loops = Loops {
+        source,
+        macros: macros(tree.root_node(), source),
+    };
     let mut text = source.to_owned();
     let mut is_new = false;
     // From the end, so that what is not yet replaced stays where it is.
     for node in children(body).into_iter().rev() {
         if node.kind() == "for_statement"
-            && let Some(new) = (Loops { source }).split(node)
+            && let Some(new) = loops.split(node)
         {
             text.replace_range(node.byte_range(), &new);
             is_new = true;
@@ -33,10 +37,24 @@ pub(super) fn distributed(source: &str, name: &str) -> Option<String> {
     is_new.then_some(text)
 }
 
+/// Returns the values of macros that may name arrays, by their names.
+fn macros<'source>(root: Node<'_>, source: &'source str) -> BTreeMap<&'source str, &'source str> {
+    let named = children(root).into_iter().filter_map(|node| {
+        let [name, value] = ["name", "value"].map(|field| node.child_by_field_name(field));
+        let [name, value] = [name?, value?].map(|it| &source[it.byte_range()]);
+        (node.kind().starts_with("preproc_") && value.contains(['[', '*', '=']))
+            .then_some((name, value))
+    });
+    named.collect()
+}
+
 /// Returns whether a function other than the entry uses what the file declares: then calls in
 /// steps do not show what they use.
 fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
-    let all = Loops { source };
+    let all = Loops {
+        source,
+        macros: BTreeMap::new(),
+    };
     let of_kind = |kind: &'static str| {
         children(root)
             .into_iter()
@@ -56,6 +74,8 @@ fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
 
 struct Loops<'source> {
     source: &'source str,
+    /// Values of macros that have more than numbers in them, by name.
+    macros: BTreeMap<&'source str, &'source str>,
 }
 
 /// What is done in a step.
@@ -95,6 +115,9 @@ impl<'source> Loops<'source> {
             }
         };
         let step = self.step(&body)?;
+        if step.parts.iter().any(|part| leaves(*part)) {
+            return None;
+        }
         let first: String = counters.iter().map(|it| format!("[{}]", it[0])).collect();
         if step.parts.len() < 2 || !self.is_apart(&step, &first, &counters) {
             return None;
@@ -207,6 +230,22 @@ impl<'source> Loops<'source> {
                                 || pointer.is_written && !is_counter(base, counters),
                             is_indexed: now.is_indexed && own.is_indexed,
                             is_set_first: false,
+                        },
+                    );
+                }
+            }
+            // What macros name may be used in any way.
+            let text = self.text(*part);
+            for (name, value) in self.macros.iter().filter(|it| text.contains(it.0)) {
+                let named = value.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                let own = |it: &&str| it.starts_with(char::is_alphabetic) && it != name;
+                for named in named.filter(own) {
+                    all.insert(
+                        named,
+                        Use {
+                            is_used: true,
+                            is_written: !is_counter(named, counters),
+                            ..Use::default()
                         },
                     );
                 }
@@ -352,6 +391,25 @@ impl<'source> Loops<'source> {
         found.retain(|name, _| !own.contains(name));
         found
     }
+}
+
+/// Returns whether a part of a step may end the step, or the loop.
+fn leaves(part: Node<'_>) -> bool {
+    let mut waiting = vec![(part, false)];
+    while let Some((node, is_inside)) = waiting.pop() {
+        match node.kind() {
+            "return_statement" | "goto_statement" | "labeled_statement" => return true,
+            "continue_statement" | "break_statement" if !is_inside => return true,
+            _ => {}
+        }
+        let is_loop = matches!(
+            node.kind(),
+            "for_statement" | "while_statement" | "do_statement"
+        );
+        let inner = children(node).into_iter();
+        waiting.extend(inner.map(|it| (it, is_inside || is_loop)));
+    }
+    false
 }
 
 fn is_counter(name: &str, counters: &[[&str; 2]]) -> bool {

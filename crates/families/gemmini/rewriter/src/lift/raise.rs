@@ -2,7 +2,7 @@
 
 use super::plain::{Follower, Laying, Left, Plain, stored};
 use super::program::{Memory, Program, Statement};
-use super::walk::Habits;
+use super::walk::{Habits, needs};
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
 use autocomp_gemmini::GemminiConfig;
 use std::collections::BTreeSet;
@@ -120,6 +120,16 @@ fn attempt(
         let is_of_file = program.globals.contains(&array);
         memory.is_parameter || later.iter().any(is_named) || calls && is_of_file
     };
+    // What is raised sets no variables.
+    let sets = stretch.clone().filter(|at| habits[*at].works);
+    let sets: BTreeSet<usize> = sets.flat_map(|at| habits[at].sets.clone()).collect();
+    let is_needed = |slot: &usize| later.iter().any(|at| needs(&program.body[*at].0, *slot));
+    if sets.iter().any(is_needed) {
+        return Err(Reason::at(
+            0,
+            "a variable that it sets is used by statements behind it",
+        ));
+    }
     let left = Follower::new(program).run(stretch, habits)?;
     let mut first = None;
     for laying in Laying::all() {

@@ -110,3 +110,55 @@ fn is_harmless(name: &str) -> bool {
 pub(super) fn is_fence(name: &str) -> bool {
     matches!(name, "fence" | "gemmini_fence" | "gemmini_flush")
 }
+
+/// Returns whether statements ask for what a variable held before them.
+pub(super) fn needs(statements: &[Statement], slot: usize) -> bool {
+    first_use(statements, slot) == Some(true)
+}
+
+/// Returns how statements first use a variable: whether they ask for its value.
+fn first_use(statements: &[Statement], slot: usize) -> Option<bool> {
+    let of = |part: &Expression| first_use_in(part, slot);
+    statements.iter().find_map(|statement| match statement {
+        Statement::Declare(other, value) => {
+            let used = value.as_ref().and_then(of);
+            used.or_else(|| (*other == slot).then_some(false))
+        }
+        Statement::If(condition, then, otherwise) => of(condition).or_else(|| {
+            let branches = [then, otherwise].map(|branch| first_use(branch, slot));
+            // Set in one branch only, it keeps its value in the other.
+            match branches {
+                [Some(false), Some(false)] => Some(false),
+                both => both.contains(&Some(true)).then_some(true),
+            }
+        }),
+        Statement::Loop {
+            condition,
+            after,
+            step,
+            body,
+        } => {
+            let condition = condition.as_ref().and_then(of);
+            let ahead = condition.filter(|_| !after);
+            ahead
+                .or_else(|| first_use(body, slot))
+                .or_else(|| step.as_ref().and_then(of))
+                .or(condition)
+        }
+        Statement::Block(inner) => first_use(inner, slot),
+        other => other.expressions().into_iter().find_map(of),
+    })
+}
+
+fn first_use_in(expression: &Expression, slot: usize) -> Option<bool> {
+    let inner = |part: &&Expression| first_use_in(part, slot);
+    match expression {
+        Expression::Variable(other) if *other == slot => Some(true),
+        Expression::Assign(other, value) => {
+            let used = first_use_in(value, slot);
+            used.or_else(|| (*other == slot).then_some(false))
+        }
+        Expression::Replace(other, _) if *other == slot => Some(true),
+        _ => expression.parts().iter().find_map(inner),
+    }
+}
