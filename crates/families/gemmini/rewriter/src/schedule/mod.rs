@@ -7,6 +7,7 @@
 mod addition;
 mod address;
 mod convolution;
+mod names;
 mod product;
 
 use crate::lift::{HardwareLoop, Lifted, Operation, Store, Work};
@@ -263,18 +264,20 @@ pub(crate) fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule
 /// Writes a kernel with a schedule; `None` if the schedule is not for it.
 pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
     let machine = Machine::of(config);
+    let marked = names::marked(lifted);
+    let (lifted, unmarked) = (&marked, lifted);
     let mut rest = parameters;
     let mut body = String::new();
     for (index, work) in lifted.works.iter().enumerate() {
         let single = Single::take(work, &mut rest, &machine)?;
         let mut code = Code::default();
         if 0 < index {
-            code.line("fence();");
+            body.push_str("  fence();\n");
         }
         if let Some(core) = lifted.between.get(&index) {
-            code.text.push_str(core);
+            body.push_str(core);
         }
-        code.comment(&single.text(lifted, work, &machine));
+        code.comment(&single.text(unmarked, work, &machine));
         let stride = match work.operation {
             Operation::Convolution { sizes, .. } => sizes.stride,
             _ => 1,
@@ -294,7 +297,7 @@ pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig)
             }
             Single::Addition(strips) => addition::write(lifted, work, strips, &machine, &mut code),
         }?;
-        body.push_str(&code.text);
+        body.push_str(&names::apart(&code.text));
     }
     if !rest.is_empty() {
         return None;

@@ -180,8 +180,8 @@ impl Storing<'_> {
             let [targets, last, closed] = target.inner(own.len(), &indent);
             let _ = write!(
                 text,
-                "{heads}{indent}int32_t sum = 0;\n{sums}{within}sum += {};\n{closing}{targets}{last}{} \
-                 += {} * sum;\n{closed}{ends}",
+                "{heads}{indent}int32_t sum_of_elements = 0;\n{sums}{within}sum_of_elements += {};\n{closing}{targets}{last}{} \
+                 += {} * sum_of_elements;\n{closed}{ends}",
                 inner.element(element, *kind)?,
                 target.element(address, SUM)?,
                 part.factor,

@@ -10,6 +10,8 @@ use super::shape;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+/// Name of what the array leaves.
+const SUM: &str = "sum_of_products";
 /// Parts that a result may be made of.
 const PARTS: usize = 200;
 
@@ -57,7 +59,7 @@ impl Remainder<'_> {
             _ => "double",
         };
         let sum = loops.element(&self.address(&self.place)?, self.element)?;
-        let _ = writeln!(text, "{indent}const {kind} sum = {sum};");
+        let _ = writeln!(text, "{indent}const {kind} {SUM} = {sum};");
         // Parts that are used more than once have names of their own.
         let mut uses: HashMap<Id, usize> = HashMap::new();
         for id in self.used() {
@@ -155,8 +157,8 @@ impl Remainder<'_> {
     fn expression(&self, id: Id, named: &HashMap<Id, String>) -> Result<String, String> {
         if let Some(more) = self.sum(id) {
             return Ok(match more {
-                0 => "sum".to_owned(),
-                more => format!("(sum + ({more}))"),
+                0 => SUM.to_owned(),
+                more => format!("({SUM} + ({more}))"),
             });
         }
         if let Some(name) = named.get(&id) {
