@@ -5,21 +5,16 @@
 //! of the baseline and of the best kernel, gain, evaluations, and drafts that were not right; the
 //! best kernels are written to the folder.
 
+mod climb;
 #[path = "../tests/suite/opening.rs"]
 mod opening;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 use autocomp_catalog::Catalog;
-use autocomp_core::{Outcome, PlanChoice};
+use autocomp_core::Outcome;
 use autocomp_eval::Family as _;
 use autocomp_trainium::Trainium;
-
-/// Kernels that each round goes on from, plans for each of them and drafts of each plan.
-const BEAM: usize = 3;
-const PLANS: u32 = 5;
-const DRAFTS: u32 = 2;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -43,66 +38,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .cost()
             .ok_or("the baseline is right")?
             .value as f64;
-        let mut beam = vec![(first, source.clone(), String::new())];
-        let mut seen = BTreeSet::from([source]);
-        let (mut evaluations, mut round, mut idle) = (0, 0, 0);
-        let mut wrong: BTreeMap<String, usize> = BTreeMap::new();
-        while evaluations < most && idle < 2 {
-            round += 1;
-            let before = beam[0].0;
-            for (place, (_, text, how)) in beam.clone().iter().enumerate() {
-                for plan in 0..PLANS {
-                    let choice = PlanChoice {
-                        menu: &target.menu,
-                        iteration: round,
-                        place: place as u32,
-                        plan,
-                    };
-                    let Ok(plan) = rewriter.plan(text, choice) else {
-                        break;
-                    };
-                    for draft in 0..DRAFTS {
-                        let Ok(draft) = rewriter.implement(text, &plan.payload, draft) else {
-                            break;
-                        };
-                        if most <= evaluations || !seen.insert(draft.clone()) {
-                            continue;
-                        }
-                        evaluations += 1;
-                        let found = bench.evaluate(&draft)?;
-                        match found.cost().filter(|_| found.outcome == Outcome::Ok) {
-                            Some(cost) => {
-                                beam.push((
-                                    cost.value as f64,
-                                    draft,
-                                    format!("{how} {}", plan.text),
-                                ));
-                            }
-                            None => {
-                                let why = found.diagnostics.first();
-                                let why = why.map_or(String::new(), |it| it.code.clone());
-                                *wrong.entry(why).or_default() += 1;
-                            }
-                        }
-                    }
-                }
-            }
-            beam.sort_by(|a, b| a.0.total_cmp(&b.0));
-            beam.truncate(BEAM);
-            idle = if beam[0].0 < before * 0.995 {
-                0
-            } else {
-                idle + 1
-            };
-        }
-        let (best, text, how) = &beam[0];
-        std::fs::write(folder.join(name.replace('/', "-") + ".py"), text)?;
+        let found = climb::climb(&*rewriter, &target.menu, &source, first, most, |draft| {
+            bench.evaluate(draft).map(|found| {
+                let cost = found.cost().filter(|_| found.outcome == Outcome::Ok);
+                let why = found.diagnostics.first().map(|it| it.code.clone());
+                cost.map(|it| it.value as f64)
+                    .ok_or_else(|| why.unwrap_or_default())
+            })
+        })?;
+        std::fs::write(folder.join(name.replace('/', "-") + ".py"), &found.text)?;
         writeln!(
             out,
-            "| `{name}` | {:.1} | {:.1} | {:.2}x | {evaluations} | {wrong:?} |\n<!--{how} -->",
-            first / 1e3,
-            best / 1e3,
-            first / best
+            "| `{name}` | {:.1} | {:.1} | {:.2}x | {} | {:?} |\n<!--{} -->",
+            found.first / 1e3,
+            found.best / 1e3,
+            found.first / found.best,
+            found.evaluations,
+            found.wrong,
+            found.how
         )?;
         out.flush()?;
     }

@@ -327,7 +327,7 @@ impl<'s> View<'s> {
     }
 
     /// Requires a reduction of a two-dimensional tile over its columns.
-    fn last_axis(&self, call: &ExprCall, data: &Expr, at: usize) -> Option<()> {
+    pub(super) fn last_axis(&self, call: &ExprCall, data: &Expr, at: usize) -> Option<()> {
         let axis = argument(call, at, "axis")?;
         let axis = match axis {
             Expr::Tuple(it) if it.elts.len() == 1 => &it.elts[0],

@@ -29,6 +29,9 @@ const LEAST_GAIN: f64 = 0.002;
 /// Changes that let engines work side by side, which the estimate does not see: proposed behind
 /// the best chain, too.
 const OVERLAPS: &[&str] = &["split-loop"];
+/// The form of kernels whose instructions name their engines, where their functions leave it open:
+/// it may cost something, which the choice of engines makes up for.
+const NAMES_ENGINES: &str = "write-into-tiles";
 /// The kind of change that gives iterations tiles of different sizes.
 const UNEVEN: &str = "skip-masked";
 
@@ -123,13 +126,18 @@ impl Problem {
     /// Everything that could be done to a kernel, the most promising first.
     pub(super) fn proposals(&self, text: &str) -> Result<Proposals, RewriteError> {
         let (mut search, origin) = self.search(text)?;
+        let as_it_is = origin.clone();
         let origin = search.plain(origin);
+        if as_it_is.estimate * (1.0 + LEAST_GAIN) < origin.estimate {
+            let untouched = search.extend(&as_it_is, None);
+            search.found.all.extend(untouched);
+        }
         let singles = search.extend(&origin, None);
         search.found.all.extend(singles.iter().cloned());
         let mut starts = singles.clone();
         starts.extend(search.enabled(&singles));
         search.chain(&origin, &starts);
-        search.everywhere(&singles);
+        search.everywhere(&origin, &singles);
         search.pairs(&singles);
         let mut found = search.found;
         found.all.sort_by(|a, b| {
@@ -205,7 +213,11 @@ impl Search<'_> {
             // None of them may cost anything.
             let most = at.estimate * (1.0 + LEAST_GAIN);
             let mut found = self.changed(&at, PLAIN.iter()).into_iter();
-            let Some(next) = found.find(|it| it.estimate <= most) else {
+            let names_engines = |it: &Proposal| {
+                let last = it.steps.last().map(|it| it.transformation.as_str());
+                last == Some(NAMES_ENGINES)
+            };
+            let Some(next) = found.find(|it| it.estimate <= most || names_engines(it)) else {
                 break;
             };
             at = next;
@@ -302,7 +314,7 @@ impl Search<'_> {
     }
 
     /// The same kind of change wherever it helps.
-    fn everywhere(&mut self, singles: &[Proposal]) {
+    fn everywhere(&mut self, origin: &Proposal, singles: &[Proposal]) {
         let mut best: BTreeMap<&str, &Proposal> = BTreeMap::new();
         for single in singles {
             let entry = best.entry(single.family.as_str()).or_insert(single);
@@ -325,7 +337,7 @@ impl Search<'_> {
                 }
                 at = next;
             }
-            if 1 < at.steps.len() {
+            if origin.steps.len() + 1 < at.steps.len() {
                 at.family = format!("{kind} everywhere");
                 self.found.all.push(at);
             }
@@ -382,7 +394,7 @@ impl Search<'_> {
             };
             at = next;
         }
-        if 1 < at.steps.len() {
+        if origin.steps.len() + 1 < at.steps.len() {
             at.family = "chain".to_owned();
             self.found.all.push(at);
         }

@@ -190,10 +190,14 @@ impl<'a> Source<'a> {
 
     /// Carries out edits; adds the import of the instructions if they need it.
     pub(super) fn finish(&self, mut edits: Edits) -> Option<String> {
+        let nki = match self.first_dialect() {
+            true => "neuronxcc.nki",
+            false => "nki",
+        };
         for (module, full) in [
-            ("nl", "neuronxcc.nki.language"),
-            ("nisa", "neuronxcc.nki.isa"),
-            ("np", "numpy"),
+            ("nl", format!("{nki}.language")),
+            ("nisa", format!("{nki}.isa")),
+            ("np", "numpy".to_owned()),
         ] {
             let alias = self.alias(module);
             let mark = format!("{module}.");

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use ruff_python_ast::{self as ast, Expr};
 
+use super::super::operation::argument as argument_of;
 use super::super::source::name_of;
 use super::expressions::{broadcast, sizes};
 use super::walk::Walk;
 use super::{Affine, Memory, Tensor, Value};
+use crate::tensor::dtype::Dtype;
 
 impl Walk<'_, '_> {
     pub(super) fn call(&mut self, call: &ast::ExprCall) -> Option<Value> {
@@ -30,6 +32,9 @@ impl Walk<'_, '_> {
             return self.method(call, &arguments);
         };
         let (module, name) = path.split_once('.')?;
+        if module == "math" || module == "np" {
+            return number(name, &arguments);
+        }
         let dtype = |value: Option<Value>| match value {
             Some(Value::Type(name)) => Some(name),
             _ => None,
@@ -90,8 +95,23 @@ impl Walk<'_, '_> {
                     Some("float32".into()),
                 )
             }
+            ("nl", "matmul") => {
+                let (Value::Tensor(a), Value::Tensor(b)) = (argument(0, "x")?, argument(1, "y")?)
+                else {
+                    return None;
+                };
+                let turned = argument_of(call, 9, "transpose_x");
+                let turned = matches!(turned, Some(Expr::BooleanLiteral(it)) if it.value);
+                let rows = match turned {
+                    true => a.free(),
+                    false => *a.shape.first()?,
+                };
+                let dtype = Some("float32".into());
+                tile(vec![rows, b.free()], Memory::Psum, dtype)
+            }
             ("nisa", "nc_transpose") | ("nl", "transpose") => {
-                let Value::Tensor(a) = argument(0, "data")? else {
+                let parameter = if module == "nl" { "x" } else { "data" };
+                let Value::Tensor(a) = argument(0, parameter)? else {
                     return None;
                 };
                 tile(vec![a.free(), *a.shape.first()?], Memory::Psum, a.dtype)
@@ -141,7 +161,7 @@ impl Walk<'_, '_> {
                 // Element-wise: the shapes of all tiles together.
                 let elementwise = super::super::operation::is_elementwise(&path);
                 let mut shape: Option<Vec<i64>> = None;
-                let mut kind = None;
+                let mut kinds: Vec<Option<Dtype>> = Vec::new();
                 for value in arguments.iter().chain(
                     named
                         .iter()
@@ -149,7 +169,7 @@ impl Walk<'_, '_> {
                         .map(|it| it.1),
                 ) {
                     if let Value::Tensor(it) = value {
-                        kind = kind.or_else(|| it.dtype.clone());
+                        kinds.push(it.dtype.as_deref().and_then(Dtype::parse));
                         shape = Some(match shape {
                             None => it.shape.clone(),
                             Some(old) => broadcast(&old, &it.shape)?,
@@ -158,7 +178,8 @@ impl Walk<'_, '_> {
                 }
                 let given = dtype(named.get("dtype").cloned());
                 if elementwise {
-                    tile(shape?, Memory::Sbuf, given.or(kind))
+                    let own = || result_type(name, &kinds).map(|it| it.name().to_owned());
+                    tile(shape?, Memory::Sbuf, given.or_else(own))
                 } else {
                     None
                 }
@@ -183,6 +204,12 @@ impl Walk<'_, '_> {
                 false => known.max(),
             };
             return Some(Value::Whole(Affine::of(found?)));
+        }
+        if let (Some("float"), [Value::Whole(number)]) = (name_of(&call.func), arguments) {
+            return Some(Value::Number(number.fixed()? as f64));
+        }
+        if let (Some("int"), [Value::Whole(number)]) = (name_of(&call.func), arguments) {
+            return Some(Value::Whole(number.clone()));
         }
         if let (Some("slice"), [Value::Whole(low), Value::Whole(high)]) =
             (name_of(&call.func), arguments)
@@ -221,4 +248,46 @@ impl Walk<'_, '_> {
             _ => None,
         }
     }
+}
+
+/// The type of an element-wise result when none is asked for.
+fn result_type(name: &str, operands: &[Option<Dtype>]) -> Option<Dtype> {
+    if ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"].contains(&name) {
+        return Some(Dtype::Uint8);
+    }
+    let mut all = operands.iter().copied();
+    // Instructions with a scale or a number round to the type of their data.
+    if ["activation", "activation_reduce", "tensor_scalar", "select"].contains(&name) {
+        return all.next()?;
+    }
+    let mut own = all.next()??;
+    for other in all {
+        own = own.promote(other?);
+    }
+    Some(own)
+}
+
+/// A function of numbers.
+fn number(name: &str, arguments: &[Value]) -> Option<Value> {
+    let numbers: Option<Vec<f64>> = arguments
+        .iter()
+        .map(|it| match it {
+            Value::Number(it) => Some(*it),
+            Value::Whole(it) => it.fixed().map(|it| it as f64),
+            _ => None,
+        })
+        .collect();
+    let numbers = numbers?;
+    let [x, rest @ ..] = numbers.as_slice() else {
+        return None;
+    };
+    Some(match (name, rest) {
+        ("ceil", []) => Value::Whole(Affine::of(x.ceil() as i64)),
+        ("floor", []) => Value::Whole(Affine::of(x.floor() as i64)),
+        ("sqrt", []) => Value::Number(x.sqrt()),
+        ("exp", []) => Value::Number(x.exp()),
+        ("log", []) => Value::Number(x.ln()),
+        ("pow", [y]) => Value::Number(x.powf(*y)),
+        _ => return None,
+    })
 }

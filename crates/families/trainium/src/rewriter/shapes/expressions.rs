@@ -36,8 +36,12 @@ impl Walk<'_, '_> {
             }
             Expr::Attribute(it) => {
                 if let Some(path) = self.source.path(expression) {
+                    if let Some(found) = constant(&path) {
+                        return Some(found);
+                    }
                     return path
                         .strip_prefix("nl.")
+                        .or_else(|| path.strip_prefix("np."))
                         .map(|name| Value::Type(name.to_owned()));
                 }
                 let Value::Tensor(tensor) = self.value(&it.value) else {
@@ -282,4 +286,16 @@ fn operate(operator: Operator, left: Value, right: Value) -> Option<Value> {
             })
         }
     })
+}
+
+/// Numbers that modules name, of those that do not depend on the machine.
+fn constant(path: &str) -> Option<Value> {
+    let whole = |number| Some(Value::Whole(Affine::of(number)));
+    match path {
+        "nl.tile_size.pmax" | "nl.tile_size.gemm_stationary_fmax" => whole(128),
+        "nl.tile_size.psum_fmax" | "nl.tile_size.gemm_moving_fmax" => whole(512),
+        "math.pi" | "np.pi" => Some(Value::Number(std::f64::consts::PI)),
+        "math.e" => Some(Value::Number(std::f64::consts::E)),
+        _ => None,
+    }
 }

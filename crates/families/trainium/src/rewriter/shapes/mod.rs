@@ -121,6 +121,11 @@ impl Shapes {
                 .iter()
                 .find(|it| it.0 == name)
                 .or_else(|| parameters.get(at));
+            if let (None, Some(default)) = (found, &parameter.default) {
+                // What the problem does not give has its default.
+                let value = walk.value(default);
+                walk.names.insert(name.to_owned(), value);
+            }
             if let Some((_, shape, dtype)) = found {
                 let tensor = Tensor {
                     shape: shape.clone(),

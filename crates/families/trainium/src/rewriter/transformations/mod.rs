@@ -14,6 +14,7 @@ mod interchange;
 mod kept_tiles;
 mod matrix_sums;
 mod named_arguments;
+mod names_of_results;
 mod narrow;
 mod narrow_tiles;
 mod own_buffer;
@@ -29,11 +30,13 @@ mod skip_masked;
 mod split_loop;
 mod spread_pieces;
 mod through_psum;
+mod tile_functions;
 mod tiles;
 mod transposes;
 mod versions;
 mod windows;
 mod windows_apart;
+mod write_into_tiles;
 mod write_out_loops;
 
 use super::operation::{View, argument};
@@ -89,6 +92,16 @@ pub(super) const PLAIN: &[Transformation] = &[
         name: "settle-conditions",
         menu_item: "hoist",
         changes: plain_names::conditions,
+    },
+    Transformation {
+        name: "name-each-result",
+        menu_item: "hoist",
+        changes: names_of_results::changes,
+    },
+    Transformation {
+        name: "write-into-tiles",
+        menu_item: "fuse-operations",
+        changes: write_into_tiles::changes,
     },
     Transformation {
         name: "one-name-each",

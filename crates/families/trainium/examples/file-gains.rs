@@ -1,0 +1,130 @@
+//! What the rewriter gains on kernels that belong to no problem: `file-gains EVALUATIONS FOLDER
+//! FILE…`. The first line of each file names its inputs: `# inputs: a:bf16[512,4096];g:f32[4096]`.
+//!
+//! Results are compared with those of the file as it is, on inputs of two seeds: off by more than
+//! 1e-3 of the largest value (2e-2 of two-byte results, or after types were narrowed) is wrong. Prints a row for each file,
+//! as `gains` does; the best kernels are written to the folder.
+
+mod climb;
+
+use std::io::Write as _;
+
+use autocomp_catalog::Catalog;
+use autocomp_trainium::rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium::timing::{Machine, Passes, time};
+use autocomp_trainium::{Array, Input, Options, evaluate, parse_inputs};
+
+/// Seeds of the inputs.
+const SEEDS: [u64; 2] = [1, 2];
+
+/// Results on the inputs of each seed, and nanoseconds.
+fn run(
+    source: &str,
+    inputs: &str,
+    machine: &Machine,
+) -> Result<(Vec<Vec<Array>>, f64), Box<dyn std::error::Error>> {
+    let options = Options {
+        generation: machine.generation,
+        ..Options::default()
+    };
+    let mut outputs = Vec::new();
+    let mut nanoseconds = 0.0;
+    for seed in SEEDS {
+        let inputs = parse_inputs(inputs, Some(seed))?;
+        let found = evaluate(source, "solution", &inputs, &options)?;
+        if seed == SEEDS[0] {
+            nanoseconds = time(&found.trace, machine, Passes::of(&found)).latency_ns;
+        }
+        outputs.push(found.outputs);
+    }
+    Ok((outputs, nanoseconds))
+}
+
+/// Largest difference by the largest value.
+fn difference(found: &[Array], right: &[Array]) -> f32 {
+    let mut worst = 0.0f32;
+    for (found, right) in found.iter().zip(right) {
+        if found.shape != right.shape {
+            return f32::INFINITY;
+        }
+        let top = right.data.iter().fold(1e-6f32, |top, it| top.max(it.abs()));
+        for (f, r) in found.data.iter().zip(&right.data) {
+            let off = (f - r).abs() / top;
+            worst = if off.is_nan() {
+                f32::INFINITY
+            } else {
+                worst.max(off)
+            };
+        }
+    }
+    worst
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let usage = "usage: file-gains EVALUATIONS FOLDER FILE…";
+    let most: usize = arguments.next().ok_or(usage)?.parse()?;
+    let folder = std::path::PathBuf::from(arguments.next().ok_or(usage)?);
+    std::fs::create_dir_all(&folder)?;
+    let catalog = Catalog::built_in()?;
+    let mut out = std::io::stdout().lock();
+    for file in arguments {
+        let source = std::fs::read_to_string(&file)?;
+        let inputs = source.lines().next().unwrap_or_default();
+        let inputs = inputs.strip_prefix("# inputs: ").ok_or(usage)?.to_owned();
+        let machine = match source.contains("neuronxcc") {
+            true => "trn1",
+            false => "trn2",
+        };
+        let target = catalog.target(&format!("trainium-{machine}"))?;
+        let machine = Machine::built_in(machine)?;
+        let mut shapes = Vec::new();
+        for (name, input) in parse_inputs(&inputs, None)? {
+            if let Input::Array(it) = input {
+                shapes.push(InputShape {
+                    name,
+                    dtype: it.dtype,
+                    shape: it.shape,
+                });
+            }
+        }
+        let (right, first) = match run(&source, &inputs, &machine) {
+            Ok(found) => found,
+            Err(error) => {
+                writeln!(out, "| `{file}` | does not run: {error} |")?;
+                continue;
+            }
+        };
+        let rewriter = NkiRewriter::new("solution", shapes, machine.clone(), 0.01);
+        let found = climb::climb(&rewriter, &target.menu, &source, first, most, |draft| {
+            let (found, cost) = match run(draft, &inputs, &machine) {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            let two_bytes = right.iter().flatten().any(|it| it.dtype.bytes() < 4);
+            let narrow = two_bytes || draft.contains("bfloat16") && !source.contains("bfloat16");
+            let most = if narrow { 2e-2 } else { 1e-3 };
+            let off = found.iter().zip(&right).map(|(f, r)| difference(f, r));
+            let off = off.fold(0.0, f32::max);
+            Ok::<_, std::io::Error>(match off <= most {
+                true => Ok(cost),
+                false => Err(format!("off by {off}")),
+            })
+        })?;
+        let name = std::path::Path::new(&file);
+        let name = name.file_name().ok_or(usage)?;
+        std::fs::write(folder.join(name), &found.text)?;
+        writeln!(
+            out,
+            "| `{file}` | {:.1} | {:.1} | {:.2}x | {} | {:?} |\n<!--{} -->",
+            found.first / 1e3,
+            found.best / 1e3,
+            found.first / found.best,
+            found.evaluations,
+            found.wrong,
+            found.how
+        )?;
+        out.flush()?;
+    }
+    Ok(())
+}
