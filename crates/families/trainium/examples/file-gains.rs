@@ -3,7 +3,7 @@
 //!
 //! Results are compared with those of the file as it is, on inputs of two seeds: off by more than
 //! 1e-3 of the largest value (2e-2 of two-byte results, or after types were narrowed) is wrong. Prints a row for each file,
-//! as `gains` does; the best kernels are written to the folder.
+//! as `gains` does; the best kernels are written to the folder, and those that are wrong.
 
 mod climb;
 
@@ -96,6 +96,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         };
         let rewriter = NkiRewriter::new("solution", shapes, machine.clone(), 0.01);
+        let name = std::path::Path::new(&file);
+        let name = name.file_stem().ok_or(usage)?.to_string_lossy();
+        let mut wrong = 0;
         let found = climb::climb(&rewriter, &target.menu, &source, first, most, |draft| {
             let (found, cost) = match run(draft, &inputs, &machine) {
                 Ok(found) => found,
@@ -106,14 +109,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let most = if narrow { 2e-2 } else { 1e-3 };
             let off = found.iter().zip(&right).map(|(f, r)| difference(f, r));
             let off = off.fold(0.0, f32::max);
-            Ok::<_, std::io::Error>(match off <= most {
-                true => Ok(cost),
-                false => Err(format!("off by {off}")),
-            })
+            if off <= most {
+                return Ok::<_, std::io::Error>(Ok(cost));
+            }
+            wrong += 1;
+            std::fs::write(folder.join(format!("{name}-wrong-{wrong}.py")), draft)?;
+            Ok(Err(format!("off by {off}")))
         })?;
-        let name = std::path::Path::new(&file);
-        let name = name.file_name().ok_or(usage)?;
-        std::fs::write(folder.join(name), &found.text)?;
+        std::fs::write(folder.join(format!("{name}.py")), &found.text)?;
         writeln!(
             out,
             "| `{file}` | {:.1} | {:.1} | {:.2}x | {} | {:?} |\n<!--{} -->",

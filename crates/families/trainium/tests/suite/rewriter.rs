@@ -210,7 +210,7 @@ fn functions_of_the_second_dialect_become_instructions() {
             .filter_map(|it| it.split_once('('))
             .map(|it| it.0)
             .filter(|it| it.chars().all(|c| c.is_alphanumeric() || c == '_'));
-        let known = ["affine_range", "ds", "ndarray", "where"];
+        let known = ["affine_range", "ds", "ndarray", "where", "zeros"];
         let left: Vec<&str> = calls.filter(|it| !known.contains(it)).collect();
         assert!(left.is_empty(), "{name}: {left:?} are left in\n{plain}");
         let right = outputs(source, inputs).unwrap();
@@ -297,6 +297,36 @@ fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partitio
     assert!(!offered(&outside));
     let inside = body.replace(", best, mask", ", nl.multiply(best, nl.load(c)), mask");
     assert!(!offered(&inside));
+}
+
+/// What other changes wrote in numbers follows a size that has a name.
+#[test]
+fn numbers_follow_the_size_that_they_stand_for() {
+    let inputs = "x:f32[128,2048]";
+    let source = format!(
+        "FREE = 256
+
+
+{HEAD}def solution(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(x.shape[1] // FREE):
+        tile = nl.load(x[0:128, nl.ds(j * FREE, FREE)])
+        nl.store(y[0:128, nl.ds(j * FREE, FREE)], nl.exp(tile))
+    return y
+"
+    );
+    let right = outputs(&source, inputs).unwrap();
+    let mut resized = 0;
+    for (_, _, first) in rewriter(inputs).single_changes(&source).unwrap() {
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&first).unwrap() {
+            if kind == "resize-tiles" {
+                let off = difference(&outputs(&text, inputs).unwrap(), &right);
+                assert!(off <= 1e-4, "{sentence} (off by {off})\n{text}");
+                resized += 1;
+            }
+        }
+    }
+    assert!(2 < resized);
 }
 
 #[test]

@@ -4,17 +4,22 @@
 //! partition.
 
 use ruff_python_ast::{Expr, Operator, Stmt};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::Memory;
-use super::super::source::{Edits, each_expression, name_of};
-use super::{Change, changes_in_first_dialect, each_place, each_site};
+use super::super::source::{Edits, Place, each_expression, name_of};
+use super::{Change, changes_in_first_dialect, drop_tile, each_place, each_site};
 
 /// Bytes of one bank in each partition.
 const BANK: i64 = 2048;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    if !view.source.first_dialect() {
+        let mut found = Vec::new();
+        each_place(view, |place, _| found.extend(written(view, place)));
+        return found;
+    }
     changes_in_first_dialect(view, |found, place, _| {
         let Stmt::Assign(it) = place.statement() else {
             return;
@@ -108,6 +113,97 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 source,
             });
         }
+    })
+}
+
+/// The same where instructions write to tiles: `nisa.tensor_tensor(dst=sum, data1=sum, data2=product,
+/// op=nl.add)` in a loop. The sum is copied to where it was once it is through.
+fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
+    let Stmt::Assign(made) = place.statement() else {
+        return None;
+    };
+    let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
+        return None;
+    };
+    let name = name_of(target)?;
+    let tile = view.shapes.tile(&made.value)?;
+    if view.source.path(&call.func)? != "nl.zeros"
+        || tile.memory != Memory::Sbuf
+        || tile.dtype.as_deref() != Some("float32")
+        || tile.shape.len() != 2
+        || BANK < tile.free() * 4
+        || !view.shapes.bound_once(name)
+    {
+        return None;
+    }
+    let inside = |around: &Stmt, at: &TextRange| around.range().contains_range(*at);
+    let around = place.block[place.at + 1..].iter().find(|it| {
+        let changed = view.shapes.changed.get(name).into_iter().flatten();
+        matches!(it, Stmt::For(_)) && changed.into_iter().any(|at| inside(it, at))
+    })?;
+    // In the loop, the sum is read and written by one instruction; before it, by none.
+    let mut sums = Vec::new();
+    each_place(view, |place, _| {
+        if inside(around, &place.statement().range())
+            && let Some(it) = view.written(place.statement())
+            && name_of(it.dst) == Some(name)
+        {
+            sums.push((place, it));
+        }
+    });
+    let [(sum, instruction)] = sums.as_slice() else {
+        return None;
+    };
+    let (Stmt::Expr(it), true) = (sum.statement(), instruction.name == "tensor_tensor") else {
+        return None;
+    };
+    let Operation::Tensor { op: "add", a, b } = view.operation(&it.value)? else {
+        return None;
+    };
+    let product = match (name_of(a), name_of(b)) {
+        (Some(one), Some(other)) if one == name => other,
+        (Some(other), Some(one)) if one == name => other,
+        _ => return None,
+    };
+    let uses = |map: &std::collections::BTreeMap<String, Vec<TextRange>>| {
+        map.get(name).into_iter().flatten().all(|at| {
+            around.end() <= at.start() || sum.statement().range().contains_range(*at)
+        })
+    };
+    if !uses(&view.shapes.read) || !uses(&view.shapes.changed) || !view.shapes.constant(product) {
+        return None;
+    }
+    let writer = sum.block[..sum.at].iter().find_map(|it| {
+        view.written(it).filter(|it| it.name == "nc_matmul" && name_of(it.dst) == Some(product))
+    })?;
+    if view.shapes.reads(product) != 2 || argument(writer.call, usize::MAX, "accumulate").is_some() {
+        return None;
+    }
+    let View { nl, nisa, .. } = view;
+    let (start, indent) = view.source.line_start(made)?;
+    let sum_name = view.source.fresh(&format!("{name}_sum"));
+    let shape = view.text(argument(call, 0, "shape")?);
+    let mut edits = Edits::default();
+    edits.insert(
+        start,
+        format!("{indent}{sum_name} = {nl}.ndarray({shape}, dtype={nl}.float32, buffer={nl}.psum)\n"),
+    );
+    edits.replace(
+        made.value.range(),
+        format!("{nl}.ndarray({shape}, dtype={nl}.float32, buffer={nl}.sbuf)"),
+    );
+    edits.replace(writer.dst.range(), sum_name.clone());
+    edits.replace(view.source.lines(sum.statement())?, "");
+    drop_tile(view, product, &mut edits);
+    edits.insert(
+        view.source.lines(around)?.end().into(),
+        format!("{indent}{nisa}.tensor_copy(dst={name}, src={sum_name})\n"),
+    );
+    Some(Change {
+        line: view.line(made),
+        variant: name.to_owned(),
+        sentence: format!("Sum the products of `{name}` in PSUM instead of adding them in SBUF."),
+        source: view.source.finish(edits)?,
     })
 }
 

@@ -9,7 +9,7 @@ use ruff_python_ast::Expr;
 use super::super::operation::{Operation, View, argument, only};
 use super::super::shapes::Memory;
 use super::super::source::Edits;
-use super::{Change, each_site, replaced, with_target};
+use super::{Change, each_site, negated, replaced_with, with_target};
 use ruff_text_size::Ranged;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -24,10 +24,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut together = Edits::default();
     let mut count = 0;
     let mut last_end = 0;
-    each_site(view, |_, expression| {
+    each_site(view, |place, expression| {
         let line = view.line(expression);
-        let mut add = |variant: &str, text: String, engine: &str| {
-            if let Some(source) = replaced(view, expression, text, &[]) {
+        let mut add_with = |variant: &str, text: String, engine: &str, before: Edits| {
+            if let Some(source) = replaced_with(view, expression, text, &[], before) {
                 found.push(Change {
                     line,
                     variant: format!("{variant} on {engine}"),
@@ -37,6 +37,9 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                     source,
                 });
             }
+        };
+        let mut add = |variant: &str, text: String, engine: &str| {
+            add_with(variant, text, engine, Edits::default());
         };
         match view.operation(expression) {
             Some(Operation::Tensor { op, a, b }) if !in_psum(a) && !in_psum(b) => {
@@ -60,33 +63,32 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 operand,
                 reverse: false,
             }) if !view.shapes.tile(data).is_some_and(|it| it.is_column()) => {
-                let (operand, column) = (view.text(operand), view.shapes.tile(operand).is_some());
+                let (text, column) = (view.text(operand), view.shapes.tile(operand).is_some());
                 let rows = view.shapes.tile(data).map_or(128, |it| it.shape[0]);
+                // Instructions that write to tiles take numbers as they are.
                 let bias = |text: String| {
-                    if column {
+                    if column || !view.source.first_dialect() {
                         text
                     } else {
                         format!("{nl}.full(({rows}, 1), {text}, dtype={nl}.float32)")
                     }
                 };
-                // Instructions that write to tiles take no expressions.
-                let written_out = column || view.source.first_dialect();
                 let operands = match op {
-                    "add" if !written_out => None,
-                    "subtract" if !view.source.first_dialect() => None,
-                    "multiply" => Some(format!("scale={operand}")),
-                    "add" => Some(format!("bias={}", bias(operand.to_owned()))),
-                    "subtract" => Some(format!("bias={}", bias(format!("({operand}) * -1.0")))),
+                    "multiply" => Some((format!("scale={text}"), Edits::default())),
+                    "add" => Some((format!("bias={}", bias(text.to_owned())), Edits::default())),
+                    "subtract" => negated(view, place, operand)
+                        .map(|(text, before)| (format!("bias={}", bias(text)), before)),
                     _ => None,
                 };
-                if let Some(operands) = operands {
-                    add(
+                if let Some((operands, before)) = operands {
+                    add_with(
                         op,
                         format!(
                             "{nisa}.activation(op={nl}.copy, data={}, {operands})",
                             view.text(data)
                         ),
                         "scalar",
+                        before,
                     );
                 }
             }

@@ -7,8 +7,8 @@
 use ruff_python_ast::{Expr, Stmt};
 
 use super::super::operation::{Operation, View, commutes};
-use super::super::source::Place;
-use super::{Change, each_site, replaced};
+use super::super::source::{Edits, Place};
+use super::{Change, each_site, negated, replaced_with};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
@@ -16,9 +16,11 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         let Some(operation) = view.operation(expression) else {
             return;
         };
-        let mut add = |variant: &str, text: Option<(String, Option<&Stmt>)>, sentence: String| {
-            let Some((text, dropped)) = text else { return };
-            if let Some(source) = replaced(view, expression, text, &[dropped]) {
+        let mut add = |variant: &str, fused: Option<Fused<'_>>, sentence: String| {
+            let Some((text, dropped, before)) = fused else {
+                return;
+            };
+            if let Some(source) = replaced_with(view, expression, text, &[dropped], before) {
                 found.push(Change {
                     line: view.line(expression),
                     variant: variant.to_owned(),
@@ -81,6 +83,9 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     found
 }
 
+/// An instruction, the statement that it makes needless, and edits that it needs besides.
+type Fused<'t> = (String, Option<&'t Stmt>, Edits);
+
 /// An operation with a number or column that another one goes on with.
 struct First<'t> {
     op: &'static str,
@@ -122,7 +127,7 @@ fn scalar_tensor_tensor<'t>(
     one: &'t Expr,
     other: &'t Expr,
     reverse1: bool,
-) -> Option<(String, Option<&'t Stmt>)> {
+) -> Option<Fused<'t>> {
     let (
         First {
             op: op0,
@@ -146,7 +151,7 @@ fn scalar_tensor_tensor<'t>(
         text.push_str(", reverse1=True");
     }
     text.push(')');
-    Some((text, dropped))
+    Some((text, dropped, Edits::default()))
 }
 
 /// `(x op0 s) op1 t`
@@ -157,7 +162,7 @@ fn tensor_scalar<'t>(
     data: &'t Expr,
     operand1: &'t Expr,
     reverse1: bool,
-) -> Option<(String, Option<&'t Stmt>)> {
+) -> Option<Fused<'t>> {
     let (
         First {
             op: op0,
@@ -183,7 +188,7 @@ fn tensor_scalar<'t>(
         view.text(operand1),
         flag("reverse1", reverse1)
     );
-    Some((text, dropped))
+    Some((text, dropped, Edits::default()))
 }
 
 /// `(x + c) * s`, `(x - c) * s`, `x * s + c`, `x * s - c` with columns or numbers.
@@ -194,7 +199,7 @@ fn linear<'t>(
     data: &'t Expr,
     operand1: &'t Expr,
     reverse1: bool,
-) -> Option<(String, Option<&'t Stmt>)> {
+) -> Option<Fused<'t>> {
     let (
         First {
             op: op0,
@@ -211,8 +216,9 @@ fn linear<'t>(
     let rows = *view.shapes.tile(data)?.shape.first()?;
     let (first, second) = (view.text(operand), view.text(operand1));
     let column = |it: &Expr| view.shapes.tile(it).is_some();
-    // Instructions that write to tiles take no expressions.
-    if !view.source.first_dialect() && (op0, op1) != ("multiply", "add") {
+    // Instructions that write to tiles take no expressions of tiles.
+    let fills_tiles = !view.source.first_dialect();
+    if fills_tiles && (op0, op1) != ("multiply", "add") && (column(operand) || column(operand1)) {
         return None;
     }
     let (scale, bias) = match (op0, op1) {
@@ -226,10 +232,8 @@ fn linear<'t>(
         "multiply" => column(operand) || column(operand1),
         _ => column(operand1),
     };
-    let bias = if is_tile {
+    let bias = if is_tile || fills_tiles {
         bias
-    } else if !view.source.first_dialect() {
-        return None;
     } else {
         format!("{nl}.full(({rows}, 1), {bias}, dtype={nl}.float32)")
     };
@@ -237,7 +241,7 @@ fn linear<'t>(
         "{nisa}.activation(op={nl}.copy, data={}, scale={scale}, bias={bias})",
         view.text(data)
     );
-    Some((text, dropped))
+    Some((text, dropped, Edits::default()))
 }
 
 /// `f(x * s)`, `f(x + c)`, `f(x - c)`
@@ -248,7 +252,7 @@ fn activation<'t>(
     data: &'t Expr,
     scale: Option<&'t Expr>,
     bias: Option<&'t Expr>,
-) -> Option<(String, Option<&'t Stmt>)> {
+) -> Option<Fused<'t>> {
     let (
         First {
             op,
@@ -268,23 +272,26 @@ fn activation<'t>(
         None => text,
     };
     let tile = |text: String, column: bool| {
-        if column {
+        if column || !view.source.first_dialect() {
             text
         } else {
             format!("{nl}.full(({rows}, 1), {text}, dtype={nl}.float32)")
         }
     };
     let scale_is_tile = scale.is_some_and(|it| view.shapes.tile(it).is_some());
-    // Instructions that write to tiles take no expressions.
+    // Instructions that write to tiles take no expressions of tiles.
+    let second = !view.source.first_dialect();
     let plain = match op {
         "multiply" => true,
         "divide" => !column,
-        "add" => column && scale.is_none(),
+        "add" => !column && !scale_is_tile || scale.is_none(),
+        "subtract" => !column && !scale_is_tile || scale.is_none() && !reverse,
         _ => false,
     };
-    if !plain && !view.source.first_dialect() {
+    if !plain && second {
         return None;
     }
+    let mut before = Edits::default();
     let (scale, bias) = match (op, reverse) {
         ("multiply", _) if scale.is_none() => (
             Some(operand_text.to_owned()),
@@ -301,13 +308,12 @@ fn activation<'t>(
                 column || scale_is_tile,
             )),
         ),
-        ("subtract", false) if bias.is_none() => (
-            old_scale.map(str::to_owned),
-            Some(tile(
-                scaled(format!("({operand_text}) * -1.0")),
-                column || scale_is_tile,
-            )),
-        ),
+        ("subtract", false) if bias.is_none() => {
+            let (text, own) = negated(view, place, operand)?;
+            before = own;
+            let bias = tile(scaled(text), column || scale_is_tile);
+            (old_scale.map(str::to_owned), Some(bias))
+        }
         ("subtract", true) if bias.is_none() && scale.is_none() => (
             Some("-1.0".to_owned()),
             Some(tile(operand_text.to_owned(), column)),
@@ -325,5 +331,5 @@ fn activation<'t>(
         text.push_str(&format!(", scale={scale}"));
     }
     text.push(')');
-    Some((text, dropped))
+    Some((text, dropped, before))
 }

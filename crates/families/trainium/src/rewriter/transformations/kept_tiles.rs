@@ -86,7 +86,12 @@ impl<'t> Making<'t> {
         };
         if is_new(view, made).is_some() {
             self.add(view, made, name);
-        } else if at < place.at && self.at.insert(at) {
+        } else if at < place.at
+            // What is bound or filled elsewhere, too, is another thing before the loop.
+            && view.shapes.bound_once(name)
+            && !view.shapes.changed.contains_key(name)
+            && self.at.insert(at)
+        {
             self.numbers.insert(name);
             each_expression_in(&place.block[at], &mut |it| self.names.extend(name_of(it)));
         }

@@ -302,7 +302,17 @@ fn replaced(
     text: String,
     dropped: &[Option<&Stmt>],
 ) -> Option<String> {
-    let mut edits = Edits::default();
+    replaced_with(view, expression, text, dropped, Edits::default())
+}
+
+/// The same with further edits.
+fn replaced_with(
+    view: &View<'_>,
+    expression: &Expr,
+    text: String,
+    dropped: &[Option<&Stmt>],
+    mut edits: Edits,
+) -> Option<String> {
     let text = with_target(view, expression, text)?;
     edits.replace(ruff_text_size::Ranged::range(expression), text);
     for statement in dropped.iter().flatten() {
@@ -312,6 +322,28 @@ fn replaced(
         }
     }
     view.source.finish(edits)
+}
+
+/// A column times -1: an expression in the first dialect; in the second an instruction of its own
+/// before the statement, and a number as it is.
+fn negated(view: &View<'_>, place: Place<'_>, operand: &Expr) -> Option<(String, Edits)> {
+    let text = view.text(operand);
+    let mut edits = Edits::default();
+    if view.source.first_dialect() || view.shapes.is_number(operand) {
+        return Some((format!("({text}) * -1.0"), edits));
+    }
+    let View { nl, nisa, .. } = view;
+    let column = view.shapes.tile(operand).filter(|it| it.is_column())?;
+    let (start, indent) = view.source.line_start(place.statement())?;
+    let name = view.source.fresh("negated");
+    edits.insert(
+        start,
+        format!(
+            "{indent}{name} = {nl}.ndarray(({}, 1), dtype={nl}.float32, buffer={nl}.sbuf)\n{indent}{nisa}.tensor_scalar(dst={name}, data={text}, op0={nl}.multiply, operand0=-1.0)\n",
+            column.shape[0]
+        ),
+    );
+    Some((name, edits))
 }
 
 /// An instruction that stands for another one, with the target of that one if it names it.

@@ -130,6 +130,9 @@ fn kept(view: &View<'_>, brought: &Brought<'_>, loops: &[&StmtFor]) -> Option<Ch
     let subscript = brought.subscript;
     let all = windows(view, subscript)?;
     let outer = *loops.first()?;
+    if only_brings(outer) {
+        return None;
+    }
     let variables: Vec<(&str, i64)> = loops
         .iter()
         .map(|it| {
@@ -233,6 +236,19 @@ fn kept(view: &View<'_>, brought: &Brought<'_>, loops: &[&StmtFor]) -> Option<Ch
         ),
         source,
     })
+}
+
+/// Whether a loop brings tiles into a list and does nothing else, as those do that are made here.
+fn only_brings(around: &StmtFor) -> bool {
+    let appends = |it: &Stmt| {
+        matches!(it, Stmt::Expr(it) if matches!(it.value.as_ref(), Expr::Call(call)
+            if matches!(call.func.as_ref(), Expr::Attribute(it) if it.attr.as_str() == "append")))
+    };
+    match around.body.as_slice() {
+        [Stmt::For(inner)] => only_brings(inner),
+        [_, _, last] => appends(last),
+        _ => false,
+    }
 }
 
 fn preload(

@@ -139,8 +139,34 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     found
 }
 
-/// Sizes that have a name of their own.
+/// Literals in windows that move by their own length, by this length: they are the size of tiles
+/// whether or not the kernel has a name for it.
+fn moving_literals(view: &View<'_>) -> Vec<(TextRange, i64)> {
+    let mut found = Vec::new();
+    for statement in &view.source.function().body {
+        each_expression_in(statement, &mut |window| {
+            if let Value::Window(start, length) = view.shapes.value(window)
+                && start.terms.values().any(|it| it == length)
+            {
+                each_expression(window, &mut |it| {
+                    if let Expr::NumberLiteral(it) = it
+                        && let Number::Int(number) = &it.value
+                        && number.as_i64() == Some(*length)
+                    {
+                        found.push((it.range(), *length));
+                    }
+                });
+            }
+        });
+    }
+    found.sort_by_key(|it| it.0.start());
+    found.dedup();
+    found
+}
+
+/// Sizes that have a name of their own, with the literals that stand for them.
 fn named(view: &View<'_>, groups: &mut Vec<Group>) {
+    let moving = moving_literals(view);
     let mut see = |statement: &Stmt| {
         if let Stmt::Assign(it) = statement
             && let ([target], Expr::NumberLiteral(literal)) =
@@ -153,7 +179,10 @@ fn named(view: &View<'_>, groups: &mut Vec<Group>) {
                 size,
                 line: view.line(statement),
                 name: format!("`{name}`"),
-                places: vec![(literal.range(), false)],
+                places: std::iter::once(literal.range())
+                    .chain(moving.iter().filter(|it| it.1 == size).map(|it| it.0))
+                    .map(|it| (it, false))
+                    .collect(),
             });
         }
     };

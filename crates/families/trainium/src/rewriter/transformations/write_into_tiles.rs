@@ -12,10 +12,10 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Value};
-use super::super::source::{Edits, Place, each_expression, name_of};
+use super::super::source::{Edits, Place, base_of, each_expression, name_of, names_in};
 use super::inline::edited;
 use super::tile_functions::{Argument, Filled, Parts, filled};
-use super::{Change, each_place};
+use super::{Change, each_place, each_site};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     if view.source.first_dialect() {
@@ -58,6 +58,39 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         .collect()
 }
 
+/// Whether a name always stands for a tile that was made for it, and has no other name: every
+/// binding is a function of `nl`, every read an operand of a function or instruction.
+fn is_owned(view: &View<'_>, name: &str) -> bool {
+    let views = ["nl.broadcast_to", "nl.expand_dims"];
+    let makes = |it: &Expr| {
+        let Expr::Call(call) = it else { return false };
+        let path = view.source.path(&call.func).unwrap_or_default();
+        path.starts_with("nl.") && !views.contains(&path.as_str())
+    };
+    let mut made = 0;
+    let mut operands = 0;
+    each_place(view, |place, _| {
+        if let Stmt::Assign(it) = place.statement()
+            && it.targets.len() == 1
+            && name_of(&it.targets[0]) == Some(name)
+            && makes(&it.value)
+        {
+            made += 1;
+        }
+    });
+    each_site(view, |_, expression| {
+        let Expr::Call(call) = expression else { return };
+        let path = view.source.path(&call.func).unwrap_or_default();
+        let plain = makes(expression) || path.starts_with("nisa.") || path == "nl.store";
+        let named = call.arguments.keywords.iter().map(|it| &it.value);
+        let all = call.arguments.args.iter().chain(named);
+        if plain {
+            operands += all.filter(|it| base_of(it) == Some(name)).count();
+        }
+    });
+    view.shapes.bound.get(name).map(Vec::len) == Some(made) && view.shapes.reads(name) == operands
+}
+
 struct Writer<'v, 's> {
     view: &'v View<'s>,
     parts: Parts,
@@ -88,6 +121,10 @@ impl Writer<'_, '_> {
                         self.fill(&found, name, indent, &mut out)?;
                         return Some((range, out));
                     }
+                    if let Some(text) = self.in_place(name, value, indent, &mut out) {
+                        out.push_str(&format!("{indent}{text}\n"));
+                        return Some((range, out));
+                    }
                 }
                 let value = self.rewritten(&it.value, indent, &mut out)?;
                 let before = TextRange::new(statement.start(), it.value.start());
@@ -103,6 +140,47 @@ impl Writer<'_, '_> {
             _ => return None,
         }
         Some((range, out))
+    }
+
+    /// A result that takes the place of one of its operands under the same name, as sums over a
+    /// loop do: the instruction writes to the tile that it reads.
+    fn in_place(
+        &mut self,
+        name: &str,
+        value: &Expr,
+        indent: &str,
+        out: &mut String,
+    ) -> Option<String> {
+        let view = self.view;
+        let Expr::Call(call) = value else { return None };
+        let found = filled(view, call, self.parts)?;
+        let [instruction] = found.instructions.as_slice() else {
+            return None;
+        };
+        let elementwise = ["tensor_tensor", "tensor_scalar", "activation"];
+        if !elementwise.contains(&instruction.name) || !is_owned(view, name) {
+            return None;
+        }
+        let result = view.shapes.tile(value)?;
+        let mut same = false;
+        let mut text = format!("{}.{}(dst={name}", view.nisa, instruction.name);
+        for (keyword, argument) in &instruction.arguments {
+            let argument = match argument {
+                Argument::Operand(it) if name_of(it) == Some(name) => {
+                    let old = view.shapes.tile(it)?;
+                    let fits = old.shape == result.shape && old.dtype == result.dtype;
+                    fits.then_some(())?;
+                    same = true;
+                    name.to_owned()
+                }
+                Argument::Operand(it) if names_in(it).contains(&name) => return None,
+                Argument::Operand(it) => self.operand(it, indent, out)?,
+                Argument::Text(text) => text.clone(),
+                Argument::Tile(_) => return None,
+            };
+            text.push_str(&format!(", {keyword}={argument}"));
+        }
+        same.then(|| format!("{text})"))
     }
 
     /// `nl.store(dst, value)` as the transfer that it is.

@@ -122,4 +122,28 @@ def solution(q, k, v):
     return out
 ",
     ),
+    (
+        "functions sums",
+        "x:f32[256,256];w:f32[256,512];bias:f32[512]",
+        "import nki
+import nki.language as nl
+
+
+@nki.jit
+def solution(x, w, bias):
+    m, k = x.shape
+    n = w.shape[1]
+    out = nl.ndarray((m, n), dtype=x.dtype, buffer=nl.shared_hbm)
+    b_tile = nl.load(bias.reshape((1, n)).broadcast_to((128, n)))
+    for i in range(m // 128):
+        total = nl.zeros((128, n), dtype=nl.float32, buffer=nl.sbuf)
+        for p in range(k // 128):
+            x_tile = nl.load(x[i * 128:(i + 1) * 128, p * 128:(p + 1) * 128])
+            w_tile = nl.load(w[p * 128:(p + 1) * 128, :])
+            total = nl.add(total, nl.matmul(x_tile, w_tile))
+        total = nl.add(total, b_tile)
+        nl.store(out[i * 128:(i + 1) * 128, :], nl.relu(nl.subtract(total, 0.25)))
+    return out
+",
+    ),
 ];
