@@ -125,9 +125,11 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "keep-resident",
         "keep-tiles",
         "known-function",
+        "leave-out-masks",
         "load-shared-rows-once",
         "name-arguments",
         "name-each-result",
+        "name-windows",
         "narrow-tiles",
         "narrow-types",
         "one-name-each",
@@ -140,6 +142,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "skip-masked",
         "split-loop",
         "spread-in-pieces",
+        "spread-rows",
         "stay-in-psum",
         "sum-by-identity",
         "take-windows-apart",
@@ -297,6 +300,18 @@ fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partitio
     assert!(!offered(&outside));
     let inside = body.replace(", best, mask", ", nl.multiply(best, nl.load(c)), mask");
     assert!(!offered(&inside));
+}
+
+/// Masks go where they keep everything, and nowhere else.
+#[test]
+fn masks_that_keep_everything_are_left_out() {
+    let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "masks").unwrap();
+    let plain = rewriter(inputs).plain(&format!("{HEAD}{body}")).unwrap();
+    assert!(
+        !plain.contains("mask=whole") && !plain.contains("+ grid"),
+        "{plain}"
+    );
+    assert_eq!(plain.matches("mask=part").count(), 3, "{plain}");
 }
 
 /// What other changes wrote in numbers follows a size that has a name.

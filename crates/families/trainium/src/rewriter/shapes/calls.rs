@@ -252,7 +252,16 @@ impl Walk<'_, '_> {
 
 /// The type of an element-wise result when none is asked for.
 fn result_type(name: &str, operands: &[Option<Dtype>]) -> Option<Dtype> {
-    if ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"].contains(&name) {
+    if [
+        "equal",
+        "not_equal",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+    ]
+    .contains(&name)
+    {
         return Some(Dtype::Uint8);
     }
     let mut all = operands.iter().copied();

@@ -3,6 +3,7 @@
 use ruff_python_ast::{Expr, Number, Operator, UnaryOp};
 use ruff_text_size::Ranged;
 
+use super::super::source::name_of;
 use super::walk::Walk;
 use super::{Affine, Memory, Tensor, Value};
 
@@ -44,8 +45,24 @@ impl Walk<'_, '_> {
                         .or_else(|| path.strip_prefix("np."))
                         .map(|name| Value::Type(name.to_owned()));
                 }
-                let Value::Tensor(tensor) = self.value(&it.value) else {
-                    return None;
+                if let Some(name) = name_of(&it.value)
+                    && let Some(found) = self.names.get(&format!("{name}.{}", it.attr))
+                {
+                    return Some(found.clone());
+                }
+                let tensor = match self.value(&it.value) {
+                    Value::Tensor(tensor) => tensor,
+                    // `nl.mgrid[0:a, 0:b].p`
+                    Value::Tuple(axes) => {
+                        let axis = ["p", "x", "y", "z"]
+                            .iter()
+                            .position(|name| *name == it.attr.as_str())?;
+                        return axes
+                            .get(axis)
+                            .filter(|it| matches!(it, Value::Index(_)))
+                            .cloned();
+                    }
+                    _ => return None,
                 };
                 match it.attr.as_str() {
                     "shape" => Some(Value::Tuple(

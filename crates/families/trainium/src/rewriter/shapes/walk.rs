@@ -188,6 +188,20 @@ impl Walk<'_, '_> {
                 }
             }
             Stmt::With(it) => self.block(&it.body),
+            Stmt::ClassDef(it) => {
+                // Numbers that a class holds, as `Class.NAME`.
+                for statement in &it.body {
+                    let (target, value) = match statement {
+                        Stmt::Assign(made) => (made.targets.first(), Some(&made.value)),
+                        Stmt::AnnAssign(made) => (Some(made.target.as_ref()), made.value.as_ref()),
+                        _ => continue,
+                    };
+                    if let (Some(name), Some(value)) = (target.and_then(name_of), value) {
+                        let value = self.value(value);
+                        self.names.insert(format!("{}.{name}", it.name), value);
+                    }
+                }
+            }
             Stmt::While(it) => {
                 self.not_known(statement, "how often the loop runs is not known");
                 self.repeated(None, &it.body);

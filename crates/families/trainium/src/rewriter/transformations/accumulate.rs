@@ -166,17 +166,20 @@ fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
         _ => return None,
     };
     let uses = |map: &std::collections::BTreeMap<String, Vec<TextRange>>| {
-        map.get(name).into_iter().flatten().all(|at| {
-            around.end() <= at.start() || sum.statement().range().contains_range(*at)
-        })
+        map.get(name)
+            .into_iter()
+            .flatten()
+            .all(|at| around.end() <= at.start() || sum.statement().range().contains_range(*at))
     };
     if !uses(&view.shapes.read) || !uses(&view.shapes.changed) || !view.shapes.constant(product) {
         return None;
     }
     let writer = sum.block[..sum.at].iter().find_map(|it| {
-        view.written(it).filter(|it| it.name == "nc_matmul" && name_of(it.dst) == Some(product))
+        view.written(it)
+            .filter(|it| it.name == "nc_matmul" && name_of(it.dst) == Some(product))
     })?;
-    if view.shapes.reads(product) != 2 || argument(writer.call, usize::MAX, "accumulate").is_some() {
+    if view.shapes.reads(product) != 2 || argument(writer.call, usize::MAX, "accumulate").is_some()
+    {
         return None;
     }
     let View { nl, nisa, .. } = view;
@@ -186,7 +189,9 @@ fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
     let mut edits = Edits::default();
     edits.insert(
         start,
-        format!("{indent}{sum_name} = {nl}.ndarray({shape}, dtype={nl}.float32, buffer={nl}.psum)\n"),
+        format!(
+            "{indent}{sum_name} = {nl}.ndarray({shape}, dtype={nl}.float32, buffer={nl}.psum)\n"
+        ),
     );
     edits.replace(
         made.value.range(),

@@ -17,6 +17,7 @@ mod named_arguments;
 mod names_of_results;
 mod narrow;
 mod narrow_tiles;
+mod needless_masks;
 mod own_buffer;
 mod pieces;
 mod plain_indices;
@@ -29,6 +30,7 @@ mod shared_rows;
 mod skip_masked;
 mod split_loop;
 mod spread_pieces;
+mod spread_rows;
 mod through_psum;
 mod tile_functions;
 mod tiles;
@@ -79,6 +81,11 @@ pub(super) const PLAIN: &[Transformation] = &[
         changes: inline::changes,
     },
     Transformation {
+        name: "leave-out-masks",
+        menu_item: "shape-transfers",
+        changes: needless_masks::changes,
+    },
+    Transformation {
         name: "name-windows",
         menu_item: "shape-transfers",
         changes: plain_indices::changes,
@@ -97,6 +104,11 @@ pub(super) const PLAIN: &[Transformation] = &[
         name: "name-each-result",
         menu_item: "hoist",
         changes: names_of_results::changes,
+    },
+    Transformation {
+        name: "spread-rows",
+        menu_item: "shape-transfers",
+        changes: spread_rows::changes,
     },
     Transformation {
         name: "write-into-tiles",

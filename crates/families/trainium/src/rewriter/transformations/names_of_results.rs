@@ -104,9 +104,8 @@ fn apart(view: &View<'_>, name: &str, bound: &[Binding]) -> Option<Vec<(usize, T
         places.push((number + first, it.name));
     }
     for read in view.shapes.read.get(name).into_iter().flatten() {
-        let before = |it: &Binding| {
-            it.block.contains_range(*read) && it.statement.end() <= read.start()
-        };
+        let before =
+            |it: &Binding| it.block.contains_range(*read) && it.statement.end() <= read.start();
         let number = match bound.iter().rposition(before) {
             Some(at) => at + first,
             None if given => 0,

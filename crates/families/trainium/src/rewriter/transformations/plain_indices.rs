@@ -108,6 +108,24 @@ fn run(view: &View<'_>, part: &Expr) -> Option<Run> {
             })
         }
         Expr::Subscript(it) => along(view, it),
+        // `grid.p` or `grid.x` of a grid with a name.
+        Expr::Attribute(it) => {
+            let name = name_of(&it.value).filter(|it| view.shapes.bound_once(it))?;
+            let axis = ["p", "x"]
+                .iter()
+                .position(|name| *name == it.attr.as_str())?;
+            let mut found = None;
+            each_place(view, |place, _| {
+                if let Stmt::Assign(made) = place.statement()
+                    && let ([target], Expr::Subscript(grid)) =
+                        (made.targets.as_slice(), made.value.as_ref())
+                    && name_of(target) == Some(name)
+                {
+                    found = of_grid(view, grid, axis);
+                }
+            });
+            found
+        }
         Expr::Name(name) => {
             let name = name.id.as_str();
             if !view.shapes.bound_once(name) {

@@ -7,7 +7,7 @@ use ruff_python_ast::{BoolOp, CmpOp, Expr, ExprContext, Stmt, StmtIf, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
-use super::super::source::{Edits, Place, each_expression_in, name_of, reindent};
+use super::super::source::{Edits, Place, each_expression_in, name_of, names_in, reindent};
 use super::{Change, each_place};
 
 /// Conditions.
@@ -142,7 +142,14 @@ pub(super) fn names(view: &View<'_>) -> Vec<Change> {
             }
             _ => None,
         };
-        let Some(pairs) = pairs else { return };
+        let Some(pairs) = pairs else {
+            if let Some((range, text)) = one_by_one(view, place) {
+                edits.replace(range, text);
+                named.entry("").or_default();
+                line = line.min(view.line(made));
+            }
+            return;
+        };
         let fits = pairs.iter().all(|(target, value)| {
             view.shapes.bound_once(target)
                 && view.shapes.bound_once(value)
@@ -177,6 +184,29 @@ pub(super) fn names(view: &View<'_>) -> Vec<Change> {
         source,
     });
     change.into_iter().collect()
+}
+
+/// `a, b = x[i], y[i]` as statements of their own.
+fn one_by_one(view: &View<'_>, place: Place<'_>) -> Option<(TextRange, String)> {
+    let Stmt::Assign(made) = place.statement() else {
+        return None;
+    };
+    let ([Expr::Tuple(targets)], Expr::Tuple(values)) =
+        (made.targets.as_slice(), made.value.as_ref())
+    else {
+        return None;
+    };
+    let names: Vec<&str> = targets.elts.iter().map(name_of).collect::<Option<_>>()?;
+    let apart = names.len() == values.elts.len()
+        && !names_in(&made.value).iter().any(|it| names.contains(it))
+        && !values.elts.iter().any(Expr::is_starred_expr);
+    apart.then_some(())?;
+    let (_, indent) = view.source.line_start(made)?;
+    let mut out = String::new();
+    for (name, value) in names.iter().zip(&values.elts) {
+        out.push_str(&format!("{indent}{name} = {}\n", view.text(value)));
+    }
+    Some((view.source.lines(made)?, out))
 }
 
 fn each_with<'t>(targets: &'t [Expr], values: Vec<&'t str>) -> Option<Vec<(&'t str, &'t str)>> {

@@ -93,11 +93,7 @@ pub(super) struct Filled<'t> {
 use Argument::{Operand, Text, Tile};
 
 /// What a call is; `None` for functions that are no instruction, and operands that are not known.
-pub(super) fn filled<'t>(
-    view: &View<'_>,
-    call: &'t ExprCall,
-    parts: Parts,
-) -> Option<Filled<'t>> {
+pub(super) fn filled<'t>(view: &View<'_>, call: &'t ExprCall, parts: Parts) -> Option<Filled<'t>> {
     let path = view.source.path(&call.func)?;
     let name = path.strip_prefix("nl.")?;
     let from = Function { view, call };
@@ -125,6 +121,7 @@ pub(super) fn filled<'t>(
         "max" => from.reduction("largest", "maximum"),
         "min" => from.reduction("smallest", "minimum"),
         "mean" => from.mean(),
+        "var" => from.variance(),
         "softmax" => from.softmax(),
         "transpose" if parts == Parts::All => from.transpose(),
         "matmul" if parts == Parts::All => from.product(),
@@ -334,19 +331,57 @@ impl<'t> Function<'_, '_, 't> {
         }
     }
 
+    fn with(
+        &self,
+        dst: usize,
+        data: Argument<'t>,
+        op: &str,
+        operand: Argument<'t>,
+    ) -> Instruction<'t> {
+        Instruction {
+            name: "tensor_scalar",
+            dst,
+            arguments: vec![("data", data), ("op0", self.op(op)), ("operand0", operand)],
+        }
+    }
+
+    /// The mean of the squares of what is left without the mean.
+    fn variance(&self) -> Option<Filled<'t>> {
+        let (data, own) = self.reduced()?;
+        let count = *self.tile(data)?.shape.last()?;
+        let share = || Text(format!("{:?}", 1.0 / count as f64));
+        let single = || self.single();
+        Some(Filled {
+            stem: "variance",
+            tiles: vec![
+                self.column("variance", data, self.dtype(Some(own))?)?,
+                self.column("total", data, single())?,
+                self.column("mean", data, single())?,
+                self.made("centered", data, single())?,
+                self.made("squares", data, single())?,
+                self.column("spread", data, single())?,
+            ],
+            instructions: vec![
+                self.reduce(1, "add", Operand(data)),
+                self.with(2, Tile(1), "multiply", share()),
+                self.with(3, Operand(data), "subtract", Tile(2)),
+                Instruction {
+                    name: "activation",
+                    dst: 4,
+                    arguments: vec![("op", self.op("square")), ("data", Tile(3))],
+                },
+                self.reduce(5, "add", Tile(4)),
+                self.with(0, Tile(5), "multiply", share()),
+            ],
+        })
+    }
+
     fn mean(&self) -> Option<Filled<'t>> {
         let (data, own) = self.reduced()?;
         let count = *self.tile(data)?.shape.last()?;
         let dtype = self.dtype(Some(own))?;
-        let times = Instruction {
-            name: "tensor_scalar",
-            dst: 0,
-            arguments: vec![
-                ("data", Tile(1)),
-                ("op0", self.op("multiply")),
-                ("operand0", Text(format!("{:?}", 1.0 / count as f64))),
-            ],
-        };
+        let share = Text(format!("{:?}", 1.0 / count as f64));
+        let times = self.with(0, Tile(1), "multiply", share);
         Some(Filled {
             stem: "mean",
             tiles: vec![
@@ -367,11 +402,6 @@ impl<'t> Function<'_, '_, 't> {
         }
         let own = float(self.tile(data)?)?;
         let single = || self.single();
-        let scalar = |dst, data, op, operand| Instruction {
-            name: "tensor_scalar",
-            dst,
-            arguments: vec![("data", data), ("op0", self.op(op)), ("operand0", operand)],
-        };
         Some(Filled {
             stem: "weights",
             tiles: vec![
@@ -384,7 +414,7 @@ impl<'t> Function<'_, '_, 't> {
             ],
             instructions: vec![
                 self.reduce(1, "maximum", Operand(data)),
-                scalar(2, Operand(data), "subtract", Tile(1)),
+                self.with(2, Operand(data), "subtract", Tile(1)),
                 Instruction {
                     name: "activation",
                     dst: 3,
@@ -396,7 +426,7 @@ impl<'t> Function<'_, '_, 't> {
                     dst: 5,
                     arguments: vec![("data", Tile(4))],
                 },
-                scalar(0, Tile(3), "multiply", Tile(5)),
+                self.with(0, Tile(3), "multiply", Tile(5)),
             ],
         })
     }

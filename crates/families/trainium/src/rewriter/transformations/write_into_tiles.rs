@@ -23,7 +23,11 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     }
     // Where the device refuses a product that is written out, the rest still is.
     let all = [
-        (Parts::All, "functions", "Let instructions write the tiles that functions return."),
+        (
+            Parts::All,
+            "functions",
+            "Let instructions write the tiles that functions return.",
+        ),
         (
             Parts::WithoutProducts,
             "functions but products",
@@ -244,7 +248,8 @@ impl Writer<'_, '_> {
         let text = self.rewritten(it, indent, out);
         let text = text.unwrap_or_else(|| self.view.text(it).to_owned());
         // What stays a function makes its tile once, and has a name that can be asked for.
-        let function = it.is_call_expr() && !text.chars().all(|it| it.is_alphanumeric() || it == '_');
+        let function =
+            it.is_call_expr() && !text.chars().all(|it| it.is_alphanumeric() || it == '_');
         if function && self.view.shapes.tile(it).is_some() {
             let name = self.fresh("made");
             out.push_str(&format!("{indent}{name} = {text}\n"));
@@ -326,9 +331,13 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Remembers how the sizes of a tile of the kernel's own are written.
+    /// Remembers how the sizes of a tile or the length of a window of the kernel's own are written.
     fn spelled(&mut self, name: &str, made: &Expr) {
         let view = self.view;
+        if let Value::Window(..) = view.shapes.value(made) {
+            let length = self.length(made);
+            self.sizes.insert(name.to_owned(), vec![length]);
+        }
         let Expr::Call(call) = made else { return };
         let own = ["nl.ndarray", "nl.zeros", "nl.full", "nl.ones"];
         let path = view.source.path(&call.func).unwrap_or_default();
@@ -377,6 +386,11 @@ impl Writer<'_, '_> {
         let Value::Window(_, length) = self.view.shapes.value(window) else {
             return String::new();
         };
+        if let Some(name) = name_of(window)
+            && let Some([length]) = self.sizes.get(name).map(Vec::as_slice)
+        {
+            return length.clone();
+        }
         let mut spelled = None;
         each_expression(window, &mut |it| {
             let size = self.view.shapes.value(it).whole();

@@ -406,21 +406,32 @@ fn displayed(view: &View<'_>, place: Place<'_>) -> Option<(TextRange, String)> {
         if let Expr::Call(call) = it {
             let path = view.source.path(&call.func);
             calls |= own_function(view, call).is_some()
-                || path.is_some_and(|it| it.starts_with("nisa.") || it == "nl.ndarray");
+                || path.is_some_and(|it| {
+                    it.starts_with("nisa.") || it == "nl.ndarray" || it == "nl.load"
+                });
         }
     });
     let variable = name_of(&part.target)?;
-    // The name lives in the display only, so no other loop may be reading it.
-    let free = view.shapes.bound_once(variable);
-    if !calls || !part.ifs.is_empty() || part.is_async || !free {
+    if !calls || !part.ifs.is_empty() || part.is_async {
         return None;
     }
+    // The name lives in the display only; a loop may be reading another one of this name.
+    let counter = match view.shapes.bound_once(variable) {
+        true => variable.to_owned(),
+        false => view.source.fresh(&format!("{name}_at")),
+    };
+    let mut places = Vec::new();
+    each_expression(&list.elt, &mut |it| {
+        if name_of(it) == Some(variable) {
+            places.push((it.range(), counter.clone()));
+        }
+    });
+    let element = edited(view, list.elt.range(), &places)?;
     let (_, indent) = view.source.line_start(made)?;
     let item = view.source.fresh(&format!("{name}_item"));
     let text = format!(
-        "{indent}{name} = []\n{indent}for {variable} in {}:\n{indent}    {item} = {}\n{indent}    {name}.append({item})\n",
-        view.text(&part.iter),
-        view.text(list.elt.as_ref())
+        "{indent}{name} = []\n{indent}for {counter} in {}:\n{indent}    {item} = {element}\n{indent}    {name}.append({item})\n",
+        view.text(&part.iter)
     );
     Some((view.source.lines(made)?, text))
 }

@@ -227,4 +227,32 @@ def solution(x, w, r):
     return y, z
 ",
     ),
+    (
+        "masks",
+        "a:f32[256,1024];b:f32[200,1024]",
+        "class Sizes:
+    rows = 128
+    columns = 512
+
+
+def solution(a, b):
+    n, d = a.shape
+    y = nl.ndarray((n, d), dtype=a.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray(b.shape, dtype=b.dtype, buffer=nl.shared_hbm)
+    grid = nl.mgrid[0:Sizes.rows, 0:Sizes.columns]
+    rows = nl.arange(nl.tile_size.pmax)[:, None]
+    columns = nl.arange(512)[None, :]
+    for i in nl.affine_range((n + 127) // 128):
+        for j in nl.affine_range(d // Sizes.columns):
+            whole = (i * 128 + rows < n) & (j * 512 + columns < d)
+            part = i * 128 + rows < b.shape[0]
+            x = nl.load(a[i * 128 + rows, j * 512 + columns], mask=whole)
+            x = nl.maximum(x * 0.5, 0.0, mask=whole)
+            x = nl.multiply(x, nl.load(a[i * 128 + grid.p, j * 512 + grid.x]))
+            nl.store(y[i * 128 + rows, j * 512 + columns], value=x, mask=whole)
+            w = nl.load(b[i * 128 + rows, j * 512 + columns], mask=part)
+            nl.store(z[i * 128 + rows, j * 512 + columns], value=nl.exp(w, mask=part), mask=part)
+    return y, z
+",
+    ),
 ];

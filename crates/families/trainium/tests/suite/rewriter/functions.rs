@@ -146,4 +146,46 @@ def solution(x, w, bias):
     return out
 ",
     ),
+    (
+        "functions rows",
+        "x:f32[256,1024];w:f32[1024];b:f32[1024]",
+        "import nki
+import nki.language as nl
+
+
+@nki.jit
+def solution(x, w, b, eps=1e-5):
+    n, d = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    weights = nl.load(w.reshape((1, d)))
+    biases = nl.load(b.reshape((1, d)))
+    for i in range(n // 128):
+        t = nl.load(x[i * 128:(i + 1) * 128, :])
+        mean = nl.mean(t, axis=1, keepdims=True)
+        variance = nl.var(t, axis=1, keepdims=True)
+        t = nl.multiply(nl.subtract(t, mean), nl.rsqrt(nl.add(variance, eps)))
+        nl.store(y[i * 128:(i + 1) * 128, :], nl.add(nl.multiply(t, weights), biases))
+    return y
+",
+    ),
+    (
+        "functions lists",
+        "a:f32[256,256];b:f32[256,256]",
+        "import nki
+import nki.language as nl
+
+
+@nki.jit
+def solution(a, b):
+    n, d = a.shape
+    out = nl.ndarray((n, d), dtype=a.dtype, buffer=nl.shared_hbm)
+    tiles = [nl.load(a[i * 128:(i + 1) * 128, :]) for i in range(n // 128)]
+    others = [nl.load(b[i * 128:(i + 1) * 128, :]) for i in range(n // 128)]
+    for i in range(n // 128):
+        t, o = tiles[i], others[i]
+        difference = nl.subtract(t, nl.multiply(o, 0.5))
+        nl.store(out[i * 128:(i + 1) * 128, :], nl.multiply(difference, difference))
+    return out
+",
+    ),
 ];
