@@ -368,6 +368,9 @@ fn counted(view: &View<'_>, around: &StmtFor) -> Option<String> {
             "{indent}for {variable} in {kind}({count}):\n{text}"
         ));
     }
+    if let Some(text) = in_steps(view, around, range_of_body) {
+        return Some(text);
+    }
     let (number, item, list) = match (around.target.as_ref(), around.iter.as_ref()) {
         (target, list) if length(list).is_some() => (None, name_of(target)?, list),
         (Expr::Tuple(target), Expr::Call(call)) if name_of(&call.func) == Some("enumerate") => {
@@ -387,6 +390,46 @@ fn counted(view: &View<'_>, around: &StmtFor) -> Option<String> {
     let text = edited(view, range_of_body, &[])?;
     Some(format!(
         "{indent}for {counter} in range({length}):\n{deep}{item} = {list}[{counter}]\n{text}"
+    ))
+}
+
+/// `for start in range(0, n, step)`, where it comes out even, as a loop that counts its steps.
+fn in_steps(view: &View<'_>, around: &StmtFor, body: TextRange) -> Option<String> {
+    let Expr::Call(call) = around.iter.as_ref() else {
+        return None;
+    };
+    let ([from, to, step], true) = (
+        call.arguments.args.as_ref(),
+        call.arguments.keywords.is_empty(),
+    ) else {
+        return None;
+    };
+    let path = view.source.path(&call.func);
+    let counts = match path.as_deref() {
+        Some(path) => ["nl.affine_range", "nl.sequential_range", "nl.static_range"].contains(&path),
+        None => name_of(&call.func) == Some("range"),
+    };
+    let number = |it: &Expr| view.shapes.value(it).whole();
+    let (last, size) = (number(to)?, number(step)?);
+    let even = 0 < size && 0 < last && last % size == 0 && number(from)? == 0;
+    let variable = name_of(&around.target)?;
+    let within = |it: &Vec<TextRange>| it.iter().all(|at| around.range().contains_range(*at));
+    let own = view.shapes.bound_once(variable)
+        && view.shapes.read.get(variable).is_none_or(within)
+        && !view.shapes.changed.contains_key(variable);
+    if !counts || !even || !own || !is_simple(to) || !is_simple(step) {
+        return None;
+    }
+    let (to, step) = (view.text(to), view.text(step));
+    let edits: Vec<(TextRange, String)> = places(around, variable)
+        .into_iter()
+        .map(|it| (it, format!("({variable} * {step})")))
+        .collect();
+    let (_, indent) = view.source.line_start(around)?;
+    let text = edited(view, body, &edits)?;
+    let kind = view.text(call.func.as_ref());
+    Some(format!(
+        "{indent}for {variable} in {kind}({to} // {step}):\n{text}"
     ))
 }
 
