@@ -17,12 +17,13 @@ use autocomp_trainium::{Array, Input, Options, evaluate, parse_inputs};
 /// Seeds of the inputs.
 const SEEDS: [u64; 2] = [1, 2];
 
-/// Results on the inputs of each seed, and nanoseconds.
-fn run(
-    source: &str,
-    inputs: &str,
-    machine: &Machine,
-) -> Result<(Vec<Vec<Array>>, f64), Box<dyn std::error::Error>> {
+/// What a kernel returns on the inputs of each seed, and nanoseconds.
+struct Run {
+    outputs: Vec<Vec<Array>>,
+    nanoseconds: f64,
+}
+
+fn run(source: &str, inputs: &str, machine: &Machine) -> Result<Run, Box<dyn std::error::Error>> {
     let options = Options {
         generation: machine.generation,
         ..Options::default()
@@ -37,7 +38,10 @@ fn run(
         }
         outputs.push(found.outputs);
     }
-    Ok((outputs, nanoseconds))
+    Ok(Run {
+        outputs,
+        nanoseconds,
+    })
 }
 
 /// Largest difference by the largest value.
@@ -88,7 +92,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 });
             }
         }
-        let (right, first) = match run(&source, &inputs, &machine) {
+        let Run {
+            outputs: right,
+            nanoseconds: first,
+        } = match run(&source, &inputs, &machine) {
             Ok(found) => found,
             Err(error) => {
                 writeln!(out, "| `{file}` | does not run: {error} |")?;
@@ -100,7 +107,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = name.file_stem().ok_or(usage)?.to_string_lossy();
         let mut wrong = 0;
         let found = climb::climb(&rewriter, &target.menu, &source, first, most, |draft| {
-            let (found, cost) = match run(draft, &inputs, &machine) {
+            let Run {
+                outputs: found,
+                nanoseconds: cost,
+            } = match run(draft, &inputs, &machine) {
                 Ok(found) => found,
                 Err(error) => return Ok(Err(error.to_string())),
             };

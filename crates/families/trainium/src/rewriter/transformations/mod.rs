@@ -2,6 +2,7 @@
 
 mod accumulate;
 mod affine;
+mod counted_loops;
 mod defer_scale;
 mod drop_copies;
 mod engines;
@@ -33,6 +34,7 @@ mod spread_pieces;
 mod spread_rows;
 mod through_psum;
 mod tile_functions;
+mod tile_reductions;
 mod tiles;
 mod transposes;
 mod versions;
