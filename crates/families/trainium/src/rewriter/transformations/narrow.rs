@@ -10,6 +10,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::source::{Edits, base_of};
+use super::narrow_tiles::is_spread;
 use super::{Change, each_place, each_site};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -29,8 +30,8 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             let Some(operand) = argument(call, at, name) else {
                 return;
             };
-            let wide =
-                view.shapes.tile(operand).and_then(|it| it.dtype.as_deref()) == Some("float32");
+            let tile = view.shapes.tile(operand).filter(|it| !is_spread(it));
+            let wide = tile.and_then(|it| it.dtype.as_deref()) == Some("float32");
             if !wide {
                 continue;
             }

@@ -9,7 +9,7 @@ use ruff_python_ast::{Expr, ExprCall, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
-use super::super::shapes::Memory;
+use super::super::shapes::{Memory, Tensor};
 use super::super::source::{Edits, base_of, name_of, names_in};
 use super::{Change, each_place, each_site};
 
@@ -125,10 +125,19 @@ fn turned_with(view: &View<'_>, name: &str) -> Vec<(TextRange, String)> {
     edits
 }
 
+/// Whether products with a tile only spread it: a row is no sum, and whoever reads what it becomes
+/// reads each element rounded.
+pub(super) fn is_spread(tile: &Tensor) -> bool {
+    tile.shape.first() == Some(&1)
+}
+
 /// Whether an expression is a tile of four-byte elements in SBUF.
 fn is_wide(view: &View<'_>, expression: &Expr) -> bool {
     view.shapes.tile(expression).is_some_and(|it| {
-        it.memory == Memory::Sbuf && it.dtype.as_deref() == Some("float32") && !it.is_column()
+        it.memory == Memory::Sbuf
+            && it.dtype.as_deref() == Some("float32")
+            && !it.is_column()
+            && !is_spread(it)
     })
 }
 
