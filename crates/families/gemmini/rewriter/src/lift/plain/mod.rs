@@ -13,6 +13,7 @@ mod depthwise;
 mod ended;
 mod evaluate;
 mod follow;
+mod laying;
 mod linear;
 mod loops;
 mod node;
@@ -20,6 +21,7 @@ mod patches;
 mod region;
 mod relaid;
 mod remainder;
+mod results;
 mod rounding;
 mod rows;
 mod shape;
@@ -28,7 +30,8 @@ mod summed;
 
 use super::program::Type;
 pub(super) use follow::{Follower, Left};
-pub(super) use stored::{Laying, Plain, stored};
+pub(super) use laying::Laying;
+pub(super) use stored::{Plain, stored};
 
 /// Returns whether elements of a type are operands of the array.
 pub(super) fn is_operand(kind: &Type, is_float: bool) -> bool {

@@ -3,14 +3,14 @@
 use super::super::Reason;
 use super::super::program::Memory;
 use super::super::traced::{Numbered, Store, Stored};
-use super::affine::{Affine, Counter, Counters};
+use super::affine::{Affine, Counters};
 use super::depthwise;
 use super::follow::Left;
+use super::laying::Laying;
 use super::linear::Part;
-use super::node::{Element, Id, Nodes};
+use super::node::{Element, Nodes};
 use super::region::Write;
 use super::relaid::{Order, Shaped, new_name};
-use super::remainder::{Elsewhere, Remainder};
 use super::rounding::Outlet;
 use super::rows::{Rows, Spacing};
 use super::shape;
@@ -34,47 +34,6 @@ pub(in super::super) struct Plain {
     pub(in super::super) remainder: String,
     /// Why the core has to.
     pub(in super::super) why: Option<Reason>,
-}
-
-/// What the core lays in memory in another way before the array works, and behind it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Laying {
-    /// Inputs have the elements of a sum side by side.
-    pub(super) input: bool,
-    /// Weights have the columns of the results side by side.
-    pub(super) weights: bool,
-    /// Results lie side by side that the same inputs go into.
-    pub(super) output: bool,
-    /// For each result, the inputs of its sum lie side by side.
-    pub(super) patches: bool,
-}
-
-impl Laying {
-    /// All ways, those first that cost the core least.
-    pub(in super::super) fn all() -> impl Iterator<Item = Self> {
-        let orders = [
-            [false, false, false],
-            [false, true, false],
-            [true, false, false],
-            [true, true, false],
-            [false, false, true],
-            [false, true, true],
-            [true, false, true],
-            [true, true, true],
-        ];
-        let orders = orders.into_iter().map(|[input, weights, output]| Self {
-            input,
-            weights,
-            output,
-            patches: false,
-        });
-        let patches = [false, true].map(|output| Self {
-            output,
-            patches: true,
-            ..Self::default()
-        });
-        orders.chain(patches)
-    }
 }
 
 /// Finds out what statements of a program store that leave everything to the core, of what
@@ -153,7 +112,7 @@ pub(in super::super) fn stored(
     storing.finished()
 }
 
-fn given(memory: &Memory, why: &str) -> Reason {
+pub(super) fn given(memory: &Memory, why: &str) -> Reason {
     Reason::at(0, &format!("what `{}` is given: {why}", memory.name))
 }
 
@@ -185,19 +144,19 @@ fn shapes(
 pub(super) struct Storing<'seen> {
     pub(super) nodes: &'seen Nodes,
     pub(super) counters: Counters,
-    served: &'seen BTreeSet<usize>,
-    outlets: &'seen Outlets,
+    pub(super) served: &'seen BTreeSet<usize>,
+    pub(super) outlets: &'seen Outlets,
     /// Arrays that the program writes.
     pub(super) written: BTreeSet<usize>,
     pub(super) operand: Element,
     dim: i64,
-    laying: Laying,
+    pub(super) laying: Laying,
     /// Extents of arrays.
     pub(super) shapes: BTreeMap<usize, Vec<i64>>,
     /// Operands in another order.
-    orders: BTreeMap<Order, usize>,
+    pub(super) orders: BTreeMap<Order, usize>,
     /// Results in another order, by the array that has them in the program's.
-    turned: BTreeMap<usize, (Order, usize)>,
+    pub(super) turned: BTreeMap<usize, (Order, usize)>,
     /// Arrays of bytes with a sign, by those of bytes without.
     pub(super) signs: BTreeMap<usize, usize>,
     diagonals: BTreeMap<usize, usize>,
@@ -288,69 +247,6 @@ impl Storing<'_> {
         Ok(())
     }
 
-    /// Returns the code that makes results of what the array leaves.
-    ///
-    /// `wholes`: where it leaves that. `are_sums`: it leaves sums, not results.
-    fn results(
-        &mut self,
-        array: usize,
-        all: &[Summed],
-        wholes: &[&Write],
-        are_sums: bool,
-    ) -> Result<String, String> {
-        let extents = self.shapes.get(&array).cloned().unwrap_or_default();
-        let counters: Vec<Affine> = extents.iter().map(|it| self.counted(*it)).collect();
-        let shaped = self.shaped(array);
-        let own = |summed: &Summed| [(summed.write.value, 0)];
-        let owns: Vec<[(Id, i64); 1]> = all.iter().map(own).collect();
-        let of = |at: usize, dims: Vec<Counter>, elsewhere: Option<Elsewhere<'_>>| {
-            let remainder = Remainder {
-                write: &all[at].write,
-                nodes: self.nodes,
-                counters: &self.counters,
-                memories: &self.plain.memories,
-                sums: if are_sums { &all[at].found } else { &owns[at] },
-                place: wholes[at].address.clone(),
-                element: wholes[at].element,
-                dims,
-                elsewhere,
-            };
-            remainder.text()
-        };
-        let mut each = Vec::new();
-        let mut places = Vec::new();
-        let mut count = 0;
-        for (at, Summed { write, .. }) in all.iter().enumerate() {
-            let dims = write.dims.iter().map(|dim| self.counters.extent(*dim));
-            count += dims.product::<i64>();
-            each.push(of(at, write.dims.clone(), None)?);
-            let indices = |it: &Shaped<'_>| it.indices(&write.address, write.element);
-            places.push(shaped.as_ref().and_then(indices));
-        }
-        let places: Option<Vec<Vec<Affine>>> = places.into_iter().collect();
-        let is_all = count == extents.iter().product::<i64>();
-        let Some(places) = places.filter(|_| is_all && 1 < all.len()) else {
-            return Ok(each.concat());
-        };
-        // All at once, if the way of one write is that of all others.
-        let once = (0..all.len()).find_map(|at| {
-            let like = |there: &[Affine], dims: Vec<Counter>| {
-                let elsewhere = Elsewhere {
-                    place: &places[at],
-                    whole: &counters,
-                    there,
-                };
-                of(at, dims, Some(elsewhere)).ok()
-            };
-            let is_so = (0..all.len()).all(|other| {
-                like(&places[other], all[other].write.dims.clone()).as_ref() == Some(&each[other])
-            });
-            let dims = counters.iter().flat_map(Affine::counters).collect();
-            is_so.then(|| like(&counters, dims)).flatten()
-        });
-        Ok(once.unwrap_or_else(|| each.concat()))
-    }
-
     /// Checks that what goes into sums is not written beforehand.
     fn is_given(&self, parts: &[Part]) -> Result<(), String> {
         for (address, _) in parts.iter().flat_map(|part| &part.elements) {
@@ -363,38 +259,6 @@ impl Storing<'_> {
         Ok(())
     }
 
-    /// Returns the order in which the array leaves results, if it is another.
-    fn order_of_results(&self, array: usize, all: &[Summed]) -> Result<Option<Order>, String> {
-        if !self.laying.output {
-            return Ok(None);
-        }
-        let Some(shaped) = self.shaped(array) else {
-            return Ok(None);
-        };
-        let mut found: Option<Vec<usize>> = None;
-        for summed in all {
-            let rows = self.only(&summed.write);
-            for part in summed.parts.iter().filter(|it| it.elements.len() == 2) {
-                let Some(columns) = rows.columns_of_results(part, &shaped)? else {
-                    continue;
-                };
-                if *found.get_or_insert_with(|| columns.clone()) != columns {
-                    return Err("its results lie in more than one order".to_owned());
-                }
-            }
-        }
-        let columns = found.unwrap_or_default();
-        Ok(Order::with_innermost(array, shaped.extents.len(), &columns))
-    }
-
-    /// Returns where a result lies in another order.
-    fn moved(&self, write: &Write, order: &Order, array: usize) -> Result<Affine, String> {
-        let shaped = self.shaped(array);
-        let place = (write.address.clone(), write.element);
-        let moved = shaped.and_then(|it| it.moved(&place, order, (array, write.element)));
-        moved.ok_or_else(|| "its results lie in no order that is known".to_owned())
-    }
-
     pub(super) fn shaped(&self, array: usize) -> Option<Shaped<'_>> {
         Some(Shaped {
             array,
@@ -404,7 +268,13 @@ impl Storing<'_> {
     }
 
     /// Adds an array like another one.
-    fn added(&mut self, like: usize, what: &str, element: Element, order: Option<&Order>) -> usize {
+    pub(super) fn added(
+        &mut self,
+        like: usize,
+        what: &str,
+        element: Element,
+        order: Option<&Order>,
+    ) -> usize {
         let shaped = self.shaped(like);
         let memory = &self.plain.memories[like];
         let extents = match (order, shaped) {
@@ -425,51 +295,8 @@ impl Storing<'_> {
         memories.len() - 1
     }
 
-    /// Lays operands in other orders.
-    fn relay(&mut self, whole: &Write, part: &mut Part) -> Result<(), String> {
-        if part.elements.len() != 2 {
-            return Ok(());
-        }
-        for which in [0, 1] {
-            let (address, element) = &part.elements[which];
-            let turned = address.array().and_then(|array| self.turned.get(&array));
-            if let (Some((order, to)), Some(array)) = (turned, address.array()) {
-                let shaped = self.shaped(array);
-                let place = (address.clone(), *element);
-                let moved = shaped.and_then(|it| it.moved(&place, order, (*to, *element)));
-                part.elements[which].0 =
-                    moved.ok_or("an operand that lies in no order that is known")?;
-            }
-        }
-        if self.laying.input {
-            let rows = self.only(whole);
-            if let Ok(product) = rows.product(part) {
-                let order = |storing: &Self, array| {
-                    let shaped = storing.shaped(array)?;
-                    let rows = storing.only(whole);
-                    rows.order_of_input(part, &product.input, &shaped)
-                };
-                if let Some(order) = product.input.array().and_then(|array| order(self, array)) {
-                    self.lay(part, &order)?;
-                }
-            }
-        }
-        if self.laying.weights {
-            let rows = self.only(whole);
-            if let Ok(product) = rows.product(part) {
-                let array = product.weights.array();
-                let shaped = array.and_then(|array| self.shaped(array));
-                let order = shaped.and_then(|shaped| rows.order_of_weights(part, &shaped));
-                if let Some(order) = order {
-                    self.lay(part, &order)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the rows of a write, without what is added up in them.
-    fn only<'write>(&'write self, write: &'write Write) -> Rows<'write> {
+    pub(super) fn only<'write>(&'write self, write: &'write Write) -> Rows<'write> {
         Rows {
             write,
             parts: &[],
@@ -477,36 +304,6 @@ impl Storing<'_> {
             memories: &self.plain.memories,
             operand: self.operand,
         }
-    }
-
-    /// Has an operand of a part come from an array in another order.
-    fn lay(&mut self, part: &mut Part, order: &Order) -> Result<(), String> {
-        let mut elements = part.elements.iter();
-        let which = elements.position(|it| it.0.array() == Some(order.array));
-        let which = which.ok_or("no operand")?;
-        let element = part.elements[which].1;
-        let new = self.in_order(order)?;
-        let shaped = self.shaped(order.array);
-        let moved = shaped.and_then(|it| it.moved(&part.elements[which], order, (new, element)));
-        part.elements[which].0 = moved.ok_or("an operand that lies in no order that is known")?;
-        Ok(())
-    }
-
-    /// Returns the array that has the elements of another in an order.
-    pub(super) fn in_order(&mut self, order: &Order) -> Result<usize, String> {
-        if let Some(new) = self.orders.get(order) {
-            return Ok(*new);
-        }
-        if self.written.contains(&order.array) {
-            return Err("an operand that is written lies in another order".to_owned());
-        }
-        let new = self.added(order.array, "turned", self.operand, Some(order));
-        let names = [order.array, new].map(|it| self.plain.memories[it].name.as_str());
-        let shaped = self.shaped(order.array);
-        let text = shaped.map(|it| it.laid(names, order, self.operand));
-        self.plain.preparation.push_str(&text.unwrap_or_default());
-        self.orders.insert(order.clone(), new);
-        Ok(new)
     }
 
     /// Adds the rows that a write stores.
