@@ -344,6 +344,44 @@ fn numbers_follow_the_size_that_they_stand_for() {
     assert!(2 < resized);
 }
 
+/// A tile that is a part of what a loop gathers has no reader in the loop, and is not dropped.
+#[test]
+fn what_is_gathered_is_still_written() {
+    let inputs = "x:f32[128,128];y:f32[128,1024]";
+    let source = "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    out = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.shared_hbm)
+    left = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=left, src=x)
+    right = nl.ndarray((128, 1024), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=right, src=y)
+    for j in range(4):
+        total = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=total, stationary=left, moving=right[:, j * 256:(j + 1) * 256])
+        rows = nl.ndarray((128, 256), dtype=out.dtype, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=rows, src=total)
+        nisa.dma_copy(dst=out[:, j * 256:(j + 1) * 256], src=rows)
+    return out
+";
+    let right = outputs(source, inputs).unwrap();
+    let mut gathered = 0;
+    for (kind, _, first) in rewriter(inputs).single_changes(source).unwrap() {
+        if kind != "gather-stores" {
+            continue;
+        }
+        gathered += 1;
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&first).unwrap() {
+            let off = difference(&outputs(&text, inputs).unwrap_or_default(), &right);
+            assert!(off <= tolerance(&kind), "{sentence} (off by {off})\n{text}");
+        }
+    }
+    assert_eq!(gathered, 1);
+}
+
 #[test]
 fn what_is_not_touched_stays() {
     for (_, inputs, body) in KERNELS {

@@ -139,12 +139,18 @@ fn read_there(view: &View<'_>, place: Place<'_>) -> Option<Change> {
         return None;
     }
     let mut edits = Edits::default();
+    let mut n_readers = 0;
     for statement in &place.block[place.at + 1..] {
         each_expression_in(statement, &mut |it| {
             if name_of(it) == Some(copy) {
                 edits.replace(it.range(), original);
+                n_readers += 1;
             }
         });
+    }
+    // Without any it is a part of another tile, which is read behind the loop.
+    if n_readers == 0 {
+        return None;
     }
     edits.replace(view.source.lines(place.statement())?, "");
     drop_tile(view, copy, &mut edits);
