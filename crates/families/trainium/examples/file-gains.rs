@@ -6,6 +6,8 @@
 //! as `gains` does; the best kernels are written to the folder, and those that are wrong.
 
 mod climb;
+#[path = "../tests/suite/difference.rs"]
+mod difference;
 
 use std::io::Write as _;
 
@@ -42,26 +44,6 @@ fn run(source: &str, inputs: &str, machine: &Machine) -> Result<Run, Box<dyn std
         outputs,
         nanoseconds,
     })
-}
-
-/// Largest difference by the largest value.
-fn difference(found: &[Array], right: &[Array]) -> f32 {
-    let mut worst = 0.0f32;
-    for (found, right) in found.iter().zip(right) {
-        if found.shape != right.shape {
-            return f32::INFINITY;
-        }
-        let top = right.data.iter().fold(1e-6f32, |top, it| top.max(it.abs()));
-        for (f, r) in found.data.iter().zip(&right.data) {
-            let off = (f - r).abs() / top;
-            worst = if off.is_nan() {
-                f32::INFINITY
-            } else {
-                worst.max(off)
-            };
-        }
-    }
-    worst
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -117,7 +99,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let two_bytes = right.iter().flatten().any(|it| it.dtype.bytes() < 4);
             let narrow = two_bytes || draft.contains("bfloat16") && !source.contains("bfloat16");
             let most = if narrow { 2e-2 } else { 1e-3 };
-            let off = found.iter().zip(&right).map(|(f, r)| difference(f, r));
+            let pairs = found.iter().zip(&right);
+            let off = pairs.map(|(f, r)| difference::difference(f, r));
             let off = off.fold(0.0, f32::max);
             if off <= most {
                 return Ok::<_, std::io::Error>(Ok(cost));
@@ -127,16 +110,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(Err(format!("off by {off}")))
         })?;
         std::fs::write(folder.join(format!("{name}.py")), &found.text)?;
-        writeln!(
-            out,
-            "| `{file}` | {:.1} | {:.1} | {:.2}x | {} | {:?} |\n<!--{} -->",
-            found.first / 1e3,
-            found.best / 1e3,
-            found.first / found.best,
-            found.evaluations,
-            found.wrong,
-            found.how
-        )?;
+        writeln!(out, "{}", found.row(&file))?;
         out.flush()?;
     }
     Ok(())

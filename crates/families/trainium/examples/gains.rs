@@ -47,16 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             })
         })?;
         std::fs::write(folder.join(name.replace('/', "-") + ".py"), &found.text)?;
-        writeln!(
-            out,
-            "| `{name}` | {:.1} | {:.1} | {:.2}x | {} | {:?} |\n<!--{} -->",
-            found.first / 1e3,
-            found.best / 1e3,
-            found.first / found.best,
-            found.evaluations,
-            found.wrong,
-            found.how
-        )?;
+        writeln!(out, "{}", found.row(&name))?;
         out.flush()?;
     }
     Ok(())

@@ -12,14 +12,29 @@ const DRAFTS: u32 = 2;
 /// What was found.
 pub(crate) struct Climbed {
     /// Nanoseconds of the first kernel and of the best one.
-    pub(crate) first: f64,
-    pub(crate) best: f64,
+    first: f64,
+    best: f64,
     /// The best kernel, and the changes that led to it.
     pub(crate) text: String,
-    pub(crate) how: String,
-    pub(crate) evaluations: usize,
+    how: String,
+    evaluations: usize,
     /// Drafts that were not right, by the reason.
-    pub(crate) wrong: BTreeMap<String, usize>,
+    wrong: BTreeMap<String, usize>,
+}
+
+impl Climbed {
+    /// The row of a table, in microseconds, and what led there in a comment.
+    pub(crate) fn row(&self, name: &str) -> String {
+        format!(
+            "| `{name}` | {:.1} | {:.1} | {:.2}x | {} | {:?} |\n<!--{} -->",
+            self.first / 1e3,
+            self.best / 1e3,
+            self.first / self.best,
+            self.evaluations,
+            self.wrong,
+            self.how
+        )
+    }
 }
 
 /// Climbs from `source`, which takes `first` nanoseconds, until `most` evaluations are made or two

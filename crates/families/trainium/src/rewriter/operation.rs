@@ -37,14 +37,31 @@ const FUNCTIONS: &[&str] = &[
     "sign",
 ];
 
+/// Operations of two operands that give ones and zeros.
+pub(super) const COMPARISONS: &[&str] = &[
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+];
+
+/// The name of an operation of two operands that computes with numbers.
+pub(super) fn arithmetic(name: &str) -> Option<&'static str> {
+    let mut known = BINARY.iter().map(|it| it.0);
+    known.find(|it| *it == name)
+}
+
 /// Whether a call is computed element by element.
 pub(super) fn is_elementwise(path: &str) -> bool {
     let name = path
         .strip_prefix("nl.")
         .or_else(|| path.strip_prefix("nisa."))
         .unwrap_or(path);
-    BINARY.iter().any(|it| it.0 == name)
+    arithmetic(name).is_some()
         || FUNCTIONS.contains(&name)
+        || COMPARISONS.contains(&name)
         || [
             "copy",
             "tensor_copy",
@@ -58,12 +75,6 @@ pub(super) fn is_elementwise(path: &str) -> bool {
             "tensor_tensor_scan",
             "where",
             "power",
-            "not_equal",
-            "equal",
-            "less",
-            "greater",
-            "less_equal",
-            "greater_equal",
             "softmax",
             "affine_select",
         ]

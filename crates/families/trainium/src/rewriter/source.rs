@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, ExprContext, ModModule, Stmt, StmtFor, StmtFunctionDef};
+use ruff_python_ast::{
+    Expr, ExprCall, ExprContext, ModModule, Stmt, StmtAssign, StmtFor, StmtFunctionDef,
+};
 use ruff_text_size::{Ranged, TextRange};
 
 use autocomp_core::RewriteError;
@@ -342,6 +344,17 @@ pub(super) fn each_statement<'t>(
 pub(super) fn name_of(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),
+        _ => None,
+    }
+}
+
+/// A statement that binds one name to what a call returns: with the name and the call.
+pub(super) fn bound_call(statement: &Stmt) -> Option<(&StmtAssign, &str, &ExprCall)> {
+    let Stmt::Assign(made) = statement else {
+        return None;
+    };
+    match (made.targets.as_slice(), made.value.as_ref()) {
+        ([target], Expr::Call(call)) => Some((made, name_of(target)?, call)),
         _ => None,
     }
 }

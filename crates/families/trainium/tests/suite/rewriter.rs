@@ -6,6 +6,7 @@ mod second;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::difference::difference;
 use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
 use autocomp_trainium::rewriter::{InputShape, NkiRewriter};
 use autocomp_trainium::timing::Machine;
@@ -42,30 +43,6 @@ fn outputs(source: &str, inputs: &str) -> Result<Vec<Array>, String> {
     let inputs = parse_inputs(inputs, Some(7)).unwrap();
     let found = evaluate(source, "solution", &inputs, &Options::default());
     found.map(|it| it.outputs).map_err(|it| it.to_string())
-}
-
-/// Largest difference of two results by the largest value; infinite for other shapes and for
-/// what is not a number.
-fn difference(found: &[Array], right: &[Array]) -> f32 {
-    if found.len() != right.len() {
-        return f32::INFINITY;
-    }
-    let mut worst = 0.0f32;
-    for (found, right) in found.iter().zip(right) {
-        if found.shape != right.shape {
-            return f32::INFINITY;
-        }
-        let top = right.data.iter().fold(1e-6f32, |top, it| top.max(it.abs()));
-        for (f, r) in found.data.iter().zip(&right.data) {
-            let off = (f - r).abs() / top;
-            worst = if off.is_nan() {
-                f32::INFINITY
-            } else {
-                worst.max(off)
-            };
-        }
-    }
-    worst
 }
 
 fn tolerance(transformations: &str) -> f32 {

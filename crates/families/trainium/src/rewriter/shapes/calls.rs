@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::super::operation::argument as argument_of;
+use super::super::operation::{COMPARISONS, argument as argument_of};
 use super::super::source::name_of;
 use super::expressions::{broadcast, sizes};
 use super::walk::Walk;
@@ -252,16 +252,7 @@ impl Walk<'_, '_> {
 
 /// The type of an element-wise result when none is asked for.
 fn result_type(name: &str, operands: &[Option<Dtype>]) -> Option<Dtype> {
-    if [
-        "equal",
-        "not_equal",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-    ]
-    .contains(&name)
-    {
+    if COMPARISONS.contains(&name) {
         return Some(Dtype::Uint8);
     }
     let mut all = operands.iter().copied();

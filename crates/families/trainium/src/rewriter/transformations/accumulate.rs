@@ -8,7 +8,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::Memory;
-use super::super::source::{Edits, Place, each_expression, name_of};
+use super::super::source::{Edits, Place, bound_call, each_expression, name_of};
 use super::{Change, changes_in_first_dialect, drop_tile, each_place, each_site};
 
 /// Bytes of one bank in each partition.
@@ -21,13 +21,9 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         return found;
     }
     changes_in_first_dialect(view, |found, place, _| {
-        let Stmt::Assign(it) = place.statement() else {
+        let Some((it, name, call)) = bound_call(place.statement()) else {
             return;
         };
-        let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref()) else {
-            return;
-        };
-        let Some(name) = name_of(target) else { return };
         let Some(tile) = view.shapes.tile(&it.value) else {
             return;
         };
@@ -119,13 +115,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 /// The same where instructions write to tiles: `nisa.tensor_tensor(dst=sum, data1=sum, data2=product,
 /// op=nl.add)` in a loop. The sum is copied to where it was once it is through.
 fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
-    let Stmt::Assign(made) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (made, name, call) = bound_call(place.statement())?;
     let tile = view.shapes.tile(&made.value)?;
     if view.source.path(&call.func)? != "nl.zeros"
         || tile.memory != Memory::Sbuf

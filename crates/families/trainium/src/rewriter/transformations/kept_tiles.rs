@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_python_ast::{Expr, Stmt, StmtFor};
+use ruff_python_ast::{Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
 use super::super::shapes::Memory;
-use super::super::source::{Edits, Place, each_expression_in, name_of};
+use super::super::source::{Edits, Place, bound_call, each_expression_in, name_of};
 use super::{Change, each_place};
 
 /// Bytes in each partition that kept tiles may take.
@@ -100,15 +100,10 @@ impl<'t> Making<'t> {
 
 /// The tile that a statement makes.
 fn is_new<'t>(view: &View<'_>, place: Place<'t>) -> Option<(&'t str, Memory, i64)> {
-    let Stmt::Assign(made) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
-        return None;
-    };
+    let (made, name, call) = bound_call(place.statement())?;
     let tile = view.shapes.tile(&made.value)?;
     let new = view.source.path(&call.func)? == "nl.ndarray";
-    new.then_some((name_of(target)?, tile.memory, tile.free()))
+    new.then_some((name, tile.memory, tile.free()))
 }
 
 fn kept(view: &View<'_>, place: Place<'_>, loops: &[&StmtFor]) -> Option<Change> {

@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::{Memory, Tensor};
-use super::super::source::{Edits, base_of, each_expression, name_of};
+use super::super::source::{Edits, base_of, bound_call, each_expression, name_of};
 use super::{Change, changes_in_first_dialect, each_place, each_site};
 
 /// Columns of four bytes that a bank holds.
@@ -28,11 +28,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 
 /// The sum that a statement begins with zeros, inside of the loop `outermost` if in any.
 fn summed(view: &View<'_>, zeros: &Stmt, outermost: Option<&StmtFor>) -> Option<Change> {
-    let Stmt::Assign(it) = zeros else { return None };
-    let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref()) else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (it, name, call) = bound_call(zeros)?;
     let tile = view.shapes.tile(&it.value)?;
     let [rows, columns] = tile.shape[..] else {
         return None;

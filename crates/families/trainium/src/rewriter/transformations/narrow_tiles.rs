@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_python_ast::{Expr, ExprCall, Stmt};
+use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Tensor};
-use super::super::source::{Edits, base_of, name_of, names_in};
+use super::super::source::{Edits, base_of, bound_call, name_of, names_in};
 use super::{Change, each_place, each_site};
 
 /// What makes a tile and takes its type by name.
@@ -58,9 +58,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         }
     });
     each_place(view, |place, _| {
-        if let Stmt::Assign(it) = place.statement()
-            && let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref())
-            && let Some(name) = name_of(target)
+        if let Some((it, name, call)) = bound_call(place.statement())
             && names.contains(name)
             && is_wide(view, &it.value)
             && let Some(edit) = narrowed(view, call)
@@ -112,9 +110,8 @@ fn turned_with(view: &View<'_>, name: &str) -> Vec<(TextRange, String)> {
     });
     let mut edits = Vec::new();
     each_place(view, |place, _| {
-        if let Stmt::Assign(it) = place.statement()
-            && let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref())
-            && name_of(target).is_some_and(|it| targets.contains(it))
+        if let Some((_, target, call)) = bound_call(place.statement())
+            && targets.contains(target)
             && let Some(dtype) = argument(call, 1, "dtype")
             // A type that is taken from the tile follows it.
             && !names_in(dtype).contains(&name)

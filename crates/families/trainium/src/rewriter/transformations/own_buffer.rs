@@ -5,24 +5,19 @@ use ruff_python_ast::{Expr, Stmt, StmtFor};
 use ruff_text_size::Ranged;
 
 use super::super::operation::View;
-use super::super::source::{Edits, each_expression_in, name_of, names_in};
+use super::super::source::{Edits, bound_call, each_expression_in, name_of, names_in};
 use super::{Change, each_place};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
     each_place(view, |place, _| {
-        let Stmt::Assign(it) = place.statement() else {
+        let Some((it, name, call)) = bound_call(place.statement()) else {
             return;
         };
-        let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref()) else {
+        let made = view.source.path(&call.func).as_deref() == Some("nl.ndarray");
+        if !made || view.shapes.tile(&it.value).is_none() {
             return;
-        };
-        let made = matches!(view.source.path(&call.func).as_deref(), Some("nl.ndarray"));
-        let (Some(name), true, true) =
-            (name_of(target), made, view.shapes.tile(&it.value).is_some())
-        else {
-            return;
-        };
+        }
         // One loop of the block has every use of it.
         let uses = |around: &StmtFor| {
             let read = view.shapes.read.get(name);

@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::Memory;
-use super::super::source::{Edits, Place, base_of, each_expression_in, name_of};
+use super::super::source::{Edits, Place, base_of, bound_call, each_expression_in, name_of};
 use super::{Change, drop_tile, each_place};
 
 /// Most bytes of a tile in each partition: half of what there is, so that two can be in flight.
@@ -28,13 +28,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 
 /// A tile of SBUF that products are copied to becomes one of PSUM that they are made in.
 fn made_there(view: &View<'_>, place: Place<'_>) -> Option<Change> {
-    let Stmt::Assign(made) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (made, name, call) = bound_call(place.statement())?;
     let tile = view.shapes.tile(&made.value)?;
     if view.source.path(&call.func)? != "nl.ndarray"
         || tile.memory != Memory::Sbuf

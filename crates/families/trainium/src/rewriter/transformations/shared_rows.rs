@@ -15,7 +15,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument, is_elementwise};
 use super::super::shapes::Value;
-use super::super::source::{Edits, Place, each_expression_in, name_of, names_in};
+use super::super::source::{Edits, Place, bound_call, each_expression_in, name_of, names_in};
 use super::windows_apart::{grid_before, reduced_axes};
 use super::{Change, changes_in_first_dialect};
 
@@ -261,14 +261,7 @@ fn axes<'t>(
 
 /// Loads the rows of all windows before the loop, if a statement loads those of one.
 fn kept(view: &View<'_>, around: &StmtFor, rows: &Rows<'_>, place: Place<'_>) -> Option<Change> {
-    let Stmt::Assign(statement) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (statement.targets.as_slice(), statement.value.as_ref())
-    else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (statement, name, call) = bound_call(place.statement())?;
     if view.source.path(&call.func)? != "nl.load" || !view.shapes.bound_once(name) {
         return None;
     }

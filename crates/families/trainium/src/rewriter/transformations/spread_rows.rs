@@ -5,23 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
-use super::super::operation::{View, argument, only};
+use super::super::operation::{View, argument, arithmetic, only};
 use super::super::shapes::Memory;
-use super::super::source::{Edits, Place, name_of};
+use super::super::source::{Edits, Place, bound_call, name_of};
 use super::{Change, each_place, each_site};
-
-/// Functions of two operands, one of which may be a row.
-const BINARY: &[&str] = &[
-    "nl.add",
-    "nl.subtract",
-    "nl.multiply",
-    "nl.divide",
-    "nl.maximum",
-    "nl.minimum",
-];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
@@ -32,13 +22,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 }
 
 fn spread(view: &View<'_>, place: Place<'_>) -> Option<Change> {
-    let Stmt::Assign(made) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (made, name, call) = bound_call(place.statement())?;
     let load = view.source.path(&call.func)? == "nl.load" && only(call, &["src", "dtype"]);
     let source = argument(call, 0, "src")?;
     let row = view.shapes.tensor(source)?;
@@ -54,8 +38,9 @@ fn spread(view: &View<'_>, place: Place<'_>) -> Option<Change> {
     each_site(view, |_, expression| {
         let Expr::Call(call) = expression else { return };
         let path = view.source.path(&call.func).unwrap_or_default();
+        let function = path.strip_prefix("nl.").unwrap_or_default();
         let (true, Some(x), Some(y)) = (
-            BINARY.contains(&path.as_str()),
+            arithmetic(function).is_some(),
             argument(call, 0, "x"),
             argument(call, 1, "y"),
         ) else {

@@ -11,7 +11,7 @@ use ruff_text_size::Ranged;
 
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::{Memory, Tensor};
-use super::super::source::{Edits, Place, name_of};
+use super::super::source::{Edits, Place, bound_call, name_of};
 use super::{Change, each_place, each_site};
 
 /// Bytes that one tile may take in each partition: half of all banks.
@@ -163,9 +163,8 @@ fn placed_there(view: &View<'_>, place: Place<'_>, operand: &Expr, side: &str) -
     can_fill(view, made).then_some(())?;
     let mut buffer = None;
     each_place(view, |place, _| {
-        if let Stmt::Assign(it) = place.statement()
-            && let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref())
-            && name_of(target) == Some(name)
+        if let Some((_, made, call)) = bound_call(place.statement())
+            && made == name
             && view.source.path(&call.func).as_deref() == Some("nl.ndarray")
         {
             buffer = argument(call, usize::MAX, "buffer");

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::super::operation::{View, argument, commutes, only};
+use super::super::operation::{COMPARISONS, View, argument, arithmetic, commutes, only};
 use super::super::shapes::{Memory, Tensor};
 use super::super::source::base_of;
 use crate::tensor::dtype::Dtype;
@@ -32,19 +32,6 @@ const ACTIVATIONS: &[&str] = &[
     "sin",
     "arctan",
 ];
-/// Operations of two operands, and what they make is of the operands' type unless they compare.
-const ARITHMETIC: &[&str] = &[
-    "add", "subtract", "multiply", "divide", "maximum", "minimum",
-];
-const COMPARISONS: &[&str] = &[
-    "equal",
-    "not_equal",
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-];
-
 /// Which functions are written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parts {
@@ -100,7 +87,7 @@ pub(super) fn filled<'t>(view: &View<'_>, call: &'t ExprCall, parts: Parts) -> O
     if let Some(function) = ACTIVATIONS.iter().copied().find(|it| *it == name) {
         return from.activation(function);
     }
-    if let Some(op) = ARITHMETIC.iter().copied().find(|it| *it == name) {
+    if let Some(op) = arithmetic(name) {
         return from.binary(op, false);
     }
     if let Some(op) = COMPARISONS.iter().copied().find(|it| *it == name) {

@@ -3,12 +3,12 @@
 //! Facts: a transfer that turns rows into columns moves single elements; the matrix engine turns
 //! 128 x 128 of them in one pass into PSUM.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument, only};
 use super::super::shapes::Affine;
-use super::super::source::{Edits, name_of};
+use super::super::source::{Edits, bound_call};
 use super::windows::{Part, windows};
 use super::{Change, changes_in_first_dialect};
 
@@ -17,13 +17,9 @@ const SIDE: i64 = 128;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     changes_in_first_dialect(view, |found, place, _| {
-        let Stmt::Assign(it) = place.statement() else {
+        let Some((it, name, call)) = bound_call(place.statement()) else {
             return;
         };
-        let ([target], Expr::Call(call)) = (it.targets.as_slice(), it.value.as_ref()) else {
-            return;
-        };
-        let Some(name) = name_of(target) else { return };
         let turned = matches!(
             view.source.path(&call.func).as_deref(),
             Some("nl.load_transpose2d" | "nisa.dma_transpose")

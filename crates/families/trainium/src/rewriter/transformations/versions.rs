@@ -2,12 +2,12 @@
 //! the other. Each result gets a tile of its own, so that it can be seen who makes and who reads
 //! it, and no instruction waits for a tile to come free.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
 use super::super::shapes::Memory;
-use super::super::source::{Edits, Place, each_expression_in, name_of};
+use super::super::source::{Edits, Place, bound_call, each_expression_in, name_of};
 use super::{Change, each_place};
 
 /// Instructions that write all of their target and read nothing of it.
@@ -55,13 +55,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 
 /// Renames a tile wherever it holds a later result.
 fn apart<'t>(view: &View<'_>, place: Place<'t>, edits: &mut Edits) -> Option<&'t str> {
-    let Stmt::Assign(made) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (made.targets.as_slice(), made.value.as_ref()) else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (made, name, call) = bound_call(place.statement())?;
     let tile = view.shapes.tile(&made.value)?;
     if view.source.path(&call.func)? != "nl.ndarray"
         || tile.memory != Memory::Sbuf

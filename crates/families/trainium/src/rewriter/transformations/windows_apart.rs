@@ -8,7 +8,7 @@ use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument, only};
 use super::super::shapes::Value;
-use super::super::source::{Edits, Place, each_expression, name_of};
+use super::super::source::{Edits, Place, bound_call, each_expression, name_of};
 use super::{Change, changes_in_first_dialect};
 
 /// Bytes that one tile in PSUM may take in each partition: half of all banks.
@@ -79,14 +79,7 @@ impl Steps<'_> {
 }
 
 fn apart(view: &View<'_>, place: Place<'_>, in_psum: bool) -> Option<Change> {
-    let Stmt::Assign(statement) = place.statement() else {
-        return None;
-    };
-    let ([target], Expr::Call(call)) = (statement.targets.as_slice(), statement.value.as_ref())
-    else {
-        return None;
-    };
-    let name = name_of(target)?;
+    let (statement, name, call) = bound_call(place.statement())?;
     let op = match view.source.path(&call.func)?.as_str() {
         "nl.max" => "maximum",
         "nl.min" => "minimum",
