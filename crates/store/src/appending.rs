@@ -85,6 +85,11 @@ impl Appending {
         std::mem::take(&mut self.written)
     }
 
+    /// Returns the last of them; the others can still be asked for.
+    pub(crate) fn take_last(&mut self) -> Option<Stored> {
+        self.written.pop()
+    }
+
     /// Returns whether every event is written.
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && matches!(self.hand, Hand::Here(_))

@@ -187,7 +187,7 @@ impl RunWriter {
     pub fn append(&mut self, event: &Event, elapsed_ms: u64) -> Result<Stored, StoreError> {
         self.append_later(event.clone(), elapsed_ms)?;
         self.commit()?;
-        let stored = self.events.take_written().pop();
+        let stored = self.events.take_last();
         Ok(stored.expect("a commit without an error writes all events"))
     }
 

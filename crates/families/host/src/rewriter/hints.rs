@@ -7,7 +7,7 @@
 
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use serde::{Deserialize, Serialize};
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 /// Hints that are added together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,8 +46,11 @@ impl Hints {
     /// Returns the hints that change a kernel, each in another way, and what they make of it.
     pub(super) fn of(source: &str) -> Vec<(Self, String)> {
         let mut found: Vec<(Self, String)> = Vec::new();
+        let Some(tree) = sound_tree(source) else {
+            return found;
+        };
         for hints in TRIED {
-            if let Some(text) = hints.added(source)
+            if let Some(text) = hints.added_to(tree.root_node(), source)
                 && found.iter().all(|(_, other)| *other != text)
             {
                 found.push((hints, text));
@@ -58,11 +61,11 @@ impl Hints {
 
     /// Adds the hints that are not there yet; absent if that changes nothing.
     pub(super) fn added(self, source: &str) -> Option<String> {
-        let tree = syntax_tree(source)?;
-        let root = tree.root_node();
-        if root.has_error() || too_deep(root) {
-            return None;
-        }
+        self.added_to(sound_tree(source)?.root_node(), source)
+    }
+
+    fn added_to(self, root: Node<'_>, source: &str) -> Option<String> {
+        let has_floats = source.contains("float") || source.contains("double");
         let mut insertions: Vec<(usize, String)> = Vec::new();
         let functions = children(root).into_iter();
         for function in functions.filter(|node| node.kind() == "function_definition") {
@@ -77,7 +80,6 @@ impl Hints {
                 insertions.extend(places.filter_map(|it| restricted(it, source)));
             }
             let text = &source[body.byte_range()];
-            let has_floats = source.contains("float") || source.contains("double");
             if self.reassociate && has_floats && !text.contains("#pragma clang fp") {
                 // A directive has a line of its own.
                 let rest = text[1..].lines().next().unwrap_or("");
@@ -88,9 +90,10 @@ impl Hints {
                 ));
             }
             if 0 < self.interleave.max(self.unroll) && !text.contains("#pragma clang loop") {
-                for place in innermost_loops(body) {
-                    insertions.push((place, self.before_loops(source, place)));
-                }
+                let mut places = Vec::new();
+                innermost_loops(body, &mut places);
+                let loops = places.into_iter();
+                insertions.extend(loops.map(|it| (it, self.before_loops(source, it))));
             }
         }
         if insertions.is_empty() {
@@ -152,6 +155,11 @@ impl Hints {
     }
 }
 
+/// Returns the tree of a source that parses and is not too deep.
+fn sound_tree(source: &str) -> Option<Tree> {
+    syntax_tree(source).filter(|it| !it.root_node().has_error() && !too_deep(it.root_node()))
+}
+
 /// Returns where a parameter that is a buffer is told not to overlap others, and how.
 fn restricted(parameter: Node<'_>, source: &str) -> Option<(usize, String)> {
     if source[parameter.byte_range()].contains("restrict") {
@@ -177,18 +185,12 @@ fn restricted(parameter: Node<'_>, source: &str) -> Option<(usize, String)> {
     }
 }
 
-/// Returns where loops begin that hold no other.
-fn innermost_loops(body: Node<'_>) -> Vec<usize> {
-    let mut found = Vec::new();
-    gather(body, &mut found);
-    found
-}
-
-/// Returns whether there is a loop at or below `node`.
-fn gather(node: Node<'_>, found: &mut Vec<usize>) -> bool {
+/// Gathers where loops at or below `node` begin that hold no other. Returns whether there is a
+/// loop.
+fn innermost_loops(node: Node<'_>, found: &mut Vec<usize>) -> bool {
     let mut holds = false;
     for child in children(node) {
-        holds |= gather(child, found);
+        holds |= innermost_loops(child, found);
     }
     let is_loop = matches!(
         node.kind(),

@@ -258,7 +258,7 @@ impl<'source> Loops<'source> {
         }
         let is_own = |name: &str| step.arrays.iter().any(|array| array[1] == name);
         for (name, all) in &uses {
-            if counters.iter().any(|it| it[0] == *name) {
+            if is_counter(name, counters) {
                 if all.iter().any(|it| it.is_written) {
                     return false;
                 }
@@ -294,12 +294,8 @@ impl<'source> Loops<'source> {
             format!("{name}++"),
             format!("++{name}"),
             format!("{name} ="),
+            format!("{name} +="),
         ];
-        let changes = changes
-            .iter()
-            .chain([&format!("{name} +=")])
-            .cloned()
-            .collect::<Vec<_>>();
         let is_changed = |part: &Node<'_>| {
             let text = self.text(*part);
             changes.iter().any(|change| text.contains(change.as_str()))
@@ -317,13 +313,9 @@ impl<'source> Loops<'source> {
         let mut cursor = node.walk();
         let declarators = node.children_by_field_name("declarator", &mut cursor);
         let of = |declarator: Node<'tree>| {
-            let mut name = declarator;
-            while let Some(inner) = name.child_by_field_name("declarator") {
-                name = inner;
-            }
             let value = declarator.child_by_field_name("value");
             let bases = value.map_or_else(BTreeMap::new, |value| self.uses(value, first));
-            (self.text(name), bases)
+            (self.text(named(declarator)), bases)
         };
         declarators.map(of).collect()
     }
@@ -361,13 +353,8 @@ impl<'source> Loops<'source> {
                 }
                 "declaration" => {
                     let mut cursor = node.walk();
-                    for declarator in node.children_by_field_name("declarator", &mut cursor) {
-                        let mut inner = declarator;
-                        while let Some(next) = inner.child_by_field_name("declarator") {
-                            inner = next;
-                        }
-                        own.insert(self.text(inner));
-                    }
+                    let declarators = node.children_by_field_name("declarator", &mut cursor);
+                    own.extend(declarators.map(|it| self.text(named(it))));
                 }
                 _ => {}
             }
@@ -410,6 +397,14 @@ fn leaves(part: Node<'_>) -> bool {
         waiting.extend(inner.map(|it| (it, is_inside || is_loop)));
     }
     false
+}
+
+/// Returns the name that a declarator gives.
+fn named(mut declarator: Node<'_>) -> Node<'_> {
+    while let Some(inner) = declarator.child_by_field_name("declarator") {
+        declarator = inner;
+    }
+    declarator
 }
 
 fn is_counter(name: &str, counters: &[[&str; 2]]) -> bool {
